@@ -1,0 +1,112 @@
+"""The one place that decides how kernels are compiled and where compiled code is kept.
+
+Options, and why: `nogil` so that batches run on threads; `error_model="numpy"` so that a division is one instruction;
+fast-math flags that let LLVM fuse and reorder (contract, reassoc, nsz, arcp) but keep NaN and Inf detectable. The cache
+folder is named by a hash of all kernel sources, because Numba looks only at the file of the function it compiles and
+does not notice that a function called from it has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+
+FAST = {"contract", "reassoc", "nsz", "arcp"}
+
+
+def kernel(function: Callable) -> Any:
+    """Compile on first use, cached on disk. Small functions are inlined by LLVM into their callers."""
+    return _compiled(function, fastmath=FAST)
+
+
+def inlined(function: Callable) -> Any:
+    """A kernel's building block: always inlined by LLVM, never called from Python."""
+    return _compiled(function, fastmath=FAST, forceinline=True)
+
+
+def strict(function: Callable) -> Any:
+    """A building block whose order of operations matters (argument reduction): no fast-math."""
+    return _compiled(function, fastmath=False, forceinline=True)
+
+
+def _compiled(function: Callable, **options: Any) -> Any:
+    dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    if not numba.config.DISABLE_JIT:
+        dispatcher._cache = SourceKeyedCache(function)
+    return dispatcher
+
+
+class SourceKeyedCache(FunctionCache):
+    """Numba's own cache files, in a folder keyed by every kernel source; a broken file means: compile again."""
+
+    def __init__(self, function: Callable) -> None:
+        self._name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
+        self._py_func = function
+        self._enabled = True
+
+    @property
+    def _cache_file(self) -> IndexDataCacheFile:
+        return IndexDataCacheFile(cache_folder(), self._name, source_stamp="")
+
+    @property
+    def _impl(self) -> _Impl:
+        return _Impl()
+
+    @property
+    def cache_path(self) -> str:
+        return cache_folder()
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return sig, codegen.magic_tuple()
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a truncated or foreign file: what matters is that the kernel gets compiled
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            key = self._index_key(sig, data.codegen)
+            self._cache_file.save(key, self._impl.reduce(data))
+        except OSError:  # a full or read-only disk costs time, not correctness
+            self._enabled = False
+
+
+class _Impl(CompileResultCacheImpl):
+    def __init__(self) -> None:
+        pass
+
+
+@cache
+def cache_folder() -> str:
+    """FREEFLYER_CACHE_DIR, else the user's cache folder, else a temporary one; below it a folder per source hash."""
+    root = os.environ.get("FREEFLYER_CACHE_DIR")
+    base = Path(root) if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "freeflyer"
+    folder = base / source_key()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="freeflyer-"))
+    return str(folder)
+
+
+@cache
+def source_key() -> str:
+    """Hash of the kernel sources and of the versions that compiled code depends on."""
+    digest = hashlib.sha256(f"{sys.version_info[:2]} {numba.__version__} {llvmlite.__version__} {np.__version__}".encode())
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:16]

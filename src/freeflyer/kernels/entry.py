@@ -1,0 +1,129 @@
+"""From a kernel to what Python calls: one state at a time, or a range of a batch eight states at a time.
+
+A kernel has the arguments (topology, parameters, inputs..., options..., outputs...): inputs are rows of nq or nv scalars,
+options are integers, outputs are written. Both doors check that sizes fit the model, that every number is finite and
+every quaternion of unit length, and answer with a status; the friendly layer turns a status into a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from freeflyer.kernels._jit import inlined, kernel
+from freeflyer.kernels.layout import N_Q, N_QUATERNIONS, N_V, QUATERNIONS_AT
+from freeflyer.kernels.memory import Packs, load, load_int
+from freeflyer.kernels.pack import LANES, all_below
+from freeflyer.kernels.transpose import gather, scatter
+
+OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT = 0, 1, 2, 3
+UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
+SIZES = {"q": N_Q, "v": N_V}
+FLOATS = types.Array(types.float64, 1, "C")
+MODEL = (types.Array(types.int64, 1, "C", readonly=True), types.Array(types.float64, 1, "C", readonly=True))
+
+
+class Entry:
+    """A kernel's two doors, compiled when first used. `inputs` holds a letter per input: q, v (or w: any width)."""
+
+    __slots__ = ("batch", "batch_source", "inputs", "name", "options", "output_axes", "single", "single_source")
+
+    def __init__(self, function: Any, inputs: str, options: int = 0, output_axes: tuple[int, ...] = (1,)) -> None:
+        self.name, self.inputs = function.py_func.__name__, inputs
+        self.options, self.output_axes = options, output_axes
+        sizes = tuple(SIZES.get(letter, -1) for letter in inputs)
+        self.single_source = make_single(function, sizes, len(inputs) + options + len(output_axes))
+        self.batch_source = make_batch(function, sizes)
+        self.single: Callable[..., int] = self._first_single
+        self.batch: Callable[..., int] = self.batch_source
+
+    def _first_single(self, *arguments: Any) -> int:
+        """Compile for flat float64 arrays only: anything else is a TypeError from now on, and never a new compilation."""
+        outputs = tuple(types.Array(types.float64, axes, "C") for axes in self.output_axes)
+        self.single_source.compile(MODEL + (FLOATS,) * len(self.inputs) + (types.int64,) * self.options + outputs)
+        self.single_source.disable_compile()
+        self.single = self.single_source
+        return self.single(*arguments)
+
+
+def named(function: Callable, name: str) -> Callable:
+    """A closure under its own name, by which its compiled code is cached."""
+    function.__qualname__ = name
+    return function
+
+
+def make_single(function: Any, sizes: tuple[int, ...], arity: int) -> Any:
+    count = len(sizes)
+
+    def run(topology, parameters, arguments):
+        inputs = arguments[:count]
+        for k in range(count):
+            x = inputs[k]
+            if sizes[k] >= 0 and x.size != load_int(topology, sizes[k]):
+                return WRONG_SIZE
+            if not finite(x, x.size):
+                return NOT_FINITE
+            if sizes[k] == N_Q and not unit_quaternions(topology, x):
+                return NOT_UNIT
+        function(topology, parameters, *arguments)
+        return OK
+
+    run = inlined(named(run, f"run.{function.py_func.__module__}.{function.py_func.__name__}"))
+    forms = {  # a fixed number of arguments is dispatched faster than any number
+        2: lambda t, p, a, b: run(t, p, (a, b)),
+        3: lambda t, p, a, b, c: run(t, p, (a, b, c)),
+        4: lambda t, p, a, b, c, d: run(t, p, (a, b, c, d)),
+        5: lambda t, p, a, b, c, d, e: run(t, p, (a, b, c, d, e)),
+        6: lambda t, p, a, b, c, d, e, f: run(t, p, (a, b, c, d, e, f)),
+        7: lambda t, p, a, b, c, d, e, f, g: run(t, p, (a, b, c, d, e, f, g)),
+    }
+    return kernel(named(forms[arity], f"single.{function.py_func.__module__}.{function.py_func.__name__}"))
+
+
+def make_batch(function: Any, sizes: tuple[int, ...]) -> Any:
+    count = len(sizes)
+
+    def batch(topology, parameters, inputs, options, outputs, packs_in, packs_out, start, stop):
+        for first in range(start, stop, LANES):
+            for k in range(count):
+                if not gather(inputs[k], first, stop, packs_in[k]):
+                    return first + NOT_FINITE * inputs[0].shape[0]
+                if sizes[k] == N_Q and not unit_quaternions(topology, packs_in[k]):
+                    return first + NOT_UNIT * inputs[0].shape[0]
+            function(topology, parameters, *packs_in, *options, *packs_out)
+            for k in range(len(outputs)):
+                scatter(packs_out[k], outputs[k], first, stop)
+        return -1
+
+    return kernel(named(batch, f"batch.{function.py_func.__module__}.{function.py_func.__name__}"))
+
+
+@kernel
+def finite(x, n):
+    """Whether the first n entries are neither NaN nor infinite."""
+    total = 0.0
+    for i in range(n):
+        total += 0.0 * load(x, i)
+    return total == 0.0
+
+
+@kernel
+def unit_quaternions(topology, q):
+    """Whether every quaternion of q has unit length."""
+    at = load_int(topology, QUATERNIONS_AT)
+    for k in range(load_int(topology, N_QUATERNIONS)):
+        i = load_int(topology, at + k)
+        x, y, z, w = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
+        if not all_below(x * x + y * y + z * z + w * w - 1.0, UNIT_TOLERANCE):
+            return False
+    return True
+
+
+def aligned_packs(n: int) -> Packs:
+    """A fresh row of n Packs."""
+    raw = np.empty(LANES * (n + 1))
+    start = (-raw.ctypes.data & 63) >> 3
+    return Packs(raw[start : start + LANES * n])

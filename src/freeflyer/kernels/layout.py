@@ -1,0 +1,45 @@
+"""Where each number of a compiled model lies in its two flat arrays, and of the kinematics in a work array.
+
+Bodies are the links that joints move, numbered from 1 in depth-first order; body 0 is the world. A body has one column
+(a motion direction) per degree of freedom of its joint; a column belongs to one velocity coordinate, which mimic joints
+share. `topology` holds: header, bodies, columns, velocity coordinates, frames. `parameters` holds: gravity, bodies,
+armature per velocity coordinate, frames.
+"""
+
+# header of topology
+N_BODIES, N_Q, N_V, N_COLUMNS, N_FRAMES = 0, 1, 2, 3, 4
+COLUMNS_AT, COORDINATES_AT, FRAMES_AT = 5, 6, 7  # first record in topology
+ARMATURE_AT, PLACEMENTS_AT = 8, 9  # first entry in parameters
+SINES_AT, POSES_AT, DIRECTIONS_AT, FREE_AT = 10, 11, 12, 13  # in work: sines, body poses, columns, first free entry
+N_QUATERNIONS, QUATERNIONS_AT = 14, 15  # how many, and where topology lists their first entries in q
+HEADER = 16
+
+# a body in topology, record 0 being the world
+BODY_INTS = 6
+PARENT, KIND, FIRST_Q, FIRST_COLUMN, COLUMN_COUNT, LAST_BODY = 0, 1, 2, 3, 4, 5  # LAST_BODY: last of its subtree
+
+# a column in topology
+COLUMN_INTS = 3
+COLUMN_BODY, COORDINATE, PARENT_COLUMN = 0, 1, 2  # the column before it on the way to the world, or -1
+
+# a velocity coordinate in topology
+COORDINATE_INTS = 2
+PARENT_COORDINATE, LAST_COORDINATE = 0, 1  # for the sparsity of the mass matrix (-1: none; last of its subtree)
+
+# a frame in topology
+FRAME_INTS = 1  # its body
+
+# joint kinds
+SCREW, BALL, FLOATING = 0, 1, 2
+
+# parameters
+GRAVITY = 0
+BODIES = 4  # first body record (body 0)
+BODY_FLOATS = 26
+ROTATION, TRANSLATION, MASS, COM, INERTIA = 0, 9, 12, 13, 16  # joint placement in parent body; inertia about the CoM
+TURN, SLIDE, TURN_OFFSET, SLIDE_OFFSET = 22, 23, 24, 25  # a screw turns by TURN q + TURN_OFFSET, slides likewise
+PLACEMENT_FLOATS = 12  # a frame: rotation, translation
+
+# the kinematics in a work array
+POSE = 15  # rotation (9), offset from the parent body's origin (3), position (3); all in world axes
+DIRECTION = 6  # a column: linear, angular; at its body's origin, in world axes

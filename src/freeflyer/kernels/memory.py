@@ -1,0 +1,169 @@
+"""Where numbers are: `load` and `store` are the only functions of the kernels that know.
+
+A float kernel works on C-contiguous float64 arrays of any number of axes, by flat index. A Pack kernel works on `Packs`:
+one flat aligned array in which entry i is the eight numbers 8 i .. 8 i + 7. Plain Python works on anything indexed.
+Indices come from a checked model, so there is no bounds check or wrap-around (plain Python has them: tests run it).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from freeflyer.kernels.pack import LANES, OVERLOAD, VECTOR, as_vector, pack_type
+
+
+class Packs(NamedTuple):
+    """A row of Packs: entry i lies in data[8 i : 8 i + 8], data aligned to 64 bytes."""
+
+    data: np.ndarray
+
+
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(data, [index], inbounds=True)
+
+
+@intrinsic
+def _load_number(typing_context, array, i):
+    def codegen(context, builder, sig, args):
+        return builder.load(_pointer(context, builder, sig.args[0], *args))
+
+    return array.dtype(array, types.intp), codegen
+
+
+@intrinsic
+def _store_float(typing_context, array, i, x):
+    def codegen(context, builder, sig, args):
+        builder.store(args[2], _pointer(context, builder, sig.args[0], *args[:2]))
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.float64), codegen
+
+
+@intrinsic
+def _load_pack(typing_context, array, i):
+    """Eight numbers from flat index i on."""
+
+    def codegen(context, builder, sig, args):
+        pointer = builder.bitcast(_pointer(context, builder, sig.args[0], *args), VECTOR.as_pointer())
+        value = builder.load(pointer)
+        value.align = 8
+        return value
+
+    return pack_type(array, types.intp), codegen
+
+
+@intrinsic
+def _store_pack(typing_context, array, i, x):
+    def codegen(context, builder, sig, args):
+        value = as_vector(context, builder, args[2], sig.args[2])
+        pointer = _pointer(context, builder, sig.args[0], *args[:2])
+        builder.store(value, builder.bitcast(pointer, VECTOR.as_pointer())).align = 8
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, x), codegen
+
+
+@intrinsic
+def address(typing_context, array):
+    """Where an array's data begin, as an integer."""
+
+    def codegen(context, builder, sig, args):
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        return builder.ptrtoint(data, ir.IntType(64))
+
+    return types.int64(array), codegen
+
+
+def load(buffer: Any, i: int) -> Any:
+    """Entry i."""
+    return buffer[i]
+
+
+def store(buffer: Any, i: int, x: Any) -> None:
+    """Entry i becomes x."""
+    buffer[i] = x
+
+
+def load_int(topology: Any, i: int) -> int:
+    """Entry i of a topology array."""
+    return topology[i]
+
+
+def workspace(like: Any, n: int) -> Any:
+    """n uninitialised scalars of the kind that `like` holds."""
+    return [0] * n
+
+
+@overload(load, jit_options=OVERLOAD)
+def _(buffer, i):
+    if isinstance(buffer, types.Array):
+        return lambda buffer, i: _load_number(buffer, i)
+    return lambda buffer, i: _load_pack(buffer.data, LANES * i)
+
+
+@overload(store, jit_options=OVERLOAD)
+def _(buffer, i, x):
+    if isinstance(buffer, types.Array):
+        return lambda buffer, i, x: _store_float(buffer, i, x)
+    return lambda buffer, i, x: _store_pack(buffer.data, LANES * i, x)
+
+
+@overload(load_int, jit_options=OVERLOAD)
+def _(topology, i):
+    return lambda topology, i: _load_number(topology, i)
+
+
+@overload(workspace, jit_options=OVERLOAD)
+def _(like, n):
+    if isinstance(like, types.Array):
+        return lambda like, n: np.empty(n, np.float64)
+
+    def packs(like, n):
+        raw = np.empty(LANES * (n + 1), np.float64)
+        start = (-address(raw) & 63) >> 3
+        return Packs(raw[start : start + LANES * n])
+
+    return packs
+
+
+# Rows: neighbouring entries of one float buffer are handled eight at a time; a Packs buffer is full already.
+
+
+def row_step(buffer: Any) -> int:
+    """How many entries `load_row` takes at once."""
+    return 1
+
+
+def load_row(buffer: Any, i: int) -> Any:
+    """Entries i, ..., i + row_step - 1 as one scalar."""
+    return buffer[i]
+
+
+def store_row(buffer: Any, i: int, x: Any) -> None:
+    """Entries i, ..., i + row_step - 1 become x."""
+    buffer[i] = x
+
+
+@overload(row_step, jit_options=OVERLOAD)
+def _(buffer):
+    return (lambda buffer: LANES) if isinstance(buffer, types.Array) else (lambda buffer: 1)
+
+
+@overload(load_row, jit_options=OVERLOAD)
+def _(buffer, i):
+    if isinstance(buffer, types.Array):
+        return lambda buffer, i: _load_pack(buffer, i)
+    return lambda buffer, i: _load_pack(buffer.data, LANES * i)
+
+
+@overload(store_row, jit_options=OVERLOAD)
+def _(buffer, i, x):
+    if isinstance(buffer, types.Array):
+        return lambda buffer, i, x: _store_pack(buffer, i, x)
+    return lambda buffer, i, x: _store_pack(buffer.data, LANES * i, x)

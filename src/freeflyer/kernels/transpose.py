@@ -1,0 +1,106 @@
+"""Between states that lie one after another in memory and Packs that hold one number of eight states.
+
+Blocks of 8 x 8 numbers are transposed in registers by three rounds of shuffles.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from freeflyer.kernels._jit import inlined, kernel
+from freeflyer.kernels.memory import _load_pack, _store_pack
+from freeflyer.kernels.pack import LANES, VECTOR, all_below, lane, pack_type, with_lane
+
+ROUNDS = (  # distance between partners, and which numbers of the two (0-7, 8-15) go to each
+    (1, (0, 8, 2, 10, 4, 12, 6, 14), (1, 9, 3, 11, 5, 13, 7, 15)),
+    (2, (0, 1, 8, 9, 4, 5, 12, 13), (2, 3, 10, 11, 6, 7, 14, 15)),
+    (4, (0, 1, 2, 3, 8, 9, 10, 11), (4, 5, 6, 7, 12, 13, 14, 15)),
+)
+EIGHT = types.UniTuple(pack_type, LANES)
+
+
+@intrinsic
+def transposed(typing_context, rows):
+    """The 8 x 8 transpose of a tuple of eight Packs."""
+
+    def codegen(context, builder, sig, args):
+        rows = list(cgutils.unpack_tuple(builder, args[0]))
+        index = ir.VectorType(ir.IntType(32), LANES)
+        for distance, low, high in ROUNDS:
+            for i in range(LANES):
+                if i & distance:
+                    continue
+                a, b = rows[i], rows[i + distance]
+                rows[i] = builder.shuffle_vector(a, b, ir.Constant(index, list(low)))
+                rows[i + distance] = builder.shuffle_vector(a, b, ir.Constant(index, list(high)))
+        return context.make_tuple(builder, sig.return_type, rows)
+
+    return EIGHT(rows), codegen
+
+
+@inlined
+def block(data, at, stride):
+    """Eight Packs, `stride` apart."""
+    return (
+        _load_pack(data, at), _load_pack(data, at + stride), _load_pack(data, at + 2 * stride),
+        _load_pack(data, at + 3 * stride), _load_pack(data, at + 4 * stride), _load_pack(data, at + 5 * stride),
+        _load_pack(data, at + 6 * stride), _load_pack(data, at + 7 * stride),
+    )  # fmt: skip
+
+
+@inlined
+def put_block(data, at, stride, rows):
+    _store_pack(data, at, rows[0])
+    _store_pack(data, at + stride, rows[1])
+    _store_pack(data, at + 2 * stride, rows[2])
+    _store_pack(data, at + 3 * stride, rows[3])
+    _store_pack(data, at + 4 * stride, rows[4])
+    _store_pack(data, at + 5 * stride, rows[5])
+    _store_pack(data, at + 6 * stride, rows[6])
+    _store_pack(data, at + 7 * stride, rows[7])
+
+
+@kernel
+def gather(rows, first, stop, packs):
+    """Rows first .. first + 7 (the last one repeated beyond `stop`) into Packs; whether all are finite."""
+    n = rows.shape[1]
+    data = packs.data
+    if n == 0:
+        return True
+    if n < LANES or first + LANES > stop:
+        for i in range(n):
+            x = _load_pack(data, LANES * i)
+            for k in range(LANES):
+                x = with_lane(x, k, rows[min(first + k, stop - 1), i])
+            _store_pack(data, LANES * i, x)
+    else:
+        for i in range(0, n, LANES):
+            i = min(i, n - LANES)  # the last block may overlap the one before
+            put_block(data, LANES * i, LANES, transposed(block(rows, first * n + i, n)))
+    return finite_packs(data, n)
+
+
+@kernel
+def finite_packs(data, n):
+    total = 0.0 * _load_pack(data, 0)
+    for i in range(1, n):
+        total = total + 0.0 * _load_pack(data, LANES * i)
+    return all_below(total, 1.0)
+
+
+@kernel
+def scatter(packs, rows, first, stop):
+    """Packs into rows first .. first + 7, as far as they are below `stop`."""
+    n, data = rows.shape[1], packs.data
+    if n < LANES or first + LANES > stop:
+        for i in range(n):
+            x = _load_pack(data, LANES * i)
+            for k in range(min(LANES, stop - first)):
+                rows[first + k, i] = lane(x, k)
+        return
+    for i in range(0, n, LANES):
+        i = min(i, n - LANES)
+        put_block(rows, first * n + i, n, transposed(block(data, LANES * i, LANES)))

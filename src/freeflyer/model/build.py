@@ -1,0 +1,267 @@
+"""Compile a Description into a Model: number the bodies, merge fixed links, turn joint axes to z, fill the arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from freeflyer.errors import DescriptionError
+from freeflyer.kernels import layout as L
+from freeflyer.model.description import WORLD, Description, Inertia, Joint, joint_sizes
+from freeflyer.model.model import JointInfo, Model
+
+KINDS = {"spherical": L.BALL, "free": L.FLOATING}
+NEUTRAL = {"spherical": (0.0, 0.0, 0.0, 1.0), "free": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)}
+
+
+@dataclass
+class Body:
+    """One row of the compiled tree; `inertia` gathers the links that are fixed to it (mass, first moment, about origin)."""
+
+    parent: int
+    kind: int
+    first_q: int
+    coordinates: tuple[int, ...]
+    placement: np.ndarray
+    screw: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # turn, slide and their offsets
+    mass: float = 0.0
+    moment: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    rotational: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def carry(self, inertia: Inertia, X: np.ndarray) -> None:
+        """Adds a link whose frame has pose X (4, 4) in this body."""
+        R, c = X[:3, :3], X[:3, :3] @ inertia.com + X[:3, 3]
+        self.mass += inertia.mass
+        self.moment = self.moment + inertia.mass * c
+        about_com = R @ inertia.rotational @ R.T
+        self.rotational = self.rotational + about_com + inertia.mass * (c @ c * np.eye(3) - np.outer(c, c))
+
+
+def build(description: Description) -> Model:
+    """The Model of a valid description (see `validate`): pure, deterministic, linear in the number of links."""
+    return _Builder(description).model()
+
+
+class _Builder:
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.links = {link.name: link for link in description.links}
+        self.below: dict[str, list[Joint]] = {}
+        for joint in description.joints:
+            self.below.setdefault(joint.parent, []).append(joint)
+        self.bodies = [Body(-1, L.SCREW, 0, (), np.eye(4))]
+        self.where: dict[str, tuple[int, np.ndarray]] = {}  # link: its body and pose there
+        self.joints: list[JointInfo] = []
+        self.sources: list[Joint] = []
+        self.ratios: list[float] = []
+        self.by_name = {joint.name: joint for joint in description.joints}
+        self.nq = self.nv = 0
+        self.neutral: list[float] = []
+        self._place_links()
+
+    def _place_links(self) -> None:
+        """Depth-first in file order, without recursion; followers wait until the joint they mimic has coordinates."""
+        order = self._depth_first()
+        owners: dict[str, tuple[int, int]] = {}
+        for joint in order:
+            if joint is not None and joint.kind != "fixed" and joint.mimic is None:
+                sizes = joint_sizes(joint.kind)
+                owners[joint.name] = (self.nq, self.nv)
+                self.nq, self.nv = self.nq + sizes[0], self.nv + sizes[1]
+                self.neutral += NEUTRAL.get(joint.kind, (0.0,) * sizes[0])
+        for joint in order:
+            self._attach(joint, owners)
+
+    def _depth_first(self) -> list[Joint]:
+        self.where[WORLD] = (0, np.eye(4))
+        for root in self.description.roots:
+            self.where[root] = (0, np.eye(4))
+        starts = [WORLD, *self.description.roots]
+        stack = [j for s in reversed(starts) for j in reversed(self.below.get(s, []))]
+        order = []
+        while stack:
+            joint = stack.pop()
+            order.append(joint)
+            stack += reversed(self.below.get(joint.child, []))
+        return order
+
+    def _attach(self, joint: Joint, owners: dict[str, tuple[int, int]]) -> None:
+        body, X = self.where[joint.parent]
+        X = X @ joint.placement
+        if joint.kind == "fixed":
+            self.where[joint.child] = (body, X)
+        else:
+            (iq, iv), ratio, offset = self._coordinates(joint, owners)
+            body, X = self._append(joint, body, X, iq, iv, ratio, offset)
+            self.where[joint.child] = (body, X)
+            sizes = joint_sizes(joint.kind) if joint.mimic is None else (0, 0)
+            self.sources.append(joint)
+            self.ratios.append(ratio)
+            self.joints.append(JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic))
+        if body > 0 and joint.child in self.links:
+            self.bodies[body].carry(self.links[joint.child].inertia, X)
+
+    def _coordinates(self, joint: Joint, owners: dict[str, tuple[int, int]]) -> tuple[tuple[int, int], float, float]:
+        """Coordinates of a joint, and ratio and offset with which it follows them through a chain of mimics."""
+        ratio, offset, seen = 1.0, 0.0, {joint.name}
+        while joint.mimic is not None:
+            m = joint.mimic
+            ratio, offset = ratio * m.ratio, offset + ratio * m.offset
+            joint = self.by_name[m.joint]
+            if joint.name in seen or joint.kind == "fixed":
+                raise DescriptionError(f"mimic joint {joint.name!r} follows itself or a fixed joint", joint=joint.name)
+            seen.add(joint.name)
+        return owners[joint.name], ratio, offset
+
+    def _append(self, joint: Joint, body: int, X: np.ndarray, iq: int, iv: int, ratio: float, offset: float) -> tuple[int, np.ndarray]:
+        """Adds the bodies of a joint; the last one's number, and the pose of the child link in it."""
+        if joint.kind in KINDS:
+            coordinates = tuple(range(iv, iv + joint_sizes(joint.kind)[1]))
+            self.bodies.append(Body(body, KINDS[joint.kind], iq, coordinates, X))
+            return len(self.bodies) - 1, np.eye(4)
+        turned = np.eye(4)  # the child link's axes in the body's, whose z is the joint axis
+        for k, (axis, turn, slide) in enumerate(_screws(joint)):
+            A = np.eye(4)
+            A[:3, :3] = turn_z_to(axis)
+            screw = (ratio * turn, ratio * slide, offset * turn, offset * slide)
+            self.bodies.append(Body(body, L.SCREW, iq + k, (iv + k,), X @ turned @ A, screw))
+            body, X, turned = len(self.bodies) - 1, np.eye(4), A.T
+        return body, turned
+
+    def model(self) -> Model:
+        description, nv = self.description, self.nv
+        sites = [(s.name, s.link, s.placement) for s in description.sites]
+        names = [WORLD] if WORLD not in self.links else []
+        frames = [(n, *self.where[n]) for n in names + [link.name for link in description.links]]
+        frames += [(n, self.where[link][0], self.where[link][1] @ X) for n, link, X in sites]
+        arrays = _spread(list(zip(self.sources, self.joints, self.ratios)), nv)
+        shared = any(j.mimic is not None for j in self.joints)
+        topology, parameters = _flatten(self.bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity)
+        own = tuple(j.name for j in self.joints if j.mimic is None)
+        actuated = tuple(n for n in own if n in set(description.actuated)) if description.actuated else tuple(
+            j.name for j in self.joints if j.mimic is None and not (j.kind in ("free", "planar") and j.parent == WORLD))
+        for array in (topology, parameters, *arrays.values()):
+            array.setflags(write=False)
+        return Model(
+            name=description.name, nq=self.nq, nv=nv, mass=float(sum(b.mass for b in self.bodies[1:])), joints=tuple(self.joints),
+            link_names=tuple(link.name for link in description.links), frame_names=tuple(f[0] for f in frames),
+            actuated=actuated, position_lower=arrays["lower"], position_upper=arrays["upper"],
+            velocity_limit=arrays["velocity"], effort_limit=arrays["effort"], armature=arrays["armature"],
+            damping=arrays["damping"], friction=arrays["friction"], neutral=np.array(self.neutral),
+            shared_coordinates=shared, topology=topology, parameters=parameters, description=description,
+            frame_index={f[0]: k for k, f in enumerate(frames)},
+        )  # fmt: skip
+
+
+_PER_COORDINATE = {
+    "lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf, "armature": 0.0, "damping": 0.0, "friction": 0.0,
+}  # fmt: skip
+
+
+def _spread(joints: list[tuple[Joint, JointInfo, float]], nv: int) -> dict[str, np.ndarray]:
+    """Per-coordinate data of the joints; a follower's armature and losses count on its leader's coordinate."""
+    arrays = {name: np.full(nv, default) for name, default in _PER_COORDINATE.items()}
+    for joint, info, _ in joints:
+        for name, array in arrays.items():
+            if info.mimic is None and getattr(joint, name):
+                array[info.iv : info.iv + info.nv] = getattr(joint, name)
+    for joint, info, ratio in joints:
+        for name, power in (("armature", 2), ("damping", 2), ("friction", 1)):
+            if info.mimic is not None and getattr(joint, name):
+                arrays[name][info.iv] += abs(ratio) ** power * getattr(joint, name)[0]
+    return arrays
+
+
+def _screws(joint: Joint) -> list[tuple[np.ndarray, float, float]]:
+    """(axis, turn, slide) per unit of each coordinate, for the kinds that are chains of one-DoF screws."""
+    axis = joint.axis / np.linalg.norm(joint.axis)
+    match joint.kind:
+        case "revolute" | "continuous":
+            return [(axis, 1.0, 0.0)]
+        case "prismatic":
+            return [(axis, 0.0, 1.0)]
+        case "helical":
+            return [(axis, 1.0, joint.pitch)]
+        case "cylindrical":
+            return [(axis, 0.0, 1.0), (axis, 1.0, 0.0)]
+        case "universal":
+            return [(axis, 1.0, 0.0), (joint.axis2 / np.linalg.norm(joint.axis2), 1.0, 0.0)]
+        case "planar":
+            A = turn_z_to(axis)
+            return [(A[:, 0], 0.0, 1.0), (A[:, 1], 0.0, 1.0), (axis, 1.0, 0.0)]
+    raise DescriptionError(f"joint {joint.name!r} has the unknown kind {joint.kind!r}", joint=joint.name)
+
+
+def turn_z_to(axis: np.ndarray) -> np.ndarray:
+    """A rotation (3, 3) whose third column is the unit vector `axis`; the identity for z."""
+    z = np.array([0.0, 0.0, 1.0])
+    if axis[2] < -1.0 + 1e-12:
+        return np.diag([1.0, -1.0, -1.0])
+    v = np.cross(z, axis)
+    K = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    return np.eye(3) + K + K @ K / (1.0 + axis[2])
+
+
+def _flatten(bodies: list[Body], frames: list[tuple[str, int, np.ndarray]], nq: int, nv: int, shared: bool,
+             armature: np.ndarray, gravity: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """The arrays of kernels/layout.py."""
+    n = len(bodies) - 1
+    columns = [(i, j) for i, b in enumerate(bodies) for j in b.coordinates]
+    first_column = np.cumsum([0] + [len(b.coordinates) for b in bodies])
+    last_body = list(range(n + 1))
+    for i in range(n, 0, -1):
+        last_body[bodies[i].parent] = max(last_body[bodies[i].parent], last_body[i])
+    tip = [-1] * (n + 1)  # last column on the way from the world to a body
+    for i in range(1, n + 1):
+        tip[i] = int(first_column[i + 1]) - 1 if bodies[i].coordinates else tip[bodies[i].parent]
+    quaternions = [b.first_q + 3 * (b.kind == L.FLOATING) for b in bodies[1:] if b.kind != L.SCREW]
+
+    columns_at = L.HEADER + L.BODY_INTS * (n + 1)
+    coordinates_at = columns_at + L.COLUMN_INTS * len(columns)
+    frames_at = coordinates_at + L.COORDINATE_INTS * nv
+    quaternions_at = frames_at + L.FRAME_INTS * len(frames)
+    topology = np.zeros(quaternions_at + len(quaternions), np.int64)
+    armature_at = L.BODIES + L.BODY_FLOATS * (n + 1)
+    placements_at = armature_at + nv
+    parameters = np.zeros(placements_at + L.PLACEMENT_FLOATS * len(frames))
+    padded = -(-max(n, 1) // 8) * 8
+    poses_at = 3 * padded
+    directions_at = poses_at + L.POSE * (n + 1)
+    topology[: L.HEADER] = (
+        n, nq, nv, len(columns), len(frames), columns_at, coordinates_at, frames_at, armature_at, placements_at,
+        padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at,
+    )  # fmt: skip
+    parameters[:3] = gravity
+    for i, b in enumerate(bodies):
+        at = L.HEADER + L.BODY_INTS * i
+        topology[at : at + 6] = (b.parent, b.kind, b.first_q, first_column[i], len(b.coordinates), last_body[i])
+        at = L.BODIES + L.BODY_FLOATS * i
+        com = b.moment / b.mass if b.mass > 0.0 else np.zeros(3)
+        about_com = b.rotational - b.mass * (com @ com * np.eye(3) - np.outer(com, com))
+        parameters[at : at + L.BODY_FLOATS] = (
+            *b.placement[:3, :3].ravel(), *b.placement[:3, 3], b.mass, *com, *about_com[np.triu_indices(3)], *b.screw,
+        )  # fmt: skip
+    for c, (i, j) in enumerate(columns):
+        before = c - 1 if c > first_column[i] else tip[bodies[i].parent]
+        topology[columns_at + 3 * c : columns_at + 3 * c + 3] = (i, j, before)
+    topology[coordinates_at:frames_at] = _coordinate_tree(topology, columns, columns_at, nv, shared).ravel()
+    for k, (_, body, X) in enumerate(frames):
+        topology[frames_at + k] = body
+        at = placements_at + L.PLACEMENT_FLOATS * k
+        parameters[at : at + 12] = (*X[:3, :3].ravel(), *X[:3, 3])
+    topology[quaternions_at:] = quaternions
+    parameters[armature_at:placements_at] = armature
+    return topology, parameters
+
+
+def _coordinate_tree(topology: np.ndarray, columns: list[tuple[int, int]], at: int, nv: int, shared: bool) -> np.ndarray:
+    """(nv, 2): parent and last descendant of each velocity coordinate; one chain (dense M) where coordinates are shared."""
+    if shared:
+        return np.stack([np.arange(-1, nv - 1), np.full(nv, nv - 1)], axis=1)
+    parent = topology[at + 2 : at + 3 * len(columns) : 3]
+    last = np.arange(nv)
+    for c in range(nv - 1, 0, -1):
+        if parent[c] >= 0:
+            last[parent[c]] = max(last[parent[c]], last[c])
+    return np.stack([parent, last], axis=1)

@@ -1,0 +1,96 @@
+"""Model: a robot compiled to flat arrays, frozen, with its names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from freeflyer.errors import unknown_name
+from freeflyer.model.description import Description, Loop, Mimic
+
+
+@dataclass(frozen=True)
+class JointInfo:
+    """A moving joint: its name, links and places in q (first iq of nq) and v (first iv of nv).
+
+    A joint that mimics another owns no coordinates: nq = nv = 0, and iq, iv are those of the joint it follows.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    iq: int
+    iv: int
+    nq: int
+    nv: int
+    mimic: Mimic | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A robot ready for computation: names, sizes, limits, and the arrays that kernels read.
+
+    Coordinates: q (nq,) and v (nv,) list the joints of `joints` in order (depth-first, in file order); limits, armature
+    (kg m^2 or kg), damping and friction are (nv,) arrays, infinite or zero where the file gives none. `frame_names` are
+    the links, then the sites. Nothing of a Model can be changed; edits return a new one.
+    """
+
+    name: str
+    nq: int
+    nv: int
+    mass: float
+    joints: tuple[JointInfo, ...]
+    link_names: tuple[str, ...]
+    frame_names: tuple[str, ...]
+    actuated: tuple[str, ...]
+    position_lower: np.ndarray
+    position_upper: np.ndarray
+    velocity_limit: np.ndarray
+    effort_limit: np.ndarray
+    armature: np.ndarray
+    damping: np.ndarray
+    friction: np.ndarray
+    neutral: np.ndarray = field(repr=False)  # (nq,)
+    shared_coordinates: bool = field(repr=False)  # whether a mimic joint shares a velocity coordinate
+    topology: np.ndarray = field(repr=False)  # see kernels/layout.py
+    parameters: np.ndarray = field(repr=False)
+    description: Description = field(repr=False)
+    frame_index: dict[str, int] = field(repr=False)
+    constants: dict[str, Any] = field(repr=False, default_factory=dict)  # zero rows, by size
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the moving joints, depth-first in file order."""
+        return tuple(j.name for j in self.joints)
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """The loop constraints that the file declares."""
+        return self.description.loops
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Gravity (3,), m/s^2, world axes."""
+        return np.array(self.description.gravity)
+
+    def joint(self, name: str) -> JointInfo:
+        """The moving joint of that name."""
+        for joint in self.joints:
+            if joint.name == name:
+                return joint
+        raise unknown_name("joint", name, self.joint_names)
+
+    def frame(self, name: str) -> int:
+        """Number of the frame (link or site) of that name."""
+        try:
+            return self.frame_index[name]
+        except (KeyError, TypeError):
+            raise unknown_name("frame", name, self.frame_names) from None
+
+    def __str__(self) -> str:
+        from freeflyer.model.tree import draw
+
+        return draw(self)
