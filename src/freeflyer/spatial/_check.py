@@ -1,0 +1,156 @@
+"""What every function of `spatial` asks of its arguments: layout, shape, finite numbers, unit norms, orthogonality."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.errors import InputError
+
+# Rotations and unit quaternions may be off by this much: enough for float32 and six-digit files, far below a mistake.
+UNIT_TOLERANCE = 1e-6
+
+
+class Layout(NamedTuple):
+    """The last axes of an argument, and in words what they hold."""
+
+    tail: tuple[int, ...]
+    words: str
+
+
+SCALAR = Layout((), "one number")
+POINT = Layout((3,), "x, y, z")
+POINT2 = Layout((2,), "x, y")
+RPY = Layout((3,), "roll, pitch, yaw in rad")
+ROTATION_VECTOR = Layout((3,), "axis times angle in rad")
+QUATERNION = Layout((4,), "x, y, z, w")
+QUATERNION_WXYZ = Layout((4,), "w, x, y, z")
+MATRIX3 = Layout((3, 3), "rows, columns")
+MATRIX4 = Layout((4, 4), "rows, columns")
+MATRIX6 = Layout((6, 6), "rows, columns, [linear; angular]")
+TWIST = Layout((6,), "[linear; angular]")
+TWIST2 = Layout((3,), "[vx, vy, omega]")
+WRENCH = Layout((6,), "[force; torque]")
+DUAL_QUATERNION = Layout((8,), "[primary x, y, z, w; dual x, y, z, w]")
+PARAMETERS = Layout((10,), "mass, mass * com (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the frame's origin")
+
+
+def array(name: str, value: ArrayLike, layout: Layout) -> np.ndarray:
+    """`value` as float64 of shape (..., *layout.tail), all finite."""
+    expected = f"expected {_shape_text(layout)}: {layout.words}"
+    try:
+        raw = np.asarray(value)
+    except ValueError as error:
+        raise InputError(f"{name} is not a regular array ({error}); {expected}.", name=name) from error
+    if raw.dtype.kind not in "biuf":
+        raise InputError(f"{name} holds {raw.dtype} values; {expected}, real numbers.", name=name, dtype=raw.dtype)
+    n = len(layout.tail)
+    if raw.ndim < n or raw.shape[raw.ndim - n :] != layout.tail:
+        advice = "leading axes are free, the last ones are fixed."
+        raise InputError(f"{name} has shape {raw.shape}; {expected}; {advice}", name=name, shape=raw.shape)
+    x = raw.astype(np.float64, copy=False)
+    finite = np.isfinite(x)
+    if not finite.all():
+        at = _first(~finite)
+        raise InputError(f"{name} holds {x[at]} at index {at}; expected finite numbers.", name=name, index=at)
+    return x
+
+
+def arrays(*items: tuple[str, ArrayLike, Layout]) -> list[np.ndarray]:
+    """Each (name, value, layout) as `array` gives it; their leading axes must broadcast together."""
+    out = [array(*item) for item in items]
+    leading = [x.shape[: x.ndim - len(layout.tail)] for x, (_, _, layout) in zip(out, items)]
+    try:
+        np.broadcast_shapes(*leading)
+    except ValueError:
+        came = ", ".join(f"{item[0]} {shape}" for item, shape in zip(items, leading))
+        text = f"the leading axes do not broadcast together: {came}"
+        raise InputError(f"{text}. Insert axes of length 1 where an argument repeats.", leading=leading) from None
+    return out
+
+
+def check_unit(name: str, q: np.ndarray, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:
+    """Norms (...,) of the quaternions `q`; an InputError unless every one is 1 within `tolerance`."""
+    norm = np.sqrt(np.sum(q * q, axis=-1))
+    bad = ~(np.abs(norm - 1.0) <= tolerance)
+    if bad.any():
+        at = _first(bad)
+        text = f"{name}{_at(at)} has norm {norm[at]:.9g}; expected 1 within {tolerance:g}. Normalize it first"
+        raise InputError(f"{text}, if it is a rotation at all.", name=name, norm=float(norm[at]), index=at)
+    return norm
+
+
+def unit_quaternion(name: str, q: np.ndarray) -> np.ndarray:
+    """`q`, checked and freed of its last rounding."""
+    return q / check_unit(name, q)[..., None]
+
+
+def rotation(name: str, R: np.ndarray) -> np.ndarray:
+    """`R` (..., n, n), orthogonal within UNIT_TOLERANCE and right-handed."""
+    error = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(R.shape[-1])).max(axis=(-2, -1))
+    bad = ~(error <= UNIT_TOLERANCE)
+    if bad.any():
+        at = _first(bad)
+        text = f"{name}{_at(at)} is no rotation: R^T R is off the identity by {error[at]:.3g}"
+        raise InputError(f"{text}; expected at most {UNIT_TOLERANCE:g}. Orthonormalise it first.", name=name, index=at)
+    left_handed = np.linalg.det(R) < 0.0
+    if left_handed.any():
+        at = _first(left_handed)
+        text = f"{name}{_at(at)} is a reflection (determinant -1); expected a right-handed rotation. Flip one axis."
+        raise InputError(text, name=name, index=at)
+    return R
+
+
+def pose(name: str, X: np.ndarray) -> np.ndarray:
+    """`X` (..., n+1, n+1) with a rotation and the last row 0 ... 0 1."""
+    n = X.shape[-1] - 1
+    last = np.zeros(n + 1)
+    last[n] = 1.0
+    bad = ~(np.abs(X[..., n, :] - last).max(axis=-1) <= UNIT_TOLERANCE)
+    if bad.any():
+        at = _first(bad)
+        row = X[at][n].tolist()
+        text = f"{name}{_at(at)} has the last row {row}; expected {last.tolist()}. Poses act on columns: transpose it?"
+        raise InputError(text, name=name, index=at)
+    rotation(f"the rotation of {name}", X[..., :n, :n])
+    return X
+
+
+def symmetric(name: str, A: np.ndarray) -> np.ndarray:
+    """`A` (..., n, n), symmetric to 1e-9 of its largest entry."""
+    error = np.abs(A - np.swapaxes(A, -1, -2)).max(axis=(-2, -1))
+    bad = ~(error <= 1e-9 * np.abs(A).max(axis=(-2, -1)))
+    if bad.any():
+        at = _first(bad)
+        text = f"{name}{_at(at)} is not symmetric: entries differ by {error[at]:.3g}; expected A = A^T"
+        raise InputError(f"{text}. Pass (A + A^T) / 2 if that is what you mean.", name=name, index=at)
+    return A
+
+
+def vanishing(name: str, error: np.ndarray, scale: np.ndarray, expected: str) -> None:
+    """An InputError where `error` (...,) exceeds UNIT_TOLERANCE times `scale` (...,)."""
+    bad = ~(error <= UNIT_TOLERANCE * scale)
+    if bad.any():
+        at = _first(bad)
+        raise InputError(f"{name}{_at(at)} is off by {error[at]:.3g}; expected {expected}.", name=name, index=at)
+
+
+def generator(rng: object) -> np.random.Generator:
+    """`rng`, which must be a numpy Generator: results are then repeatable and the caller owns the state."""
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng is a {type(rng).__name__}; expected a numpy Generator: numpy.random.default_rng(seed).")
+    return rng
+
+
+def _shape_text(layout: Layout) -> str:
+    return f"shape (..., {', '.join(map(str, layout.tail))})" if layout.tail else "shape (...)"
+
+
+def _first(mask: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(mask)[0])
+
+
+def _at(index: tuple[int, ...]) -> str:
+    return f" at index {index}" if index else ""

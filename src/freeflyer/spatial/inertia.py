@@ -1,0 +1,131 @@
+"""Inertia of rigid bodies: mass in kg, centre of mass (com) in m, rotational inertia in kg m^2. Leading axes broadcast.
+
+`rotational` (..., 3, 3) is taken about the com, along the axes of the frame B in which `com` (..., 3) is given. The
+spatial inertia is that of B's twist [linear; angular] about B's origin: momentum = spatial @ twist. Rigidly joined
+bodies add up: their 6x6 matrices, their ten parameters and their pseudo-inertias, each in one frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.errors import InputError
+from freeflyer.spatial import _check as ck
+from freeflyer.spatial import _vector as vec
+from freeflyer.spatial import se3
+
+__all__ = [
+    "MassProperties", "about_com", "about_point", "from_matrix", "from_parameters", "matrix", "parameters",
+    "pseudo_inertia", "transform",
+]  # fmt: skip
+
+_ORDER = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # of the six moments among the ten parameters
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Mass (...) in kg, com (..., 3) in m in the body's frame, rotational (..., 3, 3) in kg m^2 about the com."""
+
+    mass: np.ndarray
+    com: np.ndarray
+    rotational: np.ndarray
+
+
+def about_point(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np.ndarray:
+    """Parallel axes: the rotational inertia (..., 3, 3) about the point `offset` (..., 3) m away from the com."""
+    m, I, c = ck.arrays(("mass", mass, ck.SCALAR), ("rotational", rotational, ck.MATRIX3), ("offset", offset, ck.POINT))
+    return ck.symmetric("rotational", I) + _shift(m, c)
+
+
+def about_com(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np.ndarray:
+    """Parallel axes back: the rotational inertia (..., 3, 3) about the com from that about a point `offset` away."""
+    m, I, c = ck.arrays(("mass", mass, ck.SCALAR), ("rotational", rotational, ck.MATRIX3), ("offset", offset, ck.POINT))
+    return ck.symmetric("rotational", I) - _shift(m, c)
+
+
+def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
+    """The spatial inertia (..., 6, 6): [[m 1, -m skew(com)], [m skew(com), rotational about the origin]]."""
+    m, c, I = _checked(mass, com, rotational)
+    moment = vec.skew(m[..., None] * c)
+    return vec.blocks(m[..., None, None] * np.eye(3), -moment, moment, I + _shift(m, c))
+
+
+def from_matrix(spatial: ArrayLike) -> MassProperties:
+    """Undoes `matrix`; InputError where the 6x6 matrix is that of no rigid body or its mass is zero."""
+    S = ck.symmetric("spatial", ck.array("spatial", spatial, ck.MATRIX6))
+    m, size = S[..., 0, 0], np.abs(S).max(axis=(-2, -1))
+    moment = 0.5 * (S[..., 3:, :3] - np.swapaxes(S[..., 3:, :3], -1, -2))
+    first = np.stack([moment[..., 2, 1], moment[..., 0, 2], moment[..., 1, 0]], axis=-1)
+    off = np.abs(S[..., :3, :3] - m[..., None, None] * np.eye(3)).max(axis=(-2, -1))
+    off = np.maximum(off, np.abs(S[..., 3:, :3] - moment).max(axis=(-2, -1)))
+    ck.vanishing("spatial", off, size, "mass times identity first, a skew block below it; order [linear; angular]")
+    c = first / _divisor(m)
+    return MassProperties(m.copy(), c, 0.5 * (S[..., 3:, 3:] + np.swapaxes(S[..., 3:, 3:], -1, -2)) - _shift(m, c))
+
+
+def parameters(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
+    """The ten numbers (..., 10) in which dynamics is linear: mass, mass * com (3), then Ixx, Ixy, Iyy, Ixz, Iyz, Izz
+    about the frame's origin."""
+    m, c, I = _checked(mass, com, rotational)
+    I = I + _shift(m, c)
+    first = m[..., None] * c
+    parts = [m, first[..., 0], first[..., 1], first[..., 2], *(I[..., i, j] for i, j in _ORDER)]
+    return np.stack(np.broadcast_arrays(*parts), axis=-1)
+
+
+def from_parameters(ten: ArrayLike) -> MassProperties:
+    """Undoes `parameters`; the mass must not be zero."""
+    p = ck.array("ten", ten, ck.PARAMETERS)
+    m = p[..., 0]
+    c = p[..., 1:4] / _divisor(m)
+    I = np.empty((*m.shape, 3, 3))
+    for k, (i, j) in enumerate(_ORDER):
+        I[..., i, j] = I[..., j, i] = p[..., 4 + k]
+    return MassProperties(m.copy(), c, I - _shift(m, c))
+
+
+def pseudo_inertia(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
+    """[[second moments, mass com], [mass com^T, mass]] (..., 4, 4) about the frame's origin.
+
+    It is the integral of density over [p; 1] [p; 1]^T, hence positive definite for a body that fills a volume.
+    Second moments are trace(I) / 2 - I of the rotational inertia I. Another frame: X_AB pseudo X_AB^T.
+    """
+    m, c, I = _checked(mass, com, rotational)
+    first = m[..., None] * c
+    out = np.empty((*np.broadcast_shapes(I.shape[:-2], first.shape[:-1]), 4, 4))
+    out[..., :3, :3] = _second_moments(I) + m[..., None, None] * c[..., :, None] * c[..., None, :]
+    out[..., :3, 3] = out[..., 3, :3] = first
+    out[..., 3, 3] = m
+    return out
+
+
+def transform(X_AB: ArrayLike, spatial: ArrayLike) -> np.ndarray:
+    """The spatial inertia (..., 6, 6), given in B, in A: Ad^-T spatial Ad^-1 of the pose X_AB."""
+    X, S = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("spatial", spatial, ck.MATRIX6))
+    T = se3.coadjoint(X)
+    return T @ ck.symmetric("spatial", S) @ np.swapaxes(T, -1, -2)
+
+
+def _checked(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    m, c, I = ck.arrays(("mass", mass, ck.SCALAR), ("com", com, ck.POINT), ("rotational", rotational, ck.MATRIX3))
+    return m, c, ck.symmetric("rotational", I)
+
+
+def _second_moments(I: np.ndarray) -> np.ndarray:
+    """trace(I) / 2 - I (..., 3, 3): the integrals of density times x x, x y, ... of a rotational inertia."""
+    return 0.5 * np.trace(I, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - I
+
+
+def _shift(m: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """m (|c|^2 1 - c c^T): what the mass, gathered at c, adds to the rotational inertia about the origin."""
+    square = vec.dot(c, c)[..., None, None] * np.eye(3)
+    return m[..., None, None] * (square - c[..., :, None] * c[..., None, :])
+
+
+def _divisor(m: np.ndarray) -> np.ndarray:
+    if (m == 0.0).any():
+        raise InputError("a mass is 0, so the com is undetermined; expected a nonzero mass. Treat such bodies apart.")
+    return np.asarray(m)[..., None]

@@ -1,0 +1,167 @@
+"""Poses in the plane, SE(2): homogeneous matrices X_AB (3, 3) that turn points in B into points in A.
+
+Twists are [vx, vy, omega], wrenches [fx, fy, torque]. Leading axes broadcast; poses are checked as in `se3`. In the
+formulas S is the quarter turn [[0, -1], [1, 0]].
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.spatial import _check as ck
+from freeflyer.spatial import _series as series
+from freeflyer.spatial._vector import times
+
+__all__ = [
+    "act", "ad", "adjoint", "coadjoint", "compose", "exp", "from_position_angle", "hat", "interpolate", "inverse",
+    "left_jacobian", "left_jacobian_inverse", "log", "right_jacobian", "right_jacobian_inverse", "to_position_angle",
+    "vee",
+]  # fmt: skip
+
+_S = np.array([[0.0, -1.0], [1.0, 0.0]])
+_I = np.eye(2)
+
+
+def hat(twist: ArrayLike) -> np.ndarray:
+    """The element (..., 3, 3) of se(2) of a twist: [[omega S, v], [0, 0]]."""
+    xi = ck.array("twist", twist, ck.TWIST2)
+    return _matrix(xi[..., 2, None, None] * _S, xi[..., :2], 0.0)
+
+
+def vee(matrix: ArrayLike) -> np.ndarray:
+    """The twist (..., 3) of an element of se(2); undoes `hat`."""
+    M = ck.array("matrix", matrix, ck.MATRIX3)
+    B = M[..., :2, :2]
+    error = np.maximum(np.abs(B + np.swapaxes(B, -1, -2)).max(axis=(-2, -1)), np.abs(M[..., 2, :]).max(axis=-1))
+    ck.vanishing("matrix", error, np.abs(M).max(axis=(-2, -1)), "an element of se(2): skew block, last row zero")
+    return np.stack([M[..., 0, 2], M[..., 1, 2], 0.5 * (M[..., 1, 0] - M[..., 0, 1])], axis=-1)
+
+
+def from_position_angle(position: ArrayLike, angle: ArrayLike) -> np.ndarray:
+    """The pose (..., 3, 3) of `position` (..., 2) in m and `angle` (...) in rad from A's x to B's x."""
+    p, t = ck.arrays(("position", position, ck.POINT2), ("angle", angle, ck.SCALAR))
+    return _pose(_turn(t), p)
+
+
+def to_position_angle(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """(position (..., 2), angle (...) in (-pi, pi]) of poses."""
+    X = _checked(X)
+    return X[..., :2, 2].copy(), _angle(X)
+
+
+def compose(*poses: ArrayLike) -> np.ndarray:
+    """X_AB X_BC ... (..., 3, 3); the identity for none."""
+    checked = ck.arrays(*((f"pose {i}", X, ck.MATRIX3) for i, X in enumerate(poses)))
+    return reduce(np.matmul, (ck.pose(f"pose {i}", X) for i, X in enumerate(checked)), np.eye(3))
+
+
+def inverse(X: ArrayLike) -> np.ndarray:
+    """X_BA (..., 3, 3) of X_AB."""
+    X = _checked(X)
+    Rt = np.swapaxes(X[..., :2, :2], -1, -2)
+    return _pose(Rt, -times(Rt, X[..., :2, 2]))
+
+
+def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
+    """Points (..., 2) in B, given in A by the pose X_AB: R p_B + p."""
+    X, x = ck.arrays(("X", X, ck.MATRIX3), ("point", point, ck.POINT2))
+    X = ck.pose("X", X)
+    return times(X[..., :2, :2], x) + X[..., :2, 2]
+
+
+def adjoint(X: ArrayLike) -> np.ndarray:
+    """Ad (..., 3, 3) = [[R, -S p], [0, 1]]: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y)."""
+    X = _checked(X)
+    return _matrix(X[..., :2, :2], -times(_S, X[..., :2, 2]), 1.0)
+
+
+def coadjoint(X: ArrayLike) -> np.ndarray:
+    """Ad^-T (..., 3, 3): wrenches [fx, fy, torque] in B to wrenches in A; keeps power."""
+    return np.swapaxes(adjoint(inverse(X)), -1, -2).copy()
+
+
+def ad(twist: ArrayLike) -> np.ndarray:
+    """The Lie bracket (..., 3, 3) = [[omega S, -S v], [0, 0]]: ad(a) @ b = vee(hat(a) hat(b) - hat(b) hat(a))."""
+    xi = ck.array("twist", twist, ck.TWIST2)
+    return _matrix(xi[..., 2, None, None] * _S, -times(_S, xi[..., :2]), 0.0)
+
+
+def exp(twist: ArrayLike) -> np.ndarray:
+    """The pose (..., 3, 3) reached by the constant body `twist` in one second, from the identity."""
+    xi = ck.array("twist", twist, ck.TWIST2)
+    return _pose(_turn(xi[..., 2]), times(_so2_jacobian(xi[..., 2]), xi[..., :2]))
+
+
+def log(X: ArrayLike) -> np.ndarray:
+    """The twist (..., 3) with the angle in (-pi, pi] and exp(log(X)) = X."""
+    X = _checked(X)
+    t = _angle(X)
+    return np.concatenate([times(_so2_jacobian_inverse(t), X[..., :2, 2]), t[..., None]], axis=-1)
+
+
+def left_jacobian(twist: ArrayLike) -> np.ndarray:
+    """J (..., 3, 3): exp(xi + d) = exp(J d) exp(xi) to first order; the sum of ad(xi)^n / (n + 1)!."""
+    xi = ck.array("twist", twist, ck.TWIST2)
+    v, t = xi[..., :2], xi[..., 2]
+    x = series.squared_angle(xi[..., 2:])
+    column = (t * series.sinc3(x))[..., None] * v - series.cosc(x)[..., None] * times(_S, v)
+    return _matrix(_so2_jacobian(t), column, 1.0)
+
+
+def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
+    """J^-1 (..., 3, 3): log(exp(d) exp(xi)) = xi + J^-1 d to first order; InputError at angles 2 pi, 4 pi, ..."""
+    xi = ck.array("twist", twist, ck.TWIST2)
+    v, t = xi[..., :2], xi[..., 2]
+    column = (t * series.cotc(series.squared_angle(xi[..., 2:])))[..., None] * v + 0.5 * times(_S, v)
+    return _matrix(_so2_jacobian_inverse(t), column, 1.0)
+
+
+def right_jacobian(twist: ArrayLike) -> np.ndarray:
+    """J (..., 3, 3): exp(xi + d) = exp(xi) exp(J d) to first order; the left one at -xi."""
+    return left_jacobian(-ck.array("twist", twist, ck.TWIST2))
+
+
+def right_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
+    """J^-1 (..., 3, 3): log(exp(xi) exp(d)) = xi + J^-1 d to first order; InputError at angles 2 pi, 4 pi, ..."""
+    return left_jacobian_inverse(-ck.array("twist", twist, ck.TWIST2))
+
+
+def interpolate(X0: ArrayLike, X1: ArrayLike, t: ArrayLike) -> np.ndarray:
+    """X0 exp(t log(X0^-1 X1)) (..., 3, 3): the circular arc from `X0` (t = 0) to `X1` (t = 1), constant body twist."""
+    A, B, s = ck.arrays(("X0", X0, ck.MATRIX3), ("X1", X1, ck.MATRIX3), ("t", t, ck.SCALAR))
+    A = ck.pose("X0", A)
+    return A @ exp(s[..., None] * log(inverse(A) @ ck.pose("X1", B)))
+
+
+def _checked(X: ArrayLike) -> np.ndarray:
+    return ck.pose("X", ck.array("X", X, ck.MATRIX3))
+
+
+def _angle(X: np.ndarray) -> np.ndarray:
+    return np.asarray(np.arctan2(X[..., 1, 0] + 0.0, X[..., 0, 0]))  # + 0.0: no -0, so a half turn is +pi
+
+
+def _turn(t: np.ndarray) -> np.ndarray:
+    return np.cos(t)[..., None, None] * _I + np.sin(t)[..., None, None] * _S
+
+
+def _pose(R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return _matrix(R, p, 1.0)
+
+
+def _matrix(block: np.ndarray, column: np.ndarray, corner: float) -> np.ndarray:
+    out = np.zeros((*np.broadcast_shapes(block.shape[:-2], column.shape[:-1]), 3, 3))
+    out[..., :2, :2], out[..., :2, 2], out[..., 2, 2] = block, column, corner
+    return out
+
+
+def _so2_jacobian(t: np.ndarray) -> np.ndarray:
+    x = series.squared_angle(t[..., None])
+    return series.sinc(x)[..., None, None] * _I + (t * series.cosc(x))[..., None, None] * _S
+
+
+def _so2_jacobian_inverse(t: np.ndarray) -> np.ndarray:
+    return series.half_cot(series.squared_angle(t[..., None]))[..., None, None] * _I - 0.5 * t[..., None, None] * _S

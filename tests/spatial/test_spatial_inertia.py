@@ -1,0 +1,180 @@
+"""Inertias: sums over point masses as definition, Pinocchio, and every way to be no physical body."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spatial_samples import point_masses, random_inertia, random_pose, random_twist, rng
+
+from freeflyer.errors import InputError
+from freeflyer.spatial import consistency, inertia, quaternion, se3
+
+BOX = (2.0, np.array([0.1, -0.2, 0.3]), np.diag([0.05, 0.06, 0.08]))
+
+
+def close(a, b, tolerance=1e-13):
+    return np.shape(a) == np.shape(b) and np.abs(np.asarray(a) - b).max() <= tolerance
+
+
+def points():
+    return rng().uniform(0.1, 1.0, 8), rng().standard_normal((8, 3))
+
+
+def test_kinetic_energy_is_that_of_the_points():
+    m, p = points()
+    V = random_twist()
+    speeds = V[:3] + np.cross(V[3:], p)
+    energy = 0.5 * np.sum(m * np.sum(speeds**2, -1))
+    assert abs(0.5 * V @ inertia.matrix(*point_masses(m, p)) @ V - energy) < 1e-13
+    momentum = np.append((m[:, None] * speeds).sum(0), np.cross(p, m[:, None] * speeds).sum(0))
+    assert close(inertia.matrix(*point_masses(m, p)) @ V, momentum)
+
+
+def test_pseudo_inertia_is_the_second_moment_of_points():
+    m, p = points()
+    p1 = np.c_[p, np.ones(8)]
+    assert close(inertia.pseudo_inertia(*point_masses(m, p)), np.einsum("i,ij,ik->jk", m, p1, p1))
+
+
+def test_against_pinocchio():
+    for m, c, I, X in zip(*random_inertia((5,)), random_pose((5,))):
+        body = pin.Inertia(m, c, I)
+        assert close(inertia.matrix(m, c, I), body.matrix())
+        assert close(inertia.parameters(m, c, I), body.toDynamicParameters())
+        assert close(inertia.pseudo_inertia(m, c, I), body.toPseudoInertia().toMatrix())
+        assert close(inertia.transform(X, inertia.matrix(m, c, I)), pin.SE3(X).act(body).matrix())
+
+
+def test_round_trips():
+    m, c, I = random_inertia((2, 3))
+    for out in (inertia.from_matrix(inertia.matrix(m, c, I)), inertia.from_parameters(inertia.parameters(m, c, I))):
+        assert close(out.mass, m)
+        assert close(out.com, c)
+        assert close(out.rotational, I)
+    back = inertia.about_com(m, inertia.about_point(m, I, c), c)
+    assert close(back, I)
+
+
+def test_parallel_axes():
+    m, p = points()
+    mass, com, I = point_masses(m, p)
+    offset = np.array([0.3, -0.5, 0.7])
+    d = p - com - offset
+    about = np.sum(m[:, None, None] * (np.sum(d * d, -1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None]), 0)
+    assert close(inertia.about_point(mass, I, offset), about)
+
+
+def test_bodies_add_up():
+    m, p = points()
+    whole, first, second = point_masses(m, p), point_masses(m[:3], p[:3]), point_masses(m[3:], p[3:])
+    for f in (inertia.matrix, inertia.parameters, inertia.pseudo_inertia):
+        assert close(f(*first) + f(*second), f(*whole))
+
+
+def test_transform_moves_the_points():
+    m, p = points()
+    X, Y = random_pose((2,))
+    S = inertia.matrix(*point_masses(m, p))
+    assert close(inertia.transform(X, S), inertia.matrix(*point_masses(m, se3.act(X, p))))
+    assert close(inertia.transform(X @ Y, S), inertia.transform(X, inertia.transform(Y, S)))
+    P = inertia.pseudo_inertia(*point_masses(m, p))
+    assert close(X @ P @ X.T, inertia.pseudo_inertia(*point_masses(m, se3.act(X, p))))
+
+
+def test_from_matrix_refuses_what_is_no_rigid_body():
+    S = inertia.matrix(*BOX)
+    swapped = np.roll(S, (3, 3), (0, 1))  # [angular; linear]
+    with pytest.raises(InputError, match=r"\[linear; angular\]"):
+        inertia.from_matrix(swapped)
+    with pytest.raises(InputError, match="not symmetric"):
+        inertia.from_matrix(S + np.eye(6, k=1))
+    with pytest.raises(InputError, match="mass is 0"):
+        inertia.from_matrix(np.zeros((6, 6)))
+    with pytest.raises(InputError, match="mass is 0"):
+        inertia.from_parameters(np.zeros((2, 10)))
+    tiny = inertia.matrix(1e-9, np.zeros(3), 1e-12 * np.eye(3))
+    tiny[1, 1] *= 1.1
+    with pytest.raises(InputError, match="off by"):
+        inertia.from_matrix(tiny)
+
+
+# physical consistency ------------------------------------------------------------------------------------------------
+def names(result):
+    return [r.name for r in result.reasons]
+
+
+def test_a_box_is_consistent():
+    out = consistency.check(*BOX)
+    assert out
+    assert out.full
+    assert out.reasons == ()
+    assert close(out.moments, np.array([0.05, 0.06, 0.08]))
+    assert close(out.second_moments, np.array([0.015, 0.035, 0.045]))
+
+
+@pytest.mark.parametrize(
+    ("mass", "moments", "expected", "words"),
+    [
+        (0.0, (0.1, 0.1, 0.1), ["mass"], "mass is 0 kg"),
+        (-1.0, (0.1, 0.1, 0.1), ["mass"], "mass is -1 kg"),
+        (1.0, (-0.01, 0.1, 0.1), ["definite", "triangle"], "one is negative"),
+        (1.0, (0.1, 0.1, 0.3), ["triangle"], "exceeds the sum of the other two by 0.1"),
+        (1.0, (0.1, 0.2, 0.3), ["flat"], "on a plane"),
+        (1.0, (0.0, 0.2, 0.2), ["flat"], "on a line"),
+        (1.0, (0.0, 0.0, 0.0), ["flat"], "on a point"),
+        (0.0, (0.0, 0.0, 0.0), ["mass"], "mass is 0 kg"),
+    ],
+)
+def test_each_reason(mass, moments, expected, words):
+    R = quaternion.to_matrix(quaternion.random(rng()))
+    I = R @ np.diag(moments) @ R.T
+    out = consistency.check(mass, [0.1, 0.2, 0.3], 0.5 * (I + I.T))
+    assert names(out) == expected
+    assert words in " ".join(r.text for r in out.reasons)
+    assert bool(out) == bool(out.consistent) == (expected == ["flat"])
+    assert not out.full
+    assert out.positive_mass == (mass > 0)
+    assert out.positive_definite == (min(moments) > 0)
+    assert out.triangle == ("triangle" not in expected)
+
+
+def test_a_batch_says_which():
+    m, c, I = random_inertia((2, 3))
+    m[0, 1], I[1, 2] = -1.0, np.diag([1.0, 1.0, 3.0])
+    out = consistency.check(m, c, I)
+    assert [(r.name, r.index) for r in out.reasons] == [("mass", (0, 1)), ("triangle", (1, 2))]
+    assert out.reasons[1].text.startswith("body (1, 2): ")
+    assert not out
+    assert out.consistent.tolist() == [[True, False, True], [True, True, False]]
+
+
+def test_rounding_is_forgiven_within_the_tolerance():
+    plate = np.diag([0.1, 0.2, 0.3 + 1e-12])
+    assert consistency.check(1.0, np.zeros(3), plate)
+    assert not consistency.check(1.0, np.zeros(3), plate + np.diag([0, 0, 1e-6]))
+    assert consistency.check(1.0, np.zeros(3), plate + np.diag([0, 0, 1e-6]), tolerance=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.floats(-1.0, 3.0),
+    st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3),
+    st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6),
+)
+def test_full_means_a_positive_definite_pseudo_inertia(mass, com, six):
+    I = np.empty((3, 3))
+    I[np.triu_indices(3)] = six
+    I = np.triu(I) + np.triu(I, 1).T + 1.2 * np.eye(3)
+    out = consistency.check(mass, com, I)
+    smallest = min(np.linalg.eigvalsh(inertia.pseudo_inertia(mass, com, I)))
+    if abs(smallest) > 1e-7:
+        assert out.full == (smallest > 0)
+    assert out.full == (out.reasons == ())
+
+
+def test_an_unsymmetric_inertia_is_an_error():
+    with pytest.raises(InputError, match="not symmetric"):
+        consistency.check(1.0, np.zeros(3), np.eye(3) + np.eye(3, k=1))
