@@ -1,0 +1,47 @@
+"""Robots made by code, so that nothing must be downloaded; `names` lists them and `make` makes one by its name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from freeflyer.errors import InputError, unknown_name
+from freeflyer.model.model import Model
+from freeflyer.robots.aerial import aerial_manipulator
+from freeflyer.robots.chain import chain
+from freeflyer.robots.humanoid import humanoid
+from freeflyer.robots.mobile import differential_drive_manipulator, holonomic_manipulator
+from freeflyer.robots.postures import standing_posture
+from freeflyer.robots.quadruped import quadruped
+from freeflyer.robots.space import space_manipulator
+
+__all__ = [
+    "aerial_manipulator", "chain", "differential_drive_manipulator", "holonomic_manipulator", "humanoid", "make",
+    "names", "quadruped", "space_manipulator", "standing_posture",
+]  # fmt: skip
+
+_MAKERS: dict[str, Callable[..., Model]] = {
+    maker.__name__: maker
+    for maker in (
+        aerial_manipulator, chain, differential_drive_manipulator, holonomic_manipulator, humanoid, quadruped,
+        space_manipulator,
+    )
+}  # fmt: skip
+
+
+def names() -> tuple[str, ...]:
+    """The robots that `make` knows, sorted."""
+    return tuple(sorted(_MAKERS))
+
+
+def make(name: str, **options: object) -> Model:
+    """The robot of that name, e.g. make("humanoid", dof=20); options are the arguments of the function so named."""
+    maker = _MAKERS.get(name) if isinstance(name, str) else None
+    if maker is None:
+        raise unknown_name("built-in robot", name, names())
+    known = inspect.signature(maker).parameters
+    strange = [option for option in options if option not in known]
+    if strange:
+        allowed = f"it takes {', '.join(known)}" if known else "it takes none"
+        raise InputError(f"robot {name!r} has no option {strange[0]!r}: {allowed}.", robot=name, known=list(known))
+    return maker(**options)

@@ -1,0 +1,166 @@
+"""Edits: each takes a Model and returns a new one, made from an edited description. The old one stays as it is.
+
+    light = ff.lock_joints(model, ["left_wrist_roll", "right_wrist_roll"])
+    loaded = ff.attach_payload(light, "left_palm", mass=2.0, com=(0.0, 0.0, -0.05))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.errors import InputError, unknown_name
+from freeflyer.model.build import build
+from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
+from freeflyer.model.inertias import joined, moved
+from freeflyer.model.locking import leader, locked, open_loops
+from freeflyer.model.model import Model
+from freeflyer.model.rigid_groups import rigid_groups
+from freeflyer.model.validate import validate
+from freeflyer.spatial import consistency
+
+
+def lock_joints(
+    model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None = None
+) -> Model:
+    """Joints become fixed; their links, limits aside, stay. Velocities of what remains keep their order.
+
+    `joints` maps names to positions (a number, or the joint's nq entries: quaternion x, y, z, w of a spherical joint,
+    position and quaternion of a free one), or lists names whose positions are taken from `configuration` (nq,), neutral
+    if there is none. Joints that mimic a locked one are locked where that puts them. Loops that become rigid are
+    dropped if closed. Errors: unknown names; positions that are not finite or not of the joint's size; a coupling with
+    only one joint locked, a loop left open, all motors locked while passive joints move.
+    """
+    return build(locked(model.description, _positions(model, joints, configuration)))
+
+
+def merge_fixed(model: Model) -> Model:
+    """Links behind fixed joints become part of the link that carries them; their frames stay, as sites of that link.
+
+    What is fixed to the world stays a link of its own. Nothing that moves changes: same coordinates, same dynamics. A
+    loop between two frames of one rigid body is dropped if it is closed, an error if it is open.
+    """
+    description = model.description
+    where = rigid_groups(description, with_world=False)
+    parts: dict[str, list[Inertia]] = {}
+    for link in description.links:
+        top, X = where[link.name]
+        parts.setdefault(top, []).append(moved(link.inertia, X) if top != link.name else link.inertia)
+    links = tuple(
+        Link(x.name, joined(*parts[x.name]) if len(parts[x.name]) > 1 else x.inertia)
+        for x in description.links
+        if where[x.name][0] == x.name
+    )
+    kept = [j for j in description.joints if where[j.child][0] == j.child]
+    joints = tuple(replace(j, parent=where[j.parent][0], placement=where[j.parent][1] @ j.placement) for j in kept)
+    sites = [Site(s.name, where[s.link][0], where[s.link][1] @ s.placement) for s in description.sites]
+    sites += [Site(x.name, *where[x.name]) for x in description.links if where[x.name][0] != x.name]
+    loops = open_loops(description)
+    return build(replace(description, links=links, joints=joints, sites=tuple(sites), loops=loops))
+
+
+def attach_payload(
+    model: Model, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None,
+    name: str | None = None,
+) -> Model:  # fmt: skip
+    """A body of `mass` (kg) fixed to a link or site, whose frame it is given in.
+
+    `com` (3,) in m, `inertia` (3, 3) in kg m^2 about the com (none: a point mass). With a `name` the payload is a link
+    of its own, fixed by joint `<name>_joint`; else it adds to the link's inertia. Errors: unknown names, a name that is
+    taken, a mass not above zero, entries that are not finite, an inertia that no body has.
+    """
+    body = _payload(mass, com, inertia)
+    description = model.description
+    site = next((s for s in description.sites if s.name == link), None)
+    target, X = (site.link, site.placement) if site else (link, np.eye(4))
+    if target not in model.link_names or target == WORLD:
+        frames = [f for f in model.frame_names if f != WORLD]
+        raise unknown_name("link or site", link, frames, "A payload hangs on a link of the robot.")
+    if name is None:
+        carrier = description.link(target)
+        return build(description.with_link(replace(carrier, inertia=joined(carrier.inertia, moved(body, X)))))
+    joint = Joint(f"{name}_joint", "fixed", target, name, X)
+    for new, taken in ((name, model.frame_names), (joint.name, [j.name for j in description.joints])):
+        if new in taken:
+            raise InputError(f"the name {new!r} is taken in {model.name!r}: choose another for the payload.", name=new)
+    links, joints = (*description.links, Link(name, body)), (*description.joints, joint)
+    return build(validate(replace(description, links=links, joints=joints), inertias="as-is"))
+
+
+def with_gravity(model: Model, gravity: ArrayLike) -> Model:
+    """The same robot in another gravity (3,), m/s^2 in world axes; a lone number g means (0, 0, -g)."""
+    g = _finite("gravity", gravity)
+    if g.shape not in ((), (3,)):
+        raise InputError(f"gravity must be 3 numbers in m/s^2 or one; got shape {g.shape}.", value=gravity)
+    x, y, z = (0.0, 0.0, -float(g)) if g.shape == () else g.tolist()
+    return build(replace(model.description, gravity=(x, y, z)))
+
+
+def _positions(
+    model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None
+) -> dict[str, np.ndarray]:
+    """Position (nq,) of each named joint, checked."""
+    if isinstance(joints, Mapping):
+        if configuration is not None:
+            raise InputError("positions came twice: give {name: position}, or names and a configuration, not both.")
+        return {name: _position(model, name, value) for name, value in joints.items()}
+    q = model.neutral if configuration is None else _finite("configuration", configuration)
+    if q.shape != (model.nq,):
+        raise InputError(f"a configuration of {model.name!r} has shape ({model.nq},); got {q.shape}.", shape=q.shape)
+    return {name: _entries(model, name, q) for name in ([joints] if isinstance(joints, str) else joints)}
+
+
+def _position(model: Model, name: str, value: ArrayLike) -> np.ndarray:
+    info = _moving(model, name)
+    size = info.nq if info.mimic is None else model.joint(_leader_name(model, name)).nq
+    position = np.atleast_1d(_finite(f"the position of joint {name!r}", value))
+    if position.shape != (size,):
+        raise InputError(
+            f"the position of {info.kind} joint {name!r} has {size} entries; got shape {position.shape}.", joint=name
+        )
+    return position
+
+
+def _entries(model: Model, name: str, q: np.ndarray) -> np.ndarray:
+    """A joint's own position in the configuration q; a follower's is its leader's times ratio plus offset."""
+    info = _moving(model, name)
+    if info.mimic is None:
+        return q[info.iq : info.iq + info.nq]
+    head, ratio, offset = leader(model.description, model.description.joint(name))
+    return ratio * _entries(model, head.name, q) + offset
+
+
+def _leader_name(model: Model, name: str) -> str:
+    return leader(model.description, model.description.joint(name))[0].name
+
+
+def _moving(model: Model, name: str):
+    if any(j.name == name and j.kind == "fixed" for j in model.description.joints):
+        raise InputError(f"joint {name!r} of {model.name!r} is fixed already.", joint=name)
+    return model.joint(name)
+
+
+def _payload(mass: float, com: ArrayLike, inertia: ArrayLike | None) -> Inertia:
+    m, c = _finite("mass", mass), _finite("com", com)
+    I = np.zeros((3, 3)) if inertia is None else _finite("inertia", inertia)
+    for what, value, shape in (("mass", m, ()), ("com", c, (3,)), ("inertia", I, (3, 3))):
+        if value.shape != shape:
+            raise InputError(f"the payload's {what} must have shape {shape}; got {value.shape}.", value=value)
+    found = consistency.check(m, c, I)
+    if not found:
+        reasons = "; ".join(r.text for r in found.reasons if r.name != "flat")
+        raise InputError(f"no body has this mass and inertia about its com: {reasons}.", mass=float(m), inertia=I)
+    return Inertia(float(m), c, I)
+
+
+def _finite(what: str, value: ArrayLike) -> np.ndarray:
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must be numbers; got {value!r}.") from None
+    if not np.isfinite(array).all():
+        raise InputError(f"{what} must be finite; got {array.tolist()}.")
+    return array

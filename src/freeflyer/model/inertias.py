@@ -1,0 +1,26 @@
+"""Inertias of links: seen from another frame, and joined to one body."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freeflyer.model.description import Inertia
+
+
+def moved(inertia: Inertia, X: np.ndarray) -> Inertia:
+    """The inertia, given in frame B, in frame A: X (4, 4) is the pose of B in A."""
+    R = X[:3, :3]
+    return Inertia(inertia.mass, R @ inertia.com + X[:3, 3], R @ inertia.rotational @ R.T)
+
+
+def joined(*parts: Inertia) -> Inertia:
+    """Rigidly joined bodies as one, all given in the same frame; without mass the com is the frame's origin."""
+    mass = float(sum(part.mass for part in parts))
+    com = np.zeros(3)
+    if mass > 0.0:
+        com = sum((part.mass * part.com for part in parts), com) / mass
+    rotational = np.zeros((3, 3))
+    for part in parts:
+        d = part.com - com
+        rotational = rotational + part.rotational + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return Inertia(mass, com, rotational)

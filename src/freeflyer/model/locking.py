@@ -1,0 +1,134 @@
+"""Locking joints in a description: followers, couplings, motors and loops that it touches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from freeflyer.errors import InputError
+from freeflyer.model.description import WORLD, Coupling, Description, Joint, Loop
+from freeflyer.model.joint_transform import joint_transform
+from freeflyer.model.rigid_groups import rigid_groups
+from freeflyer.spatial import se3
+
+CLOSED = 1e-5  # m and rad: what a loop that becomes rigid may be off (files round, loops are closed by iteration)
+AGREED = 1e-6  # rad or m: two ways of giving one position
+
+
+def locked(description: Description, positions: dict[str, np.ndarray]) -> Description:
+    """The description with these joints fixed at these positions (nq each), and with what follows from that."""
+    positions = _with_followers(description, positions)
+    after = replace(
+        description,
+        joints=tuple(_fixed(j, positions[j.name]) if j.name in positions else j for j in description.joints),
+        couplings=tuple(c for c in description.couplings if not _settled(c, positions)),
+        actuated=tuple(name for name in description.actuated if name not in positions),
+    )
+    _check_motors(description, after)
+    return replace(after, loops=open_loops(after))
+
+
+def leader(description: Description, joint: Joint) -> tuple[Joint, float, float]:
+    """(the joint whose coordinate `joint` shares, ratio, offset): itself, 1 and 0 where it mimics none."""
+    by_name = {j.name: j for j in description.joints}
+    ratio, offset = 1.0, 0.0
+    while joint.mimic is not None:
+        ratio, offset = ratio * joint.mimic.ratio, offset + ratio * joint.mimic.offset
+        joint = by_name[joint.mimic.joint]
+    return joint, ratio, offset
+
+
+def _with_followers(description: Description, positions: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Adds the joints that mimic the locked ones, at the positions that implies."""
+    out = dict(positions)
+    for joint in description.joints:
+        if joint.mimic is None:
+            continue
+        head, ratio, offset = leader(description, joint)
+        if head.name in positions:
+            implied = ratio * positions[head.name] + offset
+            given = positions.get(joint.name, implied)
+            if np.abs(given - implied).max() > AGREED:
+                raise InputError(
+                    f"joint {joint.name!r} mimics {head.name!r}, whose position {_shown(positions[head.name])} puts it "
+                    f"at {_shown(implied)}, not {_shown(given)}: leave it out, or give positions that agree.",
+                    joint=joint.name, leader=head.name,
+                )  # fmt: skip
+            out[joint.name] = implied
+        elif joint.name in positions:
+            raise InputError(
+                f"joint {joint.name!r} mimics {head.name!r} and has no position of its own: lock {head.name!r}, which "
+                f"locks both ({joint.name} = {ratio:g} * {head.name} + {offset:g}).",
+                joint=joint.name, leader=head.name,
+            )  # fmt: skip
+    return out
+
+
+def _fixed(joint: Joint, position: np.ndarray) -> Joint:
+    placement = joint.placement @ joint_transform(joint, position)
+    return Joint(joint.name, "fixed", joint.parent, joint.child, placement)
+
+
+def _settled(coupling: Coupling, positions: dict[str, np.ndarray]) -> bool:
+    """Whether locking made a coupling a fact; an error where it contradicts it or locks only one of its joints."""
+    one, two = coupling.joint1 in positions, coupling.joint2 in positions
+    constant = coupling.joint2 == ""
+    if not one and not two:
+        return False
+    rule = f"coupling {coupling.name!r} makes {coupling.joint1!r} "
+    rule += "a constant" if constant else f"a function of {coupling.joint2!r}"
+    if not two and not constant:
+        raise InputError(f"{rule}: lock both or none (only {coupling.joint1!r} was named).", coupling=coupling.name)
+    driver = 0.0 if constant else float(positions[coupling.joint2][0])
+    implied = float(np.polynomial.polynomial.polyval(driver, coupling.coefficients))
+    if not one:
+        raise InputError(
+            f"{rule}: lock {coupling.joint1!r} too, at {implied:.9g}.", coupling=coupling.name, position=implied
+        )
+    given = float(positions[coupling.joint1][0])
+    if abs(given - implied) > AGREED:
+        raise InputError(f"{rule}: that is {implied:.9g} here, not {given:.9g}.", coupling=coupling.name)
+    return True
+
+
+def _check_motors(before: Description, after: Description) -> None:
+    """An empty list of motors would mean that every joint has one."""
+    if not before.actuated or after.actuated:
+        return
+    moving = [j for j in after.joints if j.kind != "fixed"]
+    passive = [j.name for j in moving if not (j.parent == WORLD and j.kind in ("free", "planar"))]
+    if passive:
+        raise InputError(
+            f"this locks every actuated joint and leaves passive ones free ({', '.join(passive[:6])}): a description "
+            "without motors cannot be told from one where every joint has one. Keep a motor, or lock these too.",
+            passive=passive,
+        )
+
+
+def open_loops(description: Description) -> tuple[Loop, ...]:
+    """Loops that still hold something: one between two frames of the same rigid body is closed for good, or never."""
+    if not description.loops:
+        return ()
+    groups = rigid_groups(description)
+    frames = groups | {s.name: (groups[s.link][0], groups[s.link][1] @ s.placement) for s in description.sites}
+    return tuple(loop for loop in description.loops if not _rigid(loop, frames))
+
+
+def _rigid(loop: Loop, frames: dict[str, tuple[str, np.ndarray]]) -> bool:
+    (top_a, X_a), (top_b, X_b) = frames[loop.frame_a], frames[loop.frame_b]
+    if top_a != top_b:
+        return False
+    X_ab = se3.inverse(X_a) @ X_b
+    gap = np.concatenate([X_ab[:3, 3], se3.log(X_ab)[3:]]) * np.array(loop.mask)
+    if np.abs(gap).max() > CLOSED:
+        raise InputError(
+            f"these positions make both ends of loop {loop.name!r} rigid while it is open by {np.abs(gap).max():.3g} "
+            f"(m or rad; at most {CLOSED:g}): lock the joints at a configuration that closes the loops.",
+            loop=loop.name, gap=gap,
+        )  # fmt: skip
+    return True
+
+
+def _shown(position: np.ndarray) -> str:
+    return ", ".join(f"{x:.9g}" for x in np.atleast_1d(position))

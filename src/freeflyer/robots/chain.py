@@ -1,0 +1,67 @@
+"""A chain of equal links, of any length and any joint kinds: the yardstick of scaling measurements and of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from freeflyer.errors import InputError
+from freeflyer.model.build import build
+from freeflyer.model.description import JOINT_KINDS, WORLD, Description, Joint, Link, Site, joint_sizes
+from freeflyer.model.model import Model
+from freeflyer.robots._check import one_of, positive, whole
+from freeflyer.robots._parts import at
+from freeflyer.robots._solids import capsule
+
+AXES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # y, x, z, y, ...
+PITCH = 0.02  # advance of helical joints, m/rad
+SPEED, EFFORT = 10.0, 100.0  # rad/s and m/s; Nm and N
+
+
+def chain(
+    n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fixed", length: float = 0.1, mass: float = 0.5
+) -> Model:
+    """A hanging chain of n joints and n + 1 equal capsules of `length` (m, between joints) and `mass` (kg) each.
+
+    `joints` is one kind or several that repeat along the chain; axes alternate y, x, z. `base` is "fixed" (link_0
+    stays) or "free" (link_0 floats: 6 more velocities). Names: link_0 ... link_n, joint_1 ... joint_n, site tip.
+    """
+    return build(chain_description(n, joints, base, length, mass))
+
+
+def chain_description(
+    n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fixed", length: float = 0.1, mass: float = 0.5
+) -> Description:
+    n = whole("n", n, 1)
+    kinds = _kinds(joints)
+    one_of("base", base, ("fixed", "free"))
+    length, mass = positive("length", length, "m"), positive("mass", mass, "kg")
+    inertia = capsule(mass, 0.2 * length, (0.0, 0.0, 0.0), (0.0, 0.0, -length))
+    links = tuple(Link(f"link_{i}", inertia) for i in range(n + 1))
+    moving = tuple(_joint(i, kinds[(i - 1) % len(kinds)], length) for i in range(1, n + 1))
+    floating = (Joint("floating_base", "free", WORLD, "link_0"),) if base == "free" else ()
+    return Description(
+        f"chain_{n}", links, floating + moving, sites=(Site("tip", f"link_{n}", at(z=-length)),),
+        actuated=tuple(j.name for j in moving if j.kind != "fixed"),
+    )  # fmt: skip
+
+
+def _kinds(joints: str | Iterable[str]) -> tuple[str, ...]:
+    kinds = (joints,) if isinstance(joints, str) else tuple(joints)
+    if not kinds:
+        raise InputError(f"joints is empty: give one joint kind or several of {', '.join(JOINT_KINDS)}.")
+    for kind in kinds:
+        one_of("joints", kind, JOINT_KINDS)
+    return kinds
+
+
+def _joint(i: int, kind: str, length: float) -> Joint:
+    nv = joint_sizes(kind)[1]
+    reach = {"revolute": np.pi, "helical": np.pi, "prismatic": 0.5 * length}.get(kind)
+    return Joint(
+        f"joint_{i}", kind, f"link_{i - 1}", f"link_{i}", at(z=-length), AXES[(i - 1) % 3], AXES[i % 3],
+        pitch=PITCH if kind == "helical" else 0.0,
+        lower=() if reach is None else (-reach,), upper=() if reach is None else (reach,),
+        velocity=(SPEED,) * nv, effort=(EFFORT,) * nv,
+    )  # fmt: skip

@@ -1,0 +1,88 @@
+"""Mobile manipulators: a base that moves in the plane, and an arm of six joints on it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freeflyer.model.build import build
+from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Site
+from freeflyer.model.model import Model
+from freeflyer.robots._parts import at, serial_arm
+from freeflyer.robots._solids import box, cylinder, joined
+from freeflyer.robots.arms import arm_segments
+
+BASE_SIZE, BASE_MASS = (0.70, 0.50, 0.24), 45.0
+WHEEL_RADIUS, WHEEL_WIDTH, WHEEL_MASS = 0.10, 0.05, 1.8
+TRACK = 0.56  # between the middles of the two driven wheels (m)
+WHEEL_BASE = 0.50  # between the axles of the holonomic base (m)
+MOUNT = at(x=0.15, z=0.34)  # of the arm, in the base
+ARM = arm_segments(6, 1.10, 18.0, 150.0)
+
+
+def holonomic_manipulator() -> Model:
+    """A base on four omnidirectional wheels with an arm of six: 9 velocities, all actuated, 70.2 kg.
+
+    Joint `base` is planar: q[:3] = (x, y, yaw), v[:3] their rates in world axes. Wheels are part of the base's mass.
+    """
+    return build(holonomic_manipulator_description())
+
+
+def holonomic_manipulator_description() -> Description:
+    wheels = [_wheel(x, y) for x in (-WHEEL_BASE / 2, WHEEL_BASE / 2) for y in (-TRACK / 2, TRACK / 2)]
+    return _manipulator("holonomic_manipulator", joined(_platform(), *wheels), (600.0, 600.0, 200.0))
+
+
+def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
+    """A base on two driven wheels (and a caster) with an arm of six: 8 degrees of freedom, 66.6 kg.
+
+    As in papers/001, the model has the 9 coordinates (x, y, yaw) of joint `base` and those of the arm; that wheels do
+    not slip sideways, (-sin yaw, cos yaw, 0) v[:3] = 0, is its equation (64), a nonholonomic constraint added to the
+    equations of motion: 9 - 1 = 8. The drive acts on the base's coordinates.
+
+    With `rolling_wheels` the wheels turn (joints left_wheel, right_wheel: 11 velocities) and drive the base through two
+    more constraints of that sort, radius * wheel rate = forward speed -+ track / 2 * yaw rate: 11 - 3 = 8 again.
+    """
+    return build(differential_drive_manipulator_description(rolling_wheels))
+
+
+def differential_drive_manipulator_description(rolling_wheels: bool = False) -> Description:
+    sides = {"left": TRACK / 2, "right": -TRACK / 2}
+    contacts = tuple(Site(f"{side}_wheel_contact", "platform", at(y=y)) for side, y in sides.items())
+    name = "differential_drive_manipulator"
+    if not rolling_wheels:
+        wheels = [_wheel(0.0, y) for y in sides.values()]
+        return _manipulator(name, joined(_platform(), *wheels), (600.0, 600.0, 200.0), sites=contacts)
+    links = tuple(Link(f"{side}_wheel_link", _wheel(0.0, 0.0, height=0.0)) for side in sides)
+    joints = tuple(
+        Joint(
+            f"{side}_wheel", "continuous", "platform", f"{side}_wheel_link", at(y=y, z=WHEEL_RADIUS),
+            np.array([0.0, 1.0, 0.0]), velocity=(20.0,), effort=(30.0,), armature=(0.02,),
+        )
+        for side, y in sides.items()
+    )  # fmt: skip
+    return _manipulator(name, _platform(), None, links, joints, contacts)
+
+
+def _manipulator(
+    name: str, platform: Inertia, drive: tuple[float, ...] | None, links: tuple[Link, ...] = (),
+    joints: tuple[Joint, ...] = (), sites: tuple[Site, ...] = (),
+) -> Description:  # fmt: skip
+    """Base, wheels if they turn, and the arm; `drive` is the base's effort (N, N, Nm), None if wheels drive it."""
+    base = Joint("base", "planar", WORLD, "platform", velocity=(1.5, 1.5, 2.0), effort=drive or ())
+    arm_links, arm_joints, arm_sites = serial_arm("platform", MOUNT, ARM)
+    joints = (base, *joints, *arm_joints)
+    return Description(
+        name, (Link("platform", platform), *links, *arm_links), joints, (*sites, *arm_sites),
+        actuated=tuple(j.name for j in joints if j is not base or drive),
+    )  # fmt: skip
+
+
+def _platform() -> Inertia:
+    """Box with the batteries low, and the arm's pedestal; its frame lies on the ground below the middle."""
+    pedestal = cylinder(BASE_MASS * 0.08, 0.09, (0.15, 0.0, 0.28), (0.15, 0.0, 0.34))
+    return joined(box(BASE_MASS * 0.92, BASE_SIZE, (0.0, 0.0, 0.16)), pedestal)
+
+
+def _wheel(x: float, y: float, height: float = WHEEL_RADIUS) -> Inertia:
+    half = WHEEL_WIDTH / 2.0
+    return cylinder(WHEEL_MASS, WHEEL_RADIUS, (x, y - half, height), (x, y + half, height))

@@ -1,0 +1,54 @@
+"""Postures in which the legged robots stand on flat ground."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+import numpy as np
+
+from freeflyer.errors import InputError
+from freeflyer.model.model import Model
+from freeflyer.robots import humanoid_limbs, quadruped
+
+LARGEST = 2.4  # rad; every knee can bend so far
+
+
+def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
+    """A configuration (nq,) of the humanoid or the quadruped: soles or feet flat at height 0, below the hips.
+
+    Knees are bent by `knee` rad (0 to 2.4: at 0 the legs are straight, which is a singular posture); the humanoid's
+    elbows are bent half a radian. The base stands upright above the world's origin.
+    """
+    if isinstance(knee, bool) or not isinstance(knee, Real) or not 0.0 <= knee <= LARGEST:
+        raise InputError(f"knee must be a number from 0 to {LARGEST:g} (rad); got {knee!r}.", knee=knee)
+    leg = _humanoid(knee) if "left_ankle_pitch" in model.joint_names else _quadruped(knee)
+    missing = [name for name in ("floating_base", *leg[1]) if name not in model.joint_names]
+    if missing:
+        raise InputError(
+            f"{model.name!r} is neither the humanoid nor the quadruped of freeflyer.robots: it has no joint "
+            f"{missing[0]!r}.", missing=missing,
+        )  # fmt: skip
+    height, angles = leg
+    q = model.neutral.copy()
+    q[model.joint("floating_base").iq + 2] = height
+    for name, angle in angles.items():
+        q[model.joint(name).iq] = angle
+    return q
+
+
+def _humanoid(knee: float) -> tuple[float, dict[str, float]]:
+    """Base height and joint angles; thigh and shank are equally long, so hip and ankle share the knee's angle."""
+    height = humanoid_limbs.ANKLE + (humanoid_limbs.THIGH + humanoid_limbs.SHANK) * math.cos(knee / 2.0)
+    turns = {"hip_pitch": -knee / 2.0, "knee": knee, "ankle_pitch": -knee / 2.0, "elbow": -0.5}
+    return height, {f"{side}_{name}": angle for side in ("left", "right") for name, angle in turns.items()}
+
+
+def _quadruped(knee: float) -> tuple[float, dict[str, float]]:
+    """Base height and joint angles; front knees point back, rear knees forward."""
+    height = (quadruped.THIGH + quadruped.SHANK) * math.cos(knee / 2.0)
+    angles: dict[str, float] = {}
+    for end, s in (("front", 1.0), ("rear", -1.0)):
+        for side in ("left", "right"):
+            angles |= {f"{end}_{side}_hip_pitch": s * knee / 2.0, f"{end}_{side}_knee": -s * knee}
+    return height, angles
