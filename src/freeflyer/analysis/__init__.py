@@ -1,0 +1,44 @@
+"""Reports on robots: each function computes a frozen result; pictures and pages take results and compute nothing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from freeflyer.analysis.checking import Check, check, check_description
+    from freeflyer.analysis.closure import Gap, loop_gaps
+    from freeflyer.analysis.facts import Overview, overview
+    from freeflyer.analysis.fall import FallStudy, free_fall
+    from freeflyer.analysis.findings import Finding
+    from freeflyer.analysis.laws import Identity, identities
+    from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
+    from freeflyer.analysis.reporting import Report, report, write_report
+
+__all__ = [
+    "Check", "Conditioning", "FallStudy", "Finding", "Gap", "Identity", "Matrices", "Overview", "Report", "check",
+    "check_description", "conditioning", "free_fall", "identities", "loop_gaps", "matrices", "overview", "report",
+    "write_report",
+]  # fmt: skip
+
+_HOMES = {  # loaded on first use, so that the command line's help does not wait for them
+    "checking": ("Check", "check", "check_description"),
+    "closure": ("Gap", "loop_gaps"),
+    "facts": ("Overview", "overview"),
+    "fall": ("FallStudy", "free_fall"),
+    "findings": ("Finding",),
+    "laws": ("Identity", "identities"),
+    "postures": ("Conditioning", "Matrices", "conditioning", "matrices"),
+    "reporting": ("Report", "report", "write_report"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'freeflyer.analysis' has no attribute {name!r}")
+    return getattr(import_module(f"freeflyer.analysis.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

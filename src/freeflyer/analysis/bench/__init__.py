@@ -1,0 +1,1 @@
+"""Timings of freeflyer and its peers: data (`algorithms`, `robots`), one runner, results that plots and tables take."""

@@ -1,0 +1,42 @@
+"""Timing of calls that alternate: each contestant runs a block of calls in turn, and the median over blocks counts."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from statistics import median
+from time import perf_counter
+
+Call = Callable[[], object]
+
+
+def interleaved(calls: Sequence[Call], blocks: int, block_seconds: float) -> list[float]:
+    """Microseconds a call of each contestant: medians over `blocks` blocks of `block_seconds` each, taken in turn."""
+    counts = [_count(call, block_seconds) for call in calls]
+    times: list[list[float]] = [[] for _ in calls]
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        for _ in range(blocks):
+            for call, count, taken in zip(calls, counts, times, strict=True):
+                taken.append(block(call, count))
+    finally:
+        if was_on:
+            gc.enable()
+    return [1e6 * median(taken) for taken in times]
+
+
+def block(call: Call, count: int) -> float:
+    """Seconds a call, over `count` calls in a row."""
+    repeat = range(count)
+    start = perf_counter()
+    for _ in repeat:
+        call()
+    return (perf_counter() - start) / count
+
+
+def _count(call: Call, seconds: float) -> int:
+    """How many calls fill `seconds`; the calls made to find out also warm up caches and compile."""
+    call()
+    once = max(min(block(call, 1), block(call, 3)), 1e-8)
+    return max(1, round(seconds / once))

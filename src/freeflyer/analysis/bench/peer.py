@@ -1,0 +1,216 @@
+"""Pinocchio beside us: the same robot, the same states in its own order of joints, the same quantities.
+
+`pin` is optional. Its free joint has our layout of q and v; its continuous joints store cosine and sine; its joints
+come in another order. `PeerState` is a state in Pinocchio's order, so that nothing is converted while the clock runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import freeflyer as ff
+from freeflyer.analysis.bench.clock import Call
+from freeflyer.analysis.states import States
+from freeflyer.model.description import WORLD
+
+NAME = "Pinocchio"
+
+
+class NoPeerError(Exception):
+    """Why a robot cannot be put beside the peer; the sentence goes under its table."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """`columns` (nv,): our velocity coordinate behind each of the peer's; `pieces`: (peer's iq, ours, nq, kind)."""
+
+    pin: Any
+    model: Any
+    data: Any
+    frame: int
+    columns: np.ndarray
+    pieces: tuple[tuple[int, int, int], ...]
+
+    @property
+    def label(self) -> str:
+        return f"{NAME} {self.pin.__version__}"
+
+    def state(self, x: States, i: int) -> PeerState:
+        return PeerState(self._q(x.q[i]), *(np.ascontiguousarray(part[i][self.columns]) for part in (x.v, x.a, x.tau)))
+
+    def _q(self, q: np.ndarray) -> np.ndarray:
+        out = np.empty(self.model.nq)
+        for theirs, ours, size in self.pieces:
+            if size < 0:  # continuous: cosine and sine
+                out[theirs], out[theirs + 1] = np.cos(q[ours]), np.sin(q[ours])
+            else:
+                out[theirs : theirs + size] = q[ours : ours + size]
+        return out
+
+
+@dataclass(frozen=True)
+class PeerState:
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    tau: np.ndarray
+
+
+def peer_for(model: Any, urdf: Path | None, frame: str) -> Peer:
+    """Load the robot in Pinocchio, from its own URDF or one that we write, and map the coordinates by joint names."""
+    try:
+        import pinocchio as pin
+    except ImportError:
+        raise NoPeerError("Pinocchio is not installed: pip install 'freeflyer[peers]'") from None
+    if any(j.mimic is not None for j in model.description.joints):
+        raise NoPeerError("it has mimic joints, which Pinocchio moves independently when it reads a URDF")
+    loaded = _load(pin, model, urdf)
+    columns, pieces = _map(model, loaded)
+    loaded.gravity.linear = np.array(model.gravity, dtype=float)
+    loaded.armature = np.array(model.armature, dtype=float)[columns]
+    if not loaded.existBodyName(frame):
+        raise NoPeerError(f"Pinocchio has no link named {frame!r}")
+    return Peer(pin, loaded, loaded.createData(), loaded.getBodyId(frame), columns, pieces)
+
+
+def _load(pin: Any, model: Any, urdf: Path | None) -> Any:
+    bases = [j.kind for j in model.description.joints if j.parent == WORLD]
+    floating = "free" in bases
+    if floating and bases != ["free"]:
+        raise NoPeerError("it has several roots")
+    roots = (pin.JointModelFreeFlyer(),) if floating else ()
+    try:
+        if urdf is not None:
+            return pin.buildModelFromUrdf(str(urdf), *roots)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "robot.urdf"
+            ff.to_urdf(model, path)
+            return pin.buildModelFromUrdf(str(path), *roots)
+    except ff.FreeflyerError as error:
+        raise NoPeerError(f"it cannot be written as URDF: {error}") from error
+    except (ValueError, RuntimeError) as error:
+        raise NoPeerError(f"Pinocchio refuses it: {error}") from error
+
+
+def _map(model: Any, theirs: Any) -> tuple[np.ndarray, tuple[tuple[int, int, int], ...]]:
+    ours = {j.name: j for j in model.joints if j.nv}
+    base = next((j for j in model.joints if j.kind == "free"), None)
+    if theirs.nv != model.nv:
+        raise NoPeerError(f"Pinocchio gives it {theirs.nv} velocities, freeflyer {model.nv}")
+    columns, pieces = np.empty(theirs.nv, dtype=int), []
+    for index in range(1, theirs.njoints):
+        joint, name = theirs.joints[index], theirs.names[index]
+        same = base if joint.shortname() == "JointModelFreeFlyer" else ours.get(name)
+        if same is None or same.nv != joint.nv:
+            raise NoPeerError(f"joint {name!r} has no counterpart with the same freedom in both")
+        columns[joint.idx_v : joint.idx_v + joint.nv] = np.arange(same.iv, same.iv + same.nv)
+        continuous = joint.nq == 2 and same.nq == 1
+        pieces.append((joint.idx_q, same.iq, -1 if continuous else same.nq))
+    return columns, tuple(pieces)
+
+
+def _peer_kinematics(p: Peer, x: PeerState) -> Call:
+    forward, update, m, d, q, v = p.pin.forwardKinematics, p.pin.updateFramePlacements, p.model, p.data, x.q, x.v
+
+    def call() -> object:
+        forward(m, d, q, v)
+        return update(m, d)
+
+    return call
+
+
+def _momentum_bias(p: Peer, x: PeerState) -> Call:
+    """The rate of change of momentum at zero acceleration; cheaper than dccrba, which also builds the matrix."""
+    rate, m, d = p.pin.computeCentroidalMomentumTimeVariation, p.model, p.data
+    q, v, zero = x.q, x.v, np.zeros(p.model.nv)
+    return lambda: rate(m, d, q, v, zero)
+
+
+def _call(name: str, *fields: str) -> Callable[[Peer, PeerState], Call]:
+    def make(p: Peer, x: PeerState) -> Call:
+        f, m, d = getattr(p.pin, name), p.model, p.data
+        values = [getattr(x, field) for field in fields]
+        if len(values) == 1:
+            (q,) = values
+            return lambda: f(m, d, q)
+        if len(values) == 2:
+            q, v = values
+            return lambda: f(m, d, q, v)
+        q, v, a = values
+        return lambda: f(m, d, q, v, a)
+
+    return make
+
+
+def _jacobian(p: Peer, x: PeerState) -> Call:
+    f, m, d, q, frame, local = p.pin.computeFrameJacobian, p.model, p.data, x.q, p.frame, p.pin.LOCAL
+    return lambda: f(m, d, q, frame, local)
+
+
+CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
+    "inverse_dynamics": _call("rnea", "q", "v", "a"),
+    "forward_dynamics": _call("aba", "q", "v", "tau"),
+    "mass_matrix": _call("crba", "q"),
+    "inverse_mass_matrix": _call("computeMinverse", "q"),
+    "bias_forces": _call("nonLinearEffects", "q", "v"),
+    "gravity_forces": _call("computeGeneralizedGravity", "q"),
+    "coriolis_matrix": _call("computeCoriolisMatrix", "q", "v"),
+    "frame_jacobian": _jacobian,
+    "kinematics": _peer_kinematics,
+    "centroidal_momentum_matrix": _call("ccrba", "q", "v"),
+    "centroidal_bias": _momentum_bias,
+    "center_of_mass": _call("centerOfMass", "q"),
+    "kinetic_energy": _call("computeKineticEnergy", "q", "v"),
+    "potential_energy": _call("computePotentialEnergy", "q"),
+}
+IN_PARALLEL = {"inverse_dynamics": ("rneaInParallel", "a"), "forward_dynamics": ("abaInParallel", "tau")}
+
+
+def answer(p: Peer, algorithm: str, x: PeerState) -> np.ndarray:
+    """The peer's result for one state, in its own order."""
+    returned = CALLS[algorithm](p, x)()
+    if algorithm == "kinematics":
+        return p.data.oMf[p.frame].homogeneous.copy()
+    if algorithm == "centroidal_bias":
+        return p.data.dhg.vector.copy()
+    return np.array(returned, dtype=float)
+
+
+def batch_call(p: Peer, algorithm: str, states: States, count: int) -> tuple[Call, str]:
+    """(a call that evaluates `count` states on one thread, what that means)."""
+    listed = [p.state(states, i) for i in range(count)]
+    if algorithm in IN_PARALLEL and hasattr(p.pin, IN_PARALLEL[algorithm][0]):
+        name, last = IN_PARALLEL[algorithm]
+        f, pool = getattr(p.pin, name), p.pin.ModelPool(p.model, 1)
+        Q, V, third = (np.asfortranarray(np.stack([getattr(x, k) for x in listed], axis=1)) for k in ("q", "v", last))
+        out = np.zeros((p.model.nv, count), order="F")
+        return (lambda: f(1, pool, Q, V, third, out)), name
+    return _loop(p, algorithm, listed), "Python loop, not stored" if algorithm == "kinematics" else "Python loop"
+
+
+def _loop(p: Peer, algorithm: str, listed: list[PeerState]) -> Call:
+    """Call by call from Python, each result stored in a preallocated array, as a user of the peer would have to."""
+    calls = [CALLS[algorithm](p, x) for x in listed]
+    if algorithm == "kinematics":  # copying every pose from Python would be slower than computing it
+
+        def kinematics() -> None:
+            for call in calls:
+                call()
+
+        return kinematics
+    out = np.empty((len(listed), *np.shape(answer(p, algorithm, listed[0]))))
+    bias = algorithm == "centroidal_bias"
+
+    def run() -> object:
+        for i, call in enumerate(calls):
+            result = call()
+            out[i] = p.data.dhg.vector if bias else result
+        return out
+
+    return run

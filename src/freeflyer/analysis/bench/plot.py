@@ -1,0 +1,92 @@
+"""Pictures of a benchmark: ratios to the peer as bars, cost against size as curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.analysis.bench.results import Bench, RobotTimings, ScalingPoint
+from freeflyer.analysis.figures import BLUE, GREY, INK, ORANGE, SERIES, STYLE, plain_labels
+from freeflyer.analysis.text import visible
+
+
+def save(result: Bench, path: Path) -> None:
+    """Draw what the benchmark holds to a PNG file: one panel per robot, one for scaling."""
+    import io
+
+    import matplotlib
+
+    from freeflyer.analysis.files import write_atomically
+
+    light = STYLE | {"figure.facecolor": "white", "savefig.facecolor": "white"}
+    with matplotlib.rc_context({k: ("#1d232b" if v == INK else v) for k, v in light.items()}):
+        buffer = io.BytesIO()
+        draw(result).savefig(buffer, format="png", dpi=150)
+    write_atomically(path, buffer.getvalue())
+
+
+def draw(result: Bench) -> Any:
+    """The figure."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    panels: list[RobotTimings | tuple[ScalingPoint, ...]] = [r for r in result.robots if r.rows]
+    if result.scaling:
+        panels.append(result.scaling)
+    columns = 2 if len(panels) > 1 else 1
+    rows = max(1, -(-len(panels) // columns))
+    figure = Figure(figsize=(6.6 * columns, 3.9 * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = np.atleast_1d(figure.subplots(rows, columns)).ravel()
+    for axes, panel in zip(grid, panels, strict=False):
+        if isinstance(panel, RobotTimings):
+            _bars(axes, panel)
+        else:
+            _curves(axes, panel)
+    for axes in grid[len(panels) :]:
+        axes.set_axis_off()
+    return figure
+
+
+def _bars(axes: Any, r: RobotTimings) -> None:
+    """Ratios to the peer where there is one, microseconds otherwise."""
+    names = [t.algorithm for t in r.rows]
+    compared = any(t.ratio_call is not None for t in r.rows)
+    call = [(t.ratio_call if compared else t.call) or np.nan for t in r.rows]
+    batch = [(t.ratio_batch if compared else t.batch) or np.nan for t in r.rows]
+    at = np.arange(len(names))
+    for offset, values, label, colour in ((-0.2, call, "one call", BLUE), (0.2, batch, "batch, one thread", ORANGE)):
+        axes.barh(at + offset, values, height=0.38, color=colour, label=label)
+        for y, value in zip(at + offset, values, strict=True):
+            if np.isfinite(value):
+                axes.annotate(
+                    f"{value:.3g}", (value, y), xytext=(2, 0), textcoords="offset points", va="center", fontsize=6.5
+                )
+    axes.set_xscale("log")
+    axes.set_yticks(at, names, fontsize=8)
+    axes.invert_yaxis()
+    peer = next((t.peer for t in r.rows if t.peer), None)
+    if compared:
+        axes.axvline(1.0, color=GREY, lw=0.8)
+    axes.set_xlabel(f"times faster than {peer}" if compared else "µs per state")
+    plain_labels([axes.set_title(f"{visible(r.robot, 40)} (nv {r.nv})")])
+    axes.margins(x=0.12)
+    axes.legend(fontsize=7, loc="lower right")
+
+
+def _curves(axes: Any, points: tuple[ScalingPoint, ...]) -> None:
+    colours = iter(SERIES)
+    for algorithm in dict.fromkeys(p.algorithm for p in points):
+        own = [p for p in points if p.algorithm == algorithm]
+        n, colour = [p.bodies for p in own], next(colours)
+        axes.loglog(n, [p.call for p in own], "o-", color=colour, ms=3, label=f"{algorithm}, one call")
+        axes.loglog(n, [p.batch for p in own], "s--", color=colour, ms=3, label=f"{algorithm}, batch")
+        if all(p.peer_call is not None for p in own):
+            axes.loglog(n, [p.peer_call for p in own], ":", color=colour, label=f"{algorithm}, peer's call")
+    axes.set_xlabel("bodies")
+    axes.set_ylabel("µs per state")
+    axes.set_title("chains: cost against size")
+    axes.grid(True, which="major")
+    axes.legend(fontsize=7)

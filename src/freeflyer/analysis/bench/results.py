@@ -1,0 +1,114 @@
+"""What a benchmark measured. Times are in microseconds; None where there is nothing to measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where the timings were taken."""
+
+    cpu: str
+    cores: int
+    architecture: str
+    system: str
+    python: str
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One algorithm on one robot: us a call for one state, us a state in a batch; medians over interleaved blocks.
+
+    `batch` uses one thread, `batch_threads` all `threads`. `difference` is the largest difference between our result
+    and the peer's at the same state, relative to the largest entry.
+    """
+
+    algorithm: str
+    call: float
+    batch: float
+    batch_threads: float | None
+    peer: str | None
+    peer_call: float | None
+    peer_batch: float | None
+    peer_batch_means: str | None
+    difference: float | None
+
+    @property
+    def ratio_call(self) -> float | None:
+        return None if self.peer_call is None else self.peer_call / self.call
+
+    @property
+    def ratio_batch(self) -> float | None:
+        return None if self.peer_batch is None else self.peer_batch / self.batch
+
+    @property
+    def ratio_threads(self) -> float | None:
+        return None if self.batch_threads is None else self.batch / self.batch_threads
+
+
+@dataclass(frozen=True)
+class RobotTimings:
+    """All algorithms on one robot; medians over so many blocks. `note` says why there is no peer beside it."""
+
+    robot: str
+    nq: int
+    nv: int
+    bodies: int
+    batch_size: int
+    threads: int
+    blocks: int
+    batch_blocks: int
+    rows: tuple[Timing, ...]
+    note: str | None
+
+
+@dataclass(frozen=True)
+class ScalingPoint:
+    """Inverse and forward dynamics of a chain of `bodies` bodies, us a call and us a state of a batch."""
+
+    bodies: int
+    nv: int
+    algorithm: str
+    call: float
+    batch: float
+    peer_call: float | None
+
+    @property
+    def ratio_call(self) -> float | None:
+        return None if self.peer_call is None else self.peer_call / self.call
+
+
+@dataclass(frozen=True)
+class FirstCall:
+    """The first call of one algorithm in a fresh process, s: compiling (`cold`) and from the cache (`cached`)."""
+
+    algorithm: str
+    cold: float
+    cached: float
+
+
+@dataclass(frozen=True)
+class Start:
+    """Seconds to `import freeflyer`: `cold` without compiled bytecode, `warm` with it; and the first calls."""
+
+    import_cold: float
+    import_warm: float
+    first_calls: tuple[FirstCall, ...]
+
+
+@dataclass(frozen=True)
+class Bench:
+    machine: Machine
+    robots: tuple[RobotTimings, ...]
+    scaling: tuple[ScalingPoint, ...]
+    start: Start | None
+
+
+def geometric_mean(ratios: Iterable[float | None]) -> float | None:
+    """The geometric mean of the ratios that exist."""
+    logs = [math.log(r) for r in ratios if r is not None]
+    return math.exp(sum(logs) / len(logs)) if logs else None

@@ -1,0 +1,46 @@
+"""The robots a benchmark runs on when none are named: those that can be found on this machine."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import freeflyer as ff
+from freeflyer import robots
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A robot to time, and the URDF file it comes from, which a peer can read too."""
+
+    model: Any
+    urdf: Path | None
+
+
+def contestants() -> Iterator[Contestant]:
+    """TALOS (example-robot-data), a floating chain of 50 links, the humanoid, TOCABI (in folder FREEFLYER_MODELS)."""
+    talos = example_urdf("talos_reduced.urdf")
+    if talos is not None:
+        yield from_file(talos)
+    yield Contestant(robots.chain(50, base="free"), None)
+    yield Contestant(robots.make("humanoid"), None)
+    folder = os.environ.get("FREEFLYER_MODELS")
+    tocabi = sorted(Path(folder, "tocabi").glob("*.urdf")) if folder else []
+    if tocabi:
+        yield from_file(tocabi[0])
+
+
+def from_file(path: Path, **options: Any) -> Contestant:
+    """A robot from a file; a URDF file is handed to the peer as it is."""
+    model = ff.load(path, **options)
+    return Contestant(model, path if path.suffix.lower() == ".urdf" else None)
+
+
+def example_urdf(name: str) -> Path | None:
+    """The URDF of that name in the example-robot-data package, None where it is not installed."""
+    folder = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
+    return next(iter(sorted(folder.rglob(name))), None) if folder.is_dir() else None

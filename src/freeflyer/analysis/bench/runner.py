@@ -1,0 +1,127 @@
+"""The one runner: every algorithm on one robot, ours and the peer's in alternating blocks of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import freeflyer as ff
+from freeflyer.analysis.bench import peer as peers
+from freeflyer.analysis.bench.algorithms import ALGORITHMS, BY_NAME, Algorithm, batch_call, outermost_frame, single_call
+from freeflyer.analysis.bench.clock import interleaved
+from freeflyer.analysis.bench.machine import usable_cores
+from freeflyer.analysis.bench.results import RobotTimings, Timing
+from freeflyer.analysis.states import States, random_states
+
+Progress = Callable[[str], None]
+
+
+def silent(_: str) -> None:
+    """No progress reports."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure: states in a batch, blocks whose median counts, s in a block, threads of a second run."""
+
+    batch: int = 4096
+    blocks: int = 15
+    block_seconds: float = 4e-3
+    threads: int = 2
+
+    @property
+    def batch_blocks(self) -> int:
+        return max(5, self.blocks // 2)
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Run batches on `count` threads, and as before afterwards."""
+    before = ff.get_threads()
+    ff.set_threads(count)
+    try:
+        yield
+    finally:
+        ff.set_threads(before)
+
+
+def time_robot(
+    model: Any, *, urdf: Path | None = None, with_peer: bool = False, effort: Effort | None = None,
+    algorithms: tuple[str, ...] = tuple(a.name for a in ALGORITHMS), progress: Progress = silent,
+) -> RobotTimings:  # fmt: skip
+    """Time the algorithms on a model; `urdf` is the file the peer may read too, else one is written for it."""
+    effort = effort or Effort()
+    x, frame = random_states(model, effort.batch), outermost_frame(model)
+    peer, note = None, None
+    if with_peer:
+        try:
+            peer = peers.peer_for(model, urdf, frame)
+        except peers.NoPeerError as error:
+            note = f"no peer: {error}"
+    rows = []
+    for name in algorithms:
+        progress(f"{model.name}: {name}")
+        rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
+    bodies = sum(1 for joint in model.joints)
+    count = min(effort.threads, usable_cores())
+    return RobotTimings(
+        model.name,
+        model.nq,
+        model.nv,
+        bodies,
+        effort.batch,
+        count,
+        effort.blocks,
+        effort.batch_blocks,
+        tuple(rows),
+        note,
+    )
+
+
+def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer | None, effort: Effort) -> Timing:
+    state = peer.state(x, 0) if peer else None
+    calls = [single_call(model, algorithm, x, frame)]
+    if peer is not None and state is not None:
+        calls.append(peers.CALLS[algorithm.name](peer, state))
+    call, *peer_call = interleaved(calls, effort.blocks, effort.block_seconds)
+    ours = batch_call(model, algorithm, x, frame)
+    calls, means = [ours], None
+    if peer is not None:
+        theirs, means = peers.batch_call(peer, algorithm.name, x, x.count)
+        calls.append(theirs)
+    with threads(1):
+        batch, *peer_batch = interleaved(calls, effort.batch_blocks, effort.block_seconds)
+    spread = None
+    if min(effort.threads, usable_cores()) > 1:
+        with threads(effort.threads):
+            (spread,) = interleaved([ours], effort.batch_blocks, effort.block_seconds)
+    return Timing(
+        algorithm=algorithm.name,
+        call=call,
+        batch=batch / x.count,
+        batch_threads=None if spread is None else spread / x.count,
+        peer=peer.label if peer else None,
+        peer_call=peer_call[0] if peer_call else None,
+        peer_batch=peer_batch[0] / x.count if peer_batch else None,
+        peer_batch_means=means,
+        difference=difference(model, algorithm, x, frame, peer) if peer else None,
+    )
+
+
+def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer) -> float:
+    """The largest difference between our result and the peer's at the first state, over the largest entry."""
+    theirs = peers.answer(peer, algorithm.name, peer.state(x, 0))
+    ours = np.asarray(_comparable(single_call(model, algorithm, x, frame)(), frame), dtype=float)
+    for axis in algorithm.axes:
+        ours = np.take(ours, peer.columns, axis=axis)
+    return float(np.max(np.abs(ours - theirs)) / max(np.max(np.abs(theirs)), 1e-12))
+
+
+def _comparable(result: Any, frame: str) -> Any:
+    """The pose of the frame, where the result is that of `kinematics`."""
+    return result.pose(frame) if isinstance(result, ff.Kinematics) else result

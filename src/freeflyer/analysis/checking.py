@@ -1,0 +1,62 @@
+"""Is this robot's description sound, and do its dynamics obey the laws they should?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from freeflyer.analysis.closure import loop_findings
+from freeflyer.analysis.findings import Finding, Severity, worst_first
+from freeflyer.analysis.inertias import inertia_findings
+from freeflyer.analysis.laws import Identity, identities
+from freeflyer.analysis.limits import limit_findings
+from freeflyer.analysis.singular import singular_findings
+from freeflyer.model.description import Description
+
+
+@dataclass(frozen=True)
+class Check:
+    """The findings of a check, worst first, and the identities with their residuals."""
+
+    robot: str
+    findings: tuple[Finding, ...]
+    identities: tuple[Identity, ...]
+
+    def count(self, severity: Severity) -> int:
+        return sum(f.severity == severity for f in self.findings)
+
+    @property
+    def has_errors(self) -> bool:
+        return self.count("error") > 0
+
+
+def check(model: Any, seed: int = 0) -> Check:
+    """Check the description behind a model and evaluate the identities on random states drawn from `seed`."""
+    laws = identities(model, seed)
+    findings = [
+        *check_description(model.description),
+        *singular_findings(model, seed),
+        *loop_findings(model),
+        *(_broken(model, law) for law in laws if not law.holds),
+    ]
+    return Check(model.name, worst_first(findings), laws)
+
+
+def check_description(description: Description) -> tuple[Finding, ...]:
+    """What can be said of a description without its model: inertias, units, limits, couplings, notes of the reader."""
+    findings = [*inertia_findings(description), *limit_findings(description)]
+    for coupling in description.couplings:
+        listed = ", ".join(f"{c:.4g}" for c in coupling.coefficients)
+        sentence = (
+            f"it ties {coupling.joint1!r} to {coupling.joint2!r} by a polynomial ({listed}) that no mimic joint "
+            "can follow: it is kept but not enforced"
+        )
+        findings.append(Finding("warning", "coupling", coupling.name, sentence))
+    findings += [Finding("note", "reader", description.name, note) for note in description.notes]
+    return worst_first(findings)
+
+
+def _broken(model: Any, law: Identity) -> Finding:
+    sentence = f"{law.law} ({law.meaning}) fails: residual {law.residual:.3g}, tolerance {law.tolerance:.1g}"
+    values = {"residual": law.residual, "tolerance": law.tolerance}
+    return Finding("error", "identity", model.name, sentence, values)

@@ -1,0 +1,149 @@
+"""What a robot consists of, as rows: links, joints, loops, totals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freeflyer.analysis.geometry import links_in_tree_order
+from freeflyer.model.description import WORLD, Description
+
+
+@dataclass(frozen=True)
+class LinkRow:
+    """A link in tree order: mass kg, com (3,) m in its frame, inertia (3, 3) kg m^2 about com, share of all mass."""
+
+    name: str
+    parent: str | None
+    joint: str | None
+    joint_kind: str | None
+    depth: int
+    mass: float
+    share: float
+    com: np.ndarray
+    rotational: np.ndarray
+
+
+@dataclass(frozen=True)
+class JointRow:
+    """A moving joint: its coordinates (iq, nq, iv, nv) and limits (nv,), SI; inf where none is given."""
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    actuated: bool
+    mimics: str | None
+    nq: int
+    nv: int
+    iq: int
+    iv: int
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+    armature: np.ndarray
+    damping: np.ndarray
+    friction: np.ndarray
+
+
+@dataclass(frozen=True)
+class LoopRow:
+    name: str
+    frame_a: str
+    frame_b: str
+    mask: tuple[int, ...]
+    kind: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The facts of a robot; `base` is how its root moves: free, planar, fixed ..."""
+
+    name: str
+    base: str
+    nq: int
+    nv: int
+    mass: float
+    gravity: np.ndarray
+    actuated: tuple[str, ...]
+    links: tuple[LinkRow, ...]
+    joints: tuple[JointRow, ...]
+    loops: tuple[LoopRow, ...]
+    sites: int
+    notes: tuple[str, ...]
+
+
+def overview(model: Any) -> Overview:
+    """Collect the facts of a model; nothing is computed but sums."""
+    d: Description = model.description
+    mimics = {j.name: j.mimic.joint for j in d.joints if j.mimic is not None}
+    actuated = set(model.actuated)
+    joints = tuple(
+        _joint_row(model, j, mimics.get(j.name), j.name in actuated) for j in model.joints if j.kind != "fixed"
+    )
+    return Overview(
+        name=model.name,
+        base=base_kind(d),
+        nq=model.nq,
+        nv=model.nv,
+        mass=float(model.mass),
+        gravity=np.array(model.gravity, dtype=float),
+        actuated=tuple(model.actuated),
+        links=_link_rows(d),
+        joints=joints,
+        loops=tuple(
+            LoopRow(x.name, x.frame_a, x.frame_b, tuple(x.mask), loop_kind(x.mask), sum(x.mask)) for x in model.loops
+        ),
+        sites=len(d.sites),
+        notes=tuple(d.notes),
+    )
+
+
+def base_kind(description: Description) -> str:
+    """How the first root of the robot is held: the kind of the joint between it and the world."""
+    kinds = [j.kind for j in description.joints if j.parent == WORLD]
+    if not kinds:
+        return "fixed"
+    return kinds[0] if len(kinds) == 1 or len(set(kinds)) == 1 else "several (" + ", ".join(dict.fromkeys(kinds)) + ")"
+
+
+def loop_kind(mask: tuple[int, ...]) -> str:
+    """A word for the usual masks, the tied directions otherwise."""
+    words = {(1, 1, 1, 0, 0, 0): "point", (1, 1, 1, 1, 1, 0): "hinge", (1, 1, 1, 1, 1, 1): "weld"}
+    directions = ("x", "y", "z", "rx", "ry", "rz")
+    return words.get(tuple(mask)) or " ".join(d for d, on in zip(directions, mask, strict=True) if on)
+
+
+def _link_rows(d: Description) -> tuple[LinkRow, ...]:
+    total = sum(link.inertia.mass for link in d.links) or 1.0
+    rows = []
+    for link, joint, depth in links_in_tree_order(d):
+        rows.append(
+            LinkRow(
+                name=link.name,
+                parent=joint.parent if joint else None,
+                joint=joint.name if joint else None,
+                joint_kind=joint.kind if joint else None,
+                depth=depth,
+                mass=link.inertia.mass,
+                share=link.inertia.mass / total,
+                com=link.inertia.com,
+                rotational=link.inertia.rotational,
+            )
+        )
+    return tuple(rows)
+
+
+def _joint_row(model: Any, joint: Any, mimics: str | None, actuated: bool) -> JointRow:
+    part = slice(joint.iv, joint.iv + joint.nv)
+    return JointRow(
+        name=joint.name, kind=joint.kind, parent=joint.parent, child=joint.child, actuated=actuated, mimics=mimics,
+        nq=joint.nq, nv=joint.nv, iq=joint.iq, iv=joint.iv,
+        lower=model.position_lower[part], upper=model.position_upper[part], velocity=model.velocity_limit[part],
+        effort=model.effort_limit[part], armature=model.armature[part], damping=model.damping[part],
+        friction=model.friction[part],
+    )  # fmt: skip

@@ -1,0 +1,163 @@
+"""The laws that dynamics must obey, evaluated on random states of one robot: each with its residual and tolerance.
+
+A residual is relative: the largest difference over the largest entry of what is compared, worst of all states. Laws
+that solve with M lose as many digits as M is badly conditioned, so their tolerance grows with its condition number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import freeflyer as ff
+from freeflyer.analysis.states import States, random_states
+
+EXACT = 1e-10  # laws without a solve: rounding of a few hundred operations, with room
+STEP = 1e-5  # s, of the central differences; their error is of order STEP^2 times a third derivative
+DIFFERENCED = 1e-5  # laws with a finite difference
+EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A law, the residual measured over the states, and the tolerance it is held to."""
+
+    law: str
+    meaning: str
+    residual: float
+    tolerance: float
+
+    @property
+    def holds(self) -> bool:
+        return bool(self.residual <= self.tolerance)  # False for NaN
+
+
+def identities(model: Any, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
+    """Evaluate every law at `count` random states; a robot without freedom obeys trivially and gives none."""
+    if model.nv == 0:
+        return ()
+    states = random_states(model, count, seed)
+    with np.errstate(all="ignore"):  # a singular robot gives NaN here, which no tolerance accepts
+        return tuple(_identities(model, states))
+
+
+def _identities(model: Any, x: States) -> Iterator[Identity]:
+    M = ff.mass_matrix(model, x.q)
+    condition = float(np.max(np.linalg.cond(M))) if np.all(np.isfinite(M)) else np.inf
+    solved = min(max(EXACT, 100 * EPS * condition), 1e-3)
+    difference = Difference(model, x)
+    g, bias = ff.gravity_forces(model, x.q), ff.bias_forces(model, x.q, x.v)
+    C = ff.coriolis_matrix(model, x.q, x.v)
+    A = ff.centroidal_momentum_matrix(model, x.q)
+    kinetic = ff.kinetic_energy(model, x.q, x.v)
+
+    yield _law("M = M^T", "the mass matrix is symmetric", M, np.swapaxes(M, -1, -2), EXACT)
+    yield _positive(M)
+    product = _or_nan(lambda: M @ ff.inverse_mass_matrix(model, x.q), M)
+    yield _law(
+        "M Minv = 1", "the inverse mass matrix inverts", product, np.broadcast_to(np.eye(model.nv), M.shape), solved
+    )
+    acceleration = _or_nan(lambda: ff.forward_dynamics(model, x.q, x.v, x.tau), x.tau)
+    returned = ff.inverse_dynamics(model, x.q, x.v, acceleration)
+    yield _law("ID(FD(tau)) = tau", "inverse dynamics undoes forward dynamics", returned, x.tau, solved, bias)
+    torque = ff.inverse_dynamics(model, x.q, x.v, x.a)
+    returned = _or_nan(lambda: ff.forward_dynamics(model, x.q, x.v, torque), torque)
+    yield _law("FD(ID(a)) = a", "forward dynamics undoes inverse dynamics", returned, x.a, solved)
+    yield _law("M a + bias = ID(a)", "the equation of motion", _times(M, x.a) + bias, torque, EXACT)
+    Mdot = difference.along_velocity(lambda q: ff.mass_matrix(model, q))
+    yield _law(
+        "Mdot = C + C^T",
+        "Coriolis forces do no work (finite difference)",
+        C + np.swapaxes(C, -1, -2),
+        Mdot,
+        DIFFERENCED,
+        M,
+    )
+    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _times(C, x.v) + g, bias, EXACT)
+    slope = difference.along_each(lambda q: ff.potential_energy(model, q))
+    yield _law(
+        "dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope, DIFFERENCED
+    )
+    yield _law(
+        "A_G v = h",
+        "momentum matrix and momentum agree",
+        _times(A, x.v),
+        ff.centroidal_momentum(model, x.q, x.v),
+        EXACT,
+    )
+    half = 0.5 * np.einsum("bi,bij,bj->b", x.v, M, x.v)
+    yield _law("T = v^T M v / 2", "kinetic energy", kinetic, half, EXACT)
+    if not np.all(np.isfinite(acceleration)):
+        power = np.full(x.count, np.nan)
+    else:
+        power = difference.along_motion(
+            acceleration, lambda q, v: ff.kinetic_energy(model, q, v) + ff.potential_energy(model, q)
+        )
+    work = np.einsum("bi,bi->b", x.v, x.tau)
+    yield _law("d(T+V)/dt = v . tau", "energy balance (finite difference)", power, work, DIFFERENCED, kinetic)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Central differences through the states `x` (a moving posture is an integrated one)."""
+
+    model: Any
+    x: States
+
+    def along_velocity(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """df/dt at v held constant."""
+        return self._central(lambda h: f(self._moved(h * self.x.v)))
+
+    def along_motion(self, a: np.ndarray, f: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+        """df/dt along the motion that starts with acceleration a: right to second order of the step."""
+        v = self.x.v
+        return self._central(lambda h: f(self._moved(h * v + 0.5 * h * h * a), v + h * a))
+
+    def along_each(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """The slope (count, nv) of a scalar f along each velocity coordinate."""
+        unit = np.eye(self.model.nv)
+        columns = [self._central(lambda h, e=e: f(self._moved(np.broadcast_to(h * e, self.x.v.shape)))) for e in unit]
+        return np.stack(columns, axis=-1)
+
+    def _moved(self, dv: np.ndarray) -> np.ndarray:
+        return ff.integrate(self.model, self.x.q, np.ascontiguousarray(dv))
+
+    def _central(self, f: Callable[[float], np.ndarray]) -> np.ndarray:
+        return (f(STEP) - f(-STEP)) / (2 * STEP)
+
+
+def _law(law: str, meaning: str, left: Any, right: Any, tolerance: float, scale: Any = 0.0) -> Identity:
+    """Compare two sides, relative to the larger of the right side and `scale`."""
+    size = max(float(np.max(np.abs(right))), float(np.max(np.abs(scale))), 1e-12)
+    return Identity(law, meaning, float(np.max(np.abs(np.asarray(left) - right))) / size, tolerance)
+
+
+def _positive(M: np.ndarray) -> Identity:
+    """The residual of positive definiteness: how far below zero the smallest scaled eigenvalue lies."""
+    meaning = "the mass matrix is positive definite"
+    if not np.all(np.isfinite(M)):
+        return Identity("M > 0", meaning, np.nan, EXACT)
+    smallest = float(np.min(np.linalg.eigvalsh(scaled(M))))
+    return Identity("M > 0", meaning, max(-smallest, 0.0), 0.0)
+
+
+def scaled(M: np.ndarray) -> np.ndarray:
+    """M with units taken out: M_ij / sqrt(M_ii M_jj); a zero diagonal stays zero."""
+    d = np.sqrt(np.maximum(np.diagonal(M, axis1=-2, axis2=-1), 0.0))
+    d = np.where(d > 0, d, 1.0)
+    return M / (d[..., :, None] * d[..., None, :])
+
+
+def _times(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    return np.einsum("bij,bj->bi", matrix, vector)
+
+
+def _or_nan(compute: Callable[[], np.ndarray], like: np.ndarray) -> np.ndarray:
+    """The result, or NaN of the same shape where the robot is refused as singular."""
+    try:
+        return compute()
+    except ff.FreeflyerError:
+        return np.full_like(like, np.nan)

@@ -1,0 +1,62 @@
+"""The command line: its commands, and how errors reach the user."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from freeflyer.cli.bench import bench
+from freeflyer.cli.check import check
+from freeflyer.cli.demo import demo
+from freeflyer.cli.info import info
+from freeflyer.cli.report import report
+from freeflyer.errors import FreeflyerError
+
+
+class Commands(TyperGroup):
+    """Commands whose FreeflyerErrors end as one sentence on stderr and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command; `--debug` lets the traceback through."""
+        try:
+            return super().invoke(ctx)
+        except FreeflyerError as error:
+            if ctx.meta.get("freeflyer.debug"):
+                raise
+            from freeflyer.cli.output import show_error
+
+            show_error(error)
+            raise typer.Exit(2) from None
+
+
+app = typer.Typer(
+    cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    help="Dynamics, analysis and control of floating-base robots.",
+)  # fmt: skip
+
+
+def _version(value: bool) -> None:
+    if value:
+        from importlib import metadata
+
+        typer.echo(f"freeflyer {metadata.version('freeflyer')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    context: typer.Context = None,  # type: ignore[assignment]
+) -> None:
+    """Dynamics, analysis and control of floating-base robots."""
+    if debug:
+        context.meta["freeflyer.debug"] = True
+
+
+for command in (info, check, report, bench, demo):
+    app.command()(command)

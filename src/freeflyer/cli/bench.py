@@ -1,0 +1,104 @@
+"""`freeflyer bench`: timings, beside Pinocchio where it is installed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, load_robot
+
+if TYPE_CHECKING:
+    from freeflyer.analysis.bench.results import Bench, RobotTimings
+
+
+class Part(StrEnum):
+    """The tables of a benchmark."""
+
+    robots = "robots"
+    scaling = "scaling"
+    start = "start"
+
+
+RobotsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ROBOT ...]", help="Robots to time; the usual ones if none is named.", show_default=False),
+]
+PartsOption = Annotated[
+    list[Part] | None,
+    typer.Option("--part", help="Only this table; may be repeated.", show_default="all without ROBOT, else robots"),
+]
+PlotOption = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw ratios and scaling.", show_default=False)
+]
+PeersOption = Annotated[bool, typer.Option("--peers", help="Time Pinocchio beside us, in alternating blocks of calls.")]
+
+
+def bench(
+    robots: RobotsArgument = None, peers: PeersOption = False, parts: PartsOption = None, plot: PlotOption = None,
+    batch: Annotated[int, typer.Option("--batch", min=8, help="States in a batch.")] = 4096,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="Threads of the second batch run.")] = 2,
+    blocks: Annotated[int, typer.Option("--blocks", min=3, help="Blocks of calls whose median counts.")] = 15,
+    base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
+) -> None:  # fmt: skip
+    """Time each algorithm for one state and for a batch; scaling with size; imports and first calls."""
+    from freeflyer.analysis.bench.runner import Effort
+    from freeflyer.cli.bench_tables import show
+    from freeflyer.cli.output import output, write_json
+    from freeflyer.cli.progress import status
+
+    if plot is not None:
+        _refuse_plot(plot)
+    wanted = set(parts or ([Part.robots] if robots else list(Part)))
+    named = [
+        _contestant(name, base, loops) for name in robots or []
+    ]  # before the long work: a wrong name fails at once
+    out = output(json)
+    with status() as progress:
+        result = _run(named, wanted, peers, Effort(batch=batch, blocks=blocks, threads=threads), progress)
+    show(out, result)
+    if plot is not None:
+        from freeflyer.analysis.bench.plot import save
+
+        save(result, plot)
+        out.print(f"drew {plot}")
+    write_json(json, "bench", result)
+
+
+def _refuse_plot(path: Path) -> None:
+    from freeflyer.errors import FileError
+
+    if path.suffix.lower() != ".png":
+        raise FileError(f"--plot writes PNG pictures: give a name that ends in .png, not {str(path)!r}", path=str(path))
+    if not path.absolute().parent.is_dir():
+        raise FileError(f"the folder of {str(path)!r} does not exist", path=str(path))
+
+
+def _contestant(name: str, base: Any, loops: Path | None) -> Any:
+    from freeflyer.analysis.bench.robots import Contestant
+
+    robot = load_robot(name, base, loops)
+    urdf = robot.path if robot.path is not None and robot.path.suffix.lower() == ".urdf" else None
+    return Contestant(robot.model, urdf)
+
+
+def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress: Any) -> Bench:
+    from freeflyer.analysis.bench.algorithms import ALGORITHMS
+    from freeflyer.analysis.bench.machine import machine
+    from freeflyer.analysis.bench.results import Bench
+    from freeflyer.analysis.bench.robots import contestants
+    from freeflyer.analysis.bench.runner import time_robot
+    from freeflyer.analysis.bench.scaling import SIZES, scaling
+    from freeflyer.analysis.bench.start import start_times
+
+    timings: tuple[RobotTimings, ...] = ()
+    if Part.robots in wanted:
+        listed = named or contestants()
+        timings = tuple(
+            time_robot(c.model, urdf=c.urdf, with_peer=peers, effort=effort, progress=progress) for c in listed
+        )
+    grown = scaling(SIZES, peers, progress) if Part.scaling in wanted else ()
+    start = start_times(tuple(a.name for a in ALGORITHMS), progress) if Part.start in wanted else None
+    return Bench(machine(), timings, grown, start)

@@ -1,0 +1,102 @@
+"""The tables of a benchmark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from freeflyer.analysis.bench.results import Bench, Machine, RobotTimings, ScalingPoint, Start, geometric_mean
+from freeflyer.analysis.bench.scaling import ALGORITHMS, exponent
+from freeflyer.analysis.text import microseconds as us
+from freeflyer.analysis.text import visible
+from freeflyer.cli.output import table
+
+
+def show(out: Any, result: Bench) -> None:
+    """Print whatever was measured."""
+    out.print(_machine(result.machine), soft_wrap=True)
+    for robot in result.robots:
+        out.print(_robot(robot))
+        out.print(_summary(robot), soft_wrap=True)
+    if result.scaling:
+        out.print(_scaling(result.scaling))
+        out.print(_exponents(result.scaling), soft_wrap=True)
+    if result.start:
+        out.print(_start(result.start))
+
+
+def _machine(m: Machine) -> str:
+    versions = ", ".join(f"{k} {v}" for k, v in m.versions.items())
+    return f"{m.cpu}, {m.cores} cores, {m.architecture}, {m.system}, Python {m.python}; {versions}"
+
+
+def _times(x: float | None) -> str:
+    return "-" if x is None else f"{x:.2f}x" if x < 10 else f"{x:.0f}x"
+
+
+def _robot(r: RobotTimings) -> Any:
+    peer = next((t.peer for t in r.rows if t.peer), None)
+    columns = ["algorithm", "us a call", "us a state", f"{r.threads} threads", "gain"]
+    if peer:
+        columns += [f"{peer}: call", "batch", "faster: call", "batch", "agrees to"]
+    rows = []
+    for t in r.rows:
+        row = [t.algorithm, us(t.call), us(t.batch), us(t.batch_threads), _times(t.ratio_threads)]
+        if peer:
+            agreed = "-" if t.difference is None else f"{t.difference:.0e}"
+            row += [us(t.peer_call), us(t.peer_batch), _times(t.ratio_call), _times(t.ratio_batch), agreed]
+        rows.append(row)
+    title = f"{visible(r.robot)}: nq {r.nq}, nv {r.nv}; batches of {r.batch_size} states"
+    return table(title, columns, rows, numeric=range(1, len(columns)))
+
+
+def _summary(r: RobotTimings) -> str:
+    parts = [f"medians of {r.blocks} blocks of calls ({r.batch_blocks} for batches)"]
+    means = [
+        geometric_mean(getattr(t, field) for t in r.rows) for field in ("ratio_call", "ratio_batch", "ratio_threads")
+    ]
+    words = ("one call {}x the peer's speed", "a batch on one thread {}x", "{}x more with " + f"{r.threads} threads")
+    parts += [word.format(f"{mean:.2f}") for word, mean in zip(words, means, strict=True) if mean is not None]
+    slower = [t.algorithm for t in r.rows if t.ratio_call is not None and t.ratio_call < 1]
+    parts += [f"slower than the peer for one call: {', '.join(slower)}"] if slower else []
+    loops = sorted({t.algorithm for t in r.rows if (t.peer_batch_means or "").endswith("InParallel")})
+    if loops:
+        functions = " and ".join(loops)
+        parts.append(
+            f"the peer's batch is its parallel function on one thread for {functions}, a Python loop otherwise"
+        )
+    parts += [visible(r.note, 400)] if r.note else []
+    return "geometric means and notes: " + "; ".join(parts) + "\n"
+
+
+def _scaling(points: tuple[ScalingPoint, ...]) -> Any:
+    rows = [
+        (
+            str(p.bodies),
+            str(p.nv),
+            p.algorithm,
+            us(p.call),
+            us(p.batch),
+            f"{1e3 * p.batch / p.bodies:.2f}",
+            us(p.peer_call),
+            _times(p.ratio_call),
+        )
+        for p in sorted(points, key=lambda p: (p.algorithm, p.bodies))
+    ]
+    columns = ("bodies", "nv", "algorithm", "us a call", "us a state", "ns a body", "peer: call", "faster")
+    return table("scaling: chains, batches of 256 states on one thread", columns, rows, (0, 1, 3, 4, 5, 6, 7))
+
+
+def _exponents(points: tuple[ScalingPoint, ...]) -> str:
+    found = {a: (exponent(points, a, "call"), exponent(points, a, "batch")) for a in ALGORITHMS}
+    return (
+        "; ".join(
+            f"{a} grows as bodies^{x:.2f} a call, ^{y:.2f} a state of a batch" for a, (x, y) in found.items() if x and y
+        )
+        + "\n"
+    )
+
+
+def _start(s: Start) -> Any:
+    rows = [("import freeflyer (cold: without bytecode)", f"{s.import_cold:.2f}", f"{s.import_warm:.2f}")]
+    rows += [(f"first call of {c.algorithm}", f"{c.cold:.2f}", f"{c.cached:.2f}") for c in s.first_calls]
+    return table("start: seconds in a fresh process", ("what", "cold (compiling)", "cached"), rows, (1, 2))

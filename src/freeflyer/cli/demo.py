@@ -1,0 +1,67 @@
+"""`freeflyer demo`: every built-in robot through the pipeline, and a report about the humanoid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from freeflyer.cli.options import DebugOption, ForceOption, JsonOption, OutputOption
+
+if TYPE_CHECKING:
+    from freeflyer.analysis.tour import Tour
+
+SHOWN = "humanoid"  # whose report is written
+
+
+def demo(
+    output_file: OutputOption = Path("freeflyer-demo.html"), force: ForceOption = False, json: JsonOption = None,
+    debug: DebugOption = False,
+) -> None:  # fmt: skip
+    """Take the built-in robots through dynamics, momentum and batches, and write a report of the humanoid."""
+    from freeflyer import robots
+    from freeflyer.analysis.reporting import refuse_to_replace, report, write_report
+    from freeflyer.analysis.tour import tour
+    from freeflyer.cli.output import output, write_json
+    from freeflyer.cli.progress import status
+
+    refuse_to_replace(output_file, force)
+    start, out = perf_counter(), output(json)
+    with status("importing and compiling: the first run takes longer") as progress:
+        rows = []
+        for name in robots.names():
+            progress(f"{name}: inverse and forward dynamics, momentum, a batch")
+            rows.append(tour(robots.make(name)))
+        out.print(_table(rows))
+        result = report(robots.make(SHOWN), progress=progress)
+    written = write_report(result, output_file, force)
+    write_json(json, "demo", rows)
+    out.print(f"{perf_counter() - start:.1f} s. The report of the {SHOWN}: {written.resolve()}", soft_wrap=True)
+
+
+def _table(rows: list[Tour]) -> Any:
+    from freeflyer.analysis.text import microseconds as us
+    from freeflyer.analysis.text import number
+    from freeflyer.cli.output import table
+
+    columns = (
+        "robot",
+        "nq",
+        "nv",
+        "mass kg",
+        "com z m",
+        "FD(ID(a)) - a",
+        "A v - h",
+        "ID us a call",
+        "ID us a state",
+        "FD us a state",
+    )
+    cells = [
+        (r.robot, str(r.nq), str(r.nv), number(r.mass), number(float(r.com[2]), 3),
+         f"{r.round_trip:.0e}", f"{r.momentum:.0e}",
+         us(r.inverse_dynamics_call), us(r.inverse_dynamics_batch), us(r.forward_dynamics_batch))
+        for r in rows
+    ]  # fmt: skip
+    return table(
+        f"built-in robots; batches of {rows[0].batch_size} random states", columns, cells, range(1, len(columns))
+    )

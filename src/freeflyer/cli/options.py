@@ -1,0 +1,104 @@
+"""Arguments and options that commands share, and the robot they lead to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+class Base(StrEnum):
+    """How the root link of a file's robot is held."""
+
+    free = "free"
+    fixed = "fixed"
+    planar = "planar"
+
+
+def _keep_traceback(context: typer.Context, value: bool) -> None:
+    if value:
+        context.find_root().meta["freeflyer.debug"] = True
+
+
+RobotArgument = Annotated[
+    str,
+    typer.Argument(metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.", show_default=False),
+]
+BaseOption = Annotated[
+    Base | None,
+    typer.Option("--base", help="How the root of a file's robot is held. [default: free]", show_default=False),
+]
+LoopsOption = Annotated[
+    Path | None,
+    typer.Option("--loops", metavar="FILE", help="A YAML file with the loop constraints.", show_default=False),
+]
+JsonOption = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Write the numbers as JSON too; '-' for stdout.", show_default=False),
+]
+DebugOption = Annotated[
+    bool,
+    typer.Option(
+        "--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True, show_default=False
+    ),
+]
+OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace FILE even if it is not one of our reports.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")]
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A loaded robot, and the file it came from, if any."""
+
+    model: Any
+    path: Path | None
+
+
+def load_robot(name: str, base: Base | None = None, loops: Path | None = None) -> Robot:
+    """The robot that a ROBOT argument means: a file that exists, else a built-in robot, as in `humanoid:dof=20`."""
+    import freeflyer as ff
+    from freeflyer import robots
+    from freeflyer.errors import FileError, InputError, unknown_name
+
+    path = Path(name)
+    if path.is_file():
+        return Robot(ff.load(path, base=str(base or Base.free), loops=loops), path)
+    kind, _, options = name.partition(":")
+    if kind in robots.names():
+        if base is not None or loops is not None:
+            raise InputError(
+                f"--base and --loops are for robots read from files; the built-in robot {kind!r} brings its own. "
+                f"Options of a built-in robot follow its name, as in 'humanoid:dof=20' or 'chain:n=50,base=free'."
+            )
+        return Robot(robots.make(kind, **_options(name, options)), None)
+    if path.is_dir():
+        raise FileError(f"{name!r} is a folder: give the URDF or MJCF file in it", path=name)
+    if path.suffix or len(path.parts) > 1:
+        raise FileError(f"there is no file {name!r}; built-in robots are {', '.join(robots.names())}", path=name)
+    raise unknown_name("built-in robot", name, robots.names(), "No file of that name exists either.")
+
+
+def _options(name: str, text: str) -> dict[str, object]:
+    """Options of a built-in robot from 'key=value,key=value'."""
+    from freeflyer.errors import InputError
+
+    found: dict[str, object] = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key:
+            raise InputError(f"in {name!r}, {part!r} is no option: options look like dof=20, separated by commas")
+        found[key] = _number(value)
+    return found
+
+
+def _number(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,102 @@
+"""What commands print and write: tables, one-sentence errors, JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from freeflyer.analysis.text import visible
+
+PIPED_WIDTH = 160  # columns when the output is no terminal
+COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
+
+
+def console(stderr: bool = False) -> Console:
+    """A console without markup: what a file says is shown, never interpreted."""
+    plain = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    return (
+        plain
+        if plain.is_terminal
+        else Console(stderr=stderr, markup=False, highlight=False, emoji=False, width=PIPED_WIDTH)
+    )
+
+
+def output(json_file: Path | None) -> Console:
+    """Where tables go: stdout, or stderr when stdout carries the JSON."""
+    return console(stderr=is_stdout(json_file))
+
+
+def is_stdout(json_file: Path | None) -> bool:
+    return json_file is not None and str(json_file) == "-"
+
+
+def show_error(error: Exception) -> None:
+    """One red sentence on stderr."""
+    console(stderr=True).print(Text.assemble(("error: ", "bold red"), (visible(error, 2000), "red")), soft_wrap=True)
+
+
+def name(text: object, style: str = "") -> Text:
+    """A name from a robot, safe to print."""
+    return Text(visible(text), style=style)
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:
+    """A table whose cells are text as it stands; columns in `numeric` align right."""
+    made = Table(
+        title=Text(title), title_justify="left", title_style="bold", header_style="bold", box=_box(), pad_edge=False
+    )
+    for i, column in enumerate(columns):
+        made.add_column(
+            Text(column), justify="right" if i in numeric else "left", no_wrap=i in numeric, overflow="fold"
+        )
+    for row in rows:
+        made.add_row(*(cell if isinstance(cell, Text) else Text(visible(cell, 400)) for cell in row))
+    return made
+
+
+def _box() -> Any:
+    from rich import box
+
+    return box.SIMPLE_HEAD
+
+
+def write_json(file: Path | None, command: str, data: Any) -> None:
+    """Write a result as JSON to `file` (atomically), or to stdout for '-'; nothing for None."""
+    if file is None:
+        return
+    from importlib import metadata
+
+    document = {"freeflyer": metadata.version("freeflyer"), "command": command, "data": plain(data)}
+    text = json.dumps(document, indent=1, allow_nan=False) + "\n"
+    if is_stdout(file):
+        print(text, end="")
+        return
+    from freeflyer.analysis.files import write_atomically
+
+    write_atomically(file, text)
+
+
+def plain(value: Any) -> Any:
+    """A result as JSON's types: dataclasses with their properties, arrays as lists, null for what is not finite."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [f.name for f in dataclasses.fields(value)]
+        names += [n for n, x in vars(type(value)).items() if isinstance(x, property)]
+        return {n: plain(getattr(value, n)) for n in names}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, dict):
+        return {str(k): plain(x) for k, x in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(x) for x in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
