@@ -59,17 +59,14 @@ def make_single(function: Any, sizes: tuple[int, ...], arity: int) -> Any:
     count = len(sizes)
 
     def run(topology, parameters, arguments):
-        inputs = arguments[:count]
-        for k in range(count):
-            x = inputs[k]
-            if sizes[k] >= 0 and x.size != load_int(topology, sizes[k]):
-                return WRONG_SIZE
-            if not finite(x, x.size):
-                return NOT_FINITE
-            if sizes[k] == N_Q and not unit_quaternions(topology, x):
-                return NOT_UNIT
-        function(topology, parameters, *arguments)
-        return OK
+        status = checked(topology, arguments[0], sizes[0])
+        if count > 1:
+            status = max(status, checked(topology, arguments[1], sizes[1]))
+        if count > 2:
+            status = max(status, checked(topology, arguments[2], sizes[2]))
+        if status == OK:
+            function(topology, parameters, *arguments)
+        return status
 
     run = inlined(named(run, f"run.{function.py_func.__module__}.{function.py_func.__name__}"))
     forms = {  # a fixed number of arguments is dispatched faster than any number
@@ -99,6 +96,18 @@ def make_batch(function: Any, sizes: tuple[int, ...]) -> Any:
         return -1
 
     return kernel(named(batch, f"batch.{function.py_func.__module__}.{function.py_func.__name__}"))
+
+
+@inlined
+def checked(topology, x, size):
+    """The status of one input."""
+    if size >= 0 and x.size != load_int(topology, size):
+        return WRONG_SIZE
+    if not finite(x, x.size):
+        return NOT_FINITE
+    if size == N_Q and not unit_quaternions(topology, x):
+        return NOT_UNIT
+    return OK
 
 
 @kernel

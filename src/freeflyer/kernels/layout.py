@@ -12,11 +12,13 @@ COLUMNS_AT, COORDINATES_AT, FRAMES_AT = 5, 6, 7  # first record in topology
 ARMATURE_AT, PLACEMENTS_AT = 8, 9  # first entry in parameters
 SINES_AT, POSES_AT, DIRECTIONS_AT, FREE_AT = 10, 11, 12, 13  # in work: sines, body poses, columns, first free entry
 N_QUATERNIONS, QUATERNIONS_AT = 14, 15  # how many, and where topology lists their first entries in q
-HEADER = 16
+MAX_DEPTH = 16
+HEADER = 24
 
 # a body in topology, record 0 being the world
-BODY_INTS = 6
+BODY_INTS = 8
 PARENT, KIND, FIRST_Q, FIRST_COLUMN, COLUMN_COUNT, LAST_BODY = 0, 1, 2, 3, 4, 5  # LAST_BODY: last of its subtree
+FIRST_V, DEPTH = 6, 7  # velocity coordinate of the first column; joints between the body and the world
 
 # a column in topology
 COLUMN_INTS = 3
@@ -35,9 +37,10 @@ SCREW, BALL, FLOATING = 0, 1, 2
 # parameters
 GRAVITY = 0
 BODIES = 4  # first body record (body 0)
-BODY_FLOATS = 26
+BODY_FLOATS = 27
 ROTATION, TRANSLATION, MASS, COM, INERTIA = 0, 9, 12, 13, 16  # joint placement in parent body; inertia about the CoM
 TURN, SLIDE, TURN_OFFSET, SLIDE_OFFSET = 22, 23, 24, 25  # a screw turns by TURN q + TURN_OFFSET, slides likewise
+SUBTREE_MASS = 26  # of the body and all bodies that it carries
 PLACEMENT_FLOATS = 12  # a frame: rotation, translation
 
 # the kinematics in a work array

@@ -240,6 +240,26 @@ def _(a, i, x):
     return (lambda a, i, x: _with_lane(a, i, x)) if isinstance(a, PackType) else (lambda a, i, x: x)
 
 
+@intrinsic
+def _splat(typing_context, x):
+    def codegen(context, builder, sig, args):
+        return as_vector(context, builder, args[0], types.float64)
+
+    return pack_type(types.float64), codegen
+
+
+def like(a: Any, x: Any) -> Any:
+    """The number x as a scalar of a's kind."""
+    return x
+
+
+@overload(like, jit_options=OVERLOAD)
+def _(a, x):
+    if isinstance(a, PackType) and not isinstance(x, PackType):
+        return lambda a, x: _splat(x)
+    return lambda a, x: x
+
+
 def lanes(a: Any) -> int:
     """How many states a scalar holds: 8 for a Pack, 1 for a number."""
     return 1

@@ -63,6 +63,12 @@ def put_block(data, at, stride, rows):
     _store_pack(data, at + 7 * stride, rows[7])
 
 
+@inlined
+def vanishing(a, b, c, d):
+    """Zero in the lanes where all four are finite, NaN elsewhere."""
+    return (0.0 * a + 0.0 * b) + (0.0 * c + 0.0 * d)
+
+
 @kernel
 def gather(rows, first, stop, packs):
     """Rows first .. first + 7 (the last one repeated beyond `stop`) into Packs; whether all are finite."""
@@ -71,24 +77,28 @@ def gather(rows, first, stop, packs):
     if n == 0:
         return True
     if n < LANES or first + LANES > stop:
+        x = _load_pack(data, 0)
+        total = with_zeros(x)
         for i in range(n):
-            x = _load_pack(data, LANES * i)
             for k in range(LANES):
                 x = with_lane(x, k, rows[min(first + k, stop - 1), i])
             _store_pack(data, LANES * i, x)
-    else:
-        for i in range(0, n, LANES):
-            i = min(i, n - LANES)  # the last block may overlap the one before
-            put_block(data, LANES * i, LANES, transposed(block(rows, first * n + i, n)))
-    return finite_packs(data, n)
-
-
-@kernel
-def finite_packs(data, n):
-    total = 0.0 * _load_pack(data, 0)
-    for i in range(1, n):
-        total = total + 0.0 * _load_pack(data, LANES * i)
+            total = total + 0.0 * x
+        return all_below(total, 1.0)
+    total = with_zeros(_load_pack(data, 0))
+    for i in range(0, n, LANES):
+        i = min(i, n - LANES)  # the last block may overlap the one before
+        b = transposed(block(rows, first * n + i, n))
+        put_block(data, LANES * i, LANES, b)
+        total = total + (vanishing(b[0], b[1], b[2], b[3]) + vanishing(b[4], b[5], b[6], b[7]))
     return all_below(total, 1.0)
+
+
+@inlined
+def with_zeros(x):
+    for k in range(LANES):
+        x = with_lane(x, k, 0.0)
+    return x
 
 
 @kernel

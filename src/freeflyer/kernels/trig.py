@@ -38,10 +38,11 @@ def _reduced(x):
     r = fma(-turns, HALF_PI[1], r)
     r = fma(-turns, HALF_PI[2], r)
     z = r * r
-    p = fma(z, fma(z, fma(z, fma(z, fma(z, SIN[5], SIN[4]), SIN[3]), SIN[2]), SIN[1]), SIN[0])
+    z2 = z * z  # Estrin's scheme: half the latency of Horner's
+    p = fma(z2, fma(z2, fma(z, SIN[5], SIN[4]), fma(z, SIN[3], SIN[2])), fma(z, SIN[1], SIN[0]))
     s = fma(r * z, p, r)
-    p = fma(z, fma(z, fma(z, fma(z, fma(z, COS[5], COS[4]), COS[3]), COS[2]), COS[1]), COS[0])
-    c = fma(z, fma(z, p, -0.5), 1.0)
+    p = fma(z2, fma(z2, fma(z, COS[5], COS[4]), fma(z, COS[3], COS[2])), fma(z, COS[1], COS[0]))
+    c = fma(z2, p, fma(z, -0.5, 1.0))
     quadrant = fma(-4.0, rint(0.25 * turns), turns)  # -2, -1, 0, 1, 2
     squared = quadrant * quadrant
     odd = (squared - 1.0) * (squared - 1.0)

@@ -228,20 +228,28 @@ def _flatten(bodies: list[Body], frames: list[tuple[str, int, np.ndarray]], nq: 
     padded = -(-max(n, 1) // 8) * 8
     poses_at = 3 * padded
     directions_at = poses_at + L.POSE * (n + 1)
-    topology[: L.HEADER] = (
+    topology[: L.MAX_DEPTH] = (
         n, nq, nv, len(columns), len(frames), columns_at, coordinates_at, frames_at, armature_at, placements_at,
         padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at,
     )  # fmt: skip
     parameters[:3] = gravity
+    depth = [0] * (n + 1)
     for i, b in enumerate(bodies):
         at = L.HEADER + L.BODY_INTS * i
-        topology[at : at + 6] = (b.parent, b.kind, b.first_q, first_column[i], len(b.coordinates), last_body[i])
+        depth[i] = depth[b.parent] + 1 if i else 0
+        topology[at : at + L.BODY_INTS] = (
+            b.parent, b.kind, b.first_q, first_column[i], len(b.coordinates), last_body[i], b.coordinates[0] if i else 0, depth[i],
+        )  # fmt: skip
         at = L.BODIES + L.BODY_FLOATS * i
         com = b.moment / b.mass if b.mass > 0.0 else np.zeros(3)
         about_com = b.rotational - b.mass * (com @ com * np.eye(3) - np.outer(com, com))
         parameters[at : at + L.BODY_FLOATS] = (
-            *b.placement[:3, :3].ravel(), *b.placement[:3, 3], b.mass, *com, *about_com[np.triu_indices(3)], *b.screw,
+            *b.placement[:3, :3].ravel(), *b.placement[:3, 3], b.mass, *com, *about_com[np.triu_indices(3)], *b.screw, b.mass,
         )  # fmt: skip
+    topology[L.MAX_DEPTH] = max(depth)
+    for i in range(n, 0, -1):
+        at = L.BODIES + L.SUBTREE_MASS
+        parameters[at + L.BODY_FLOATS * bodies[i].parent] += parameters[at + L.BODY_FLOATS * i]
     for c, (i, j) in enumerate(columns):
         before = c - 1 if c > first_column[i] else tip[bodies[i].parent]
         topology[columns_at + 3 * c : columns_at + 3 * c + 3] = (i, j, before)

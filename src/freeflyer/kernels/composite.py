@@ -1,0 +1,110 @@
+"""Rigid inertias and motions of bodies in world axes, and their shift along the tree."""
+
+from __future__ import annotations
+
+from freeflyer.kernels._jit import inlined, kernel
+from freeflyer.kernels.algebra import (
+    ZERO, accumulate3, add, add_scaled, cross, load3, load6, load9, point_inertia, rotate, scale, store3, store6, sym_add,
+    sym_rotate,
+)  # fmt: skip
+from freeflyer.kernels.joints import body_floats, body_ints
+from freeflyer.kernels.layout import (
+    COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN, INERTIA, MASS,
+    N_BODIES, PARENT, POSE, POSES_AT, SUBTREE_MASS,
+)  # fmt: skip
+from freeflyer.kernels.memory import load, load_int
+from freeflyer.kernels.pack import like
+
+COMPOSITE = 9  # first moment (3) and inertia (6) of a subtree at its root body's origin
+MOTION = 6  # linear (of the origin) and angular velocity of a body
+
+
+@inlined
+def body_inertia(parameters, i, R):
+    """First moment and rotational inertia of body i at its origin, in the axes that R leads to."""
+    at = body_floats(i)
+    c, m = rotate(R, load3(parameters, at + COM)), load(parameters, at + MASS)
+    I = sym_rotate(R, load6(parameters, at + INERTIA))
+    h = scale(m, c)
+    return h, sym_add(I, point_inertia(h, c))
+
+
+@inlined
+def column_range(topology, i):
+    """(first column, one past the last) of body i."""
+    first = load_int(topology, body_ints(i) + FIRST_COLUMN)
+    return first, first + load_int(topology, body_ints(i) + COLUMN_COUNT)
+
+
+@inlined
+def coordinate(topology, column):
+    """The velocity coordinate of a column."""
+    return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * column + COORDINATE)
+
+
+@inlined
+def parent_of(topology, i):
+    return load_int(topology, body_ints(i) + PARENT)
+
+
+@inlined
+def pose_at(topology, i):
+    """Where body i's pose lies in work."""
+    return load_int(topology, POSES_AT) + POSE * i
+
+
+@inlined
+def direction_at(topology, column):
+    """Where a column's direction lies in work."""
+    return load_int(topology, DIRECTIONS_AT) + DIRECTION * column
+
+
+@inlined
+def joint_motion(topology, work, i, rates, linear, angular):
+    """(linear, angular) plus the sum of body i's columns times their rates."""
+    first, end = column_range(topology, i)
+    for c in range(first, end):
+        rate, to = load(rates, coordinate(topology, c)), direction_at(topology, c)
+        linear = add_scaled(linear, rate, load3(work, to))
+        angular = add_scaled(angular, rate, load3(work, to + 3))
+    return linear, angular
+
+
+@inlined
+def zeros(example):
+    """Three zeros of the kind of a scalar."""
+    return like(example, 0.0), like(example, 0.0), like(example, 0.0)
+
+
+@kernel
+def composite_inertias(topology, parameters, work, to):
+    """Writes first moment and inertia of every subtree, at its root body's origin, from `to` on (body 0: the world)."""
+    n = load_int(topology, N_BODIES)
+    for k in range(3):
+        store3(work, to + 3 * k, ZERO)
+    for i in range(1, n + 1):
+        h, I = body_inertia(parameters, i, load9(work, pose_at(topology, i)))
+        store3(work, to + COMPOSITE * i, h)
+        store6(work, to + COMPOSITE * i + 3, I)
+    for i in range(n, 0, -1):
+        h, I = load3(work, to + COMPOSITE * i), load6(work, to + COMPOSITE * i + 3)
+        m, r = load(parameters, body_floats(i) + SUBTREE_MASS), load3(work, pose_at(topology, i) + 9)
+        there = to + COMPOSITE * parent_of(topology, i)
+        mr = scale(m, r)
+        accumulate3(work, there, add(h, mr))
+        J = sym_add(I, point_inertia(add(add(h, h), mr), r))
+        accumulate3(work, there + 3, (J[0], J[1], J[2]))
+        accumulate3(work, there + 6, (J[3], J[4], J[5]))
+
+
+@kernel
+def velocities(topology, work, v, to):
+    """Writes every body's origin velocity and angular velocity, in world axes, from `to` on."""
+    store3(work, to, ZERO)
+    store3(work, to + 3, ZERO)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        there, r = to + MOTION * parent_of(topology, i), load3(work, pose_at(topology, i) + 9)
+        w = load3(work, there + 3)
+        linear, angular = joint_motion(topology, work, i, v, add(load3(work, there), cross(w, r)), w)
+        store3(work, to + MOTION * i, linear)
+        store3(work, to + MOTION * i + 3, angular)
