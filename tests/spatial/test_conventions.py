@@ -86,10 +86,23 @@ def test_mujoco_com_velocity_and_applied_force(body, state):
                                 twist.change_expression(v, X, "body", "mixed"))  # fmt: skip
     assert close(data.cvel[1], np.roll(at_com, 3))
     F = random_twist(seed=7)
-    qfrc = np.zeros(6)
+    qfrc, before = np.zeros(6), data.qacc.copy()
     mujoco.mj_applyFT(model, data, F[:3], F[3:], data.xipos[1], 1, qfrc)
     ours = wrench.change_frame(se3.from_position_rotation(COM, np.eye(3)), np.append(R.T @ F[:3], R.T @ F[3:]))
     assert close(np.append(R.T @ qfrc[:3], qfrc[3:]), ours)
+    data.xfrc_applied[1] = F
+    mujoco.mj_forward(model, data)
+    gained = data.qacc - before
+    assert close(inertia.matrix(*body) @ np.append(R.T @ gained[:3], gained[3:]), ours, 1e-10)
+
+
+def test_mujoco_ball_joint_turns_by_the_childs_axes():
+    model = mujoco.MjModel.from_xml_string("""<mujoco><worldbody><body><joint type="ball"/>
+      <geom size="0.1"/></body></worldbody></mujoco>""")
+    q, w, h = quaternion.normalize(TURN), np.array([0.3, -0.2, 0.5]), 1e-3
+    moved = quaternion.to_wxyz(q).copy()
+    mujoco.mj_integratePos(model, moved, w, h)
+    assert close(quaternion.from_wxyz(moved), quaternion.multiply(q, quaternion.exp(h * w)))
 
 
 def pinocchio_model(joint, body):
@@ -135,6 +148,22 @@ def test_pinocchio_planar_joint_moves_by_its_body_twist(body):
     assert close(rate, R @ theirs[:2], 1e-9)
     pin.forwardKinematics(model, data, q, theirs)
     assert close(data.v[1].vector[[0, 1, 5]], theirs)
+    tau, X = pin.rnea(model, data, q, theirs, np.zeros(3)), data.oMi[1].homogeneous
+    world = wrench.change_expression(data.f[1].vector, X, "body", "mixed")  # along x and y, about the joint's normal
+    assert close(np.append(R @ tau[:2], tau[2]), world[[0, 1, 5]])
+
+
+def test_pinocchio_continuous_and_spherical_joints(body):
+    t, h = 0.7, 1e-3
+    model, data = pinocchio_model(pin.JointModelRUBZ(), body)
+    pin.forwardKinematics(model, data, np.array([np.cos(t), np.sin(t)]))
+    assert (model.nq, model.nv) == (2, 1)
+    assert close(data.oMi[1].rotation, quaternion.to_matrix(quaternion.from_axis_angle([0, 0, 1], t)))
+    model, data = pinocchio_model(pin.JointModelSpherical(), body)
+    q, w = quaternion.normalize(TURN), np.array([0.3, -0.2, 0.5])
+    pin.forwardKinematics(model, data, q)
+    assert close(data.oMi[1].rotation, quaternion.to_matrix(q))
+    assert close(pin.integrate(model, q, h * w), quaternion.multiply(q, quaternion.exp(h * w)))
 
 
 def test_pinocchio_universal_and_helical_joints_are_ours(body):

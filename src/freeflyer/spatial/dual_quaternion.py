@@ -4,8 +4,7 @@ A unit one is a pose: r + eps p r / 2, with r the unit quaternion and p the posi
 x_BC. A pure one (both w zero) is a twist, angular velocity in the primary and linear velocity in the dual part, or a
 wrench, force in the primary and torque in the dual part: in both, the part that does not depend on the point of
 reference comes first. Numbers in brackets are the equations of "Dynamics of Mobile Manipulators using Dual Quaternion
-Algebra", whose vec8 puts each w first: `to_vec8`, `from_vec8`. (The paper
-writes x_AB with A above and B below.)
+Algebra", which writes x_AB with A above and B below, and whose vec8 puts each w first: `to_vec8`, `from_vec8`.
 """
 
 from __future__ import annotations
