@@ -60,6 +60,12 @@ def test_the_triangle_is_judged_in_principal_axes():
     assert ("error", "triangle-inequality", "upper") in found(with_inertia(arm(), "upper", turned))
 
 
+def test_a_wrong_link_that_its_weld_makes_up_for_is_a_warning():
+    d = with_inertia(arm(), "lower", solid(moments=(-0.001, 0.01, 0.01)))
+    assert ("error", "negative-inertia", "lower") in found(d)
+    assert ("warning", "negative-inertia", "lower") in found(with_joint(d, "elbow", kind="fixed"))
+
+
 def test_a_massless_leaf_is_an_error_unless_armature_holds_it():
     bare = with_inertia(arm(), "lower", Inertia())
     assert found(bare) == [("error", "massless-leaf", "lower")]

@@ -48,8 +48,8 @@ def check_description(description: Description) -> tuple[Finding, ...]:
     for coupling in description.couplings:
         listed = ", ".join(f"{c:.4g}" for c in coupling.coefficients)
         sentence = (
-            f"it ties {coupling.joint1!r} to {coupling.joint2!r} by a polynomial ({listed}) that no mimic joint "
-            "can follow: it is kept but not enforced"
+            f"it ties {coupling.joint1!r} to {coupling.joint2 or 'a constant'!r} by a polynomial ({listed}) that no "
+            "mimic joint can follow: it is kept but not enforced"
         )
         findings.append(Finding("warning", "coupling", coupling.name, sentence))
     findings += [Finding("note", "reader", description.name, note) for note in description.notes]

@@ -39,7 +39,7 @@ def mass_distribution(result: Overview) -> Any:
     """Bars of the links' masses in tree order; the lightest of a large robot share one bar."""
     heavy = [link for link in result.links if link.mass > 0]
     kept = {link.name for link in sorted(heavy, key=lambda link: -link.mass)[:MOST_BARS]}
-    rows = [(visible(link.name, 32), link.mass) for link in heavy if link.name in kept]
+    rows = [(label(link.name, 32), link.mass) for link in heavy if link.name in kept]
     others = [link.mass for link in heavy if link.name not in kept]
     if others:
         rows.append((f"{len(others)} lighter links", sum(others)))
@@ -49,19 +49,16 @@ def mass_distribution(result: Overview) -> Any:
     axes.barh(at, masses, color=[GREY if n.endswith(" lighter links") and others else BLUE for n in names], height=0.75)
     for y, mass in zip(at, masses, strict=True):
         axes.annotate(f"{mass:.3g}", (mass, y), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7)
-    plain_labels(axes.set_yticks(at, names, fontsize=7.5))
+    axes.set_yticks(at, names, fontsize=7.5)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1.12 * max(masses, default=1.0))
     axes.set_xlabel("mass (kg)")
     return figure
 
 
-def plain_labels(labels: Any) -> None:
-    """Names of robots are text, never mathematics: a dollar sign stays one."""
-    for label in labels:
-        label.set_parse_math(False)
-        if hasattr(label, "label1"):
-            label.label1.set_parse_math(False)
+def label(name: object, longest: int) -> str:
+    """A robot's name in a picture: text, never mathematics; matplotlib shows an escaped dollar sign as it is."""
+    return visible(name, longest).replace("$", r"\$")
 
 
 def mass_matrix(result: Matrices) -> Any:
@@ -78,42 +75,40 @@ def momentum_matrix(result: Matrices) -> Any:
     """log10 |A_ij| of the centroidal momentum matrix: linear rows first."""
     figure, axes = new_figure(6.4, 1.9)
     _magnitude(figure, axes, result.momentum_matrix, "log10 |A|", aspect="auto")
-    axes.set_yticks(range(6), ["pₓ", "p_y", "p_z", "Lₓ", "L_y", "L_z"])
+    axes.set_yticks(range(6), ["px", "py", "pz", "Lx", "Ly", "Lz"])
     axes.set_xlabel("velocity coordinate")
     return figure
 
 
-def _magnitude(figure: Any, axes: Any, matrix: np.ndarray, label: str, aspect: str = "equal") -> None:
+def _magnitude(figure: Any, axes: Any, matrix: np.ndarray, title: str, aspect: str = "equal") -> None:
     size = np.abs(matrix)
     top = size.max() if size.size else 0.0
     shown = np.ma.masked_less_equal(size, 1e-14 * top)  # rounding, not structure
     image = axes.imshow(np.ma.log10(shown), cmap="viridis", interpolation="none", aspect=aspect)
     axes.spines[["top", "right"]].set_visible(True)
-    figure.colorbar(image, ax=axes, label=label, shrink=0.9)
+    figure.colorbar(image, ax=axes, label=title, shrink=0.9)
 
 
 def _tick_names(coordinates: tuple[str, ...]) -> list[tuple[int, str]]:
     """(first coordinate, name) of each joint."""
     first = [i for i, name in enumerate(coordinates) if i == 0 or coordinates[i - 1] != name]
-    return [(i, visible(coordinates[i], 26)) for i in first]
+    return [(i, label(coordinates[i], 26)) for i in first]
 
 
 def _name_axis(axes: Any, names: list[tuple[int, str]]) -> None:
     if len(names) <= MOST_NAMES:
-        plain_labels(axes.set_yticks([i for i, _ in names], [n for _, n in names], fontsize=6))
+        axes.set_yticks([i for i, _ in names], [n for _, n in names], fontsize=6)
 
 
 def conditioning(result: Conditioning) -> Any:
     """How the condition number of M spreads over random postures."""
     figure, axes = new_figure(6.4, 2.6)
-    for values, label, colour in ((result.condition, "M", BLUE), (result.unit_free, "M without units", ORANGE)):
+    for values, what, colour in ((result.condition, "M", BLUE), (result.unit_free, "M without units", ORANGE)):
         finite = np.log10(values[np.isfinite(values)])
         if len(finite):
             span = max(float(np.ptp(finite)), 0.05)
             bins = np.linspace(finite.min() - 0.02 * span, finite.max() + 0.02 * span, 25)
-            axes.hist(
-                finite, bins=bins, color=colour, alpha=0.8, label=f"{label}: median {10 ** np.median(finite):.3g}"
-            )
+            axes.hist(finite, bins=bins, color=colour, alpha=0.8, label=f"{what}: median {10 ** np.median(finite):.3g}")
     lost = int(np.sum(~np.isfinite(result.condition)))
     axes.set_xlabel("log10 of the condition number" + (f"  ({lost} singular postures not shown)" if lost else ""))
     axes.set_ylabel(f"postures of {len(result.condition)}")
@@ -137,6 +132,8 @@ def energy_drift(result: FallStudy) -> Any:
     worst = np.maximum([r.worst for r in result.runs], floor)
     right.loglog(steps * 1e3, worst, "o-", color=BLUE, ms=4, lw=1.2, label=f"measured, order {result.order:.2f}")
     right.loglog(steps * 1e3, worst[0] * (steps / steps[0]) ** 4, "--", color=GREY, lw=1, label="order 4")
+    right.set_xticks(steps * 1e3, [f"{1e3 * h:.3g}" for h in steps])
+    right.minorticks_off()
     right.set_xlabel("step (ms)")
     right.legend(fontsize=7)
     for axes in (left, right):

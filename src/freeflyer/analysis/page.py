@@ -25,18 +25,11 @@ def esc(text: object, longest: int = 400) -> str:
 def page(r: Report) -> str:
     """The whole page."""
     style = (resources.files("freeflyer.analysis") / "style.css").read_text(encoding="utf-8")
+    mass, momentum = _matrices(r)
     sections = [
-        _tree(r),
-        _masses(r),
-        _findings(r),
-        *_matrices(r),
-        _conditioning(r),
-        _fall(r),
-        _timings(r),
-        _joints(r),
-        _loops(r),
-        _identities(r),
-    ]
+        _tree(r), _masses(r), _findings(r), mass, _stack(momentum, _conditioning(r)), _fall(r), _timings(r),
+        _identities(r), _joints(r), _loops(r),
+    ]  # fmt: skip
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -68,6 +61,10 @@ def page(r: Report) -> str:
 def _section(title: str, about: str, body: str, wide: bool = False) -> str:
     about = f'<p class="about">{about}</p>' if about else ""
     return f"<section{' class=wide' if wide else ''}>\n<h2>{title}</h2>\n{about}{body}\n</section>\n"
+
+
+def _stack(*sections: str) -> str:
+    return f'<div class="stack">{"".join(sections)}</div>'
 
 
 def _table(heads: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> str:
@@ -136,14 +133,15 @@ def _omitted(r: Report, part: str, title: str) -> str:
     return _section(title, "", f'<p class="soft">Not computed: {esc(r.omitted.get(part, "unknown reason"))}</p>')
 
 
-def _matrices(r: Report) -> list[str]:
+def _matrices(r: Report) -> tuple[str, str]:
     m = r.matrices
     if m is None:
-        return [_omitted(r, "matrices", "Mass matrix")]
+        return _omitted(r, "matrices", "Mass matrix"), ""
     about = f"At a random posture near neutral; {100 * m.sparsity:.0f} % of the entries are exactly zero (left empty)."
     mass = _section("Mass matrix", about, inline_svg(partial(figures.mass_matrix, m), "M"))
     about = "Maps velocities to linear (p) and angular (L) momentum about the centre of mass, world axes; SI units."
-    return [mass, _section("Centroidal momentum matrix", about, inline_svg(partial(figures.momentum_matrix, m), "A"))]
+    figure = inline_svg(partial(figures.momentum_matrix, m), "A")
+    return mass, _section("Centroidal momentum matrix", about, figure)
 
 
 def _conditioning(r: Report) -> str:
@@ -199,12 +197,18 @@ def _joints(r: Report) -> str:
             + (f", follows <code>{esc(j.mimics, 40)}</code>" if j.mimics else "")
             + ("" if j.actuated or j.mimics else " <i class=soft>passive</i>")
         )
-        ranges = "<br>".join(f"{number(a, 3)} … {number(b, 3)}" for a, b in zip(j.lower, j.upper, strict=True))
-        sizes = ["<br>".join(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
+        ranges = _each(f"{number(a, 3)} … {number(b, 3)}" for a, b in zip(j.lower, j.upper, strict=True))
+        sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
         rows.append((f"<code>{esc(j.name, 60)}</code>", kind, _span(j.iq, j.nq), _span(j.iv, j.nv), ranges, *sizes))
     return _section(
         "Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows), wide=True
     )
+
+
+def _each(values: Iterable[str]) -> str:
+    """One line per coordinate of a joint, or one for all if they are alike."""
+    listed = list(values)
+    return "<br>".join(listed[:1] if len(set(listed)) == 1 else listed)
 
 
 def _span(first: int, size: int) -> str:

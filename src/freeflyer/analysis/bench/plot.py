@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.bench.results import Bench, RobotTimings, ScalingPoint
-from freeflyer.analysis.figures import BLUE, GREY, INK, ORANGE, SERIES, STYLE, plain_labels
-from freeflyer.analysis.text import visible
+from freeflyer.analysis.figures import BLUE, GREY, INK, ORANGE, SERIES, STYLE, label
 
 
 def save(result: Bench, path: Path) -> None:
@@ -57,8 +56,9 @@ def _bars(axes: Any, r: RobotTimings) -> None:
     call = [(t.ratio_call if compared else t.call) or np.nan for t in r.rows]
     batch = [(t.ratio_batch if compared else t.batch) or np.nan for t in r.rows]
     at = np.arange(len(names))
-    for offset, values, label, colour in ((-0.2, call, "one call", BLUE), (0.2, batch, "batch, one thread", ORANGE)):
-        axes.barh(at + offset, values, height=0.38, color=colour, label=label)
+    for offset, values, what, colour in ((-0.2, call, "one call", BLUE), (0.2, batch, "batch, one thread", ORANGE)):
+        start = 1.0 if compared else 0.5 * np.nanmin(call + batch)  # a ratio below one points left
+        axes.barh(at + offset, np.array(values) - start, left=start, height=0.38, color=colour, label=what)
         for y, value in zip(at + offset, values, strict=True):
             if np.isfinite(value):
                 axes.annotate(
@@ -71,7 +71,7 @@ def _bars(axes: Any, r: RobotTimings) -> None:
     if compared:
         axes.axvline(1.0, color=GREY, lw=0.8)
     axes.set_xlabel(f"times faster than {peer}" if compared else "µs per state")
-    plain_labels([axes.set_title(f"{visible(r.robot, 40)} (nv {r.nv})")])
+    axes.set_title(f"{label(r.robot, 40)} (nv {r.nv})")
     axes.margins(x=0.12)
     axes.legend(fontsize=7, loc="lower right")
 

@@ -1,0 +1,37 @@
+"""Free fall: energy stays, and the drift falls with the fourth power of the step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import freeflyer as ff
+from freeflyer import robots
+from freeflyer.analysis import free_fall
+from freeflyer.analysis.fall import step
+
+
+@pytest.mark.parametrize(
+    "robot", [robots.chain(3), robots.chain(3, "spherical", base="free"), robots.make("quadruped")]
+)
+def test_the_drift_is_small_and_of_order_four(robot):
+    study = free_fall(robot)
+    assert study.order == pytest.approx(4.0, abs=0.5)
+    assert study.runs[-1].worst < 1e-6
+    assert [len(run.time) for run in study.runs] == [21, 41, 81, 161, 321]
+
+
+def test_a_falling_body_follows_the_parabola_and_keeps_its_spin_axis():
+    model = robots.chain(1, "fixed", base="free")
+    q, v = ff.neutral(model), np.array([1.0, 0, 2.0, 0, 0, 3.0])
+    com = ff.center_of_mass(model, q)
+    start = ff.centroidal_momentum(model, q, v)[:3] / model.mass
+    for _ in range(20):
+        q, v = step(model, q, v, 0.02)
+    expected = com + 0.4 * start + 0.5 * 0.4**2 * model.gravity
+    np.testing.assert_allclose(ff.center_of_mass(model, q), expected, atol=1e-7)
+
+
+def test_the_same_seed_falls_the_same_way():
+    model = robots.chain(2)
+    assert np.array_equal(free_fall(model, 3).runs[0].drift, free_fall(model, 3).runs[0].drift)

@@ -1,0 +1,148 @@
+"""The report: complete, self-contained, safe against hostile names, and never in the way of other files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from planted import arm, solid, with_inertia
+
+from freeflyer import robots
+from freeflyer.analysis import report, write_report
+from freeflyer.analysis.bench.runner import Effort
+from freeflyer.analysis.page import page
+from freeflyer.errors import FileError
+from freeflyer.model.build import build
+from freeflyer.model.description import Inertia, Link
+
+QUICK = Effort(batch=16, blocks=3, block_seconds=1e-4)
+HOSTILE = "<script>alert('$x$')</script>\"&amp;--><img src=http://evil.example/x>"
+
+
+class Outline(HTMLParser):
+    """Tags, attributes and text of a page; complains about tags that do not match."""
+
+    VOID = ("meta", "br", "img", "link", "input", "hr", "path", "use", "rect", "image")
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.text, self.open = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, k, v) for k, v in attrs]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, k, v) for k, v in attrs]
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def quadruped():
+    return report(robots.make("quadruped"), effort=QUICK)
+
+
+def test_the_page_has_every_part(quadruped):
+    text = " ".join(Outline(page(quadruped)).text)
+    for part in ("Tree", "Mass distribution", "Findings", "Mass matrix", "Centroidal momentum matrix", "Conditioning",
+                 "Energy in free fall", "Timings", "Joints", "Identities", "inverse_dynamics", "quadruped"):  # fmt: skip
+        assert part in text
+    assert quadruped.omitted == {}
+
+
+def test_the_page_is_well_formed_and_fetches_nothing(quadruped):
+    text = page(quadruped)
+    outline = Outline(text)
+    assert outline.open == []
+    assert not {"script", "link", "iframe", "object", "embed", "base"} & set(outline.tags)
+    assert "http://" not in text
+    assert "https://" not in text
+    assert not re.search(r"@import|url\(\s*['\"]?(?!#)", text)
+    for _, name, value in outline.attributes:
+        assert not name.startswith("on")
+        if name in ("src", "href", "xlink:href"):
+            assert value.startswith(("#", "data:image/png;base64,"))
+
+
+def test_ids_are_unique_and_references_resolve(quadruped):
+    outline = Outline(page(quadruped))
+    ids = [v for _, k, v in outline.attributes if k == "id"]
+    assert len(ids) == len(set(ids))
+    references = {v[1:] for _, k, v in outline.attributes if k == "href" and v.startswith("#")}
+    references |= {m for _, _, v in outline.attributes for m in re.findall(r"url\(#([^)]*)\)", v or "")}
+    assert references <= set(ids)
+
+
+def test_hostile_names_stay_text():
+    d = arm()
+    joints = tuple(
+        replace(j, name=f"{HOSTILE}{i}", parent=_spoilt(j.parent), child=_spoilt(j.child))
+        for i, j in enumerate(d.joints)
+    )
+    hostile = replace(d, name=HOSTILE, links=tuple(replace(x, name=_spoilt(x.name)) for x in d.links), joints=joints)
+    hostile = replace(hostile, notes=("\x1b[31m" + HOSTILE,))
+    text = page(report(build(hostile), effort=QUICK))
+    outline = Outline(text)
+    assert not {"script", "img"} & set(outline.tags)
+    assert "\x1b" not in text
+    assert any(HOSTILE in part for part in outline.text)
+    assert all("evil" not in (v or "") for _, k, v in outline.attributes if k in ("src", "href"))
+
+
+def _spoilt(name):
+    return f"{HOSTILE}{name}"
+
+
+def test_a_singular_robot_still_gets_a_report():
+    result = report(build(with_inertia(arm(), "lower", Inertia())), effort=QUICK)
+    assert result.check.has_errors
+    assert "massless" in page(result) or "no mass" in page(result)
+
+
+def test_a_robot_that_cannot_move_gets_a_report_that_says_so():
+    d = arm()
+    result = report(build(replace(d, links=(Link("base", solid()),), joints=())), effort=QUICK)
+    assert result.fall is None
+    assert "the robot has no moving joint" in page(result)
+
+
+def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
+    path = tmp_path / "report.html"
+    assert write_report(quadruped, path) == path
+    write_report(replace(quadruped, robot="second"), path)
+    assert "<h1>second</h1>" in path.read_text(encoding="utf-8")
+    other = tmp_path / "precious.html"
+    other.write_text("<html>mine</html>")
+    with pytest.raises(FileError, match="--force"):
+        write_report(quadruped, other)
+    assert other.read_text() == "<html>mine</html>"
+    write_report(quadruped, other, force=True)
+    assert "freeflyer report" in other.read_text(encoding="utf-8")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["precious.html", "report.html"]
+
+
+@pytest.mark.parametrize("place", ["folder", "missing/report.html"])
+def test_it_says_where_it_cannot_write(quadruped, tmp_path, place):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(FileError, match=re.escape(place.split("/")[0])):
+        write_report(quadruped, tmp_path / place)
+
+
+def test_results_are_numbers_a_program_can_use(quadruped):
+    assert quadruped.matrices.mass_matrix.shape == (18, 18)
+    assert quadruped.matrices.momentum_matrix.shape == (6, 18)
+    assert np.all(quadruped.conditioning.condition >= 1)
+    assert all(row.call > 0 and row.batch > 0 for row in quadruped.timings.rows)

@@ -1,0 +1,49 @@
+"""Run the command line in this process, and small URDF texts to run it on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from freeflyer.cli.app import app
+
+INERTIA = '<inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'
+LIMIT = '<limit lower="-2" upper="2" velocity="5" effort="50"/>'
+
+
+def run(*arguments: object):
+    """The result of `freeflyer ARGUMENTS`: exit_code, stdout, stderr."""
+    return CliRunner().invoke(app, [str(a) for a in arguments])
+
+
+def run_json(*arguments: object):
+    """(result, the data of the JSON document that the command puts on stdout)."""
+    result = run(*arguments, "--json", "-")
+    return result, json.loads(result.stdout)["data"]
+
+
+def arm(
+    robot: str = "arm", mass: object = 2, moments=(0.02, 0.02, 0.01), limit: str = LIMIT, tip: str = "lower"
+) -> str:
+    """A two-link arm; the arguments change its last link and joint."""
+    sound = f'<inertial><origin xyz="0 0 0.1"/><mass value="2"/>{INERTIA.format(0.02, 0.02, 0.01)}</inertial>'
+    last = (
+        f'<inertial><origin xyz="0 0 0.1"/><mass value="{mass}"/>{INERTIA.format(*moments)}</inertial>' if mass else ""
+    )
+    joint = (
+        '<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/><origin xyz="0 0 {3}"/>'
+        '<axis xyz="0 1 0"/>{4}</joint>'
+    )
+    return (
+        f'<?xml version="1.0"?><robot name="{robot}"><link name="base">{sound}</link><link name="upper">{sound}</link>'
+        f'<link name="{tip}">{last}</link>{joint.format("shoulder", "base", "upper", 0.2, LIMIT)}'
+        f"{joint.format('elbow', 'upper', tip, 0.3, limit)}</robot>"
+    )
+
+
+def written(folder: Path, text: str, name: str = "arm.urdf") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path

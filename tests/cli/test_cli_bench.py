@@ -1,0 +1,50 @@
+"""`freeflyer bench`: every row is measured, agreement with the peer is checked, pictures and JSON are written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command import arm, run, run_json, written
+
+from freeflyer.analysis.bench.algorithms import ALGORITHMS
+
+QUICK = ("--batch", 16, "--blocks", 3)
+
+
+def test_ours_alone(tmp_path):
+    result, data = run_json("bench", "chain", *QUICK)
+    assert result.exit_code == 0
+    (robot,) = data["robots"]
+    assert [row["algorithm"] for row in robot["rows"]] == [a.name for a in ALGORITHMS]
+    assert all(row["call"] > 0 and row["batch"] > 0 and row["peer"] is None for row in robot["rows"])
+    assert data["machine"]["cores"] >= 1
+    assert data["scaling"] == []
+
+
+def test_beside_the_peer(tmp_path):
+    pytest.importorskip("pinocchio")
+    path = written(tmp_path, arm())
+    result, data = run_json("bench", path, "chain:n=5,base=free", "--peers", *QUICK, "--plot", tmp_path / "bench.png")
+    assert result.exit_code == 0
+    for robot in data["robots"]:
+        assert robot["note"] is None
+        assert all(row["difference"] < 1e-9 for row in robot["rows"]), robot["rows"]
+        assert all(row["ratio_call"] == pytest.approx(row["peer_call"] / row["call"]) for row in robot["rows"])
+    assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_robot_without_a_peer_says_why(tmp_path):
+    pytest.importorskip("pinocchio")
+    mimic = arm().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="2"/>')
+    mimic = mimic.replace('<mimic joint="shoulder" multiplier="2"/>', "", 1)
+    result, data = run_json("bench", written(tmp_path, mimic), "--peers", *QUICK)
+    assert result.exit_code == 0
+    assert "mimic" in data["robots"][0]["note"]
+
+
+def test_the_document_holds_what_the_table_shows(tmp_path):
+    result = run("bench", "chain", *QUICK, "--json", tmp_path / "bench.json")
+    assert result.exit_code == 0
+    rows = json.loads((tmp_path / "bench.json").read_text())["data"]["robots"][0]["rows"]
+    assert all(row["algorithm"] in result.stdout for row in rows)

@@ -1,0 +1,74 @@
+"""What goes wrong ends as one sentence on stderr and exit code 2; `--debug` shows where."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from command import arm, run, written
+
+from freeflyer.errors import FreeflyerError
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["info", "humanoidd"], ["humanoidd", "humanoid"]),
+        (["info", "no/such.urdf"], ["no/such.urdf", "humanoid"]),
+        (["info", "."], ["folder"]),
+        (["info", "humanoid:dof"], ["dof=20"]),
+        (["info", "humanoid:legs=3"], ["legs"]),
+        (["info", "humanoid:dof=7"], ["dof"]),
+        (["info", "humanoid", "--base", "fixed"], ["--base"]),
+        (["info", "humanoid", "--json", "."], ["folder"]),
+        (["report", "humanoid", "-o", "."], ["folder"]),
+        (["bench", "chain", "--plot", "x.svg"], [".png"]),
+    ],
+)
+def test_errors_are_one_sentence(arguments, words):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    message = result.stderr[result.stderr.index("error: ") :]
+    assert message.count("\n") == 1
+    assert "Traceback" not in result.output
+    assert all(word in message for word in words)
+
+
+def test_broken_files_are_one_sentence(tmp_path):
+    result = run("info", written(tmp_path, arm()[:200]))
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert "Traceback" not in result.output
+
+
+def test_control_characters_never_reach_the_terminal():
+    result = run("info", "\x1b[2Jhumanoid")
+    assert result.exit_code == 2
+    assert "\x1b" not in result.output
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_debug_lets_the_traceback_through(place):
+    arguments = ["--debug", "info", "nobody"] if place == "before" else ["info", "nobody", "--debug"]
+    result = run(*arguments)
+    assert isinstance(result.exception, FreeflyerError)
+
+
+def test_unknown_commands_and_options_are_refused():
+    assert run("dance").exit_code == 2
+    assert run("info", "humanoid", "--sideways").exit_code == 2
+
+
+def test_version_and_help():
+    from importlib import metadata
+
+    assert run("--version").stdout == f"freeflyer {metadata.version('freeflyer')}\n"
+    shown = run("--help").stdout
+    assert all(command in shown for command in ("info", "check", "report", "bench", "demo"))
+
+
+def test_help_loads_no_dynamics():
+    code = "import sys, freeflyer.cli.app\nprint([m for m in ('numba', 'matplotlib', 'mujoco') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,53 @@
+"""`freeflyer report` and `freeflyer demo`: the page is written where it is said."""
+
+from __future__ import annotations
+
+import json
+
+from command import arm, run, written
+
+from freeflyer import robots
+from freeflyer.analysis.bench.runner import Effort
+from freeflyer.analysis.reporting import MARK
+
+
+def quick(monkeypatch):
+    monkeypatch.setattr("freeflyer.analysis.reporting.EFFORT", Effort(batch=16, blocks=3, block_seconds=1e-4))
+
+
+def test_the_report_is_written_and_named(tmp_path, monkeypatch):
+    quick(monkeypatch)
+    page = tmp_path / "arm.html"
+    result = run("report", written(tmp_path, arm()), "-o", page, "--json", tmp_path / "arm.json")
+    assert result.exit_code == 0
+    assert str(page) in result.stdout
+    assert MARK in page.read_text(encoding="utf-8")
+    data = json.loads((tmp_path / "arm.json").read_text())["data"]
+    assert data["overview"]["nv"] == 8
+    assert len(data["matrices"]["mass_matrix"]) == 8
+
+
+def test_other_files_are_kept_unless_forced(tmp_path, monkeypatch):
+    quick(monkeypatch)
+    other = tmp_path / "thesis.html"
+    other.write_text("mine")
+    refused = run("report", "chain", "-o", other)
+    assert refused.exit_code == 2
+    assert "--force" in refused.stderr
+    assert other.read_text() == "mine"
+    assert run("report", "chain", "-o", other, "--force").exit_code == 0
+    assert MARK in other.read_text(encoding="utf-8")
+
+
+def test_the_demo_tours_every_robot_and_says_where_its_report_is(tmp_path, monkeypatch):
+    quick(monkeypatch)
+    page = tmp_path / "demo.html"
+    result = run("demo", "-o", page, "--json", tmp_path / "demo.json")
+    assert result.exit_code == 0
+    assert str(page) in result.stdout
+    rows = json.loads((tmp_path / "demo.json").read_text())["data"]
+    assert len(rows) == len(robots.names())
+    for row in rows:
+        assert row["round_trip"] < 1e-8
+        assert row["momentum"] < 1e-10
+        assert row["robot"] in result.stdout
