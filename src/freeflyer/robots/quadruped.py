@@ -11,9 +11,9 @@ from freeflyer.robots._solids import box, capsule, cylinder, ellipsoid, joined
 HIP_X, HIP_Y = 0.30, 0.11  # where the hip roll axes are, from the trunk's middle (m)
 OUT, THIGH, SHANK = 0.09, 0.28, 0.28  # lengths of a leg's links (m)
 FOOT_RADIUS = 0.025
-HIP_ROLL = Motor(-0.6, 0.9, 12.0, 80.0, 0.04)  # of a left leg
-HIP_PITCH = Motor(-2.0, 2.0, 12.0, 80.0, 0.04)
-KNEE = Motor(-2.7, 2.7, 12.0, 120.0, 0.06)
+HIP_ROLL = Motor(-0.6, 0.9, 12.0, 50.0, 0.04)  # of a left leg
+HIP_PITCH = Motor(-2.0, 2.0, 12.0, 50.0, 0.04)
+KNEE = Motor(-2.7, 2.7, 12.0, 75.0, 0.06)
 
 
 def quadruped() -> Model:

@@ -1,0 +1,86 @@
+"""What holds for every robot that `make` knows: valid, physical, named uniquely, with the sizes it promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from freeflyer import robots
+from freeflyer.errors import InputError, UnknownNameError
+from freeflyer.model.validate import validate
+from freeflyer.spatial import consistency
+
+# name: nv, actuated, mass in kg
+SIZES = {
+    "aerial_manipulator": (10, 4, 4.86),
+    "chain": (6, 6, 3.0),
+    "differential_drive_manipulator": (9, 7, 66.6),
+    "holonomic_manipulator": (9, 7, 70.2),
+    "humanoid": (39, 33, 100.0),
+    "quadruped": (18, 12, 31.6),
+    "space_manipulator": (13, 7, 481.0),
+}
+VARIANTS = [
+    *((name, {}) for name in SIZES),
+    ("humanoid", {"dof": 20}), ("humanoid", {"dof": 45}), ("aerial_manipulator", {"rotors": 4, "arm": 3}),
+    ("aerial_manipulator", {"rotors": 8}), ("differential_drive_manipulator", {"rolling_wheels": True}),
+    ("chain", {"n": 3, "base": "free"}),
+]  # fmt: skip
+
+
+@pytest.fixture(params=VARIANTS, ids=str)
+def model(request):
+    name, options = request.param
+    return robots.make(name, **options)
+
+
+def test_names_lists_what_make_makes():
+    assert robots.names() == tuple(sorted(SIZES))
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes(name):
+    model = robots.make(name)
+    nv, motors, mass = SIZES[name]
+    assert (model.nv, len(model.actuated)) == (nv, motors)
+    assert model.mass == pytest.approx(mass, rel=1e-12)
+
+
+def test_description_is_valid(model):
+    assert validate(model.description) is model.description
+
+
+def test_every_link_is_a_body_that_fills_a_volume(model):
+    for link in model.description.links:
+        found = consistency.check(link.inertia.mass, link.inertia.com, link.inertia.rotational)
+        assert found.full, (link.name, found.reasons)
+
+
+def test_no_frame_shares_a_name_with_a_joint_or_another_frame(model):
+    assert len(set(model.frame_names)) == len(model.frame_names)
+    assert not set(model.joint_names) & set(model.frame_names)
+
+
+def test_motors_have_effort_and_speed_and_hinges_contain_zero(model):
+    for name in model.actuated:
+        info = model.joint(name)
+        at = slice(info.iv, info.iv + info.nv)
+        assert (model.effort_limit[at] > 0).all()
+        assert np.isfinite(model.effort_limit[at]).all()
+        assert np.isfinite(model.velocity_limit[at]).all()
+        assert (model.position_lower[at] < 0).all()
+        assert (model.position_upper[at] > 0).all()
+
+
+def test_unknown_robot_says_which_exist():
+    with pytest.raises(UnknownNameError, match=r"'humanod'.*mean 'humanoid'"):
+        robots.make("humanod")
+    with pytest.raises(UnknownNameError):
+        robots.make(3)
+
+
+def test_unknown_option_says_which_exist():
+    with pytest.raises(InputError, match=r"'quadruped' has no option 'dof': it takes none"):
+        robots.make("quadruped", dof=12)
+    with pytest.raises(InputError, match="it takes dof"):
+        robots.make("humanoid", legs=2)
