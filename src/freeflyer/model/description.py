@@ -55,6 +55,7 @@ class Joint:
     joint frame) is the line of a revolute, continuous, prismatic, helical or cylindrical joint, the normal of a planar
     one, the first axis of a universal one, whose second is `axis2`. `pitch` (m/rad) is the advance of a helical joint.
     Limits, armature, damping and friction hold one number per velocity coordinate (nv,), or are empty: none given.
+    `initial` (nq,) is the position in which the file draws the robot (empty: the neutral one).
     """
 
     name: str
@@ -73,6 +74,7 @@ class Joint:
     damping: tuple[float, ...] = ()
     friction: tuple[float, ...] = ()
     mimic: Mimic | None = None
+    initial: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

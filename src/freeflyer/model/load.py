@@ -1,0 +1,180 @@
+"""The front door for robot files: `load` reads one, stands it on a base, checks it and compiles it to a Model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from freeflyer.errors import DescriptionError, FileError, InputError
+from freeflyer.model.description import WORLD, Description, Joint
+from freeflyer.model.rotations import placement, quaternion
+from freeflyer.model.validate import validate
+
+if TYPE_CHECKING:
+    from freeflyer.model.model import Model
+
+BASES = ("free", "fixed", "planar")
+ROOT_JOINT = "root_joint"
+
+
+def load(
+    source: str | os.PathLike[str] | Description,
+    base: str | None = "free",
+    loops: str | os.PathLike[str] | None = None,
+    inertias: str = "strict",
+    gravity: Sequence[float] | None = None,
+) -> Model:
+    """The Model of a URDF or MJCF file (or of its text, a string that begins with '<').
+
+    base: "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world, None keeps
+    what the file says (see `with_base`). loops: a YAML file of loop constraints and motors (see readers.loops_yaml).
+    inertias: "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them. gravity (3,) in
+    m/s^2 replaces the file's. Raises FileError or DescriptionError with what is wrong and what to do.
+    """
+    from freeflyer.model.build import build
+
+    return build(describe(source, base, loops, inertias, gravity))
+
+
+def describe(
+    source: str | os.PathLike[str] | Description,
+    base: str | None = "free",
+    loops: str | os.PathLike[str] | None = None,
+    inertias: str = "strict",
+    gravity: Sequence[float] | None = None,
+) -> Description:
+    """The checked Description that `load` compiles; the same arguments."""
+    description = source if isinstance(source, Description) else read(source)
+    if loops is not None:
+        from freeflyer.model.readers.loops_yaml import read_loops
+
+        description = read_loops(loops, description)
+    if gravity is not None:
+        description = replace(description, gravity=_gravity(gravity))
+    return with_base(validate(description, inertias), base)
+
+
+def read(source: str | os.PathLike[str]) -> Description:
+    """The Description of a URDF or MJCF file or text, told apart by the root element; not yet checked."""
+    from freeflyer.model.readers.mjcf import read_mjcf
+    from freeflyer.model.readers.safe_file import read_xml
+    from freeflyer.model.readers.urdf import read_urdf
+
+    if isinstance(source, (str, os.PathLike)) and Path(str(source)[:4096]).suffix.lower() in (".yaml", ".yml"):
+        raise FileError(f"{str(source)!r} is YAML: give the robot's URDF or MJCF file, and this one as loops=...")
+    root, where = read_xml(source, "robot file")
+    readers = {"robot": read_urdf, "mujoco": read_mjcf}
+    if root.tag not in readers:
+        raise FileError(
+            f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
+            "Convert SDF and others to one of these first, and expand xacro"
+        )
+    return readers[root.tag](source)
+
+
+def _gravity(gravity: Sequence[float]) -> tuple[float, float, float]:
+    try:
+        g = np.asarray(gravity, dtype=float)
+    except (TypeError, ValueError):
+        g = np.zeros(0)
+    if g.shape != (3,) or not np.isfinite(g).all():
+        raise InputError(f"gravity is {gravity!r}: expected three finite numbers in m/s^2, such as (0, 0, -9.81)")
+    return (float(g[0]), float(g[1]), float(g[2]))
+
+
+def with_base(description: Description, base: str | None) -> Description:
+    """The description of a robot that stands on the given base.
+
+    A robot with a root link (URDF) gets a joint `root_joint` from the world to it. A robot that the file ties to the
+    world (MJCF, or URDF with a link "world") keeps a free joint for "free"; for "fixed" and "planar" a free joint is
+    replaced, the base standing where the file draws it, and every other joint is kept. "free" replaces a fixed joint to
+    the world, and refuses a joint that moves in another way. None leaves the robot as it is.
+    """
+    if base not in (*BASES, None):
+        raise InputError(f"base is {base!r}; expected one of {', '.join(BASES)}, or None for what the file says")
+    if base is None:
+        return description
+    if description.roots:
+        if len(description.roots) > 1 or any(j.parent == WORLD for j in description.joints):
+            roots = ", ".join(description.roots[:6])
+            raise DescriptionError(f"a base needs one root, but {roots} have no parent: join them, or pass base=None")
+        joint = Joint(_free_name(description), base, WORLD, description.roots[0])
+        return replace(description, joints=(joint, *description.joints))
+    ties = _moving_ties(description)
+    shown = ", ".join(f"{j.name!r} ({j.kind})" for j in ties[:6]) + (", ..." if len(ties) > 6 else "")
+    kept = f"the file ties the robot to the world by {shown}: pass base=None to keep that, or change the file"
+    if base == "free":
+        wrong = [j for j in ties if j.kind != "free"]
+        if not wrong:
+            return description
+        if len(ties) > 1 or wrong[0].kind != "fixed":
+            raise DescriptionError(f'base="free" needs one base that can be let go, but {kept}')
+        return _let_go(description, wrong[0])
+    free = [j for j in ties if j.kind == "free"]
+    if len(free) > 1:
+        raise DescriptionError(f"base={base!r} replaces one free joint, but {kept}")
+    tie = free[0] if free else ties[0]
+    if not free and (base == "fixed" or (len(ties) == 1 and tie.kind == "planar")):
+        return description
+    if not free and (len(ties) > 1 or tie.kind != "fixed"):
+        raise DescriptionError(f'base="planar" needs one base that can be moved, but {kept}')
+    X = _drawn_at(tie)
+    joint = Joint(tie.name if free else _free_name(description), base, WORLD, tie.child, X)
+    return _replace_tie(description, tie, replace(joint, axis=X[2, :3].copy()))  # planar: the normal is the world's z
+
+
+def _let_go(description: Description, tie: Joint) -> Description:
+    """The fixed joint `tie` to the world becomes a free one."""
+    if any(link.name == WORLD and link.inertia.mass > 0.0 for link in description.links):
+        raise DescriptionError(f"link {WORLD!r} has a mass but never moves: give it another name, so that it can float")
+    x = (*tie.placement[:3, 3], *quaternion(tie.placement[:3, :3])[[1, 2, 3, 0]])
+    drawn = tuple(float(v) for v in x) if np.any(x[:6]) else ()
+    joint = Joint(_free_name(description), "free", WORLD, tie.child, initial=drawn)
+    return _replace_tie(description, tie, joint)
+
+
+def _free_name(description: Description) -> str:
+    name, taken = ROOT_JOINT, {j.name for j in description.joints}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _replace_tie(description: Description, old: Joint, new: Joint) -> Description:
+    joints = tuple(new if j is old else j for j in description.joints)
+    actuated = tuple(n for n in description.actuated if n != old.name)
+    return replace(description, joints=joints, actuated=actuated)
+
+
+def _moving_ties(description: Description) -> list[Joint]:
+    """The joints from the world, without those of scenery: fixed links that carry nothing that moves.
+
+    Where nothing moves at all, the joints of all parts.
+    """
+    below: dict[str, list[Joint]] = {}
+    for j in description.joints:
+        below.setdefault(j.parent, []).append(j)
+    ties = below.get(WORLD, [])
+    moving = []
+    for tie in ties:
+        stack, moves = [tie], False
+        while stack and not moves:
+            joint = stack.pop()
+            moves = joint.kind != "fixed"
+            stack += below.get(joint.child, [])
+        if moves:
+            moving.append(tie)
+    return moving or ties
+
+
+def _drawn_at(joint: Joint) -> np.ndarray:
+    """Pose (4, 4) in the world at which the file draws the child of a free joint."""
+    if not joint.initial:
+        return joint.placement
+    x, y, z, w = joint.initial[3:]
+    return joint.placement @ placement(np.array(joint.initial[:3]), np.array([w, x, y, z]))

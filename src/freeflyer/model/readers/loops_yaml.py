@@ -1,0 +1,202 @@
+"""Loop files: which frames of a tree a closed linkage ties together, and which joints have motors. Two YAML formats.
+
+Our own (a `type` or a `mask` for each loop):
+
+    loops:
+      - {name: knee, frame_a: rod_tip, frame_b: lever_pin, type: point}     # point | hinge | weld | slider
+      - {frame_a: rod, frame_b: guide, mask: [1, 1, 0, 1, 1, 0]}            # x y z rx ry rz, in frame_a's axes
+    actuated: [motor_1, motor_2]
+
+A hinge leaves the turn about frame_a's z axis free, a slider the shift along it. The other format, that of the
+collections of parallel robots by Batto and others, has parallel lists:
+
+    closed_loop: [[frame_a, frame_b], ...]    type: ["6d" or "3d", ...]   (6d where `type` is absent)
+    name_mot: [motor joints]
+    joint_name: [joints that change their kind]    joint_type: [SPHERICAL | FIXED | UJOINT_XY (any two axes), ...]
+
+A UJOINT turns first about the first, then about the second named axis of the joint's frame.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.errors import FileError, unknown_name
+from freeflyer.model.description import HINGE, POINT, WELD, WORLD, Description, Joint, Loop
+from freeflyer.model.readers.safe_file import read_bytes
+
+MAX_BYTES, MAX_NODES, MAX_DEPTH = 2**18, 20_000, 12
+MASKS = {"point": POINT, "hinge": HINGE, "weld": WELD, "slider": (1, 1, 0, 1, 1, 1), "3d": POINT, "6d": WELD}
+OURS, THEIRS = ("loops", "actuated"), ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
+AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+
+
+def read_loops(path: str | os.PathLike[str], description: Description) -> Description:
+    """The description with the loops, motors and joint kinds of a YAML file added; loops already there are kept."""
+    data = read_bytes(path, "loop file", MAX_BYTES)
+    where = f"loop file {Path(path).name!r}"
+    content = _mapping(_parse(data, where), where, (*OURS, *THEIRS))
+    if any(k in content for k in OURS) and any(k in content for k in THEIRS):
+        raise FileError(f"{where} mixes two formats: use either {', '.join(OURS)} or {', '.join(THEIRS)}")
+    if "loops" in content or "actuated" in content:
+        loops, actuated = _our_loops(content, where), content.get("actuated", [])
+    else:
+        loops, actuated = _their_loops(content, where), content.get("name_mot", [])
+        description = _with_joint_types(description, content, where)
+    frames = dict.fromkeys([x.name for x in (*description.links, *description.sites)] + [WORLD])
+    for loop in loops:
+        for frame in (loop.frame_a, loop.frame_b):
+            if frame not in frames:
+                raise FileError(f"{where}, loop {loop.name!r}: {unknown_name('frame', frame, frames)}")
+    motors = _joint_names(actuated, description, f"{where}, motors")
+    return replace(description, loops=description.loops + tuple(loops), actuated=motors or description.actuated)
+
+
+def _parse(data: bytes, where: str) -> Any:
+    """The content as dicts, lists and strings alone: no aliases (they can grow without bound), no tags, no types."""
+    import yaml
+
+    nodes = depth = 0
+    try:
+        loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+        for event in yaml.parse(data, Loader=loader):
+            nodes += 1
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent):
+                raise FileError(f"{where} uses a YAML alias (*{event.anchor}): refused; write the value out")
+            if depth > MAX_DEPTH or nodes > MAX_NODES:
+                raise FileError(f"{where} is refused: deeper than {MAX_DEPTH} levels or more than {MAX_NODES} entries")
+        return yaml.load(data, Loader=_unique_keys(loader))
+    except (yaml.YAMLError, ValueError, TypeError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{where} is not YAML that can be read: {' '.join(str(error).split())[:300]}") from None
+
+
+def _unique_keys(loader: type) -> type:
+    """The loader, refusing a key that is written twice (YAML would keep the last in silence)."""
+    import yaml
+
+    class Loader(loader):  # type: ignore[valid-type, misc]
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            keys = [k.value for k, _ in node.value if isinstance(k, yaml.ScalarNode)]
+            twice = next((k for k in keys if keys.count(k) > 1), None)
+            if twice is not None:
+                raise yaml.YAMLError(f"the key {twice!r} is written twice")
+            return super().construct_mapping(node, deep)
+
+    return Loader
+
+
+def _mapping(value: Any, where: str, known: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise FileError(f"{where} holds {_shown(value)}; expected a mapping with keys of {', '.join(known)}")
+    for key in value:
+        if key not in known:
+            raise FileError(f"{where} has the key {_shown(key)}; known keys: {', '.join(known)}")
+    return value
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FileError(f"{where}: expected a list, got {_shown(value)}")
+    return value
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise FileError(f"{where}: expected a name, got {_shown(value)}")
+    return value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 80 else text[:77] + "..."
+
+
+def _joint_names(value: Any, description: Description, where: str) -> tuple[str, ...]:
+    known = dict.fromkeys(j.name for j in description.joints)
+    names = [_text(x, where) for x in _list(value, where)]
+    for name in names:
+        if name not in known:
+            raise FileError(f"{where}: {unknown_name('joint', name, known)}")
+    return tuple(names)
+
+
+def _our_loops(content: dict[str, Any], where: str) -> list[Loop]:
+    loops = []
+    for k, entry in enumerate(_list(content.get("loops", []), f"{where}, loops")):
+        at = f"{where}, loop {k + 1}"
+        entry = _mapping(entry, at, ("name", "frame_a", "frame_b", "type", "mask"))
+        for needed in ("frame_a", "frame_b"):
+            if needed not in entry:
+                raise FileError(f"{at} has no {needed}: name the two frames that it ties")
+        if ("type" in entry) == ("mask" in entry):
+            raise FileError(f"{at}: give either type ({', '.join(list(MASKS)[:4])}) or mask (six of 0 and 1)")
+        mask = _mask(entry["mask"], at) if "mask" in entry else _type(entry["type"], at)
+        frames = [_text(entry[f], f"{at}, {f}") for f in ("frame_a", "frame_b")]
+        loops.append(Loop(_text(entry.get("name", f"loop_{k + 1}"), f"{at}, name"), *frames, mask))
+    return loops
+
+
+def _mask(value: Any, where: str) -> tuple[int, ...]:
+    items = _list(value, f"{where}, mask")
+    if len(items) != 6 or any(x not in ("0", "1") for x in items) or "1" not in items:
+        raise FileError(f"{where}, mask: expected six of 0 and 1 for x y z rx ry rz, not all 0; got {_shown(value)}")
+    return tuple(int(x) for x in items)
+
+
+def _type(value: Any, where: str) -> tuple[int, ...]:
+    name = _text(value, f"{where}, type").lower()
+    if name not in MASKS:
+        raise FileError(f"{where} has the type {_shown(value)}; known types: {', '.join(MASKS)}")
+    return MASKS[name]
+
+
+def _their_loops(content: dict[str, Any], where: str) -> list[Loop]:
+    pairs = _list(content.get("closed_loop", []), f"{where}, closed_loop")
+    types = _list(content.get("type", ["6d"] * len(pairs)), f"{where}, type")
+    if len(types) != len(pairs):
+        raise FileError(f"{where}: closed_loop has {len(pairs)} entries, type has {len(types)}; expected as many")
+    loops = []
+    for k, (pair, kind) in enumerate(zip(pairs, types)):
+        at = f"{where}, closed_loop {k + 1}"
+        frames = [_text(x, at) for x in _list(pair, at)]
+        if len(frames) != 2:
+            raise FileError(f"{at}: expected two frames, got {_shown(pair)}")
+        loops.append(Loop(f"{frames[0]}~{frames[1]}", *frames, _type(kind, at)))
+    return loops
+
+
+def _with_joint_types(description: Description, content: dict[str, Any], where: str) -> Description:
+    names = _joint_names(content.get("joint_name", []), description, f"{where}, joint_name")
+    types = _list(content.get("joint_type", []), f"{where}, joint_type")
+    if len(names) != len(types):
+        raise FileError(f"{where}: joint_name has {len(names)} entries, joint_type has {len(types)}; expected as many")
+    changed = dict(zip(names, types))
+    if len(changed) < len(names):
+        raise FileError(f"{where}: joint_name lists a joint twice; name each joint once")
+    joints = tuple(_retyped(j, changed[j.name], where) if j.name in changed else j for j in description.joints)
+    return replace(description, joints=joints)
+
+
+def _retyped(joint: Joint, kind: Any, where: str) -> Joint:
+    """The joint with another kind at the same place; limits and losses, given for the old one, are dropped."""
+    name = _text(kind, f"{where}, joint_type of {joint.name!r}").upper()
+    bare = Joint(joint.name, "fixed", joint.parent, joint.child, joint.placement)
+    if name == "FIXED":
+        return bare
+    if name == "SPHERICAL":
+        return replace(bare, kind="spherical")
+    a, b = name[-2:] if len(name) == 9 else ("", "")
+    if name.startswith("UJOINT_") and a in AXES and b in AXES and a != b:
+        return replace(bare, kind="universal", axis=np.array(AXES[a]), axis2=np.array(AXES[b]))
+    raise FileError(
+        f"{where}: joint {joint.name!r} has the type {_shown(kind)}; known: SPHERICAL, FIXED, UJOINT_ with two "
+        "different axes (UJOINT_XY, UJOINT_ZY, ...)"
+    )

@@ -1,0 +1,45 @@
+"""Cylindrical, universal and planar joints, which MJCF holds as several joints of one body."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freeflyer.model.description import Joint, Link
+from freeflyer.model.readers.mjcf_names import CHAINS, GROUPED
+from freeflyer.model.validate_numbers import PER_COORDINATE
+
+FIELDS = (*PER_COORDINATE, "initial")
+
+
+def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Joint]]:
+    """Links and joints with those chains put back together that the writer made of a kind which MuJoCo lacks."""
+    from freeflyer.model.build import turn_z_to
+
+    joints, result = list(joints), []
+    while joints:
+        match = GROUPED.fullmatch(joints[0].name)
+        name, kind = (match[1], match[2]) if match else ("", "")
+        parts = joints[: len(CHAINS.get(kind, ()))]
+        if not match or [j.name for j in parts] != [f"{name}/{kind}/{k}" for k in range(len(parts))]:
+            result.append(joints.pop(0))
+            continue
+        del joints[: len(parts)]
+        axis, axis2 = parts[-1].axis, np.array([0.0, 1.0, 0.0])
+        if kind == "universal":
+            axis, axis2 = parts[0].axis, parts[1].axis
+        if kind == "planar" and np.abs(turn_z_to(axis)[:, :2].T - [p.axis for p in parts[:2]]).max() > 1e-9:
+            result += parts
+            continue
+        hidden = {p.child for p in parts[:-1]}
+        links = [x for x in links if x.name not in hidden]
+        fields = {f: _joined(parts, f) for f in FIELDS if any(getattr(p, f) for p in parts)}
+        P = parts[0].placement
+        for part in parts[1:]:
+            P = P @ part.placement
+        result.append(Joint(name, kind, parts[0].parent, parts[-1].child, P, axis=axis, axis2=axis2, **fields))
+    return links, result
+
+
+def _joined(parts: list[Joint], field: str) -> tuple[float, ...]:
+    empty = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf}.get(field, 0.0)
+    return tuple((getattr(p, field) or (empty,))[0] for p in parts)

@@ -1,0 +1,177 @@
+"""Bodies, joints and sites of a compiled MuJoCo model as links, joints and sites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from freeflyer.model.description import Description, Inertia, Joint, Link, Site, joint_sizes
+from freeflyer.model.readers.mjcf_groups import regroup
+from freeflyer.model.readers.mjcf_names import GROUPED, hidden_joint, hidden_link, link_site
+from freeflyer.model.readers.mjcf_spec import BALL, FREE, HINGE, SLIDE, Compiled, Drive, fresh
+from freeflyer.model.readers.mjcf_tree import Extras
+from freeflyer.model.rotations import placement, shift, turn_about
+
+KINDS = {FREE: "free", BALL: "spherical", SLIDE: "prismatic", HINGE: "continuous"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A MuJoCo joint in its body's chain: where it is anchored in the body's frame, and what it becomes."""
+
+    joint: Joint
+    anchor: np.ndarray  # (3,)
+    turn: np.ndarray  # (4, 4): what `ref` adds to the placement
+
+
+def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Description:
+    """The description without loops and couplings."""
+    m, bodies = compiled.model, compiled.bodies
+    links: list[Link] = []
+    joints: list[Joint] = []
+    for b in range(1, m.nbody):
+        mine = range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b])
+        steps = [_step(m, j, compiled.joints[j], compiled.drives, extras, notes) for j in mine]
+        X = placement(m.body_pos[b], m.body_quat[b])
+        chain, hidden = _chain(steps, X, bodies[m.body_parentid[b]], bodies[b], extras)
+        links += [Link(name) for name in hidden]
+        links.append(Link(bodies[b], _inertia(m, b)))
+        joints += chain
+    actuated = _actuated(joints, compiled.drives, notes)
+    links, joints = regroup(links, joints)
+    return Description(
+        name=m.names[: m.names.index(b"\0")].decode("utf-8", "replace") or "robot",
+        links=tuple(links),
+        joints=tuple(joints),
+        sites=_sites(m, bodies),
+        actuated=actuated,
+        gravity=_gravity(m, notes),
+    )
+
+
+def _inertia(m: Any, b: int) -> Inertia:
+    if not m.body_mass[b] and not m.body_inertia[b].any():
+        return Inertia()
+    R = placement(np.zeros(3), m.body_iquat[b])[:3, :3]
+    J = (R * m.body_inertia[b]) @ R.T
+    return Inertia(float(m.body_mass[b]), m.body_ipos[b].copy(), 0.5 * (J + J.T))
+
+
+def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, notes: list[str]) -> Step:
+    kind, adr, dof = int(m.jnt_type[j]), int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])
+    limited = bool(m.jnt_limited[j])
+    our_kind = "revolute" if kind == HINGE and limited else KINDS[kind]
+    drive = drives.get(m.joint(j).name, Drive())
+    nv = joint_sizes(our_kind)[1]
+    values: dict[str, tuple[float, ...]] = {}
+    for field, array, extra in (
+        ("armature", m.dof_armature, drive.armature),
+        ("damping", m.dof_damping, drive.damping),
+        ("friction", m.dof_frictionloss, 0.0),
+    ):
+        x = tuple(float(v) + (extra if nv == 1 else 0.0) for v in array[dof : dof + nv])
+        if any(x):
+            values[field] = x
+    anchor, turn, axis = np.zeros(3), np.eye(4), np.array([0.0, 0.0, 1.0])
+    if kind == FREE:
+        drawn = m.qpos0[adr : adr + 7][[0, 1, 2, 4, 5, 6, 3]]
+        if drawn[:6].any():
+            values["initial"] = tuple(float(v) for v in drawn)
+    if kind in (SLIDE, HINGE):
+        axis, ref = m.jnt_axis[j].copy(), float(m.qpos0[adr])
+        turn = shift(-ref * axis) if kind == SLIDE else turn_about(axis, -ref)
+        if ref:
+            values["initial"] = (ref,)
+        if limited:
+            values["lower"], values["upper"] = ((float(x),) for x in m.jnt_range[j])
+        effort = min(_bound(m, j, name, notes), drive.effort if drive.count else np.inf)
+        if np.isfinite(effort):
+            values["effort"] = (effort,)
+    elif kind == BALL and limited:
+        notes.append(f"ball joint {name!r}: its cone limit is ignored")
+    if kind in (BALL, HINGE):
+        anchor = m.jnt_pos[j].copy()
+    sizes = {"initial": joint_sizes(our_kind)[0]}
+    values |= {f: v for f, v in extras.fields.get(name, {}).items() if len(v) == sizes.get(f, nv)}
+    return Step(Joint(name, our_kind, "", "", axis=axis, **values), anchor, turn)
+
+
+def _bound(m: Any, j: int, name: str, notes: list[str]) -> float:
+    """The joint's own force limit (actuatorfrcrange), where it is symmetric."""
+    if not m.jnt_actfrclimited[j]:
+        return np.inf
+    low, high = (float(x) for x in m.jnt_actfrcrange[j])
+    if high > 0.0 and abs(low + high) <= 1e-12 * high:
+        return high
+    notes.append(f"joint {name!r}: its force range {low:g} to {high:g} is not symmetric, and no effort limit is kept")
+    return np.inf
+
+
+def _chain(
+    steps: list[Step], X: np.ndarray, parent: str, body: str, extras: Extras
+) -> tuple[list[Joint], list[str]]:
+    """The joints from `parent` to `body`, which rests at X, and the massless links between them.
+
+    A joint turns about its anchor p: body pose = X p1 J1(q1) (-p1) p2 J2(q2) (-p2) ...; so each link but the last sits
+    at its joint's anchor, and where the last anchor is not the body's origin, a fixed joint leads from it to the body.
+    """
+    if not steps:
+        return [Joint(extras.names.get(("fixed", body), f"{body}_fixed"), "fixed", parent, body, X)], []
+    if steps[0].joint.kind == "free":
+        return [replace(steps[0].joint, parent=parent, child=body)], []
+    joints, hidden = [], []
+    at = np.zeros(3)
+    for k, step in enumerate(steps):
+        last = k == len(steps) - 1 and not step.anchor.any()
+        between = hidden_link(body, step.joint.name)
+        child = body if last else extras.names.get(("link", between), between)
+        P = (X if k == 0 else np.eye(4)) @ shift(step.anchor - at) @ step.turn
+        joints.append(replace(step.joint, parent=parent, child=child, placement=P))
+        hidden += [] if last else [child]
+        parent, at = child, step.anchor
+    if at.any():
+        joints.append(Joint(hidden_joint(body), "fixed", parent, body, shift(-at)))
+    return joints, hidden
+
+
+def _sites(m: Any, bodies: tuple[str, ...]) -> tuple[Site, ...]:
+    sites = []
+    taken = set(bodies)
+    for s in range(m.nsite):
+        name, body = m.site(s).name, bodies[m.site_bodyid[s]]
+        if name and not is_link_site(m, s, bodies):
+            X = placement(m.site_pos[s], m.site_quat[s])
+            sites.append(Site(fresh(name if name not in taken else f"{name}/site", taken), body, X))
+    return tuple(sites)
+
+
+def is_link_site(m: Any, s: int, bodies: tuple[str, ...]) -> bool:
+    """Whether site s is the one by which the writer names a link's own frame."""
+    plain = not m.site_pos[s].any() and abs(m.site_quat[s][0]) == 1.0
+    return plain and m.site(s).name == link_site(bodies[m.site_bodyid[s]])
+
+
+def _actuated(joints: list[Joint], drives: dict[str, Drive], notes: list[str]) -> tuple[str, ...]:
+    """Joints with as many actuators as coordinates, in the order of the file's actuators."""
+    kinds = {j.name: j.kind for j in joints}
+    names: dict[str, None] = {}
+    for name, drive in drives.items():
+        if name not in kinds:
+            continue
+        if drive.count < joint_sizes(kinds[name])[1]:
+            notes.append(f"{kinds[name]} joint {name!r} has only {drive.count} actuators: not counted as actuated")
+            continue
+        match = GROUPED.fullmatch(name)
+        names[match[1] if match and f"{match[1]}/{match[2]}/0" in drives else name] = None
+    return tuple(names)
+
+
+def _gravity(m: Any, notes: list[str]) -> tuple[float, float, float]:
+    import mujoco
+
+    if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY:
+        notes.append("the file switches gravity off")
+        return (0.0, 0.0, 0.0)
+    return tuple(float(g) for g in m.opt.gravity)

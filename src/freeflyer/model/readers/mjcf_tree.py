@@ -1,0 +1,154 @@
+"""The XML side of MJCF: included files are put in place, and only what shapes the motion is left for MuJoCo."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from freeflyer.errors import FileError
+from freeflyer.model.readers.mjcf_names import CUSTOM, CUSTOM_FIELDS, CUSTOM_NAMES
+from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, inside, numbers, parse_xml, read_bytes
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+MAX_FILES = 100
+MAX_COPIES = 20_000  # elements that <replicate> may make
+DROPPED_QUIETLY = ("visual", "statistic", "size", "keyframe", "asset", "sensor")
+DROPPED = ("contact", "tendon", "deformable", "extension")  # these act on the motion, or may: noted
+INNER_QUIETLY = ("camera", "light")
+INNER = ("composite", "flexcomp", "plugin")
+ATTRIBUTES = ("material", "user", "meshdir", "texturedir", "assetdir", "strippath", "fusestatic", "fitscale")
+EQUALITIES = ("connect", "weld", "joint")
+NAMES = re.compile(r"name|(child)?class|file|prefix|.*(joint|body|site|geom|mesh|tendon|actuator|plugin|target)[12]?")
+
+
+@dataclass
+class Extras:
+    """What is read from the XML: from <custom>, where the writer leaves them, fields of joints, names of fixed joints
+    (by body) and of hidden links; and the joints that a plugin drives."""
+
+    fields: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    driven: list[str] = field(default_factory=list)
+
+
+def expand(root: _Element, folder: Path | None, where: str) -> None:
+    """Puts the content of every <include> in its place; paths are below `folder`, and each file comes once at most."""
+    if root.tag != "mujoco":
+        raise FileError(f"{where} has the root element <{root.tag}>; MJCF begins with <mujoco>")
+    seen: set[Path] = set()
+    elements = sum(1 for _ in root.iter())
+    while (include := root.find(".//include")) is not None:
+        name = include.get("file", "")
+        at = f"{where}, <include> at line {include.sourceline}"
+        if folder is None:
+            raise FileError(f"{at}: MJCF text has no folder to look for {name[:200]!r} in: give the path of a file")
+        path = inside(folder, name, at)
+        if path in seen or len(seen) >= MAX_FILES:
+            raise FileError(f"{at}: {name[:200]!r} is included twice, or {MAX_FILES} files are: each file once, please")
+        seen.add(path)
+        part = parse_xml(read_bytes(path, "included MJCF file"), f"included MJCF file {path.name!r}")
+        elements += sum(1 for _ in part.iter())
+        if elements > MAX_ELEMENTS:
+            raise FileError(f"{where} has more than {MAX_ELEMENTS} elements with its included files: refused")
+        parent = include.getparent()
+        k = parent.index(include)
+        parent[k : k + 1] = list(part)
+    _check_depth(root, where)
+
+
+def _check_depth(root: _Element, where: str) -> None:
+    depth = {root: 1}
+    for element in root.iter():
+        if element is not root:
+            depth[element] = depth[element.getparent()] + 1
+            if depth[element] > MAX_DEPTH:
+                raise FileError(f"{where} nests elements deeper than {MAX_DEPTH}, MuJoCo's limit")
+
+
+def lean(root: _Element, where: str) -> tuple[list[str], Extras]:
+    """Removes what the motion of the robot does not need; returns notes and what was read on the way."""
+    notes: list[str] = []
+    extras = Extras()
+    for element in list(root):
+        if element.tag == "custom":
+            _read_custom(element, extras, where)
+        if element.tag in (*DROPPED, *DROPPED_QUIETLY, "custom"):
+            if element.tag in DROPPED and len(element):
+                notes.append(f"<{element.tag}> is ignored")
+            if element.tag == "asset" and element.find("model") is not None:
+                raise FileError(f"{where} attaches other models (<model> in <asset>): save it as one file with MuJoCo")
+            root.remove(element)
+        elif element.tag == "equality":
+            for e in [e for e in element if e.tag not in EQUALITIES]:
+                notes.append(f"<{e.tag}> equality {e.get('name', '')!r} is ignored")
+                element.remove(e)
+        elif element.tag == "actuator":
+            _keep_joint_actuators(element, notes, extras)
+    for tag in (*INNER, *INNER_QUIETLY):
+        for element in list(root.iter(tag)):
+            if tag in INNER:
+                notes.append(f"<{tag}> is ignored")
+            element.getparent().remove(element)
+    if next(root.iter("attach"), None) is not None:
+        raise FileError(f"{where} has an <attach> element: save the whole model as one file with MuJoCo first")
+    for element in root.iter():
+        _check_attributes(element, where)
+    _check_copies(root, where)
+    return notes, extras
+
+
+def _keep_joint_actuators(section: _Element, notes: list[str], extras: Extras) -> None:
+    for e in list(section):
+        joint = e.get("joint", e.get("jointinparent"))
+        if e.tag == "plugin" and joint is not None:
+            extras.driven.append(joint)
+        if joint is None:
+            notes.append(f"actuator {e.get('name', e.tag)!r} does not drive a joint directly: ignored")
+            section.remove(e)
+
+
+def _read_custom(section: _Element, extras: Extras, where: str) -> None:
+    for e in section:
+        name = e.get("name", "")
+        if not name.startswith(CUSTOM) or name.count(":") < 2:
+            continue
+        what, joint = name[len(CUSTOM) :].split(":", 1)
+        if what in CUSTOM_NAMES and e.tag == "text":
+            extras.names[what, joint] = e.get("data", "")
+        else:
+            if what not in CUSTOM_FIELDS:
+                known = ", ".join(CUSTOM_NAMES + CUSTOM_FIELDS)
+                raise FileError(f"{where}: custom element {name!r} holds {what!r}; known: {known}")
+            values = numbers(e.get("data", ""), tuple(range(1, 8)), f"{where}, custom numeric {name!r}")
+            extras.fields.setdefault(joint, {})[what] = values
+
+
+def _check_attributes(element: _Element, where: str) -> None:
+    """No NaN or infinity reaches MuJoCo, which takes NaN; attributes that only name files and looks go."""
+    for name in ATTRIBUTES:
+        element.attrib.pop(name, None)
+    for name, text in element.attrib.items():
+        if re.search(r"nan|inf", text, re.IGNORECASE) and not NAMES.fullmatch(name):
+            for word in text.split():
+                if re.fullmatch(r"[-+]?(nan.*|inf(inity)?)", word, re.IGNORECASE):
+                    at = f"<{element.tag}> at line {element.sourceline}"
+                    raise FileError(f"{where}, {at}, {name}: {word!r} is not a finite number")
+
+
+def _check_copies(root: _Element, where: str) -> None:
+    """<replicate> copies what it holds; nested ones multiply."""
+    copies = {root: 1}
+    total = 0
+    for element in root.iter():
+        if element is root:
+            continue
+        n = copies[element.getparent()]
+        total += n
+        count = element.get("count", "1") if element.tag == "replicate" else "1"
+        copies[element] = n * (int(count) if re.fullmatch(r"[0-9]{1,9}", count) else 1)
+        if n > 1 and total > MAX_COPIES:
+            raise FileError(f"{where}: <replicate> makes more than {MAX_COPIES} elements: refused")

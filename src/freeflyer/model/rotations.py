@@ -1,0 +1,70 @@
+"""Rotations as files write them, to rounding both ways: MuJoCo's quaternions (w, x, y, z), URDF's roll, pitch, yaw."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def placement(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
+    """(4, 4) of a position (3,) and a quaternion w, x, y, z of any length but zero."""
+    w, x, y, z = quaternion / np.linalg.norm(quaternion)
+    X = np.eye(4)
+    X[:3, :3] = [
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ]
+    X[:3, 3] = position
+    return X
+
+
+def quaternion(R: np.ndarray) -> np.ndarray:
+    """w, x, y, z with w >= 0, of a rotation (3, 3)."""
+    (a, b, c), (d, e, f), (g, h, i) = R
+    rows = np.array([  # each is 4 times the quaternion times one of its entries; the longest is the most exact
+        [1.0 + a + e + i, h - f, c - g, d - b],
+        [h - f, 1.0 + a - e - i, b + d, c + g],
+        [c - g, b + d, 1.0 - a + e - i, f + h],
+        [d - b, c + g, f + h, 1.0 - a - e + i],
+    ])  # fmt: skip
+    row = rows[int(np.argmax(np.diag(rows)))]
+    return row / np.linalg.norm(row) * (1.0 if row[0] >= 0.0 else -1.0)
+
+
+def shift(position: np.ndarray) -> np.ndarray:
+    """(4, 4) of a translation."""
+    X = np.eye(4)
+    X[:3, 3] = position
+    return X
+
+
+def turn_about(axis: np.ndarray, angle: float) -> np.ndarray:
+    """(4, 4) of a rotation by `angle` (rad) about a unit axis."""
+    return placement(np.zeros(3), np.array([np.cos(0.5 * angle), *(np.sin(0.5 * angle) * axis)]))
+
+
+def inverse(X: np.ndarray) -> np.ndarray:
+    """(4, 4) inverse of a rigid placement."""
+    Y = np.eye(4)
+    Y[:3, :3] = X[:3, :3].T
+    Y[:3, 3] = -X[:3, :3].T @ X[:3, 3]
+    return Y
+
+
+def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """(3, 3) rotation of URDF's angles: about the fixed axes x, y, z, in this order (rad)."""
+    (sr, sp, sy), (cr, cp, cy) = np.sin([roll, pitch, yaw]), np.cos([roll, pitch, yaw])
+    return np.array([
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ])  # fmt: skip
+
+
+def rpy_of_rotation(R: np.ndarray) -> np.ndarray:
+    """(3,) roll, pitch, yaw; roll is read after yaw has been taken out, so that pitch = +-90 deg loses no digits."""
+    yaw = np.arctan2(R[1, 0], R[0, 0])
+    s, c = np.sin(yaw), np.cos(yaw)
+    pitch = np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
+    roll = np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    return np.array([roll, pitch, yaw])

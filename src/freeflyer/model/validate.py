@@ -1,0 +1,195 @@
+"""Is a Description a robot? Names, tree, joints, loops and inertias; each complaint comes with its cure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from freeflyer.errors import DescriptionError, InputError, unknown_name
+from freeflyer.model.description import JOINT_KINDS, WORLD, Description
+from freeflyer.model.validate_numbers import (
+    ONE_DOF,
+    check_eigenvalues,
+    check_inertia,
+    check_joint,
+    check_placement,
+    check_vector,
+)  # fmt: skip
+
+
+def validate(description: Description, inertias: str = "strict") -> Description:
+    """The same description, if it is one connected robot of finite numbers; else a DescriptionError.
+
+    `inertias="strict"` refuses rotational inertias with a negative eigenvalue; "as-is" takes them unchanged. A link
+    that fixed joints weld to others is judged with them, and gets a note where only the sum is physical. Inertias that
+    only break the triangle inequality pass: real files are full of them. Time is linear in the number of links.
+    """
+    if inertias not in ("strict", "as-is"):
+        raise InputError(f"inertias is {inertias!r}; it can be 'strict' (refuse negative ones) or 'as-is' (keep them)")
+    if all(link.name == WORLD for link in description.links):
+        raise DescriptionError(f"the robot {description.name!r} has no link: a robot needs one at least")
+    _check_names(description)
+    _check_tree(description)
+    for joint in description.joints:
+        check_joint(joint)
+    _check_mimics(description)
+    _check_frames(description)
+    _check_motors(description)
+    check_vector(description.gravity, (3,), "gravity (m/s^2)")
+    for link in description.links:
+        check_inertia(link.name, link.inertia)
+    harmless = check_eigenvalues(description) if inertias == "strict" else ()
+    if not harmless:
+        return description
+    shown = ", ".join(harmless[:6]) + (f", ... ({len(harmless)} in all)" if len(harmless) > 6 else "")
+    note = f"negative rotational inertia of {shown}: harmless, for the links that are welded to it make up for it"
+    return description if note in description.notes else replace(description, notes=(*description.notes, note))
+
+
+def _check_names(description: Description) -> None:
+    links = [x.name for x in description.links]
+    for kind, names in (
+        ("link", links),
+        ("joint", [x.name for x in description.joints]),
+        ("frame (link or site)", links + [x.name for x in description.sites]),
+        ("loop", [x.name for x in description.loops]),
+        ("coupling", [x.name for x in description.couplings]),
+    ):
+        seen: set[str] = set()
+        for name in names:
+            if not isinstance(name, str) or not name.strip() or not name.isprintable():
+                raise DescriptionError(f"a {kind} has the name {name!r}: expected printable, non-empty text", name=name)
+            if name in seen:
+                raise DescriptionError(f"two {kind}s are named {name!r}: names must differ; rename one", name=name)
+            seen.add(name)
+    if any(s.name == WORLD for s in description.sites):
+        raise DescriptionError(f"a site is named {WORLD!r}, the name of what never moves: rename it", name=WORLD)
+
+
+def _check_known(kind: str, name: object, known: Iterable[str], who: str) -> None:
+    if not isinstance(name, str) or name not in known:
+        error = unknown_name(kind, name, known)
+        raise DescriptionError(f"{who}: {error}", **error.data)
+
+
+def _check_tree(description: Description) -> None:
+    """Every link has one way to the world or to the one root."""
+    links = dict.fromkeys([x.name for x in description.links] + [WORLD])
+    parent: dict[str, str] = {}
+    carrier: dict[str, str] = {}
+    below: dict[str, list[str]] = {}
+    for j in description.joints:
+        if j.kind not in JOINT_KINDS:
+            raise DescriptionError(f"joint {j.name!r} has kind {j.kind!r}; known kinds: {', '.join(JOINT_KINDS)}")
+        _check_known("link", j.parent, links, f"parent of joint {j.name!r}")
+        _check_known("link", j.child, links, f"child of joint {j.name!r}")
+        if j.child == WORLD:
+            raise DescriptionError(f"joint {j.name!r} moves {WORLD!r}, which stands still: swap its parent and child")
+        if j.child in carrier:
+            raise DescriptionError(
+                f"link {j.child!r} has two parents: {parent[j.child]!r} (joint {carrier[j.child]!r}) and {j.parent!r} "
+                f"(joint {j.name!r}); keep one joint and close the linkage with a loop",
+                link=j.child,
+            )
+        carrier[j.child], parent[j.child] = j.name, j.parent
+        below.setdefault(j.parent, []).append(j.child)
+    roots = [*description.roots, *([WORLD] if below.get(WORLD) else [])]
+    reached: set[str] = set()
+    stack = list(roots)
+    while stack:
+        reached.add(name := stack.pop())
+        stack += below.get(name, [])
+    lost = next((x.name for x in description.links if x.name not in reached and x.name != WORLD), None)
+    if lost is not None:
+        circle = _circle(lost, parent)
+        shown = " <- ".join(circle[:12]) + (f" <- ... ({len(circle) - 1} links)" if len(circle) > 12 else "")
+        raise DescriptionError(
+            f"the joints run in a cycle, link by link {shown}: cut it at one joint and close it with a loop",
+            links=tuple(circle),
+        )
+    if len(roots) > 1:
+        shown = ", ".join(repr(r) for r in roots[:6]) + (f", ... ({len(roots)} in all)" if len(roots) > 6 else "")
+        raise DescriptionError(
+            f"the links are disconnected: {shown} have no parent, and a robot has one root; join the parts (by a fixed "
+            f"joint, say), tie each to the link {WORLD!r}, or delete the links that are not used",
+            roots=tuple(roots),
+        )
+
+
+def _circle(start: str, parent: dict[str, str]) -> list[str]:
+    """The links of the cycle above `start`, the first repeated at the end."""
+    place: dict[str, int] = {}
+    way = [start]
+    while way[-1] not in place:
+        place[way[-1]] = len(way) - 1
+        way.append(parent[way[-1]])
+    return way[place[way[-1]] :]
+
+
+def _check_mimics(description: Description) -> None:
+    joints = {j.name: j for j in description.joints}
+    for j in description.joints:
+        if j.mimic is None:
+            continue
+        _check_known("joint", j.mimic.joint, joints, f"mimic of joint {j.name!r}")
+        check_vector((j.mimic.ratio, j.mimic.offset), (2,), f"ratio and offset of the mimic joint {j.name!r}")
+        for one in (j, joints[j.mimic.joint]):
+            if one.kind not in ONE_DOF:
+                raise DescriptionError(
+                    f"joint {j.name!r} mimics {j.mimic.joint!r}, but {one.name!r} is {one.kind}: mimic ties two joints "
+                    f"of one coordinate each ({', '.join(ONE_DOF)})",
+                    joint=j.name,
+                )
+    settled: set[str] = set()
+    for j in description.joints:
+        way, seen = [j.name], {j.name}
+        while way[-1] not in settled and (m := joints[way[-1]].mimic) is not None:
+            way.append(m.joint)
+            if m.joint in seen:
+                raise DescriptionError(f"mimic joints follow each other in a cycle: {' -> '.join(way[:20])}; free one")
+            seen.add(m.joint)
+        settled |= seen
+
+
+def _check_frames(description: Description) -> None:
+    links = dict.fromkeys([x.name for x in description.links] + [WORLD])
+    link_of = {name: name for name in links}
+    for s in description.sites:
+        _check_known("link", s.link, links, f"site {s.name!r}")
+        check_placement(s.placement, f"placement of site {s.name!r}")
+        link_of[s.name] = s.link
+    for loop in description.loops:
+        for name in (loop.frame_a, loop.frame_b):
+            _check_known("frame", name, link_of, f"loop {loop.name!r}")
+        if link_of[loop.frame_a] == link_of[loop.frame_b]:
+            raise DescriptionError(
+                f"loop {loop.name!r} ties {loop.frame_a!r} to {loop.frame_b!r}, both of link "
+                f"{link_of[loop.frame_a]!r}: a loop joins two links",
+                loop=loop.name,
+            )
+        mask = loop.mask
+        if not isinstance(mask, (tuple, list)) or len(mask) != 6 or any(m not in (0, 1) for m in mask) or not any(mask):
+            raise DescriptionError(
+                f"loop {loop.name!r} has the mask {mask!r}: expected six of 0 and 1 for x y z rx ry rz, not all 0",
+                loop=loop.name,
+            )
+
+
+def _check_motors(description: Description) -> None:
+    joints = {j.name: j for j in description.joints}
+    seen: set[str] = set()
+    for name in description.actuated:
+        _check_known("joint", name, joints, "actuated joints")
+        if joints[name].kind == "fixed":
+            raise DescriptionError(f"actuated joint {name!r} is fixed: a motor needs a joint that moves", joint=name)
+        if name in seen:
+            raise DescriptionError(f"actuated joint {name!r} is listed twice: name each joint once", joint=name)
+        seen.add(name)
+    for c in description.couplings:
+        for name in (c.joint1, c.joint2) if c.joint2 != "" else (c.joint1,):  # "": joint1 is held at a constant
+            _check_known("joint", name, joints, f"coupling {c.name!r}")
+            if joints[name].kind not in ONE_DOF:
+                raise DescriptionError(f"coupling {c.name!r}: {name!r} is {joints[name].kind}, not of one coordinate")
+        if not c.coefficients:
+            raise DescriptionError(f"coupling {c.name!r} has no coefficients: give its polynomial's, constant first")
+        check_vector(c.coefficients, (len(c.coefficients),), f"coefficients of coupling {c.name!r}")

@@ -1,0 +1,159 @@
+"""The numbers of a Description: finite, of the right shape and sign, rotations orthonormal, inertias physical."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freeflyer.errors import DescriptionError
+from freeflyer.model.description import Description, Inertia, Joint, joint_sizes
+
+LARGEST = 1e12  # no length, mass, inertia or loss of a robot is larger, in SI units
+ORTHOGONAL = 1e-8  # departure of R'R from the identity that rounding in a file explains
+ROUNDING = 1e-9  # of an inertia's largest eigenvalue: how far below zero rounding may put the least
+ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
+NEGLIGIBLE = 1e-15  # kg m^2: less than a grain of dust has
+WITH_AXIS = (*ONE_DOF, "cylindrical", "planar", "universal")
+PER_COORDINATE = ("lower", "upper", "velocity", "effort", "armature", "damping", "friction")
+QUATERNION_AT = {"spherical": 0, "free": 3}
+
+
+def check_vector(value: object, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """The value as an array of finite numbers of that shape."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        raise DescriptionError(f"{what} is {value!r}: expected numbers of shape {shape}") from None
+    if array.dtype.kind not in "iuf":
+        raise DescriptionError(f"{what} is {value!r}: expected numbers of shape {shape}")
+    if array.shape != shape:
+        raise DescriptionError(f"{what} has shape {array.shape}; expected {shape}")
+    array = array.astype(float)
+    if not np.abs(array).max(initial=0.0) <= LARGEST:  # written so that NaN fails
+        raise DescriptionError(f"{what} is {array.tolist()}: expected finite numbers up to {LARGEST:g} in SI units")
+    return array
+
+
+def check_placement(X: object, what: str) -> None:
+    """A (4, 4) rigid placement."""
+    X = check_vector(X, (4, 4), what)
+    R = X[:3, :3]
+    off, det = np.abs(R.T @ R - np.eye(3)).max(), np.linalg.det(R)
+    if off > ORTHOGONAL or det < 0.0 or tuple(X[3]) != (0.0, 0.0, 0.0, 1.0):
+        raise DescriptionError(
+            f"{what} is no rigid placement: |R'R - 1| = {off:.1e}, det R = {det:.3g}, last row {X[3].tolist()}; "
+            f"expected R'R = 1 within {ORTHOGONAL:g}, det R = 1 and [0, 0, 0, 1]: make the rotation R orthonormal"
+        )
+
+
+def check_joint(j: Joint) -> None:
+    """Placement, axes, pitch, limits and losses of one joint."""
+    who = f"{j.kind} joint {j.name!r}"
+    check_placement(j.placement, f"placement of joint {j.name!r}")
+    axis = check_vector(j.axis, (3,), f"axis of joint {j.name!r}")
+    axis2 = check_vector(j.axis2, (3,), f"axis2 of joint {j.name!r}")
+    length = np.linalg.norm(axis)
+    if j.kind in WITH_AXIS and length < 1e-9:
+        raise DescriptionError(f"{who} has the axis {axis.tolist()}: a direction needs a length", joint=j.name)
+    if j.kind == "universal" and np.linalg.norm(np.cross(axis, axis2)) <= 1e-6 * length * np.linalg.norm(axis2):
+        raise DescriptionError(f"{who} has parallel axes {axis.tolist()} and {axis2.tolist()}: give two directions")
+    check_vector(j.pitch, (), f"pitch of joint {j.name!r} (m/rad)")
+    if j.kind == "helical" and j.pitch == 0.0:
+        raise DescriptionError(f"{who} has pitch 0 m/rad: make it revolute, or give its advance per radian")
+    nq, nv = joint_sizes(j.kind)
+    for name in PER_COORDINATE:
+        _check_per_coordinate(j, name, nv)
+    if bool(j.lower) != bool(j.upper):
+        raise DescriptionError(f"{who} has only one of lower and upper: give both, infinite where there is none")
+    for low, high in zip(j.lower, j.upper):
+        if low > high or low == np.inf or high == -np.inf:
+            raise DescriptionError(f"{who} has lower {low:g} above upper {high:g}: correct them", joint=j.name)
+    if j.initial:
+        q = check_vector(j.initial, (nq,), f"initial position of joint {j.name!r}")
+        at = QUATERNION_AT.get(j.kind)
+        if at is not None and abs((norm := np.linalg.norm(q[at : at + 4])) - 1.0) > 1e-6:
+            raise DescriptionError(f"{who} has an initial quaternion of length {norm:.3g}: expected 1")
+
+
+def _check_per_coordinate(j: Joint, name: str, nv: int) -> None:
+    """A tuple of joint `j` that holds one number per velocity coordinate, or none."""
+    values, what = getattr(j, name), f"{name} of joint {j.name!r}"
+    if not isinstance(values, (tuple, list)) or len(values) not in (0, nv):
+        got = f"{len(values)} numbers" if isinstance(values, (tuple, list)) else repr(values)
+        raise DescriptionError(f"{what} holds {got}: a {j.kind} joint takes {nv} of them, or () for none", joint=j.name)
+    for x in values:
+        if not isinstance(x, (int, float, np.floating, np.integer)) or x != x:
+            raise DescriptionError(f"{what} is {values!r}: expected {nv} numbers", joint=j.name)
+        if name in ("lower", "upper"):
+            continue  # infinite: unlimited
+        if x < 0.0:
+            raise DescriptionError(f"{what} is {x:g}: expected zero or more; check the sign", joint=j.name)
+        if x > LARGEST and name not in ("velocity", "effort"):
+            raise DescriptionError(f"{what} is {x:g}: expected at most {LARGEST:g} in SI units", joint=j.name)
+
+
+def check_inertia(name: str, inertia: Inertia) -> None:
+    """Finite numbers, a mass of zero or more, a symmetric rotational inertia."""
+    mass = float(check_vector(inertia.mass, (), f"mass of link {name!r}"))
+    if mass < 0.0:
+        raise DescriptionError(f"link {name!r} has the mass {mass:g} kg: expected zero or more", link=name)
+    check_vector(inertia.com, (3,), f"centre of mass of link {name!r}")
+    J = check_vector(inertia.rotational, (3, 3), f"rotational inertia of link {name!r}")
+    if np.abs(J - J.T).max() > ROUNDING * np.abs(J).max():
+        raise DescriptionError(f"rotational inertia of link {name!r} is not symmetric: {J.tolist()}", link=name)
+
+
+def negative_inertias(description: Description) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Links whose rotational inertia has a negative eigenvalue: (those that matter, those that do not).
+
+    Such a link does not matter where the links that fixed joints weld to it make up for it, for only their sum moves.
+    """
+    J = np.stack([link.inertia.rotational for link in description.links]).astype(float)
+    bad = [description.links[k].name for k in np.flatnonzero(_below_zero(J))]
+    if not bad:
+        return (), ()
+    parent = {j.child: j for j in description.joints if j.kind == "fixed"}
+    places: dict[str, tuple[str, np.ndarray]] = {}  # link: the first link of its rigid group and its pose there
+    groups: dict[str, list[tuple[Inertia, np.ndarray]]] = {}
+    for link in description.links:
+        way = [link.name]
+        while way[-1] not in places and way[-1] in parent:
+            way.append(parent[way[-1]].parent)
+        places.setdefault(way[-1], (way[-1], np.eye(4)))
+        for name in reversed(way[:-1]):
+            first, X = places[parent[name].parent]
+            places[name] = (first, X @ parent[name].placement)
+        first, X = places[link.name]
+        groups.setdefault(first, []).append((link.inertia, X))
+    failed = {first for first in {places[name][0] for name in bad} if _below_zero(_sum(groups[first])[None])[0]}
+    return tuple(n for n in bad if places[n][0] in failed), tuple(n for n in bad if places[n][0] not in failed)
+
+
+def _below_zero(J: np.ndarray) -> np.ndarray:
+    """Which of the inertias (n, 3, 3) have an eigenvalue below zero by more than rounding."""
+    eigenvalues = np.linalg.eigvalsh(J)  # ascending
+    return eigenvalues[:, 0] < -ROUNDING * np.abs(eigenvalues).max(axis=1) - NEGLIGIBLE
+
+
+def _sum(parts: list[tuple[Inertia, np.ndarray]]) -> np.ndarray:
+    """Rotational inertia (3, 3) of welded links about their common centre of mass; poses in the first link's frame."""
+    masses = np.array([inertia.mass for inertia, _ in parts])
+    coms = np.stack([X[:3, :3] @ inertia.com + X[:3, 3] for inertia, X in parts])
+    away = coms - masses @ coms / masses.sum() if masses.sum() > 0.0 else np.zeros_like(coms)
+    turned = sum(X[:3, :3] @ inertia.rotational @ X[:3, :3].T for inertia, X in parts)
+    return turned + masses @ (away**2).sum(axis=1) * np.eye(3) - (away.T * masses) @ away
+
+
+def check_eigenvalues(description: Description) -> tuple[str, ...]:
+    """Refuses negative inertias that matter; names the links whose negative inertia does not."""
+    names, harmless = negative_inertias(description)
+    if not names:
+        return harmless
+    values = np.linalg.eigvalsh(description.link(names[0]).inertia.rotational)
+    more = f" (and those of {len(names) - 1} more: {', '.join(names[1:6])})" if len(names) > 1 else ""
+    raise DescriptionError(
+        f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its three "
+        f"being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
+        'inertias="as-is"',
+        links=names,
+        eigenvalues=tuple(values.tolist()),
+    )

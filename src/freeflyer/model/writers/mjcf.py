@@ -1,0 +1,137 @@
+"""Description to MJCF. What MuJoCo cannot hold exactly is refused; what it has no word for goes into <custom>."""
+
+from __future__ import annotations
+
+import os
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from freeflyer.errors import DescriptionError
+from freeflyer.model.description import POINT, WELD, WORLD, Coupling, Description, joint_sizes
+from freeflyer.model.readers.mjcf_names import CHAINS, grouped, link_site
+from freeflyer.model.readers.safe_file import MAX_DEPTH
+from freeflyer.model.writers.mjcf_bodies import Tree
+from freeflyer.model.writers.xml_out import description_of, finish, refuse, text
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+UNITS = {"free": 6, "spherical": 3}
+
+
+def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
+    """MJCF text of a Model or Description, also written to `path`; an existing file only with overwrite=True.
+
+    The robot reads back the same, to rounding, with these exceptions: an unlimited revolute joint becomes continuous; a
+    massless link between two joints becomes a second joint of the next body, and its frame is not kept. Cylindrical,
+    universal and planar joints become several joints of one body; mimic joints and loops become MuJoCo's equalities,
+    which are soft there. Refused, saying which and why: helical joints, loops other than point and weld, and what
+    MuJoCo's compiler refuses (moving bodies without mass, inertias that break the triangle inequality).
+    """
+    from lxml import etree
+
+    description = description_of(robot)
+    _check(description)
+    root = etree.Element("mujoco", model=description.name or "robot")
+    etree.SubElement(root, "compiler", angle="radian", autolimits="true")
+    etree.SubElement(root, "option", gravity=text(description.gravity))
+    tree = Tree(description, etree.SubElement(root, "worldbody"))
+    _add_equalities(root, description, tree)
+    _add_motors(root, description)
+    if len(tree.custom):
+        root.append(tree.custom)
+    content = finish(root, None, overwrite)
+    _compile(content, root)
+    return finish(root, path, overwrite)
+
+
+def _check(description: Description) -> None:
+    if description.roots:
+        raise refuse(
+            f"MJCF of {description.name!r}", f"link {description.roots[0]!r} is not tied to the world",
+            'say how the robot stands: freeflyer.model.load.with_base(description, "free")',
+        )  # fmt: skip
+    for j in description.joints:
+        if j.kind == "helical":
+            raise refuse(
+                f"helical joint {j.name!r}", "MuJoCo has none, and a hinge tied to a slide by an equality is soft",
+                "write URDF instead (to_urdf)",
+            )  # fmt: skip
+        if j.kind == "free" and (j.parent != WORLD or not np.array_equal(j.placement, np.eye(4))):
+            raise refuse(
+                f"free joint {j.name!r}", "MuJoCo's moves in the world's own frame only",
+                "tie it to the world, with the identity as placement",
+            )  # fmt: skip
+    for loop in description.loops:
+        if tuple(loop.mask) not in (POINT, WELD):
+            raise refuse(
+                f"loop {loop.name!r} with mask {tuple(loop.mask)}", "MuJoCo ties points (connect) and poses (weld)",
+                "write URDF instead (to_urdf)",
+            )  # fmt: skip
+    for c in description.couplings:
+        if len(c.coefficients) > 5:
+            raise refuse(f"coupling {c.name!r}", "MuJoCo's polynomials end at degree 4", "lower the degree")
+
+
+def _compile(content: str, root: _Element) -> None:
+    """MuJoCo must take what is written."""
+    import mujoco
+
+    depth = 0
+    for element in root.iter("body"):
+        if not len(element.findall("body")):
+            depth = max(depth, sum(1 for _ in element.iterancestors()) + 2)
+    if depth > MAX_DEPTH:
+        raise DescriptionError(f"MJCF would nest {depth} elements; MuJoCo reads {MAX_DEPTH}: write URDF (to_urdf)")
+    try:
+        mujoco.MjSpec.from_string(content).compile()
+    except Exception as error:
+        words = " ".join(str(error).split())[:300]
+        cure = "give the named body a mass and an inertia that a body can have" if "inertia" in words else "change it"
+        raise DescriptionError(f"MuJoCo refuses the robot: {words}; {cure}, or write URDF (to_urdf)") from None
+
+
+def _add_equalities(root: _Element, description: Description, tree: Tree) -> None:
+    from lxml import etree
+
+    block = etree.Element("equality")
+    links = {x.name for x in description.links} | {WORLD}
+    for loop in description.loops:
+        ends = [link_site(f) if f in links else f for f in (loop.frame_a, loop.frame_b)]
+        tag = "connect" if tuple(loop.mask) == POINT else "weld"
+        etree.SubElement(block, tag, name=loop.name, site1=ends[0], site2=ends[1])
+    joints = {j.name: j for j in description.joints}
+    couplings = [
+        Coupling(f"{j.name}/mimic", j.name, j.mimic.joint, (j.mimic.offset, j.mimic.ratio))
+        for j in description.joints
+        if j.mimic is not None
+    ]
+    for c in (*couplings, *description.couplings):
+        ref1, ref2 = ((joints[n].initial or (0.0,))[0] if n else 0.0 for n in (c.joint1, c.joint2))
+        a = [sum(comb(n, k) * f * ref2 ** (n - k) for n, f in enumerate(c.coefficients) if n >= k) for k in range(5)]
+        a[0] -= ref1
+        element = etree.SubElement(block, "joint", name=c.name, joint1=c.joint1, polycoef=text(a))
+        if c.joint2:
+            element.set("joint2", c.joint2)
+    if len(block):
+        root.append(block)
+
+
+def _add_motors(root: _Element, description: Description) -> None:
+    from lxml import etree
+
+    block = etree.Element("actuator")
+    kinds = {j.name: j.kind for j in description.joints}
+    for name in description.actuated:
+        kind = kinds[name]
+        if kind in UNITS:
+            for gear in np.eye(UNITS[kind], 6):
+                etree.SubElement(block, "motor", joint=name, gear=text(gear))
+        else:
+            n = joint_sizes(kind)[1]
+            for k in range(n):
+                etree.SubElement(block, "motor", joint=grouped(name, kind, k) if kind in CHAINS else name)
+    if len(block):
+        root.append(block)

@@ -1,0 +1,139 @@
+"""Description to URDF, complete: what plain URDF lacks goes into our own elements (see readers.urdf)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from freeflyer.model.description import WORLD, Description, Inertia, Joint
+from freeflyer.model.load import BASES, ROOT_JOINT
+from freeflyer.model.readers.urdf import LIMITED, SINGLE
+from freeflyer.model.rotations import rpy_of_rotation
+from freeflyer.model.validate_numbers import PER_COORDINATE, WITH_AXIS
+from freeflyer.model.writers.xml_out import description_of, finish, text
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+TYPES = {"free": "floating"}  # the other kinds are called what URDF calls them
+GRAVITY = (0.0, 0.0, -9.81)
+
+
+def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
+    """URDF text of a Model or Description, also written to `path`; an existing file only with overwrite=True.
+
+    Links, joints, sites, loops, motors and gravity read back the same, to rounding. The joint `root_joint` that `load`
+    puts between the world and the root link is left out, with its initial position: load the file with the same base.
+    Notes are not written. Other programs read the tree; kinds, loops and sites beyond URDF are ours alone.
+    """
+    from lxml import etree
+
+    description = description_of(robot)
+    base = _base_joint(description)
+    joints = [j for j in description.joints if j is not base]
+    root = etree.Element("robot", name=description.name or "robot")
+    if _uses_world(description, joints) and WORLD not in {x.name for x in description.links}:
+        etree.SubElement(root, "link", name=WORLD)
+    for link in description.links:
+        _add_inertial(etree.SubElement(root, "link", name=link.name), link.inertia)
+    for joint in joints:
+        _add_joint(root, joint)
+    _add_extension(root, description)
+    return finish(root, path, overwrite)
+
+
+def _uses_world(description: Description, joints: list[Joint]) -> bool:
+    frames = {f for loop in description.loops for f in (loop.frame_a, loop.frame_b)}
+    return any(j.parent == WORLD for j in joints) or any(s.link == WORLD for s in description.sites) or WORLD in frames
+
+
+def _base_joint(description: Description) -> Joint | None:
+    """The joint that `with_base` added, if nothing else hangs on the world and it carries no data of its own."""
+    ties = [j for j in description.joints if j.parent == WORLD]
+    if len(ties) != 1 or ties[0].name.rstrip("_") != ROOT_JOINT or ties[0].kind not in BASES:
+        return None
+    tie = ties[0]
+    plain = np.array_equal(tie.placement, np.eye(4)) and not any(getattr(tie, f) for f in PER_COORDINATE)
+    upright = tie.kind != "planar" or np.array_equal(tie.axis, [0.0, 0.0, 1.0])
+    others = [j for j in description.joints if j is not tie]
+    alone = WORLD not in {x.name for x in description.links} and not _uses_world(description, others)
+    return tie if plain and upright and alone and tie.name not in description.actuated else None
+
+
+def _add_origin(parent: _Element, X: np.ndarray) -> None:
+    from lxml import etree
+
+    if not np.array_equal(X, np.eye(4)):
+        etree.SubElement(parent, "origin", xyz=text(X[:3, 3]), rpy=text(rpy_of_rotation(X[:3, :3])))
+
+
+def _add_inertial(link: _Element, inertia: Inertia) -> None:
+    from lxml import etree
+
+    J = np.asarray(inertia.rotational, float)
+    if not (inertia.mass or np.any(inertia.com) or J.any()):
+        return
+    inertial = etree.SubElement(link, "inertial")
+    etree.SubElement(inertial, "origin", xyz=text(inertia.com), rpy="0 0 0")
+    etree.SubElement(inertial, "mass", value=text([inertia.mass]))
+    entries = {"ixx": J[0, 0], "ixy": J[0, 1], "ixz": J[0, 2], "iyy": J[1, 1], "iyz": J[1, 2], "izz": J[2, 2]}
+    etree.SubElement(inertial, "inertia", {name: text([x]) for name, x in entries.items()})
+
+
+def _add_joint(root: _Element, joint: Joint) -> None:
+    from lxml import etree
+
+    element = etree.SubElement(root, "joint", name=joint.name, type=TYPES.get(joint.kind, joint.kind))
+    etree.SubElement(element, "parent", link=joint.parent)
+    etree.SubElement(element, "child", link=joint.child)
+    _add_origin(element, joint.placement)
+    if joint.kind in WITH_AXIS:
+        etree.SubElement(element, "axis", xyz=text(joint.axis))
+    if joint.kind == "universal":
+        etree.SubElement(element, "axis2", xyz=text(joint.axis2))
+    if joint.kind == "helical":
+        etree.SubElement(element, "pitch", value=text([joint.pitch]))
+    if joint.mimic is not None:
+        m = joint.mimic
+        etree.SubElement(element, "mimic", joint=m.joint, multiplier=text([m.ratio]), offset=text([m.offset]))
+    fields: dict[str, dict[str, str]] = {}
+    for name in (*PER_COORDINATE, "initial"):
+        values = getattr(joint, name)
+        if values:
+            fields.setdefault(_home(joint, name, values), {})[name] = text(values)
+    for tag, attributes in fields.items():
+        etree.SubElement(element, tag, attributes)
+
+
+def _home(joint: Joint, field: str, values: tuple[float, ...]) -> str:
+    """The element of a joint that holds one of its fields: URDF's own where it can."""
+    if joint.kind in SINGLE and np.isfinite(values).all():
+        if field in ("damping", "friction"):
+            return "dynamics"
+        bounds = np.isfinite([*joint.lower, *joint.upper]).all()
+        if field in ("velocity", "effort") or (field in ("lower", "upper") and joint.kind in LIMITED and bounds):
+            return "limit"
+    return "coordinates"
+
+
+def _add_extension(root: _Element, description: Description) -> None:
+    from lxml import etree
+
+    block = etree.Element("freeflyer")
+    for site in description.sites:
+        _add_origin(etree.SubElement(block, "site", name=site.name, link=site.link), site.placement)
+    for loop in description.loops:
+        mask = " ".join(str(int(m)) for m in loop.mask)
+        etree.SubElement(block, "loop", name=loop.name, frame_a=loop.frame_a, frame_b=loop.frame_b, mask=mask)
+    for c in description.couplings:
+        etree.SubElement(
+            block, "coupling", name=c.name, joint1=c.joint1, joint2=c.joint2, coefficients=text(c.coefficients)
+        )
+    for name in description.actuated:
+        etree.SubElement(block, "actuated", joint=name)
+    if tuple(description.gravity) != GRAVITY:
+        etree.SubElement(block, "gravity", xyz=text(description.gravity))
+    if len(block):
+        root.append(block)
