@@ -27,7 +27,7 @@ def test_dof_is_the_number_of_motors(dof):
     model = robots.humanoid(dof)
     assert (model.nq, model.nv, len(model.actuated)) == (dof + 7, dof + 6, dof)
     assert model.mass == pytest.approx(100.0, rel=1e-12)
-    assert set(model.joint_names) == {"floating_base"} | moving_joints(dof)
+    assert set(model.joint_names) == {"root_joint"} | moving_joints(dof)
 
 
 @pytest.mark.parametrize("dof", ALL)

@@ -72,6 +72,13 @@ def test_motors_have_effort_and_speed_and_hinges_contain_zero(model):
         assert (model.position_upper[at] > 0).all()
 
 
+def test_base_joint_is_named_as_load_names_it():
+    from freeflyer.model.load import ROOT_JOINT
+
+    for name in set(SIZES) - {"chain"}:
+        assert robots.make(name).joint_names[0] == ROOT_JOINT
+
+
 def test_unknown_robot_says_which_exist():
     with pytest.raises(UnknownNameError, match=r"'humanod'.*mean 'humanoid'"):
         robots.make("humanod")

@@ -45,7 +45,7 @@ def test_mobile_bases_are_planar_and_differ_by_their_wheels():
     np.testing.assert_allclose(
         center_of_mass(driven.description), center_of_mass(rolling.description), rtol=0, atol=1e-14
     )
-    assert "base" not in rolling.actuated
+    assert "root_joint" not in rolling.actuated
     assert {"left_wheel", "right_wheel"} <= set(rolling.actuated)
 
 

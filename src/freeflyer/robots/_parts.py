@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.model.description import Inertia, Joint, Link, Site
+from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
 from freeflyer.robots._solids import capsule
 
 AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0)}
+
+
+ROOT_JOINT = "root_joint"  # the base's joint, named as `ff.load` names it
 
 
 def at(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
@@ -18,6 +21,11 @@ def at(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
     pose = np.eye(4)
     pose[:3, 3] = x, y, z
     return pose
+
+
+def floating(link: str) -> Joint:
+    """The joint by which a robot's root link flies free."""
+    return Joint(ROOT_JOINT, "free", WORLD, link)
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from freeflyer.model.build import build
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Site
+from freeflyer.model.description import Description, Inertia, Link, Site
 from freeflyer.model.model import Model
 from freeflyer.robots._check import one_of
-from freeflyer.robots._parts import at, serial_arm
+from freeflyer.robots._parts import at, floating, serial_arm
 from freeflyer.robots._solids import box, capsule, cylinder, joined
 from freeflyer.robots.arms import arm_segments
 
@@ -36,9 +36,9 @@ def aerial_manipulator_description(rotors: int = 6, arm: int = 4) -> Description
         *(Site(f"rotor_{i}", "body", at(*hub)) for i, hub in enumerate(hubs, start=1)),
         Site("imu", "body"), Site("arm_mount", "body", below), *arm_sites,
     )  # fmt: skip
-    floating = Joint("floating_base", "free", WORLD, "body")
+    base = floating("body")
     return Description(
-        "aerial_manipulator", (Link("body", _body(hubs)), *arm_links), (floating, *arm_joints), sites,
+        "aerial_manipulator", (Link("body", _body(hubs)), *arm_links), (base, *arm_joints), sites,
         actuated=tuple(j.name for j in arm_joints),
     )  # fmt: skip
 

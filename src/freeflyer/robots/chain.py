@@ -8,10 +8,10 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model.build import build
-from freeflyer.model.description import JOINT_KINDS, WORLD, Description, Joint, Link, Site, joint_sizes
+from freeflyer.model.description import JOINT_KINDS, Description, Joint, Link, Site, joint_sizes
 from freeflyer.model.model import Model
 from freeflyer.robots._check import one_of, positive, whole
-from freeflyer.robots._parts import at
+from freeflyer.robots._parts import at, floating
 from freeflyer.robots._solids import capsule
 
 AXES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # y, x, z, y, ...
@@ -40,9 +40,9 @@ def chain_description(
     inertia = capsule(mass, 0.2 * length, (0.0, 0.0, 0.0), (0.0, 0.0, -length))
     links = tuple(Link(f"link_{i}", inertia) for i in range(n + 1))
     moving = tuple(_joint(i, kinds[(i - 1) % len(kinds)], length) for i in range(1, n + 1))
-    floating = (Joint("floating_base", "free", WORLD, "link_0"),) if base == "free" else ()
+    root = (floating("link_0"),) if base == "free" else ()
     return Description(
-        f"chain_{n}", links, floating + moving, sites=(Site("tip", f"link_{n}", at(z=-length)),),
+        f"chain_{n}", links, root + moving, sites=(Site("tip", f"link_{n}", at(z=-length)),),
         actuated=tuple(j.name for j in moving if j.kind != "fixed"),
     )  # fmt: skip
 

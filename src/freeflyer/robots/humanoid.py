@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from freeflyer.model.build import build
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Site
+from freeflyer.model.description import Description, Inertia, Link, Site
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import AXES, Motor, at, hinge
+from freeflyer.robots._parts import AXES, Motor, at, floating, hinge
 from freeflyer.robots._solids import box, capsule, ellipsoid, joined
 from freeflyer.robots.humanoid_joints import SIDES, moving_joints
 from freeflyer.robots.humanoid_limbs import Part, arm, leg
@@ -35,15 +35,15 @@ def humanoid_description(dof: int = 33) -> Description:
     moving = moving_joints(dof)
     parts = [part for side in SIDES for part in leg(side)] + _trunk() + [part for side in SIDES for part in arm(side)]
     links = (Link("pelvis", _pelvis()), *(Link(part.link, part.inertia) for part in parts))
-    floating = Joint("floating_base", "free", WORLD, "pelvis")
+    base = floating("pelvis")
     joints = tuple(
         hinge(p.joint, p.parent, p.link, p.placement, AXES[p.turn], p.motor if p.joint in moving else None)
         for p in parts
     )
-    sites = (Site("imu", "pelvis", at(z=0.05)), Site("camera", "head", at(x=0.10, z=0.12)))
+    sites: tuple[Site, ...] = (Site("imu", "pelvis", at(z=0.05)), Site("camera", "head", at(x=0.10, z=0.12)))
     sites += tuple(site for part in parts for site in part.sites)
     actuated = tuple(j.name for j in joints if j.kind != "fixed")
-    return Description(f"humanoid_{dof}", links, (floating, *joints), sites, actuated=actuated)
+    return Description(f"humanoid_{dof}", links, (base, *joints), sites, actuated=actuated)
 
 
 def _pelvis() -> Inertia:

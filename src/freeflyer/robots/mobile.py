@@ -7,7 +7,7 @@ import numpy as np
 from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Site
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import at, serial_arm
+from freeflyer.robots._parts import ROOT_JOINT, at, serial_arm
 from freeflyer.robots._solids import box, cylinder, joined
 from freeflyer.robots.arms import arm_segments
 
@@ -22,7 +22,8 @@ ARM = arm_segments(6, 1.10, 18.0, 150.0)
 def holonomic_manipulator() -> Model:
     """A base on four omnidirectional wheels with an arm of six: 9 velocities, all actuated, 70.2 kg.
 
-    Joint `base` is planar: q[:3] = (x, y, yaw), v[:3] their rates in world axes. Wheels are part of the base's mass.
+    Joint `root_joint` is planar: q[:3] = (x, y, yaw), v[:3] their rates in world axes. Wheels are part of the base's
+    mass.
     """
     return build(holonomic_manipulator_description())
 
@@ -35,9 +36,9 @@ def holonomic_manipulator_description() -> Description:
 def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
     """A base on two driven wheels (and a caster) with an arm of six: 8 degrees of freedom, 66.6 kg.
 
-    As in papers/001, the model has the 9 coordinates (x, y, yaw) of joint `base` and those of the arm; that wheels do
-    not slip sideways, (-sin yaw, cos yaw, 0) v[:3] = 0, is its equation (64), a nonholonomic constraint added to the
-    equations of motion: 9 - 1 = 8. The drive acts on the base's coordinates.
+    As in papers/001, the model has the 9 coordinates (x, y, yaw) of joint `root_joint` and those of the arm; that
+    wheels do not slip sideways, (-sin yaw, cos yaw, 0) v[:3] = 0, is its equation (64), a nonholonomic constraint added
+    to the equations of motion: 9 - 1 = 8. The drive acts on the base's coordinates.
 
     With `rolling_wheels` the wheels turn (joints left_wheel, right_wheel: 11 velocities) and drive the base through two
     more constraints of that sort, radius * wheel rate = forward speed -+ track / 2 * yaw rate: 11 - 3 = 8 again.
@@ -68,7 +69,7 @@ def _manipulator(
     joints: tuple[Joint, ...] = (), sites: tuple[Site, ...] = (),
 ) -> Description:  # fmt: skip
     """Base, wheels if they turn, and the arm; `drive` is the base's effort (N, N, Nm), None if wheels drive it."""
-    base = Joint("base", "planar", WORLD, "platform", velocity=(1.5, 1.5, 2.0), effort=drive or ())
+    base = Joint(ROOT_JOINT, "planar", WORLD, "platform", velocity=(1.5, 1.5, 2.0), effort=drive or ())
     arm_links, arm_joints, arm_sites = serial_arm("platform", MOUNT, ARM)
     joints = (base, *joints, *arm_joints)
     return Description(

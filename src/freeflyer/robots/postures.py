@@ -10,6 +10,7 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 from freeflyer.robots import humanoid_limbs, quadruped
+from freeflyer.robots._parts import ROOT_JOINT
 
 LARGEST = 2.4  # rad; every knee can bend so far
 
@@ -23,7 +24,7 @@ def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
     if isinstance(knee, bool) or not isinstance(knee, Real) or not 0.0 <= knee <= LARGEST:
         raise InputError(f"knee must be a number from 0 to {LARGEST:g} (rad); got {knee!r}.", knee=knee)
     leg = _humanoid(knee) if "left_ankle_pitch" in model.joint_names else _quadruped(knee)
-    missing = [name for name in ("floating_base", *leg[1]) if name not in model.joint_names]
+    missing = [name for name in (ROOT_JOINT, *leg[1]) if name not in model.joint_names]
     if missing:
         raise InputError(
             f"{model.name!r} is neither the humanoid nor the quadruped of freeflyer.robots: it has no joint "
@@ -31,7 +32,7 @@ def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
         )  # fmt: skip
     height, angles = leg
     q = model.neutral.copy()
-    q[model.joint("floating_base").iq + 2] = height
+    q[model.joint(ROOT_JOINT).iq + 2] = height
     for name, angle in angles.items():
         q[model.joint(name).iq] = angle
     return q

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from freeflyer.model.build import build
-from freeflyer.model.description import WORLD, Description, Joint, Link, Site
+from freeflyer.model.description import Description, Joint, Link, Site
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import AXES, Motor, at, hinge
+from freeflyer.robots._parts import AXES, Motor, at, floating, hinge
 from freeflyer.robots._solids import box, capsule, cylinder, ellipsoid, joined
 
 HIP_X, HIP_Y = 0.30, 0.11  # where the hip roll axes are, from the trunk's middle (m)
@@ -28,7 +28,7 @@ def quadruped() -> Model:
 def quadruped_description() -> Description:
     trunk = joined(box(16.0, (0.62, 0.22, 0.14)), ellipsoid(1.5, (0.07, 0.06, 0.05), (0.36, 0.0, 0.03)))
     links, sites = [Link("trunk", trunk)], [Site("imu", "trunk"), Site("camera", "trunk", at(x=0.43, z=0.03))]
-    joints = [Joint("floating_base", "free", WORLD, "trunk")]
+    joints = [floating("trunk")]
     for end, x in (("front", HIP_X), ("rear", -HIP_X)):
         for side, s in (("left", 1.0), ("right", -1.0)):
             leg_links, leg_joints, foot = _leg(f"{end}_{side}", x, s)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from freeflyer.model.build import build
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Site
+from freeflyer.model.description import Description, Inertia, Link, Site
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import at, serial_arm
+from freeflyer.robots._parts import at, floating, serial_arm
 from freeflyer.robots._solids import box, joined
 from freeflyer.robots.arms import arm_segments
 
@@ -34,9 +34,9 @@ def space_manipulator_description() -> Description:
         *(Site(f"{side}_panel_tip", "satellite", at(y=y)) for side, y in tips.items()),
         *arm_sites,
     )
-    floating = Joint("floating_base", "free", WORLD, "satellite")
+    base = floating("satellite")
     return Description(
-        "space_manipulator", (Link("satellite", _satellite()), *arm_links), (floating, *arm_joints), sites,
+        "space_manipulator", (Link("satellite", _satellite()), *arm_links), (base, *arm_joints), sites,
         actuated=tuple(j.name for j in arm_joints), gravity=(0.0, 0.0, 0.0),
     )  # fmt: skip
 
