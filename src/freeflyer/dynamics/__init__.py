@@ -1,0 +1,1 @@
+"""Dynamics of a model: pure functions, each with leading batch axes."""

@@ -35,13 +35,13 @@ def inlined(function: Callable) -> Any:
     return _compiled(function, fastmath=FAST, forceinline=True)
 
 
-def strict(function: Callable) -> Any:
-    """A building block whose order of operations matters (argument reduction): no fast-math."""
-    return _compiled(function, fastmath=False, forceinline=True)
+def immediate(function: Callable) -> Any:
+    """A kernel's door for one state: so quick that releasing the interpreter lock would only cost."""
+    return _compiled(function, nogil=False, fastmath=FAST)
 
 
-def _compiled(function: Callable, **options: Any) -> Any:
-    dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)
+def _compiled(function: Callable, nogil: bool = True, **options: Any) -> Any:
+    dispatcher = numba.njit(nogil=nogil, error_model="numpy", **options)(function)
     if not numba.config.DISABLE_JIT:
         dispatcher._cache = SourceKeyedCache(function)
     return dispatcher

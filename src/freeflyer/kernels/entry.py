@@ -1,7 +1,7 @@
 """From a kernel to what Python calls: one state at a time, or a range of a batch eight states at a time.
 
 A kernel has the arguments (topology, parameters, inputs..., options..., outputs...): inputs are rows of nq or nv scalars,
-options are integers, outputs are written. Both doors check that sizes fit the model, that every number is finite and
+options are integers, outputs are written. The doors take a model's handle instead of its two arrays. Both check that sizes fit the model, that every number is finite and
 every quaternion of unit length, and answer with a status; the friendly layer turns a status into a sentence.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from freeflyer.kernels._jit import inlined, kernel
+from freeflyer.kernels._jit import immediate, inlined, kernel
 from freeflyer.kernels.layout import N_Q, N_QUATERNIONS, N_V, QUATERNIONS_AT
-from freeflyer.kernels.memory import Packs, load, load_int
+from freeflyer.kernels.memory import Packs, load, load_int, model_arrays
 from freeflyer.kernels.pack import LANES, all_below
 from freeflyer.kernels.transpose import gather, scatter
 
@@ -23,7 +23,6 @@ OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT = 0, 1, 2, 3
 UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
 SIZES = {"q": N_Q, "v": N_V}
 FLOATS = types.Array(types.float64, 1, "C")
-MODEL = (types.Array(types.int64, 1, "C", readonly=True), types.Array(types.float64, 1, "C", readonly=True))
 
 
 class Entry:
@@ -43,7 +42,7 @@ class Entry:
     def _first_single(self, *arguments: Any) -> int:
         """Compile for flat float64 arrays only: anything else is a TypeError from now on, and never a new compilation."""
         outputs = tuple(types.Array(types.float64, axes, "C") for axes in self.output_axes)
-        self.single_source.compile(MODEL + (FLOATS,) * len(self.inputs) + (types.int64,) * self.options + outputs)
+        self.single_source.compile((types.int64,) + (FLOATS,) * len(self.inputs) + (types.int64,) * self.options + outputs)
         self.single_source.disable_compile()
         self.single = self.single_source
         return self.single(*arguments)
@@ -58,7 +57,8 @@ def named(function: Callable, name: str) -> Callable:
 def make_single(function: Any, sizes: tuple[int, ...], arity: int) -> Any:
     count = len(sizes)
 
-    def run(topology, parameters, arguments):
+    def run(handle, arguments):
+        topology, parameters = model_arrays(handle)
         status = checked(topology, arguments[0], sizes[0])
         if count > 1:
             status = max(status, checked(topology, arguments[1], sizes[1]))
@@ -70,20 +70,21 @@ def make_single(function: Any, sizes: tuple[int, ...], arity: int) -> Any:
 
     run = inlined(named(run, f"run.{function.py_func.__module__}.{function.py_func.__name__}"))
     forms = {  # a fixed number of arguments is dispatched faster than any number
-        2: lambda t, p, a, b: run(t, p, (a, b)),
-        3: lambda t, p, a, b, c: run(t, p, (a, b, c)),
-        4: lambda t, p, a, b, c, d: run(t, p, (a, b, c, d)),
-        5: lambda t, p, a, b, c, d, e: run(t, p, (a, b, c, d, e)),
-        6: lambda t, p, a, b, c, d, e, f: run(t, p, (a, b, c, d, e, f)),
-        7: lambda t, p, a, b, c, d, e, f, g: run(t, p, (a, b, c, d, e, f, g)),
+        2: lambda h, a, b: run(h, (a, b)),
+        3: lambda h, a, b, c: run(h, (a, b, c)),
+        4: lambda h, a, b, c, d: run(h, (a, b, c, d)),
+        5: lambda h, a, b, c, d, e: run(h, (a, b, c, d, e)),
+        6: lambda h, a, b, c, d, e, f: run(h, (a, b, c, d, e, f)),
+        7: lambda h, a, b, c, d, e, f, g: run(h, (a, b, c, d, e, f, g)),
     }
-    return kernel(named(forms[arity], f"single.{function.py_func.__module__}.{function.py_func.__name__}"))
+    return immediate(named(forms[arity], f"single.{function.py_func.__module__}.{function.py_func.__name__}"))
 
 
 def make_batch(function: Any, sizes: tuple[int, ...]) -> Any:
     count = len(sizes)
 
-    def batch(topology, parameters, inputs, options, outputs, packs_in, packs_out, start, stop):
+    def batch(handle, inputs, options, outputs, packs_in, packs_out, start, stop):
+        topology, parameters = model_arrays(handle)
         for first in range(start, stop, LANES):
             for k in range(count):
                 if not gather(inputs[k], first, stop, packs_in[k]):

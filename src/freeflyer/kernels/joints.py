@@ -10,6 +10,7 @@ from __future__ import annotations
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
     ZERO, accumulate3, add, add_scaled, column, compose, cross, load3, quaternion_rotation, rotate, scale, spin_z, store3,
+    subtract,
 )  # fmt: skip
 from freeflyer.kernels.layout import (
     BALL, BODIES, BODY_FLOATS, BODY_INTS, DIRECTION, FIRST_Q, HEADER, N_BODIES, SCREW, SINES_AT, SLIDE, SLIDE_OFFSET,
@@ -122,3 +123,34 @@ def directions(kind, parameters, at, R, work, to):
     store3(work, to + 3, column(R, 0))
     store3(work, to + DIRECTION + 3, column(R, 1))
     store3(work, to + 2 * DIRECTION + 3, column(R, 2))
+
+
+@inlined
+def add_column(J, nv, j, l, w):
+    """Column j of a row-major (6, nv) matrix grows by (l, w): mimic joints share it."""
+    store(J, j, load(J, j) + l[0])
+    store(J, nv + j, load(J, nv + j) + l[1])
+    store(J, 2 * nv + j, load(J, 2 * nv + j) + l[2])
+    store(J, 3 * nv + j, load(J, 3 * nv + j) + w[0])
+    store(J, 4 * nv + j, load(J, 4 * nv + j) + w[1])
+    store(J, 5 * nv + j, load(J, 5 * nv + j) + w[2])
+
+
+@inlined
+def frame_columns(kind, parameters, at, R, p, J, nv, j):
+    """Adds a joint's columns from j on, as seen from a frame at pose (R, p) in the joint's body, in the frame's axes."""
+    x, y, z = (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])  # the body's axes in the frame
+    if kind == SCREW:
+        turn, slide = load(parameters, at + TURN), load(parameters, at + SLIDE)
+        l = subtract(scale(p[0], y), scale(p[1], x))  # z x p, in the frame
+        add_column(J, nv, j, add(scale(turn, l), scale(slide, z)), scale(turn, z))
+        return
+    zero = scale(0.0, x)
+    if kind != BALL:
+        add_column(J, nv, j, x, zero)
+        add_column(J, nv, j + 1, y, zero)
+        add_column(J, nv, j + 2, z, zero)
+        j += 3
+    add_column(J, nv, j, subtract(scale(p[1], z), scale(p[2], y)), x)
+    add_column(J, nv, j + 1, subtract(scale(p[2], x), scale(p[0], z)), y)
+    add_column(J, nv, j + 2, subtract(scale(p[0], y), scale(p[1], x)), z)

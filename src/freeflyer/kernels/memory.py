@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import carray, types
 from numba.extending import intrinsic, overload
 
+from freeflyer.kernels._jit import inlined
 from freeflyer.kernels.pack import LANES, OVERLOAD, VECTOR, as_vector, pack_type
 
 
@@ -78,6 +79,37 @@ def address(typing_context, array):
         return builder.ptrtoint(data, ir.IntType(64))
 
     return types.int64(array), codegen
+
+
+@intrinsic
+def _int_pointer(typing_context, where):
+    def codegen(context, builder, sig, args):
+        return builder.inttoptr(args[0], ir.IntType(64).as_pointer())
+
+    return types.CPointer(types.int64)(types.int64), codegen
+
+
+@intrinsic
+def _float_pointer(typing_context, where):
+    def codegen(context, builder, sig, args):
+        return builder.inttoptr(args[0], ir.DoubleType().as_pointer())
+
+    return types.CPointer(types.float64)(types.int64), codegen
+
+
+@inlined
+def model_arrays(handle):
+    """(topology, parameters) of the model whose handle this is: see `handle_block`."""
+    block = carray(_int_pointer(handle), 4)
+    return carray(_int_pointer(block[0]), block[1]), carray(_float_pointer(block[2]), block[3])
+
+
+def handle_block(topology: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    """Addresses and sizes of a model's arrays; the block's own address is the model's handle.
+
+    One integer is passed to compiled code faster than two arrays are. Whoever calls holds the model.
+    """
+    return np.array([topology.ctypes.data, topology.size, parameters.ctypes.data, parameters.size], np.int64)
 
 
 def load(buffer: Any, i: int) -> Any:

@@ -69,3 +69,12 @@ def sincos_row(work, angles, sines, cosines, n):
         s, c = sincos(load_row(work, angles + i))
         store_row(work, sines + i, s)
         store_row(work, cosines + i, c)
+
+
+@kernel
+def atan2(y, x):
+    """The angle of the point (x, y), lane by lane from the C library."""
+    angle = y
+    for i in range(lanes(y)):
+        angle = with_lane(angle, i, math.atan2(lane(y, i), lane(x, i)))
+    return angle

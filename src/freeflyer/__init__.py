@@ -1,0 +1,51 @@
+"""freeflyer: dynamics, analysis and whole-body control of floating-base robots.
+
+    import freeflyer as ff
+
+    model = ff.load("robot.urdf")
+    M = ff.mass_matrix(model, ff.neutral(model))
+"""
+
+from freeflyer.dynamics.centroidal import (
+    center_of_mass, center_of_mass_jacobian, centroidal_bias, centroidal_momentum, centroidal_momentum_matrix,
+)  # fmt: skip
+from freeflyer.dynamics.equations import (
+    bias_forces, coriolis_matrix, forward_dynamics, gravity_forces, inverse_dynamics, inverse_mass_matrix, kinetic_energy,
+    mass_matrix, potential_energy,
+)  # fmt: skip
+from freeflyer.dynamics.evaluate import get_threads, set_threads
+from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose, frame_velocity
+from freeflyer.dynamics.kinematics import Kinematics, kinematics
+from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.errors import DescriptionError, FileError, FreeflyerError, InputError, UnknownNameError
+from freeflyer.model.build import build
+from freeflyer.model.configuration import neutral, normalize_configuration, random_configuration
+from freeflyer.model.description import (
+    Coupling, Description, Inertia, Joint, Link, Loop, Mimic, Site,
+)  # fmt: skip
+from freeflyer.model.edits import attach_payload, lock_joints, merge_fixed, with_gravity
+from freeflyer.model.load import load
+from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.writers import to_mjcf, to_urdf
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Coupling", "Description", "DescriptionError", "FileError", "FreeflyerError", "Inertia", "InputError", "Joint",
+    "JointInfo", "Kinematics", "Link", "Loop", "Mimic", "Model", "Site", "UnknownNameError", "attach_payload",
+    "bias_forces", "build", "center_of_mass", "center_of_mass_jacobian", "centroidal_bias", "centroidal_momentum",
+    "centroidal_momentum_matrix", "coriolis_matrix", "difference", "forward_dynamics", "frame_bias_acceleration",
+    "frame_jacobian", "frame_pose", "frame_velocity", "get_threads", "gravity_forces", "integrate", "inverse_dynamics",
+    "inverse_mass_matrix", "kinematics", "kinetic_energy", "load", "lock_joints", "mass_matrix", "merge_fixed", "neutral",
+    "normalize_configuration", "potential_energy", "random_configuration", "robots", "set_threads", "spatial", "to_mjcf",
+    "to_urdf", "with_gravity",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """Sub-packages come when they are asked for."""
+    if name in ("analysis", "robots", "spatial"):
+        import importlib
+
+        return importlib.import_module(f"freeflyer.{name}")
+    raise AttributeError(f"module 'freeflyer' has no attribute {name!r}")

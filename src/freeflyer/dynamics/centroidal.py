@@ -1,0 +1,67 @@
+"""Centre of mass and centroidal momentum: [linear; angular about the centre of mass], world axes.
+
+Armature is not part of it: a rotor's spin is the joint's own affair. Orin, Goswami, Lee (2013).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.errors import InputError
+from freeflyer.kernels import entries as E
+from freeflyer.model.model import Model
+
+
+def _massive(model: Model) -> None:
+    if not model.mass > 0.0:
+        raise InputError(f"model {model.name!r} has no moving mass, so no centre of mass", mass=model.mass)
+
+
+def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
+    """c (..., 3), m, of the moving links (links fixed to the world do not count)."""
+    _massive(model)
+    try:
+        c = np.empty(3)
+        if not E.COM.single(model.handle, q, c):
+            return c
+    except TypeError:
+        pass
+    return one(evaluate(E.COM, model, (q,), ("q",), ((3,),)))
+
+
+def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
+    """J (..., 3, nv) with J v the velocity of the centre of mass, world axes."""
+    return centroidal_momentum_matrix(model, q)[..., :3, :] / model.mass
+
+
+def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
+    """A_G (..., 6, nv) with A_G v the centroidal momentum."""
+    _massive(model)
+    if out is None:
+        try:
+            A = np.empty((6, model.nv))
+            if not E.MOMENTUM_MATRIX.single(model.handle, q, A):
+                return A
+        except TypeError:
+            pass
+    return one(evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), ((6, model.nv),), out=out))
+
+
+def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """h (..., 6), kg m/s and kg m^2/s."""
+    _massive(model)
+    return one(evaluate(E.MOMENTUM, model, (q, v), ("q", "v"), ((6,),)))
+
+
+def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """Adot_G v (..., 6): the rate of the centroidal momentum while no joint accelerates, N and N m; without gravity."""
+    _massive(model)
+    try:
+        b = np.empty(6)
+        if not E.MOMENTUM_BIAS.single(model.handle, q, v, b):
+            return b
+    except TypeError:
+        pass
+    return one(evaluate(E.MOMENTUM_BIAS, model, (q, v), ("q", "v"), ((6,),)))

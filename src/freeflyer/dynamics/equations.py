@@ -1,0 +1,152 @@
+"""The equations of motion M(q) a + bias(q, v) = tau + (forces of external wrenches), term by term and solved both ways.
+
+Every function takes leading batch axes, q (..., nq) and v, a, tau (..., nv), which broadcast against each other. One state
+takes the short way: straight to a compiled kernel that checks what it is given. Units SI, radians; generalised forces act
+along the velocity coordinates (for a free joint: the wrench [force; torque] on the body, in its own axes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics._gravity import under
+from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.external import external_forces
+from freeflyer.errors import InputError
+from freeflyer.kernels import entries as E
+from freeflyer.model.model import Model
+
+Wrenches = Mapping[str, ArrayLike] | None
+empty = np.empty
+
+
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
+                     gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+    """tau (..., nv) that gives the acceleration a: M a + bias minus the forces of `external`.
+
+    `external` maps frame names to wrenches [force; torque] (..., 6) on that frame, in its own axes, N and N m.
+    `gravity` (3,) replaces the model's; `out` (..., nv) receives the result. RBDA (2008), table 5.1.
+    Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length.
+    """
+    if external is None and gravity is None and out is None:
+        try:
+            tau = empty(model.nv)
+            if not E.RNEA.single(model.handle, q, v, a, tau):
+                return tau
+        except TypeError:
+            pass
+    model = under(model, gravity)
+    tau = one(evaluate(E.RNEA, model, (q, v, a), ("q", "v", "a"), ((model.nv,),), out=out))
+    if external is None:
+        return tau
+    forces = external_forces(model, q, external)
+    if out is None:
+        return tau - forces
+    out -= forces
+    return out
+
+
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
+                     gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+    """a (..., nv), the acceleration under the generalised forces tau and the wrenches `external` (see inverse_dynamics).
+
+    The articulated-body algorithm, RBDA (2008), table 7.1; where mimic joints share a coordinate, M is factorised.
+    Errors: as inverse_dynamics; and where M is singular (massless bodies that nothing holds), instead of a division by 0.
+    """
+    entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
+    if external is None and gravity is None and out is None:
+        try:
+            a = empty(model.nv)
+            if not entry.single(model.handle, q, v, tau, a):
+                return a
+        except TypeError:
+            pass
+    model = under(model, gravity)
+    if external is not None:
+        tau = np.asarray(tau, dtype=float) + external_forces(model, q, external)
+    return one(evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), ((model.nv,),), out=out))
+
+
+def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike | None = None,
+                out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+    """tau (..., nv) at zero acceleration: Coriolis, centrifugal and gravity forces."""
+    if gravity is None and out is None:
+        try:
+            tau = empty(model.nv)
+            if not E.RNEA.single(model.handle, q, v, model.zero, tau):
+                return tau
+        except TypeError:
+            pass
+    model = under(model, gravity)
+    return one(evaluate(E.RNEA, model, (q, v, model.zero), ("q", "v", "a"), ((model.nv,),), out=out))
+
+
+def gravity_forces(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:
+    """tau (..., nv) that holds the robot at rest: the gradient of the potential energy."""
+    if gravity is None and out is None:
+        try:
+            tau = empty(model.nv)
+            if not E.RNEA.single(model.handle, q, model.zero, model.zero, tau):
+                return tau
+        except TypeError:
+            pass
+    model = under(model, gravity)
+    return one(evaluate(E.RNEA, model, (q, model.zero, model.zero), ("q", "v", "a"), ((model.nv,),), out=out))
+
+
+def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
+    """M (..., nv, nv), symmetric, armature included. RBDA (2008), table 6.2."""
+    if out is None:
+        try:
+            M = empty((model.nv, model.nv))
+            if not E.CRBA.single(model.handle, q, M):
+                return M
+        except TypeError:
+            pass
+    return one(evaluate(E.CRBA, model, (q,), ("q",), ((model.nv, model.nv),), out=out))
+
+
+def inverse_mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
+    """M^-1 (..., nv, nv), symmetric, by the factorisation that keeps the tree's sparsity, RBDA (2008), section 6.5."""
+    if out is None:
+        try:
+            Minv = empty((model.nv, model.nv))
+            if not E.MINV.single(model.handle, q, Minv):
+                return Minv
+        except TypeError:
+            pass
+    return one(evaluate(E.MINV, model, (q,), ("q",), ((model.nv, model.nv),), out=out))
+
+
+def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["passive", "hamel"] = "passive", *,
+                    out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+    """C (..., nv, nv) with C v = bias - gravity.
+
+    "passive": Mdot = C + C^T, so that Mdot - 2 C is skew; that of the robot seen as particles, sum m J^T Jdot.
+    "hamel": the matrix of the Hamel equations on SE(3) x R^n, papers/004 (3.39), which is not passive.
+    """
+    if form not in ("passive", "hamel"):
+        raise InputError(f"form must be 'passive' or 'hamel', got {form!r}", form=form)
+    entry = E.CORIOLIS if form == "passive" else E.HAMEL
+    if out is None:
+        try:
+            C = empty((model.nv, model.nv))
+            if not entry.single(model.handle, q, v, C):
+                return C
+        except TypeError:
+            pass
+    return one(evaluate(entry, model, (q, v), ("q", "v"), ((model.nv, model.nv),), out=out))
+
+
+def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
+    """T (...), J: 1/2 v^T M v, armature included."""
+    return one(evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"), ((1,),)))[..., 0]
+
+
+def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None) -> Any:
+    """U (...), J: -mass gravity . centre of mass; zero when that is at the world's origin."""
+    return one(evaluate(E.POTENTIAL_ENERGY, under(model, gravity), (q,), ("q",), ((1,),)))[..., 0]

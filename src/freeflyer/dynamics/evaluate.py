@@ -1,0 +1,110 @@
+"""How friendly functions reach kernels: one state at once, or a batch eight states at a time on several threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from freeflyer.errors import InputError
+from freeflyer.kernels.entry import Entry, aligned_packs
+from freeflyer.kernels.pack import LANES
+from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.model import Model
+
+SMALL_BATCH = 64  # below this many states, threads cost more than they give
+CHUNKS_PER_THREAD = 4
+_threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+def set_threads(n: int) -> None:
+    """Sets how many threads a batch is spread over (at least 1). Results do not depend on it."""
+    global _threads
+    if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= 1024:
+        raise InputError(f"threads must be an integer from 1 to 1024, got {n!r}", threads=n)
+    _threads = int(n)
+
+
+def get_threads() -> int:
+    """How many threads a batch is spread over; at first, as many as the process may use."""
+    return _threads
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="freeflyer")
+
+
+def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], shapes: tuple[tuple[int, ...], ...],
+             options: tuple[int, ...] = (), out: np.ndarray | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
+    """The general path: checks, broadcasts leading axes, and runs one state or a batch; one array per output.
+
+    `shapes` are the outputs' shapes for one state. `out` may hold the first output, of shape (batch axes, *shape).
+    """
+    arrays = [row(model, name, x, letter) for name, x, letter in zip(names, inputs, entry.inputs)]
+    try:
+        lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+    except ValueError:
+        shown = ", ".join(f"{name} {x.shape}" for name, x in zip(names, arrays))
+        raise InputError(f"the leading (batch) axes do not broadcast together: {shown}", shapes=[x.shape for x in arrays]) from None
+    results = tuple(_output(out if k == 0 else None, lead + shape) for k, shape in enumerate(shapes))
+    count = prod(lead)
+    if count == 0:
+        return results
+    rows = tuple(_rows(x, lead, count) for x in arrays)
+    if not lead:
+        status = entry.single(model.handle, *(x[0] for x in rows), *options, *(_two_axes(r, s) for r, s in zip(results, shapes)))
+    else:
+        status = _run_batch(entry, model, rows, options, tuple(r.reshape(count, -1) for r in results))
+    if status:
+        for name, x, letter in zip(names, arrays, entry.inputs):
+            check_configuration(model, name, x, letter)
+        raise InputError(f"{entry.name} met an input it cannot use", names=names)
+    return results
+
+
+def _rows(x: np.ndarray, lead: tuple[int, ...], count: int) -> np.ndarray:
+    """x as a writable C-contiguous (count, n): the only kind that kernels are compiled for."""
+    if x.shape[:-1] != lead:
+        x = np.broadcast_to(x, (*lead, x.shape[-1]))
+    return (np.ascontiguousarray(x) if x.flags.writeable else np.array(x)).reshape(count, x.shape[-1])
+
+
+def _two_axes(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    return array if len(shape) == 2 else array.reshape(-1)
+
+
+def _output(out: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
+    if out is None:
+        return np.empty(shape)
+    usable = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.flags.c_contiguous and out.flags.writeable
+    if not usable or out.shape != shape:
+        got = f"{out.dtype} array of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise InputError(f"out must be a writable C-contiguous float64 array of shape {shape}, got {got}", expected=shape)
+    return out
+
+
+def _run_batch(entry: Entry, model: Model, rows: tuple[np.ndarray, ...], options: tuple[int, ...], outs: tuple[np.ndarray, ...]) -> int:
+    """Zero, or non-zero if a state was refused. Chunks begin at multiples of 8, so packs do not depend on threads."""
+    count = rows[0].shape[0]
+
+    def run(start: int, stop: int) -> int:
+        packs_in = tuple(aligned_packs(x.shape[1]) for x in rows)
+        packs_out = tuple(aligned_packs(x.shape[1]) for x in outs)
+        return entry.batch(model.handle, rows, options, outs, packs_in, packs_out, start, stop) + 1
+
+    if _threads == 1 or count < SMALL_BATCH:
+        return run(0, count)
+    size = -(-count // (LANES * CHUNKS_PER_THREAD * _threads)) * LANES
+    tasks = [_pool(_threads).submit(run, start, min(start + size, count)) for start in range(0, count, size)]
+    return max(task.result() for task in tasks)
+
+
+def one(results: Sequence[np.ndarray]) -> np.ndarray:
+    """The only output."""
+    return results[0]

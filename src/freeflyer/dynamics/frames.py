@@ -1,0 +1,68 @@
+"""Poses, velocities and Jacobians of named frames (links and sites).
+
+Twists are [linear; angular]. `expressed` says in which axes, and of which point: "body" (frame's axes, frame's origin),
+"mixed" (world axes, frame's origin), "world" (world axes, the point of the body passing the world's origin).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.errors import InputError
+from freeflyer.kernels import entries as E
+from freeflyer.model.model import Model
+
+Expressed = Literal["body", "mixed", "world"]
+EXPRESSED = {"body": 0, "mixed": 1, "world": 2}
+
+
+def expression(name: str) -> int:
+    """The number of an expression; InputError for other words."""
+    try:
+        return EXPRESSED[name]
+    except (KeyError, TypeError):
+        raise InputError(f"expressed must be 'body', 'mixed' or 'world', got {name!r}", expressed=name) from None
+
+
+def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
+    """X_WF (..., 4, 4), the pose of a frame in the world."""
+    index = model.frame(frame)
+    try:
+        X = np.empty((4, 4))
+        if not E.FRAME_POSE.single(model.handle, q, index, X):
+            return X
+    except TypeError:
+        pass
+    return one(evaluate(E.FRAME_POSE, model, (q,), ("q",), ((4, 4),), (index,)))
+
+
+def frame_jacobian(model: Model, q: ArrayLike, frame: str, expressed: Expressed = "body", *, out: np.ndarray | None = None) -> np.ndarray:
+    """J (..., 6, nv) with J v the frame's twist."""
+    try:
+        options = (model.frame_index[frame], EXPRESSED[expressed])
+        if out is None:
+            J = np.empty((6, model.nv))
+            if not E.FRAME_JACOBIAN.single(model.handle, q, *options, J):
+                return J
+    except (KeyError, TypeError):
+        options = (model.frame(frame), expression(expressed))
+    return one(evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), ((6, model.nv),), options, out=out))
+
+
+def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body") -> np.ndarray:
+    """V (..., 6), the frame's twist."""
+    options = (model.frame(frame), expression(expressed))
+    return one(evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), ((6,),), options))
+
+
+def frame_bias_acceleration(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body") -> np.ndarray:
+    """Jdot v (..., 6): the rate of the frame's twist while no joint accelerates; gravity plays no part.
+
+    For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
+    """
+    options = (model.frame(frame), expression(expressed))
+    return one(evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), ((6,),), options))

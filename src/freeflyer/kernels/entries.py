@@ -1,0 +1,33 @@
+"""Every kernel that Python may call, with its inputs: the list that the friendly layers use."""
+
+from __future__ import annotations
+
+from freeflyer.kernels import centroidal, configuration, frames, hamel, motions
+from freeflyer.kernels.aba import aba
+from freeflyer.kernels.coriolis import coriolis
+from freeflyer.kernels.crba import crba
+from freeflyer.kernels.entry import Entry
+from freeflyer.kernels.minv import minv, shared_forward_dynamics
+from freeflyer.kernels.rnea import rnea
+
+RNEA = Entry(rnea, "qvv")
+ABA = Entry(aba, "qvv")
+SHARED_FORWARD_DYNAMICS = Entry(shared_forward_dynamics, "qvv")
+CRBA = Entry(crba, "q", output_axes=(2,))
+MINV = Entry(minv, "q", output_axes=(2,))
+CORIOLIS = Entry(coriolis, "qv", output_axes=(2,))
+HAMEL = Entry(hamel.hamel_coriolis, "qv", output_axes=(2,))
+FRAME_POSE = Entry(frames.frame_pose, "q", options=1, output_axes=(2,))
+FRAME_JACOBIAN = Entry(frames.frame_jacobian, "q", options=2, output_axes=(2,))
+FRAME_VELOCITY = Entry(motions.frame_velocity, "qv", options=2)
+FRAME_BIAS = Entry(motions.frame_bias, "qv", options=2)
+ALL_MOTIONS = Entry(motions.all_motions, "qv", output_axes=(2, 2, 2))
+ALL_POSES = Entry(motions.all_poses, "q", output_axes=(2,))
+COM = Entry(centroidal.com, "q")
+MOMENTUM_MATRIX = Entry(centroidal.momentum_matrix, "q", output_axes=(2,))
+MOMENTUM = Entry(centroidal.momentum_vector, "qv")
+MOMENTUM_BIAS = Entry(centroidal.momentum_bias, "qv")
+KINETIC_ENERGY = Entry(centroidal.kinetic_energy, "qv")
+POTENTIAL_ENERGY = Entry(centroidal.potential_energy, "q")
+INTEGRATE = Entry(configuration.integrate, "qv")
+DIFFERENCE = Entry(configuration.difference, "qq")

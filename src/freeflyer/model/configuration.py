@@ -1,0 +1,56 @@
+"""The configuration space of a model: neutral and random postures, moving on it, differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+
+ANGLE, STROKE = np.pi, 1.0  # where a joint has no limits
+
+
+def neutral(model: Model) -> np.ndarray:
+    """q (nq,) with every coordinate zero and every quaternion the identity."""
+    return model.neutral.copy()
+
+
+def random_configuration(model: Model, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
+    """Random postures (*size, nq): uniform within the limits, or +-pi rad and +-1 m where there are none; uniform rotations."""
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
+    lead = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    q = np.empty((*lead, model.nq))
+    for joint in model.joints:
+        if joint.nv == 0:
+            continue
+        iq, iv = joint.iq, joint.iv
+        if joint.kind in ("free", "spherical"):
+            if joint.kind == "free":
+                q[..., iq : iq + 3] = rng.uniform(-STROKE, STROKE, (*lead, 3))
+            x = rng.standard_normal((*lead, 4))
+            q[..., iq + joint.nq - 4 : iq + joint.nq] = x / np.linalg.norm(x, axis=-1, keepdims=True)
+            continue
+        for k in range(joint.nv):
+            slides = joint.kind == "prismatic" or (joint.kind == "cylindrical" and k == 0) or (joint.kind == "planar" and k < 2)
+            span = STROKE if slides else ANGLE
+            low, high = model.position_lower[iv + k], model.position_upper[iv + k]
+            low, high = (low if np.isfinite(low) else -span), (high if np.isfinite(high) else span)
+            q[..., iq + k] = rng.uniform(min(low, high), max(low, high), lead)
+    return q
+
+
+def normalize_configuration(model: Model, q: Any) -> np.ndarray:
+    """q (..., nq) with every quaternion scaled to unit length; InputError where one is zero."""
+    q = np.array(row(model, "q", q, "q"))
+    for joint in model.joints:
+        if joint.kind in ("free", "spherical") and joint.nq:
+            part = q[..., joint.iq + joint.nq - 4 : joint.iq + joint.nq]
+            norm = np.linalg.norm(part, axis=-1, keepdims=True)
+            if not np.all(norm > 1e-12) or not np.all(np.isfinite(norm)):
+                raise InputError(f"the quaternion of joint {joint.name!r} is zero or not finite: it has no direction", joint=joint.name)
+            part /= norm
+    return q

@@ -1,0 +1,64 @@
+"""Checks of what users pass as q, v, a, tau: shape and type at once, values only when a kernel has refused them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from freeflyer.errors import InputError
+from freeflyer.kernels.entry import UNIT_TOLERANCE
+from freeflyer.model.model import Model
+
+
+def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
+    """x as float64 (..., nq) for letter q, (..., nv) for v; InputError if it is no such array of real numbers."""
+    try:
+        array = np.asarray(x)
+    except Exception as error:
+        raise InputError(f"{name} cannot be read as an array: {error}", name=name) from None
+    if array.dtype.kind not in "fiub" or array.dtype.kind == "b":
+        raise InputError(f"{name} must hold real numbers, got {type(x).__name__} of dtype {array.dtype}", name=name)
+    n, size = (model.nq, "nq") if letter == "q" else (model.nv, "nv")
+    if array.ndim == 0 or array.shape[-1] != n:
+        hint = ""
+        if array.ndim and array.shape[-1] == (model.nv if letter == "q" else model.nq):
+            hint = f" (this model has nq = {model.nq} position and nv = {model.nv} velocity coordinates)"
+        elif array.ndim > 1 and array.shape[0] == n:
+            hint = " (transposed? batch axes come first)"
+        raise InputError(f"{name} has shape {array.shape}, expected (..., {size} = {n}){hint}", name=name, shape=array.shape, expected=n)
+    return array.astype(np.float64, copy=False)
+
+
+def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:
+    """Raises InputError that names the first NaN, infinity or non-unit quaternion."""
+    bad = np.argwhere(~np.isfinite(x))
+    if len(bad):
+        at = tuple(int(k) for k in bad[0])
+        joint = coordinate_owner(model, at[-1], letter)
+        raise InputError(f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite", name=name, index=at, joint=joint)
+    if letter != "q":
+        return
+    for joint in model.joints:
+        if joint.kind not in ("free", "spherical"):
+            continue
+        first = joint.iq + joint.nq - 4
+        norms = np.linalg.norm(x[..., first : first + 4], axis=-1)
+        wrong = np.argwhere(np.abs(norms**2 - 1.0) >= UNIT_TOLERANCE)
+        if len(wrong):
+            at = tuple(int(k) for k in wrong[0])
+            where = f"{name}{list(at)}" if at else name
+            raise InputError(
+                f"the quaternion of joint {joint.name!r}, {where}[{first}:{first + 4}] in the order x, y, z, w, has norm "
+                f"{norms[at]:.9g}, expected 1: normalise it (freeflyer.normalize_configuration)",
+                name=name, joint=joint.name, norm=float(norms[at]),
+            )  # fmt: skip
+
+
+def coordinate_owner(model: Model, k: int, letter: str) -> str:
+    """The joint that owns entry k of q or v."""
+    for joint in model.joints:
+        first, n = (joint.iq, joint.nq) if letter == "q" else (joint.iv, joint.nv)
+        if first <= k < first + n:
+            return joint.name
+    return "?"
