@@ -61,13 +61,17 @@ class LoopRow:
 
 @dataclass(frozen=True)
 class Overview:
-    """The facts of a robot; `base` is how its root moves: free, planar, fixed ..."""
+    """The facts of a robot; `base` is how its root moves: free, planar, fixed ...
+
+    `mass` (kg) is what moves; `total_mass` counts links fixed to the world too.
+    """
 
     name: str
     base: str
     nq: int
     nv: int
     mass: float
+    total_mass: float
     gravity: np.ndarray
     actuated: tuple[str, ...]
     links: tuple[LinkRow, ...]
@@ -91,6 +95,7 @@ def overview(model: Any) -> Overview:
         nq=model.nq,
         nv=model.nv,
         mass=float(model.mass),
+        total_mass=float(sum(link.inertia.mass for link in d.links)),
         gravity=np.array(model.gravity, dtype=float),
         actuated=tuple(model.actuated),
         links=_link_rows(d),

@@ -80,7 +80,7 @@ def _table(heads: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> 
 def _facts(r: Report) -> str:
     o = r.overview
     facts = [
-        (number(o.mass, 6), "kg"), (str(o.nq), "positions nq"), (str(o.nv), "velocities nv"), (esc(o.base), "base"),
+        (number(o.mass, 6), "kg" if o.mass == o.total_mass else "kg moving"), (str(o.nq), "positions nq"), (str(o.nv), "velocities nv"), (esc(o.base), "base"),
         (str(len(o.links)), "links"), (str(len(o.joints)), "moving joints"), (str(len(o.actuated)), "actuated joints"),
         (str(len(o.loops)), "loops"), (", ".join(number(x) for x in o.gravity), "gravity, m/s²"),
     ]  # fmt: skip
@@ -104,9 +104,7 @@ def _tree(r: Report) -> str:
 
 def _masses(r: Report) -> str:
     o = r.overview
-    about = (
-        f"{number(o.mass, 6)} kg over {count(sum(link.mass > 0 for link in o.links), 'link')} with mass, in tree order."
-    )
+    about = f"{number(o.total_mass, 6)} kg over {count(sum(link.mass > 0 for link in o.links), 'link')} with mass, in tree order."
     return _section("Mass distribution", about, inline_svg(partial(figures.mass_distribution, o), "mass"))
 
 

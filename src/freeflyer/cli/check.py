@@ -32,7 +32,7 @@ def check(
     from freeflyer.analysis.checking import check as run
     from freeflyer.cli.output import output, write_json
 
-    result = run(load_robot(robot, base, loops).model, seed)
+    result = run(load_robot(robot, base, loops, inertias="as-is").model, seed)
     out = output(json)
     out.print(_identities(result))
     if result.findings:

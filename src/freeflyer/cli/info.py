@@ -35,21 +35,29 @@ def info(
     for note in result.notes:
         from freeflyer.cli.output import name
 
-        out.print(name(f"note: {note}", "cyan"))
+        out.print(name(f"note: {note}", "cyan", 2000), soft_wrap=True)
     write_json(json, "info", result)
 
 
 def _head(o: Overview) -> Text:
     from rich.text import Text
 
-    from freeflyer.analysis.text import count, number
+    from freeflyer.analysis.text import count
     from freeflyer.cli.output import name
 
     facts = (
-        f"  {o.base} base, nq {o.nq}, nv {o.nv}, {number(o.mass, 6)} kg, {count(len(o.links), 'link')}, "
+        f"  {o.base} base, nq {o.nq}, nv {o.nv}, {_mass(o)}, {count(len(o.links), 'link')}, "
         f"{count(len(o.joints), 'moving joint')}, {len(o.actuated)} actuated, {count(len(o.loops), 'loop')}"
     )
     return Text.assemble(name(o.name, "bold"), facts)
+
+
+def _mass(o: Overview) -> str:
+    """The mass that moves, and all of it where a part stands still."""
+    from freeflyer.analysis.text import number
+
+    still = "" if abs(o.total_mass - o.mass) <= 1e-9 * o.total_mass else f" moving of {number(o.total_mass, 6)} kg"
+    return f"{number(o.mass, 6)} kg{still}"
 
 
 def _tree(o: Overview) -> list[Text]:

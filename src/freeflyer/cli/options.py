@@ -11,11 +11,12 @@ import typer
 
 
 class Base(StrEnum):
-    """How the root link of a file's robot is held."""
+    """How the root link of a file's robot is held; `file`: as the file says."""
 
     free = "free"
     fixed = "fixed"
     planar = "planar"
+    file = "file"
 
 
 def _keep_traceback(context: typer.Context, value: bool) -> None:
@@ -58,7 +59,7 @@ class Robot:
     path: Path | None
 
 
-def load_robot(name: str, base: Base | None = None, loops: Path | None = None) -> Robot:
+def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Robot:
     """The robot that a ROBOT argument means: a file that exists, else a built-in robot, as in `humanoid:dof=20`."""
     import freeflyer as ff
     from freeflyer import robots
@@ -66,7 +67,8 @@ def load_robot(name: str, base: Base | None = None, loops: Path | None = None) -
 
     path = Path(name)
     if path.is_file():
-        return Robot(ff.load(path, base=str(base or Base.free), loops=loops), path)
+        held = None if base is Base.file else str(base or Base.free)
+        return Robot(ff.load(path, base=held, loops=loops, inertias=inertias), path)
     kind, _, options = name.partition(":")
     if kind in robots.names():
         if base is not None or loops is not None:

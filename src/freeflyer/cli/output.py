@@ -44,9 +44,9 @@ def show_error(error: Exception) -> None:
     console(stderr=True).print(Text.assemble(("error: ", "bold red"), (visible(error, 2000), "red")), soft_wrap=True)
 
 
-def name(text: object, style: str = "") -> Text:
+def name(text: object, style: str = "", longest: int = 80) -> Text:
     """A name from a robot, safe to print."""
-    return Text(visible(text), style=style)
+    return Text(visible(text, longest), style=style)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:

@@ -124,4 +124,4 @@ def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: pe
 
 def _comparable(result: Any, frame: str) -> Any:
     """The pose of the frame, where the result is that of `kinematics`."""
-    return result.pose(frame) if isinstance(result, ff.Kinematics) else result
+    return result.frame_pose(frame) if isinstance(result, ff.Kinematics) else result
