@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError
+from freeflyer.kernels import entries
 from freeflyer.kernels.entry import Entry, aligned_packs
 from freeflyer.kernels.pack import LANES
 from freeflyer.model.inputs import check_configuration, row
@@ -64,15 +65,27 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     if status:
         for name, x, letter in zip(names, arrays, entry.inputs):
             check_configuration(model, name, x, letter)
-        raise InputError(f"{entry.name} met an input it cannot use", names=names)
+        raise singular(model, arrays[0])
     return results
+
+
+def singular(model: Model, q: np.ndarray) -> InputError:
+    """The error for a mass matrix that cannot be inverted, with the joint at fault."""
+    M = evaluate(entries.CRBA, model, (q.reshape(-1, model.nq)[:1],), ("q",), ((model.nv, model.nv),))[0][0]
+    values, vectors = np.linalg.eigh(M)
+    at = int(np.argmax(np.abs(vectors[:, 0])))
+    joint = next(j.name for j in model.joints if j.iv <= at < j.iv + j.nv)
+    return InputError(
+        f"the mass matrix of {model.name!r} is singular (eigenvalues from {values[0]:.3g} to {values[-1]:.3g}): joint {joint!r} moves "
+        "no inertia. Give its links mass, give the joint armature, or lock it (freeflyer.lock_joints)", joint=joint, eigenvalue=float(values[0]),
+    )  # fmt: skip
 
 
 def _rows(x: np.ndarray, lead: tuple[int, ...], count: int) -> np.ndarray:
     """x as a writable C-contiguous (count, n): the only kind that kernels are compiled for."""
     if x.shape[:-1] != lead:
         x = np.broadcast_to(x, (*lead, x.shape[-1]))
-    return (np.ascontiguousarray(x) if x.flags.writeable else np.array(x)).reshape(count, x.shape[-1])
+    return (np.ascontiguousarray(x) if x.flags.writeable else np.array(x, order="C")).reshape(count, x.shape[-1])
 
 
 def _two_axes(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -96,7 +109,7 @@ def _run_batch(entry: Entry, model: Model, rows: tuple[np.ndarray, ...], options
     def run(start: int, stop: int) -> int:
         packs_in = tuple(aligned_packs(x.shape[1]) for x in rows)
         packs_out = tuple(aligned_packs(x.shape[1]) for x in outs)
-        return entry.batch(model.handle, rows, options, outs, packs_in, packs_out, start, stop) + 1
+        return entry.batch(model.handle, rows, options, outs, packs_in, packs_out, start, stop)
 
     if _threads == 1 or count < SMALL_BATCH:
         return run(0, count)

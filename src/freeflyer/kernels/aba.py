@@ -18,7 +18,10 @@ from freeflyer.kernels.joints import body_floats
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import ARMATURE_AT, FREE_AT, GRAVITY, MASS, N_BODIES, N_COLUMNS
 from freeflyer.kernels.memory import load, load_int, store
+from freeflyer.kernels.pack import select_less
 
+SINGULAR = 1e-26  # squared cosine between a column and its articulated inertia times it
+NAN = float("nan")
 BODY = 36  # A (6), B (9), C (6), bias force and moment (6), bias acceleration (6), angular velocity (3)
 ELIMINATED = 8  # a column's U (6), 1 / d, u
 
@@ -110,7 +113,9 @@ def aba(topology, parameters, q, v, tau, a):
             at, j, to = direction_at(topology, c), coordinate(topology, c), columns + ELIMINATED * c
             l, w = load3(work, at), load3(work, at + 3)
             U, V = articulated_apply(A, B, C, l, w)
-            inverse = 1.0 / (dot(l, U) + dot(w, V) + load(parameters, armature + j))
+            d = dot(l, U) + dot(w, V) + load(parameters, armature + j)
+            size = (dot(U, U) + dot(V, V)) * (dot(l, l) + dot(w, w))
+            inverse = select_less(SINGULAR * size, d * d, 1.0, NAN) / d
             u = load(tau, j) - dot(l, f) - dot(w, t)
             A, B, C = sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)
             f, t = add_scaled(f, inverse * u, U), add_scaled(t, inverse * u, V)

@@ -11,10 +11,10 @@ from freeflyer.kernels.minv import minv, shared_forward_dynamics
 from freeflyer.kernels.rnea import rnea
 
 RNEA = Entry(rnea, "qvv")
-ABA = Entry(aba, "qvv")
-SHARED_FORWARD_DYNAMICS = Entry(shared_forward_dynamics, "qvv")
+ABA = Entry(aba, "qvv", solves=True)
+SHARED_FORWARD_DYNAMICS = Entry(shared_forward_dynamics, "qvv", solves=True)
 CRBA = Entry(crba, "q", output_axes=(2,))
-MINV = Entry(minv, "q", output_axes=(2,))
+MINV = Entry(minv, "q", output_axes=(2,), solves=True)
 CORIOLIS = Entry(coriolis, "qv", output_axes=(2,))
 HAMEL = Entry(hamel.hamel_coriolis, "qv", output_axes=(2,))
 FRAME_POSE = Entry(frames.frame_pose, "q", options=1, output_axes=(2,))

@@ -17,30 +17,35 @@ from freeflyer.kernels._jit import immediate, inlined, kernel
 from freeflyer.kernels.layout import N_Q, N_QUATERNIONS, N_V, QUATERNIONS_AT
 from freeflyer.kernels.memory import Packs, load, load_int, model_arrays
 from freeflyer.kernels.pack import LANES, all_below
-from freeflyer.kernels.transpose import gather, scatter
+from freeflyer.kernels.transpose import finite_packs, gather, scatter
 
-OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT = 0, 1, 2, 3
+OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, SINGULAR = 0, 1, 2, 3, 4
 UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
 SIZES = {"q": N_Q, "v": N_V}
 FLOATS = types.Array(types.float64, 1, "C")
 
 
 class Entry:
-    """A kernel's two doors, compiled when first used. `inputs` holds a letter per input: q, v (or w: any width)."""
+    """A kernel's two doors, compiled when first used. `inputs` holds a letter per input: q or v.
 
-    __slots__ = ("batch", "batch_source", "inputs", "name", "options", "output_axes", "single", "single_source")
+    A kernel that `solves` a linear system writes NaN where that is singular: its output is looked at, too.
+    """
 
-    def __init__(self, function: Any, inputs: str, options: int = 0, output_axes: tuple[int, ...] = (1,)) -> None:
+    __slots__ = ("batch", "inputs", "name", "options", "output_axes", "single", "single_source")
+
+    def __init__(self, function: Any, inputs: str, options: int = 0, output_axes: tuple[int, ...] = (1,), solves: bool = False) -> None:
         self.name, self.inputs = function.py_func.__name__, inputs
         self.options, self.output_axes = options, output_axes
-        sizes = tuple(SIZES.get(letter, -1) for letter in inputs)
-        self.single_source = make_single(function, sizes, len(inputs) + options + len(output_axes))
-        self.batch_source = make_batch(function, sizes)
+        sizes = tuple(SIZES[letter] for letter in inputs)
+        self.single_source = make_single(function, sizes, len(inputs) + options + len(output_axes), solves)
         self.single: Callable[..., int] = self._first_single
-        self.batch: Callable[..., int] = self.batch_source
+        self.batch: Callable[..., int] = make_batch(function, sizes, solves)
 
     def _first_single(self, *arguments: Any) -> int:
         """Compile for flat float64 arrays only: anything else is a TypeError from now on, and never a new compilation."""
+        flat = [isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == np.float64 for x in arguments[1 : 1 + len(self.inputs)]]
+        if not all(flat):
+            raise TypeError("not a single state")
         outputs = tuple(types.Array(types.float64, axes, "C") for axes in self.output_axes)
         self.single_source.compile((types.int64,) + (FLOATS,) * len(self.inputs) + (types.int64,) * self.options + outputs)
         self.single_source.disable_compile()
@@ -54,7 +59,7 @@ def named(function: Callable, name: str) -> Callable:
     return function
 
 
-def make_single(function: Any, sizes: tuple[int, ...], arity: int) -> Any:
+def make_single(function: Any, sizes: tuple[int, ...], arity: int, solves: bool) -> Any:
     count = len(sizes)
 
     def run(handle, arguments):
@@ -66,6 +71,8 @@ def make_single(function: Any, sizes: tuple[int, ...], arity: int) -> Any:
             status = max(status, checked(topology, arguments[2], sizes[2]))
         if status == OK:
             function(topology, parameters, *arguments)
+            if solves and not finite(arguments[-1], arguments[-1].size):
+                return SINGULAR
         return status
 
     run = inlined(named(run, f"run.{function.py_func.__module__}.{function.py_func.__name__}"))
@@ -80,21 +87,24 @@ def make_single(function: Any, sizes: tuple[int, ...], arity: int) -> Any:
     return immediate(named(forms[arity], f"single.{function.py_func.__module__}.{function.py_func.__name__}"))
 
 
-def make_batch(function: Any, sizes: tuple[int, ...]) -> Any:
+def make_batch(function: Any, sizes: tuple[int, ...], solves: bool) -> Any:
     count = len(sizes)
 
     def batch(handle, inputs, options, outputs, packs_in, packs_out, start, stop):
+        """OK, or why the first refused pack of states was refused."""
         topology, parameters = model_arrays(handle)
         for first in range(start, stop, LANES):
             for k in range(count):
                 if not gather(inputs[k], first, stop, packs_in[k]):
-                    return first + NOT_FINITE * inputs[0].shape[0]
+                    return NOT_FINITE
                 if sizes[k] == N_Q and not unit_quaternions(topology, packs_in[k]):
-                    return first + NOT_UNIT * inputs[0].shape[0]
+                    return NOT_UNIT
             function(topology, parameters, *packs_in, *options, *packs_out)
+            if solves and not finite_packs(packs_out[0].data, outputs[0].shape[1]):
+                return SINGULAR
             for k in range(len(outputs)):
                 scatter(packs_out[k], outputs[k], first, stop)
-        return -1
+        return OK
 
     return kernel(named(batch, f"batch.{function.py_func.__module__}.{function.py_func.__name__}"))
 
@@ -102,7 +112,7 @@ def make_batch(function: Any, sizes: tuple[int, ...]) -> Any:
 @inlined
 def checked(topology, x, size):
     """The status of one input."""
-    if size >= 0 and x.size != load_int(topology, size):
+    if x.size != load_int(topology, size):
         return WRONG_SIZE
     if not finite(x, x.size):
         return NOT_FINITE

@@ -11,7 +11,11 @@ from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.crba import crba
 from freeflyer.kernels.layout import COORDINATE_INTS, COORDINATES_AT, LAST_COORDINATE, N_V, PARENT_COORDINATE
 from freeflyer.kernels.memory import load, load_int, load_row, row_step, store, store_row, workspace
+from freeflyer.kernels.pack import select_less
 from freeflyer.kernels.rnea import rnea
+
+SINGULAR = 1e-14  # a pivot, relative to its diagonal entry of M
+NAN = float("nan")
 
 
 @inlined
@@ -40,13 +44,14 @@ def factor(topology, nv, H, D):
             for m in range(k + 1, last_of(topology, k) + 1):
                 x = x - load(H, nv * j + m) * load(H, nv * k + m)
             store(H, nv * j + k, x)  # U D, for now
-        pivot = load(H, nv * j + j)
+        diagonal = load(H, nv * j + j)
+        pivot = diagonal
         for k in range(j + 1, end):
             y = load(H, nv * j + k)
             x = y / load(D, k)
             pivot = pivot - x * y
             store(H, nv * j + k, x)
-        store(D, j, pivot)
+        store(D, j, select_less(SINGULAR * diagonal, pivot, pivot, NAN))
 
 
 @kernel

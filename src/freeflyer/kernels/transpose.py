@@ -94,6 +94,15 @@ def gather(rows, first, stop, packs):
     return all_below(total, 1.0)
 
 
+@kernel
+def finite_packs(data, n):
+    """Whether n Packs are finite."""
+    total = 0.0 * _load_pack(data, 0)
+    for i in range(1, n):
+        total = total + 0.0 * _load_pack(data, LANES * i)
+    return all_below(total, 1.0)
+
+
 @inlined
 def with_zeros(x):
     for k in range(LANES):
