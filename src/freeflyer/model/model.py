@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import unknown_name
+from freeflyer.kernels.memory import handle_block
 from freeflyer.model.description import Description, Loop, Mimic
 
 
@@ -59,7 +60,19 @@ class Model:
     parameters: np.ndarray = field(repr=False)
     description: Description = field(repr=False)
     frame_index: dict[str, int] = field(repr=False)
-    constants: dict[str, Any] = field(repr=False, default_factory=dict)  # zero rows, by size
+    handle: int = field(init=False, repr=False)  # what compiled code knows the model by
+    zero: np.ndarray = field(init=False, repr=False)  # (nv,)
+
+    def __post_init__(self) -> None:
+        block = handle_block(self.topology, self.parameters)
+        object.__setattr__(self, "_block", block)  # kept alive with the model
+        object.__setattr__(self, "handle", block.ctypes.data)
+        object.__setattr__(self, "zero", np.zeros(self.nv))
+
+    def __reduce__(self) -> Any:
+        from freeflyer.model.build import build
+
+        return build, (self.description,)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
