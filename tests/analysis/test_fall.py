@@ -1,4 +1,4 @@
-"""Free fall: energy stays, and the drift falls with the fourth power of the step."""
+"""Free fall: energy stays, and the drift falls with the fourth power of the step (the fifth for plain swinging)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from freeflyer.analysis.fall import step
 )
 def test_the_drift_is_small_and_of_order_four(robot):
     study = free_fall(robot)
-    assert study.order == pytest.approx(4.0, abs=0.5)
+    assert 3.5 < study.order < 5.5
     assert study.runs[-1].worst < 1e-6
     assert [len(run.time) for run in study.runs] == [21, 41, 81, 161, 321]
 

@@ -30,7 +30,9 @@ def test_the_json_holds_the_numbers_of_the_table():
     result, data = run_json("info", "humanoid")
     assert result.exit_code == 0
     assert (data["nq"], data["nv"], len(data["actuated"])) == (40, 39, 33)
-    assert sum(link["mass"] for link in data["links"]) == pytest.approx(data["mass"]) == pytest.approx(data["total_mass"])
+    assert (
+        sum(link["mass"] for link in data["links"]) == pytest.approx(data["mass"]) == pytest.approx(data["total_mass"])
+    )
     knee = next(j for j in data["joints"] if j["name"] == "left_knee")
     assert knee["upper"][0] > knee["lower"][0]
     assert data["joints"][0]["lower"] == [None] * 6  # none given: no number

@@ -79,16 +79,14 @@ def _table(heads: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> 
 
 def _facts(r: Report) -> str:
     o = r.overview
+    moving = "kg" if abs(o.mass - o.total_mass) <= 1e-9 * o.total_mass else "kg moving"
     facts = [
-        (number(o.mass, 6), "kg" if o.mass == o.total_mass else "kg moving"), (str(o.nq), "positions nq"), (str(o.nv), "velocities nv"), (esc(o.base), "base"),
+        (number(o.mass, 6), moving), (str(o.nq), "positions nq"), (str(o.nv), "velocities nv"), (esc(o.base), "base"),
         (str(len(o.links)), "links"), (str(len(o.joints)), "moving joints"), (str(len(o.actuated)), "actuated joints"),
         (str(len(o.loops)), "loops"), (", ".join(number(x) for x in o.gravity), "gravity, m/s²"),
     ]  # fmt: skip
-    return (
-        '<div class="facts">'
-        + "".join(f'<div class="fact"><b>{v}</b><span>{k}</span></div>' for v, k in facts)
-        + "</div>"
-    )
+    cards = "".join(f'<div class="fact"><b>{value}</b><span>{what}</span></div>' for value, what in facts)
+    return f'<div class="facts">{cards}</div>'
 
 
 def _tree(r: Report) -> str:
@@ -104,7 +102,8 @@ def _tree(r: Report) -> str:
 
 def _masses(r: Report) -> str:
     o = r.overview
-    about = f"{number(o.total_mass, 6)} kg over {count(sum(link.mass > 0 for link in o.links), 'link')} with mass, in tree order."
+    heavy = count(sum(link.mass > 0 for link in o.links), "link")
+    about = f"{number(o.total_mass, 6)} kg over {heavy} with mass, in tree order."
     return _section("Mass distribution", about, inline_svg(partial(figures.mass_distribution, o), "mass"))
 
 
@@ -157,7 +156,7 @@ def _fall(r: Report) -> str:
         return _omitted(r, "free fall", "Energy in free fall")
     about = (
         f"{number(r.fall.duration)} s without torques from a random motion: the total energy should stay. The "
-        "integrator is of order 4, so half the step must leave a sixteenth of the drift, until rounding is reached."
+        "integrator is of order 4: half the step must leave a sixteenth of the drift or less, until rounding is reached."
     )
     return _section("Energy in free fall", about, inline_svg(partial(figures.energy_drift, r.fall), "fall"))
 
