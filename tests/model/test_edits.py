@@ -1,0 +1,276 @@
+"""Edits keep the dynamics of what remains: sub-matrices when locking, nothing when merging, J^T I J for a payload."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import freeflyer as ff
+from freeflyer import robots
+from freeflyer.errors import InputError, UnknownNameError
+from freeflyer.model.build import build
+from freeflyer.model.description import Mimic
+from freeflyer.model.edits import attach_payload, lock_joints, merge_fixed, with_gravity
+from freeflyer.model.joint_transform import joint_transform
+from freeflyer.model.validate import validate
+from freeflyer.spatial import inertia as spatial_inertia
+
+KINDS = ("revolute", "spherical", "helical", "cylindrical", "planar", "universal", "prismatic", "free", "continuous")
+ROUNDING = 1e-12  # of the largest entry: both sides add the same few hundred numbers in another order
+
+
+def zoo():
+    return robots.chain(9, KINDS, base="free", length=0.3)
+
+
+def close(actual, expected):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=ROUNDING * max(1.0, np.abs(expected).max()))
+
+
+def kept(full, small):
+    """Where the coordinates of `small` are in q and v of `full`."""
+    own = [full.joint(j.name) for j in small.joints if j.nv]
+    return (
+        np.concatenate([np.arange(j.iq, j.iq + j.nq) for j in own]),
+        np.concatenate([np.arange(j.iv, j.iv + j.nv) for j in own]),
+    )
+
+
+def random_state(model, seed=0):
+    rng = np.random.default_rng(seed)
+    return ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+
+
+def following():
+    """A chain whose joint_3 follows joint_1, and joint_5 follows joint_3."""
+    description = robots.chain(6).description
+    for name, mimic in (("joint_3", Mimic("joint_1", -2.0, 0.3)), ("joint_5", Mimic("joint_3", 0.5, 0.1))):
+        description = description.with_joint(replace(description.joint(name), mimic=mimic))
+    actuated = tuple(n for n in description.actuated if n not in ("joint_3", "joint_5"))
+    return build(validate(replace(description, actuated=actuated)))
+
+
+LOCKED = {
+    "humanoid": (robots.humanoid, ("waist_pitch", "left_elbow", "right_wrist_roll", "left_ankle_roll")),
+    "humanoid's base": (robots.humanoid, ("root_joint", "left_knee")),
+    **{f"zoo's {kind}": (zoo, (f"joint_{i}",)) for i, kind in enumerate(KINDS, start=1)},
+    "zoo's base": (zoo, ("root_joint",)),
+    "several of the zoo": (zoo, ("joint_2", "joint_3", "joint_5", "joint_8")),
+    "base of a mobile robot": (robots.holonomic_manipulator, ("root_joint",)),
+}
+
+
+@pytest.mark.parametrize("name", LOCKED)
+def test_locking_leaves_the_sub_matrix_and_the_bias_of_the_rest(name):
+    maker, names = LOCKED[name]
+    model = maker()
+    q, v = random_state(model)
+    small = lock_joints(model, names, q)
+    in_q, in_v = kept(model, small)
+    v = np.where(np.isin(np.arange(model.nv), in_v), v, 0.0)
+    assert set(small.joint_names) == set(model.joint_names) - set(names)
+    assert small.frame_names == model.frame_names
+    assert small.actuated == tuple(n for n in model.actuated if n not in names)
+    close(ff.mass_matrix(small, q[in_q]), ff.mass_matrix(model, q)[np.ix_(in_v, in_v)])
+    close(ff.bias_forces(small, q[in_q], v[in_v]), ff.bias_forces(model, q, v)[in_v])
+    for limit in ("position_lower", "position_upper", "velocity_limit", "effort_limit", "armature"):
+        np.testing.assert_array_equal(getattr(small, limit), getattr(model, limit)[in_v])
+    for frame in model.frame_names:
+        close(ff.frame_pose(small, q[in_q], frame), ff.frame_pose(model, q, frame))
+    validate(small.description)
+
+
+def test_positions_by_name_are_those_of_a_configuration():
+    model = zoo()
+    q, _ = random_state(model)
+    names = ("joint_1", "joint_2", "joint_5")
+    by_name = {n: q[model.joint(n).iq : model.joint(n).iq + model.joint(n).nq] for n in names}
+    by_name["joint_1"] = float(by_name["joint_1"][0])
+    at_q, given = lock_joints(model, names, q), lock_joints(model, by_name)
+    for name in names:
+        a, b = at_q.description.joint(name), given.description.joint(name)
+        assert a.kind == b.kind == "fixed"
+        np.testing.assert_array_equal(a.placement, b.placement)
+
+
+def test_without_a_configuration_joints_lock_at_neutral():
+    model = zoo()
+    small = lock_joints(model, ["joint_2", "joint_4"])
+    for name in ("joint_2", "joint_4"):
+        np.testing.assert_array_equal(small.description.joint(name).placement, model.description.joint(name).placement)
+    assert lock_joints(model, "joint_2").nv == model.nv - 3  # one name is one joint, not seven letters
+
+
+def test_joint_transform_is_the_pose_that_the_kernels_compute():
+    model = zoo()
+    q, _ = random_state(model, 3)
+    for joint in model.description.joints[1:]:
+        info = model.joint(joint.name)
+        X_WP, X_WC = ff.frame_pose(model, q, joint.parent), ff.frame_pose(model, q, joint.child)
+        expected = np.linalg.solve(X_WP @ joint.placement, X_WC)
+        np.testing.assert_allclose(joint_transform(joint, q[info.iq : info.iq + info.nq]), expected, atol=1e-12)
+
+
+def test_followers_lock_with_their_leader():
+    model = following()
+    small = lock_joints(model, {"joint_1": 0.4})  # joint_3 = -2 * 0.4 + 0.3 = -0.5; joint_5 = 0.5 * -0.5 + 0.1 = -0.15
+    plain = lock_joints(robots.chain(6), {"joint_1": 0.4, "joint_3": -0.5, "joint_5": -0.15})
+    assert small.joint_names == ("joint_2", "joint_4", "joint_6") == plain.joint_names
+    q, v = random_state(small)
+    close(ff.mass_matrix(small, q), ff.mass_matrix(plain, q))
+    close(ff.bias_forces(small, q, v), ff.bias_forces(plain, q, v))
+    again = lock_joints(model, {"joint_1": 0.4, "joint_5": -0.15})  # said twice, and in agreement
+    close(ff.mass_matrix(again, q), ff.mass_matrix(plain, q))
+
+
+def test_locking_others_leaves_followers_following():
+    model = following()
+    q, v = random_state(model)
+    small = lock_joints(model, ["joint_2"], q)
+    in_q, in_v = kept(model, small)
+    v[np.setdiff1d(np.arange(model.nv), in_v)] = 0.0
+    close(ff.mass_matrix(small, q[in_q]), ff.mass_matrix(model, q)[np.ix_(in_v, in_v)])
+    close(ff.bias_forces(small, q[in_q], v[in_v]), ff.bias_forces(model, q, v)[in_v])
+
+
+def test_an_edit_leaves_the_model_alone():
+    model = robots.quadruped()
+    before = model.parameters.copy(), model.topology.copy()
+    lock_joints(model, ["front_left_knee"])
+    attach_payload(model, "trunk", 3.0)
+    with_gravity(model, 1.62)
+    merge_fixed(model)
+    assert model.nv == 18
+    np.testing.assert_array_equal(model.parameters, before[0])
+    np.testing.assert_array_equal(model.topology, before[1])
+
+
+@pytest.mark.parametrize(
+    ("joints", "configuration", "error", "text"),
+    [
+        (["left_kne"], None, UnknownNameError, "mean 'left_knee'"),
+        ({"nose": 0.1}, None, UnknownNameError, "no joint is named 'nose'"),
+        ({"left_thumb": 0.1}, None, InputError, "'left_thumb' of 'humanoid_33' is fixed already"),
+        ({"left_knee": float("nan")}, None, InputError, "position of joint 'left_knee' must be finite"),
+        ({"left_knee": [0.1, 0.2]}, None, InputError, r"revolute joint 'left_knee' has 1 entries; got shape \(2,\)"),
+        ({"left_knee": "bent"}, None, InputError, "position of joint 'left_knee' must be numbers; got 'bent'"),
+        ({"root_joint": [0.0, 0.0, 1.0]}, None, InputError, "has 7 entries"),
+        ({"root_joint": [0, 0, 1, 0, 0, 0, 2]}, None, InputError, "2"),
+        ({"root_joint": np.zeros(7)}, None, InputError, "0"),
+        (["left_knee"], np.zeros(3), InputError, r"'humanoid_33' has shape \(40,\); got \(3,\)"),
+        (["left_knee"], np.full(40, np.inf), InputError, "configuration must be finite"),
+        ({"left_knee": 0.1}, np.zeros(40), InputError, "positions came twice"),
+    ],
+)
+def test_what_cannot_be_locked_is_refused(joints, configuration, error, text):
+    with pytest.raises(error, match=text):
+        lock_joints(robots.humanoid(), joints, configuration)
+
+
+def test_a_follower_alone_cannot_be_locked():
+    with pytest.raises(InputError, match=r"'joint_5' mimics 'joint_1' and has no position of its own"):
+        lock_joints(following(), {"joint_5": 0.1})
+    with pytest.raises(InputError, match=r"'joint_5' mimics 'joint_1'.*puts it at -0.15, not 0.2"):
+        lock_joints(following(), {"joint_1": 0.4, "joint_5": 0.2})
+
+
+def test_locking_the_last_motor_of_passive_joints_is_refused():
+    model = build(replace(robots.chain(3).description, actuated=("joint_2",)))
+    with pytest.raises(InputError, match=r"leaves passive ones free \(joint_1, joint_3\)"):
+        lock_joints(model, ["joint_2"])
+    assert lock_joints(model, ["joint_1", "joint_2", "joint_3"]).nv == 0
+
+
+def test_merging_changes_no_number():
+    whole = robots.humanoid(45)
+    names = ["left_elbow", "waist_yaw", "neck_roll", "left_wrist_roll", "right_thumb"]
+    model = lock_joints(whole, names, random_state(whole)[0])  # turned, so that frames and inertias turn too
+    merged = merge_fixed(model)
+    assert len(merged.description.links) == model.nv - 5 == 41  # one per joint, the pelvis among them
+    assert not [j for j in merged.description.joints if j.kind == "fixed"]
+    assert set(merged.frame_names) == set(model.frame_names)
+    assert merged.joint_names == model.joint_names
+    assert merged.mass == pytest.approx(model.mass, rel=1e-14)
+    q, v = random_state(model)
+    close(ff.mass_matrix(merged, q), ff.mass_matrix(model, q))
+    close(ff.bias_forces(merged, q, v), ff.bias_forces(model, q, v))
+    for frame in model.frame_names:
+        close(ff.frame_pose(merged, q, frame), ff.frame_pose(model, q, frame))
+    validate(merged.description)
+
+
+def test_merging_keeps_what_is_fixed_to_the_world():
+    model = lock_joints(robots.quadruped(), ["root_joint", "front_left_hip_roll"])
+    merged = merge_fixed(model)
+    assert merged.description.link("trunk").inertia.mass == pytest.approx(17.5 + 1.6, rel=1e-14)
+    assert [j.name for j in merged.description.joints if j.kind == "fixed"] == ["root_joint"]
+    q, _ = random_state(model)
+    close(ff.mass_matrix(merged, q), ff.mass_matrix(model, q))
+
+
+BOX = np.diag([0.02, 0.03, 0.04])
+
+
+PLACES = {"left_hand": robots.humanoid, "left_palm": robots.humanoid, "arm_mount": robots.space_manipulator}
+
+
+@pytest.mark.parametrize("frame", PLACES)  # a link, a site, and a site that is turned
+@pytest.mark.parametrize("name", [None, "bucket"])
+@pytest.mark.parametrize("inertia", [None, BOX])
+def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, inertia):
+    model, com = PLACES[frame](), np.array([0.05, -0.02, -0.1])
+    loaded = attach_payload(model, frame, 2.5, com, inertia, name=name)
+    assert loaded.mass == pytest.approx(model.mass + 2.5, rel=1e-14)
+    q, _ = random_state(model)
+    J = ff.frame_jacobian(model, q, frame)
+    added = J.T @ spatial_inertia.matrix(2.5, com, np.zeros((3, 3)) if inertia is None else inertia) @ J
+    close(ff.mass_matrix(loaded, q), ff.mass_matrix(model, q) + added)
+    X = ff.frame_pose(model, q, frame)
+    where = X[:3, :3] @ com + X[:3, 3]
+    expected = (model.mass * ff.center_of_mass(model, q) + 2.5 * where) / (model.mass + 2.5)
+    close(ff.center_of_mass(loaded, q), expected)
+    if name:
+        close(ff.frame_pose(loaded, q, name), X)
+    validate(loaded.description)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "text"),
+    [
+        (("left_hnd", 1.0), {}, UnknownNameError, "mean 'left_hand'"),
+        (("world", 1.0), {}, UnknownNameError, "hangs on a link of the robot"),
+        (("pelvis", -1.0), {}, InputError, "the mass is -1 kg"),
+        (("pelvis", 0.0), {}, InputError, "the mass is 0 kg"),
+        (("pelvis", float("nan")), {}, InputError, "mass must be finite"),
+        (("pelvis", [1.0, 2.0]), {}, InputError, r"payload's mass must have shape \(\)"),
+        (("pelvis", 1.0, [0.0, 0.0]), {}, InputError, r"payload's com must have shape \(3,\)"),
+        (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, InputError, "com must be finite"),
+        (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, InputError, r"payload's inertia must have shape \(3, 3\)"),
+        (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, InputError, "exceeds the sum of the other two"),
+        (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, InputError, "one is negative"),
+        (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, InputError, "symmetric"),
+        (("pelvis", 1.0), {"name": "camera"}, InputError, "'camera' is taken"),
+        (("pelvis", 1.0), {"name": "left_foot"}, InputError, "'left_foot' is taken"),
+    ],
+)
+def test_what_no_payload_can_be_is_refused(arguments, options, error, text):
+    with pytest.raises(error, match=text):
+        attach_payload(robots.humanoid(), *arguments, **options)
+
+
+def test_gravity_scales_its_forces():
+    model = robots.humanoid()
+    q, _ = random_state(model)
+    forces = ff.gravity_forces(model, q)
+    assert np.linalg.norm(forces[:3]) == pytest.approx(981.0, rel=1e-12)
+    close(ff.gravity_forces(with_gravity(model, (0.0, 0.0, -2 * 9.81)), q), 2 * forces)
+    close(ff.gravity_forces(with_gravity(model, 9.81), q), forces)
+    assert (ff.gravity_forces(with_gravity(model, (0.0, 0.0, 0.0)), q) == 0.0).all()
+
+
+@pytest.mark.parametrize("gravity", [(0.0, 9.81), np.zeros((3, 3)), (0.0, 0.0, float("nan")), "down", None])
+def test_gravity_that_is_none_is_refused(gravity):
+    with pytest.raises(InputError, match="gravity must be"):
+        with_gravity(robots.quadruped(), gravity)
