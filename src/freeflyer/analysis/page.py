@@ -156,7 +156,7 @@ def _fall(r: Report) -> str:
         return _omitted(r, "free fall", "Energy in free fall")
     about = (
         f"{number(r.fall.duration)} s without torques from a random motion: the total energy should stay. The "
-        "integrator is of order 4: half the step must leave a sixteenth of the drift or less, until rounding is reached."
+        "integrator is of order 4: half the step must leave a sixteenth of the drift or less, until rounding shows."
     )
     return _section("Energy in free fall", about, inline_svg(partial(figures.energy_drift, r.fall), "fall"))
 

@@ -22,12 +22,14 @@ def demo(
     from freeflyer import robots
     from freeflyer.analysis.reporting import refuse_to_replace, report, write_report
     from freeflyer.analysis.tour import tour
+    from freeflyer.analysis.warming import warm_all
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
 
     refuse_to_replace(output_file, force)
     start, out = perf_counter(), output(json)
-    with status("importing and compiling: the first run takes longer") as progress:
+    with status("compiling: only the first run does") as progress:
+        warm_all(progress)
         rows = []
         for name in robots.names():
             progress(f"{name}: inverse and forward dynamics, momentum, a batch")
