@@ -112,14 +112,15 @@ def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) ->
 
 def inverse_mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
     """M^-1 (..., nv, nv), symmetric, by the factorisation that keeps the tree's sparsity, RBDA (2008), section 6.5."""
+    entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
     if out is None:
         try:
             Minv = empty((model.nv, model.nv))
-            if not E.MINV.single(model.handle, q, Minv):
+            if not entry.single(model.handle, q, Minv):
                 return Minv
         except TypeError:
             pass
-    return one(evaluate(E.MINV, model, (q,), ("q",), ((model.nv, model.nv),), out=out))
+    return one(evaluate(entry, model, (q,), ("q",), ((model.nv, model.nv),), out=out))
 
 
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["passive", "hamel"] = "passive", *,

@@ -73,22 +73,54 @@ def shifted(A, B, C, r):
     )
 
 
+@inlined
+def eliminated(A, B, C, l, w, armature):
+    """(U, V, 1 / d, A, B, C): an articulated inertia once it may move freely along the column (l, w).
+
+    1 / d is NaN where the column moves no inertia.
+    """
+    U, V = articulated_apply(A, B, C, l, w)
+    d = dot(l, U) + dot(w, V) + armature
+    size = (dot(U, U) + dot(V, V)) * (dot(l, l) + dot(w, w))
+    inverse = select_less(SINGULAR * size, d * d, 1.0, NAN) / d
+    return U, V, inverse, sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)
+
+
+@inlined
+def hand_over(work, there, A, B, C, r):
+    """Adds an articulated inertia, its origin at r from the parent's, to the parent's (21 numbers at `there`)."""
+    D, E = shifted(A, B, C, r)
+    store6(work, there, sym_add(load6(work, there), A))
+    B = load9(work, there + 6)
+    store9(work, there + 6, (
+        B[0] + D[0], B[1] + D[1], B[2] + D[2], B[3] + D[3], B[4] + D[4], B[5] + D[5], B[6] + D[6], B[7] + D[7], B[8] + D[8],
+    ))  # fmt: skip
+    store6(work, there + 15, sym_add(load6(work, there + 15), E))
+
+
+@inlined
+def store_rigid(parameters, work, i, R, here):
+    """Writes body i's inertia as an articulated one; returns first moment and inertia."""
+    h, I = body_inertia(parameters, i, R)
+    m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
+    store6(work, here, (z + m, z, z, z + m, z, z + m))
+    store9(work, here + 6, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
+    store6(work, here + 15, I)
+    return h, I
+
+
 @kernel
 def bias_motions(topology, parameters, v, work, bodies):
     """Outward: inertias, angular velocities, bias accelerations and forces of all bodies."""
     store3(work, bodies + 33, ZERO)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        pose, at, here = pose_at(topology, i), body_floats(i), bodies + BODY * i
+        pose, here = pose_at(topology, i), bodies + BODY * i
         R, r = load9(work, pose), load3(work, pose + 9)
         w_p = load3(work, bodies + BODY * parent_of(topology, i) + 33)
         zero = zeros(r[0])
         slip, spin = joint_motion(topology, work, i, v, zero, zero)
         w = add(w_p, spin)
-        h, I = body_inertia(parameters, i, R)
-        m, z = load(parameters, at + MASS), 0.0 * h[0]
-        store6(work, here, (z + m, z, z, z + m, z, z + m))
-        store9(work, here + 6, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
-        store6(work, here + 15, I)
+        h, I = store_rigid(parameters, work, i, R, here)
         store3(work, here + 21, cross(w, cross(w, h)))
         store3(work, here + 24, cross(w, sym_apply(I, w)))
         store3(work, here + 27, add(cross(w_p, add(cross(w_p, r), slip)), cross(w, slip)))
@@ -112,12 +144,8 @@ def aba(topology, parameters, q, v, tau, a):
         for c in range(end - 1, first - 1, -1):
             at, j, to = direction_at(topology, c), coordinate(topology, c), columns + ELIMINATED * c
             l, w = load3(work, at), load3(work, at + 3)
-            U, V = articulated_apply(A, B, C, l, w)
-            d = dot(l, U) + dot(w, V) + load(parameters, armature + j)
-            size = (dot(U, U) + dot(V, V)) * (dot(l, l) + dot(w, w))
-            inverse = select_less(SINGULAR * size, d * d, 1.0, NAN) / d
+            U, V, inverse, A, B, C = eliminated(A, B, C, l, w, load(parameters, armature + j))
             u = load(tau, j) - dot(l, f) - dot(w, t)
-            A, B, C = sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)
             f, t = add_scaled(f, inverse * u, U), add_scaled(t, inverse * u, V)
             store3(work, to, U)
             store3(work, to + 3, V)
@@ -128,13 +156,7 @@ def aba(topology, parameters, q, v, tau, a):
             there, r = bodies + BODY * parent, load3(work, pose_at(topology, i) + 9)
             df, dt = articulated_apply(A, B, C, load3(work, here + 27), load3(work, here + 30))
             f, t = add(f, df), add(t, dt)
-            D, E = shifted(A, B, C, r)
-            store6(work, there, sym_add(load6(work, there), A))
-            B = load9(work, there + 6)
-            store9(work, there + 6, (
-                B[0] + D[0], B[1] + D[1], B[2] + D[2], B[3] + D[3], B[4] + D[4], B[5] + D[5], B[6] + D[6], B[7] + D[7], B[8] + D[8],
-            ))  # fmt: skip
-            store6(work, there + 15, sym_add(load6(work, there + 15), E))
+            hand_over(work, there, A, B, C, r)
             accumulate3(work, there + 21, f)
             accumulate3(work, there + 24, add(t, cross(r, f)))
     accelerations(topology, parameters, work, bodies, columns, a)

@@ -6,10 +6,8 @@ from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
     add, add_scaled, cross, dot, load3, load6, load9, rotate, rotate_back, scale, store3, subtract, sym_apply,
 )  # fmt: skip
-from freeflyer.kernels.composite import (
-    COMPOSITE, column_range, composite_inertias, coordinate, direction_at, pose_at, zeros,
-)  # fmt: skip
-from freeflyer.kernels.crba import momentum
+from freeflyer.kernels.columns import root_direction, root_inertias
+from freeflyer.kernels.composite import COMPOSITE, column_range, coordinate, momentum, pose_at, zeros
 from freeflyer.kernels.joints import add_column, body_floats
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import (
@@ -45,17 +43,18 @@ def momentum_matrix(topology, parameters, q, A):
     """A (6, nv): A v is the momentum about the centre of mass."""
     n, nv, composites = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
     work = kinematics_workspace(topology, parameters, q, COMPOSITE * (n + 1))
-    composite_inertias(topology, parameters, work, composites)
-    c = scale(1.0 / total_mass(parameters), load3(work, composites))
+    root_inertias(topology, parameters, work, composites)
+    c = com_of(topology, parameters, work)
     for k in range(6 * nv):
         store(A, k, 0.0)
     for i in range(1, n + 1):
-        m, x = load(parameters, body_floats(i) + SUBTREE_MASS), subtract(load3(work, pose_at(topology, i) + 12), c)
+        m, pose = load(parameters, body_floats(i) + SUBTREE_MASS), pose_at(topology, i)
+        x = subtract(subtract(load3(work, pose + 12), load3(work, pose + 15)), c)  # the root body's origin from the CoM
         h, I = load3(work, composites + COMPOSITE * i), load6(work, composites + COMPOSITE * i + 3)
         first, end = column_range(topology, i)
         for k in range(first, end):
-            at = direction_at(topology, k)
-            f, t = momentum(m, h, I, load3(work, at), load3(work, at + 3))
+            l, w = root_direction(topology, work, i, k)
+            f, t = momentum(m, h, I, l, w)
             add_column(A, nv, coordinate(topology, k), f, add(t, cross(x, f)))
 
 

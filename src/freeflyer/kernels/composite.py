@@ -5,7 +5,7 @@ from __future__ import annotations
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
     ZERO, accumulate3, add, add_scaled, cross, load3, load6, load9, point_inertia, rotate, scale, store3, store6, sym_add,
-    sym_rotate,
+    sym_apply, sym_rotate,
 )  # fmt: skip
 from freeflyer.kernels.joints import body_floats, body_ints
 from freeflyer.kernels.layout import (
@@ -27,6 +27,12 @@ def body_inertia(parameters, i, R):
     I = sym_rotate(R, load6(parameters, at + INERTIA))
     h = scale(m, c)
     return h, sym_add(I, point_inertia(h, c))
+
+
+@inlined
+def momentum(m, h, I, linear, angular):
+    """Force-like vector (linear, angular) of an inertia at a point, times a motion of that point."""
+    return add_scaled(cross(angular, h), m, linear), add(sym_apply(I, angular), cross(h, linear))
 
 
 @inlined

@@ -2,9 +2,10 @@
 
 Seen as a cloud of particles with Jacobians J, a robot has M = sum m J^T J and C = sum m J^T Jdot, which is passive by
 construction. For a subtree this needs its first moment and inertia, its linear momentum p and the matrix
-K = sum (x . xdot) 1 - xdot x^T: the factor of the velocity-dependent part, [0, -p x; 0, K]. The recursion over pairs of
-columns is that of S. Echeandia, P. M. Wensing, Numerical Methods to Compute the Coriolis Matrix (2021). World axes at body
-origins; motions here are spatial: the linear part is the velocity of the body's point at the origin.
+K = sum (x . xdot) 1 - xdot x^T: the velocity-dependent part of J^T Jdot is B = [0, -p x; 0, K]. For column i before j,
+C_ij = S_i . (I_j Sdot_j + B_j S_j) and C_ji = Sdot_i . (I_j S_j) + S_i . (B_j^T S_j): S. Echeandia, P. M. Wensing, Numerical
+Methods to Compute the Coriolis Matrix (2021). Everything is seen from the root body's origin, in world axes; the linear
+part of a motion is the velocity of the body's point there.
 """
 
 from __future__ import annotations
@@ -13,33 +14,24 @@ from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
     ZERO, accumulate3, add, add_scaled, cross, dot, load3, load6, load9, rotate, rotate_back, store3, store9, subtract,
 )  # fmt: skip
-from freeflyer.kernels.composite import (
-    COMPOSITE, MOTION, body_inertia, column_range, composite_inertias, coordinate, direction_at, parent_of, pose_at,
-    velocities,
+from freeflyer.kernels.columns import (
+    body_root_inertia, clear, column_rows, condense, last_column, put_column, root_direction, root_inertias, row_dot,
+    scalar_column, subtree_products,
 )  # fmt: skip
-from freeflyer.kernels.crba import momentum
+from freeflyer.kernels.composite import COMPOSITE, MOTION, column_range, momentum, parent_of, pose_at, velocities
 from freeflyer.kernels.joints import body_floats
 from freeflyer.kernels.kinematics import kinematics_workspace
-from freeflyer.kernels.layout import FREE_AT, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
-from freeflyer.kernels.memory import load, load_int, store
+from freeflyer.kernels.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, SUBTREE_MASS
+from freeflyer.kernels.memory import keep_below, load, load_int, load_row, row_step, store, store_row, workspace
+from freeflyer.kernels.transpose import mirror
 
 RATE = 12  # of a subtree: linear momentum (3) and K (9)
-COLUMN = 6  # a column's own rate of change
 
 
 @inlined
 def motion_cross(l, w, L, W):
     """(l, w) x (L, W), spatial motions at one point."""
     return add(cross(w, L), cross(l, W)), cross(w, W)
-
-
-@inlined
-def trace_minus(t, x, y):
-    """t 1 - x y^T"""
-    return (
-        t - x[0] * y[0], -(x[0] * y[1]), -(x[0] * y[2]), -(x[1] * y[0]), t - x[1] * y[1], -(x[1] * y[2]),
-        -(x[2] * y[0]), -(x[2] * y[1]), t - x[2] * y[2],
-    )  # fmt: skip
 
 
 @inlined
@@ -50,87 +42,90 @@ def particle_rates(m, h, I, l, w):
     x = cross(w, (t - I[0], -I[1], -I[2]))
     y = cross(w, (-I[1], t - I[3], -I[4]))
     z = cross(w, (-I[2], -I[4], t - I[5]))
-    K = trace_minus(dot(l, h), l, h)
+    s = dot(l, h)
     return add_scaled(cross(w, h), m, l), (
-        K[0] - x[0], K[1] - y[0], K[2] - z[0], K[3] - x[1], K[4] - y[1], K[5] - z[1], K[6] - x[2], K[7] - y[2], K[8] - z[2],
+        s - l[0] * h[0] - x[0], -(l[0] * h[1]) - y[0], -(l[0] * h[2]) - z[0],
+        -(l[1] * h[0]) - x[1], s - l[1] * h[1] - y[1], -(l[1] * h[2]) - z[1],
+        -(l[2] * h[0]) - x[2], -(l[2] * h[1]) - y[2], s - l[2] * h[2] - z[2],
     )  # fmt: skip
 
 
 @inlined
-def accumulate9(work, at, K):
-    accumulate3(work, at, (K[0], K[1], K[2]))
-    accumulate3(work, at + 3, (K[3], K[4], K[5]))
-    accumulate3(work, at + 6, (K[6], K[7], K[8]))
+def root_motion(topology, work, motions, i):
+    """Velocity of body i's point at the root body's origin, and its angular velocity."""
+    here = motions + MOTION * i
+    w = load3(work, here + 3)
+    return add(load3(work, here), cross(load3(work, pose_at(topology, i) + 15), w)), w
 
 
 @kernel
-def composite_rates(topology, parameters, work, motions, to, directions):
-    """Writes p and K of every subtree, from `to` on, and the rates of all columns, from `directions` on."""
+def subtree_rates(topology, parameters, work, motions, to):
+    """Writes p and K of every subtree about its root body's origin, from `to` on."""
     n = load_int(topology, N_BODIES)
     for k in range(4):
         store3(work, to + 3 * k, ZERO)
     for i in range(1, n + 1):
-        h, I = body_inertia(parameters, i, load9(work, pose_at(topology, i)))
-        l, w = load3(work, motions + MOTION * i), load3(work, motions + MOTION * i + 3)
+        h, I = body_root_inertia(topology, parameters, work, i)
+        l, w = root_motion(topology, work, motions, i)
         p, K = particle_rates(load(parameters, body_floats(i) + MASS), h, I, l, w)
         store3(work, to + RATE * i, p)
         store9(work, to + RATE * i + 3, K)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
-            at = direction_at(topology, c)
-            L, W = motion_cross(l, w, load3(work, at), load3(work, at + 3))
-            store3(work, directions + COLUMN * c, L)
-            store3(work, directions + COLUMN * c + 3, W)
     for i in range(n, 0, -1):
         here, there = to + RATE * i, to + RATE * parent_of(topology, i)
-        p, r = load3(work, here), load3(work, pose_at(topology, i) + 9)
-        accumulate3(work, there, p)
-        accumulate9(work, there + 3, load9(work, here + 3))
-        accumulate9(work, there + 3, trace_minus(dot(r, p), p, r))
+        for k in range(0, RATE, 3):
+            accumulate3(work, there + k, load3(work, here + k))
 
 
-@inlined
-def add_to(C, k, x):
-    store(C, k, load(C, k) + x)
+@kernel
+def rate_rows(topology, parameters, work, motions, composites, rates, T, P, G):
+    """Writes rows: T, the columns' own rates Sdot; P = I Sdot + B S; G, the moment B^T S (its force is zero)."""
+    stride = load_int(topology, COLUMN_ROW)
+    for c in range(load_int(topology, N_COLUMNS), stride):
+        put_column(work, P, stride, c, ZERO, ZERO)
+        for k in range(3):
+            store(work, G + stride * k + c, 0.0)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        m, at, to = load(parameters, body_floats(i) + SUBTREE_MASS), composites + COMPOSITE * i, rates + RATE * i
+        h, I = load3(work, at), load6(work, at + 3)
+        p, K = load3(work, to), load9(work, to + 3)
+        V, W = root_motion(topology, work, motions, i)
+        first, end = column_range(topology, i)
+        for c in range(first, end):
+            l, w = root_direction(topology, work, i, c)
+            dl, dw = motion_cross(V, W, l, w)
+            f, t = momentum(m, h, I, dl, dw)
+            g = add(cross(p, l), rotate_back(K, w))
+            put_column(work, T, stride, c, dl, dw)
+            put_column(work, P, stride, c, subtract(f, cross(p, w)), add(t, rotate(K, w)))
+            store(work, G + c, g[0])
+            store(work, G + stride + c, g[1])
+            store(work, G + 2 * stride + c, g[2])
 
 
 @kernel
 def coriolis(topology, parameters, q, v, C):
     """C (nv, nv) with C v = bias - gravity and Mdot = C + C^T."""
-    n, nv, composites = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
+    n, nc, stride = load_int(topology, N_BODIES), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    composites = load_int(topology, FREE_AT)
     motions = composites + COMPOSITE * (n + 1)
     rates = motions + MOTION * (n + 1)
-    columns = rates + RATE * (n + 1)
-    extra = (COMPOSITE + MOTION + RATE) * (n + 1) + COLUMN * load_int(topology, N_COLUMNS)
-    work = kinematics_workspace(topology, parameters, q, extra)
-    composite_inertias(topology, parameters, work, composites)
+    S = rates + RATE * (n + 1)
+    F, T, P, G = S + 6 * stride, S + 12 * stride, S + 18 * stride, S + 24 * stride
+    work = kinematics_workspace(topology, parameters, q, (COMPOSITE + MOTION + RATE) * (n + 1) + 27 * stride)
+    upper, lower = workspace(q, stride * stride), workspace(q, stride * stride)
+    root_inertias(topology, parameters, work, composites)
+    column_rows(topology, parameters, work, composites, S, F)
     velocities(topology, work, v, motions)
-    composite_rates(topology, parameters, work, motions, rates, columns)
-    for k in range(nv * nv):
-        store(C, k, 0.0)
-    for i in range(n, 0, -1):
-        m = load(parameters, body_floats(i) + SUBTREE_MASS)
-        h, I = load3(work, composites + COMPOSITE * i), load6(work, composites + COMPOSITE * i + 3)
-        p, K = load3(work, rates + RATE * i), load9(work, rates + RATE * i + 3)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
-            at, row = direction_at(topology, c), coordinate(topology, c)
-            l, w = load3(work, at), load3(work, at + 3)
-            f, t = momentum(m, h, I, load3(work, columns + COLUMN * c), load3(work, columns + COLUMN * c + 3))
-            f, t = subtract(f, cross(p, w)), add(t, rotate(K, w))  # I Sdot + B S
-            F, T = momentum(m, h, I, l, w)
-            G = add(cross(p, l), rotate_back(K, w))  # B^T S, a pure moment
-            b, last = i, c
-            for d in range(first, end):
-                to, j = direction_at(topology, d), coordinate(topology, d)
-                add_to(C, nv * j + row, dot(f, load3(work, to)) + dot(t, load3(work, to + 3)))
-            while parent_of(topology, b) > 0:
-                r = load3(work, pose_at(topology, b) + 9)
-                t, T = add(t, cross(r, f)), add(T, cross(r, F))
-                b = parent_of(topology, b)
-                last, above = column_range(topology, b)
-                for d in range(last, above):
-                    to, j = direction_at(topology, d), coordinate(topology, d)
-                    L, W, S = load3(work, columns + COLUMN * d), load3(work, columns + COLUMN * d + 3), load3(work, to + 3)
-                    add_to(C, nv * j + row, dot(f, load3(work, to)) + dot(t, S))
-                    add_to(C, nv * row + j, dot(F, L) + dot(T, W) + dot(G, S))
+    subtree_rates(topology, parameters, work, motions, rates)
+    rate_rows(topology, parameters, work, motions, composites, rates, T, P, G)
+    clear(upper, stride * stride)
+    clear(lower, stride * stride)
+    step = row_step(work)
+    for c in range(nc):
+        subtree_products(topology, work, S, P, c, upper)
+        end, s, t = last_column(topology, c) + 1, scalar_column(work, S, stride, c), scalar_column(work, T, stride, c)
+        for k in range(c - c % step, end, step):
+            x = s[3] * load_row(work, G + k) + s[4] * load_row(work, G + stride + k) + s[5] * load_row(work, G + 2 * stride + k)
+            store_row(lower, stride * c + k, keep_below(work, x + row_dot(t, work, F + k, stride), k, end))
+    mirror(upper, lower, nc, stride)
+    condense(topology, upper, C)

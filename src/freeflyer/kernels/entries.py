@@ -7,7 +7,8 @@ from freeflyer.kernels.aba import aba
 from freeflyer.kernels.coriolis import coriolis
 from freeflyer.kernels.crba import crba
 from freeflyer.kernels.entry import Entry
-from freeflyer.kernels.minv import minv, shared_forward_dynamics
+from freeflyer.kernels.factor import shared_forward_dynamics, shared_minv
+from freeflyer.kernels.minv import minv
 from freeflyer.kernels.rnea import rnea
 
 RNEA = Entry(rnea, "qvv")
@@ -23,6 +24,7 @@ FRAME_VELOCITY = Entry(motions.frame_velocity, "qv", options=2)
 FRAME_BIAS = Entry(motions.frame_bias, "qv", options=2)
 ALL_MOTIONS = Entry(motions.all_motions, "qv", output_axes=(2, 2, 2))
 ALL_POSES = Entry(motions.all_poses, "q", output_axes=(2,))
+SHARED_MINV = Entry(shared_minv, "q", output_axes=(2,), solves=True)
 COM = Entry(centroidal.com, "q")
 MOMENTUM_MATRIX = Entry(centroidal.momentum_matrix, "q", output_axes=(2,))
 MOMENTUM = Entry(centroidal.momentum_vector, "qv")

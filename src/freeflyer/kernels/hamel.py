@@ -10,15 +10,20 @@ from __future__ import annotations
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import accumulate3, add, cross, dot, load3, load6, load9, subtract
 from freeflyer.kernels.composite import (
-    COMPOSITE, MOTION, body_inertia, column_range, composite_inertias, coordinate, direction_at, parent_of, pose_at,
+    COMPOSITE, MOTION, body_inertia, column_range, composite_inertias, coordinate, direction_at, momentum, parent_of, pose_at,
     velocities,
 )  # fmt: skip
-from freeflyer.kernels.coriolis import add_to, coriolis, motion_cross
-from freeflyer.kernels.crba import crba, momentum
+from freeflyer.kernels.coriolis import coriolis, motion_cross
+from freeflyer.kernels.crba import crba
 from freeflyer.kernels.joints import body_floats, body_ints
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import FREE_AT, KIND, MASS, N_BODIES, N_V, SCREW, SUBTREE_MASS
 from freeflyer.kernels.memory import load, load_int, store, workspace
+
+
+@inlined
+def add_to(C, k, x):
+    store(C, k, load(C, k) + x)
 
 
 @kernel

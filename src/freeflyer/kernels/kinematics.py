@@ -19,6 +19,14 @@ from freeflyer.kernels.memory import load, load_int, workspace
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
+@inlined
+def root_offset(work, parent, world, r):
+    """Position from the root body's origin: zero for a root body itself."""
+    if parent == world:
+        return 0.0 * r[0], 0.0 * r[1], 0.0 * r[2]
+    return add(load3(work, parent + 15), r)
+
+
 @kernel
 def kinematics(topology, parameters, q, work):
     """Fills the poses and columns of `work` from the configuration q."""
@@ -29,6 +37,7 @@ def kinematics(topology, parameters, q, work):
     store9(work, poses, IDENTITY)
     store3(work, poses + 9, ZERO)
     store3(work, poses + 12, ZERO)
+    store3(work, poses + 15, ZERO)
     for i in range(1, n + 1):
         at, ints = body_floats(i), body_ints(i)
         kind, first = load_int(topology, ints + KIND), load_int(topology, ints + FIRST_Q)
@@ -42,6 +51,7 @@ def kinematics(topology, parameters, q, work):
         store9(work, pose, R)
         store3(work, pose + 9, r)
         store3(work, pose + 12, add(load3(work, parent + 12), r))
+        store3(work, pose + 15, root_offset(work, parent, poses, r))
         directions(kind, parameters, at, R, work, columns + DIRECTION * load_int(topology, ints + FIRST_COLUMN))
 
 

@@ -12,7 +12,7 @@ COLUMNS_AT, COORDINATES_AT, FRAMES_AT = 5, 6, 7  # first record in topology
 ARMATURE_AT, PLACEMENTS_AT = 8, 9  # first entry in parameters
 SINES_AT, POSES_AT, DIRECTIONS_AT, FREE_AT = 10, 11, 12, 13  # in work: sines, body poses, columns, first free entry
 N_QUATERNIONS, QUATERNIONS_AT = 14, 15  # how many, and where topology lists their first entries in q
-MAX_DEPTH = 16
+MAX_DEPTH, COLUMN_ROW = 16, 17  # COLUMN_ROW: the number of columns, padded to whole rows of eight
 HEADER = 24
 
 # a body in topology, record 0 being the world
@@ -21,8 +21,8 @@ PARENT, KIND, FIRST_Q, FIRST_COLUMN, COLUMN_COUNT, LAST_BODY = 0, 1, 2, 3, 4, 5 
 FIRST_V, DEPTH = 6, 7  # velocity coordinate of the first column; joints between the body and the world
 
 # a column in topology
-COLUMN_INTS = 3
-COLUMN_BODY, COORDINATE, PARENT_COLUMN = 0, 1, 2  # the column before it on the way to the world, or -1
+COLUMN_INTS = 4
+COLUMN_BODY, COORDINATE, PARENT_COLUMN, LAST_COLUMN = 0, 1, 2, 3  # before it on the way to the world, or -1; last of its subtree
 
 # a velocity coordinate in topology
 COORDINATE_INTS = 2
@@ -44,5 +44,5 @@ SUBTREE_MASS = 26  # of the body and all bodies that it carries
 PLACEMENT_FLOATS = 12  # a frame: rotation, translation
 
 # the kinematics in a work array
-POSE = 15  # rotation (9), offset from the parent body's origin (3), position (3); all in world axes
+POSE = 18  # in world axes: rotation (9), offset from the parent's origin (3), position (3), position from the root body (3)
 DIRECTION = 6  # a column: linear, angular; at its body's origin, in world axes

@@ -199,3 +199,42 @@ def _(buffer, i, x):
     if isinstance(buffer, types.Array):
         return lambda buffer, i, x: _store_pack(buffer, i, x)
     return lambda buffer, i, x: _store_pack(buffer.data, LANES * i, x)
+
+
+@intrinsic
+def _blend(typing_context, low, high, count):
+    """Lanes below count from low, the others from high."""
+
+    def codegen(context, builder, sig, args):
+        low, high = (as_vector(context, builder, v, t) for v, t in zip(args[:2], sig.args[:2]))
+        count = builder.trunc(args[2], ir.IntType(32))
+        ints = ir.VectorType(ir.IntType(32), LANES)
+        start = builder.insert_element(ir.Constant(ints, ir.Undefined), count, ir.Constant(ir.IntType(32), 0))
+        counts = builder.shuffle_vector(start, ir.Constant(ints, ir.Undefined), ir.Constant(ints, [0] * LANES))
+        return builder.select(builder.icmp_signed("<", ir.Constant(ints, list(range(LANES))), counts), low, high)
+
+    return pack_type(low, high, types.int64), codegen
+
+
+def keep_below(buffer: Any, x: Any, k: int, end: int) -> Any:
+    """A row scalar that stands for the entries from k on, with those from `end` on set to zero."""
+    return x
+
+
+@overload(keep_below, jit_options=OVERLOAD)
+def _(buffer, x, k, end):
+    if isinstance(buffer, types.Array):
+        return lambda buffer, x, k, end: _blend(x, 0.0, end - k)
+    return lambda buffer, x, k, end: x
+
+
+def unit_row(buffer: Any, k: int, c: int) -> Any:
+    """A row scalar that stands for the entries from k on: one at entry c, else zero."""
+    return 1.0 if k == c else 0.0
+
+
+@overload(unit_row, jit_options=OVERLOAD)
+def _(buffer, k, c):
+    if isinstance(buffer, types.Array):
+        return lambda buffer, k, c: _blend(_blend(0.0, 1.0, c - k), 0.0, c + 1 - k)
+    return lambda buffer, k, c: _blend(0.0, 0.0, 0) + (1.0 if k == c else 0.0)

@@ -1,96 +1,94 @@
-"""Inverse mass matrix through M = U D U^T, which keeps the tree's sparsity (RBDA 2008, section 6.5).
+"""Inverse mass matrix by articulated bodies (J. Carpentier, Analytical inverse of the joint space inertia matrix, 2018).
 
-Velocity coordinates are numbered depth-first, so the descendants of coordinate j are j + 1 .. last(j): row j of the unit
-upper triangular U, and of its inverse W, is filled from j to last(j), and every inner loop runs along rows. Then
-M^-1 = W^T D^-1 W. Where mimic joints share coordinates the "tree" is one chain: M is dense, and nothing else changes.
+Row c of the inverse is the acceleration of column c under a unit force on each column j. Inward, F gathers the forces that
+the columns of a subtree pass on; outward, each level of the tree keeps the accelerations of its body. F and accelerations
+are seen from the root body's origin, so nothing is shifted and every inner loop runs along rows.
 """
 
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.crba import crba
-from freeflyer.kernels.layout import COORDINATE_INTS, COORDINATES_AT, LAST_COORDINATE, N_V, PARENT_COORDINATE
-from freeflyer.kernels.memory import load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.pack import select_less
-from freeflyer.kernels.rnea import rnea
+from freeflyer.kernels.aba import eliminated, hand_over, store_rigid
+from freeflyer.kernels.algebra import add, cross, load3, load6, load9
+from freeflyer.kernels.columns import clear, condense, last_column, put_column, root_direction, row_dot, scalar_column
+from freeflyer.kernels.composite import column_range, coordinate, direction_at, parent_of, pose_at
+from freeflyer.kernels.joints import body_ints
+from freeflyer.kernels.kinematics import kinematics_workspace
+from freeflyer.kernels.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
+from freeflyer.kernels.memory import keep_below, load, load_int, load_row, row_step, store, store_row, unit_row, workspace
+from freeflyer.kernels.transpose import mirror
 
-SINGULAR = 1e-14  # a pivot, relative to its diagonal entry of M
-NAN = float("nan")
-
-
-@inlined
-def last_of(topology, j):
-    return load_int(topology, load_int(topology, COORDINATES_AT) + COORDINATE_INTS * j + LAST_COORDINATE)
-
-
-@inlined
-def add_row(M, to, s, W, row, n):
-    """n entries of M from `to` on grow by s times those of W from `row` on."""
-    step = row_step(W)
-    full = n - n % step
-    for k in range(0, full, step):
-        store_row(M, to + k, load_row(M, to + k) + s * load_row(W, row + k))
-    for k in range(full, n):
-        store(M, to + k, load(M, to + k) + s * load(W, row + k))
+ARTICULATED = 21
 
 
 @kernel
-def factor(topology, nv, H, D):
-    """M = U D U^T: the upper rows of H, holding M, become those of U; D (nv,) holds the pivots."""
-    for j in range(nv - 1, -1, -1):
-        end = last_of(topology, j) + 1
-        for k in range(end - 1, j, -1):
-            x = load(H, nv * j + k)
-            for m in range(k + 1, last_of(topology, k) + 1):
-                x = x - load(H, nv * j + m) * load(H, nv * k + m)
-            store(H, nv * j + k, x)  # U D, for now
-        diagonal = load(H, nv * j + j)
-        pivot = diagonal
-        for k in range(j + 1, end):
-            y = load(H, nv * j + k)
-            x = y / load(D, k)
-            pivot = pivot - x * y
-            store(H, nv * j + k, x)
-        store(D, j, select_less(SINGULAR * diagonal, pivot, pivot, NAN))
+def articulated_rows(topology, parameters, work, bodies, S, U, inverses):
+    """Writes the rows of directions S, of U (both seen from the root body's origin) and the inverses 1 / d."""
+    n, stride, armature = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW), load_int(topology, ARMATURE_AT)
+    for i in range(1, n + 1):
+        store_rigid(parameters, work, i, load9(work, pose_at(topology, i)), bodies + ARTICULATED * i)
+    for i in range(n, 0, -1):
+        here, pose = bodies + ARTICULATED * i, pose_at(topology, i)
+        A, B, C = load6(work, here), load9(work, here + 6), load6(work, here + 15)
+        x = load3(work, pose + 15)
+        first, end = column_range(topology, i)
+        for c in range(end - 1, first - 1, -1):
+            at = direction_at(topology, c)
+            l, w = load3(work, at), load3(work, at + 3)
+            f, t, inverse, A, B, C = eliminated(A, B, C, l, w, load(parameters, armature + coordinate(topology, c)))
+            L, W = root_direction(topology, work, i, c)
+            put_column(work, S, stride, c, L, W)
+            put_column(work, U, stride, c, f, add(t, cross(x, f)))
+            store(work, inverses + c, inverse)
+        if parent_of(topology, i) > 0:
+            hand_over(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, load3(work, pose + 9))
+
+
+@inlined
+def add_outer(work, to, from_row, stride, s, x):
+    """Six rows at `to` become those at `from_row` plus s times the row scalar x."""
+    store_row(work, to, load_row(work, from_row) + s[0] * x)
+    store_row(work, to + stride, load_row(work, from_row + stride) + s[1] * x)
+    store_row(work, to + 2 * stride, load_row(work, from_row + 2 * stride) + s[2] * x)
+    store_row(work, to + 3 * stride, load_row(work, from_row + 3 * stride) + s[3] * x)
+    store_row(work, to + 4 * stride, load_row(work, from_row + 4 * stride) + s[4] * x)
+    store_row(work, to + 5 * stride, load_row(work, from_row + 5 * stride) + s[5] * x)
 
 
 @kernel
 def minv(topology, parameters, q, Minv):
-    """Minv (nv, nv), symmetric."""
-    nv = load_int(topology, N_V)
-    H, W, D = workspace(q, nv * nv), workspace(q, nv * nv), workspace(q, nv)
-    crba(topology, parameters, q, H)
-    factor(topology, nv, H, D)
-    for k in range(nv * nv):
-        store(W, k, 0.0)
-        store(Minv, k, 0.0)
-    for j in range(nv - 1, -1, -1):
-        store(W, nv * j + j, 1.0)
-        for k in range(j + 1, last_of(topology, j) + 1):
-            add_row(W, nv * j + k, -load(H, nv * j + k), W, nv * k + k, last_of(topology, k) + 1 - k)
-    at = load_int(topology, COORDINATES_AT) + PARENT_COORDINATE
-    for i in range(nv):
-        m = i
-        while m >= 0:
-            s = load(W, nv * m + i) / load(D, m)
-            add_row(Minv, nv * i + i, s, W, nv * m + i, last_of(topology, m) + 1 - i)
-            m = load_int(topology, at + COORDINATE_INTS * m)
-    for i in range(nv):
-        for k in range(i + 1, nv):
-            store(Minv, nv * k + i, load(Minv, nv * i + k))
-
-
-@kernel
-def shared_forward_dynamics(topology, parameters, q, v, tau, a):
-    """a (nv,) of M a + bias = tau where mimic joints share velocity coordinates, which the tree recursion cannot do."""
-    nv = load_int(topology, N_V)
-    Minv, bias, zero = workspace(q, nv * nv), workspace(q, nv), workspace(q, nv)
-    for j in range(nv):
-        store(zero, j, 0.0)
-    minv(topology, parameters, q, Minv)
-    rnea(topology, parameters, q, v, zero, bias)
-    for i in range(nv):
-        total = 0.0 * load(tau, 0)
-        for j in range(nv):
-            total = total + load(Minv, nv * i + j) * (load(tau, j) - load(bias, j))
-        store(a, i, total)
+    """Minv (nv, nv), symmetric; velocity coordinates must not be shared by mimic joints."""
+    n, nc, stride = load_int(topology, N_BODIES), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    bodies = load_int(topology, FREE_AT)
+    S = bodies + ARTICULATED * (n + 1)
+    U, inverses, F = S + 6 * stride, S + 12 * stride, S + 13 * stride
+    levels = F + 6 * stride
+    extra = ARTICULATED * (n + 1) + (25 + 6 * load_int(topology, MAX_DEPTH)) * stride
+    work = kinematics_workspace(topology, parameters, q, extra)
+    H = workspace(q, stride * stride)
+    articulated_rows(topology, parameters, work, bodies, S, U, inverses)
+    step = row_step(work)
+    for k in range(0, 6 * stride, step):
+        store_row(work, F + k, 0.0)
+        store_row(work, levels + k, 0.0)  # the world does not accelerate
+    clear(H, stride * stride)
+    for c in range(nc - 1, -1, -1):
+        end, inverse = last_column(topology, c) + 1, load(work, inverses + c)
+        s, u = scalar_column(work, S, stride, c), scalar_column(work, U, stride, c)
+        for k in range(c - c % step, end, step):
+            x = keep_below(work, inverse * (unit_row(work, k, c) - row_dot(s, work, F + k, stride)), k, end)
+            store_row(H, stride * c + k, x)
+            add_outer(work, F + k, F + k, stride, u, x)
+    for i in range(1, n + 1):
+        level = levels + 6 * stride * load_int(topology, body_ints(i) + DEPTH)
+        before = level - 6 * stride
+        first, end = column_range(topology, i)
+        for c in range(first, end):
+            inverse, s, u = load(work, inverses + c), scalar_column(work, S, stride, c), scalar_column(work, U, stride, c)
+            for k in range(c - c % step, stride, step):
+                x = load_row(H, stride * c + k) - inverse * row_dot(u, work, before + k, stride)
+                store_row(H, stride * c + k, x)
+                add_outer(work, level + k, before + k, stride, s, x)
+            before = level
+    mirror(H, H, nc, stride)
+    condense(topology, H, Minv)

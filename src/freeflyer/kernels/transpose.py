@@ -8,10 +8,10 @@ from __future__ import annotations
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.memory import _load_pack, _store_pack
+from freeflyer.kernels.memory import _blend, _load_pack, _store_pack, load, store
 from freeflyer.kernels.pack import LANES, VECTOR, all_below, lane, pack_type, with_lane
 
 ROUNDS = (  # distance between partners, and which numbers of the two (0-7, 8-15) go to each
@@ -123,3 +123,37 @@ def scatter(packs, rows, first, stop):
     for i in range(0, n, LANES):
         i = min(i, n - LANES)
         put_block(rows, first * n + i, n, transposed(block(data, LANES * i, LANES)))
+
+
+def mirror(M, L, n, stride):
+    """The n x n matrix in the rows of M, `stride` numbers each: below the diagonal, M[j, i] becomes L[i, j]."""
+    for i in range(n):
+        for j in range(i + 1, n):
+            store(M, stride * j + i, load(L, stride * i + j))
+
+
+@overload(mirror, jit_options={"nogil": True, "error_model": "numpy"})
+def _(M, L, n, stride):
+    if isinstance(M, types.Array):
+        return lambda M, L, n, stride: mirror_blocks(M, L, n, stride)
+
+    def entries(M, L, n, stride):
+        for i in range(n):
+            for j in range(i + 1, n):
+                store(M, stride * j + i, load(L, stride * i + j))
+
+    return entries
+
+
+@kernel
+def mirror_blocks(M, L, n, stride):
+    """Block by block; stride is a multiple of 8, and there are as many rows. L may be M itself."""
+    for i in range(0, n, LANES):
+        at = stride * i + i
+        upper, b = block(M, at, stride), transposed(block(L, at, stride))
+        put_block(M, at, stride, (
+            upper[0], _blend(b[1], upper[1], 1), _blend(b[2], upper[2], 2), _blend(b[3], upper[3], 3),
+            _blend(b[4], upper[4], 4), _blend(b[5], upper[5], 5), _blend(b[6], upper[6], 6), _blend(b[7], upper[7], 7),
+        ))  # fmt: skip
+        for j in range(i + LANES, n, LANES):
+            put_block(M, stride * j + i, stride, transposed(block(L, stride * i + j, stride)))

@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.kernels import layout as L
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, joint_sizes
+from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
+from freeflyer.model.flatten import Body, flatten
 from freeflyer.model.model import JointInfo, Model
 
 KINDS = {"spherical": L.BALL, "free": L.FLOATING}
 NEUTRAL = {"spherical": (0.0, 0.0, 0.0, 1.0), "free": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)}
-
-
-@dataclass
-class Body:
-    """One row of the compiled tree; `inertia` gathers the links that are fixed to it (mass, first moment, about origin)."""
-
-    parent: int
-    kind: int
-    first_q: int
-    coordinates: tuple[int, ...]
-    placement: np.ndarray
-    screw: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # turn, slide and their offsets
-    mass: float = 0.0
-    moment: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    rotational: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
-
-    def carry(self, inertia: Inertia, X: np.ndarray) -> None:
-        """Adds a link whose frame has pose X (4, 4) in this body."""
-        R, c = X[:3, :3], X[:3, :3] @ inertia.com + X[:3, 3]
-        self.mass += inertia.mass
-        self.moment = self.moment + inertia.mass * c
-        about_com = R @ inertia.rotational @ R.T
-        self.rotational = self.rotational + about_com + inertia.mass * (c @ c * np.eye(3) - np.outer(c, c))
 
 
 def build(description: Description) -> Model:
@@ -137,7 +113,7 @@ class _Builder:
         frames += [(n, self.where[link][0], self.where[link][1] @ X) for n, link, X in sites]
         arrays = _spread(list(zip(self.sources, self.joints, self.ratios)), nv)
         shared = any(j.mimic is not None for j in self.joints)
-        topology, parameters = _flatten(self.bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity)
+        topology, parameters = flatten(self.bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity)
         own = tuple(j.name for j in self.joints if j.mimic is None)
         actuated = tuple(n for n in own if n in set(description.actuated)) if description.actuated else tuple(
             j.name for j in self.joints if j.mimic is None and not (j.kind in ("free", "planar") and j.parent == WORLD))
@@ -201,75 +177,3 @@ def turn_z_to(axis: np.ndarray) -> np.ndarray:
     v = np.cross(z, axis)
     K = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
     return np.eye(3) + K + K @ K / (1.0 + axis[2])
-
-
-def _flatten(bodies: list[Body], frames: list[tuple[str, int, np.ndarray]], nq: int, nv: int, shared: bool,
-             armature: np.ndarray, gravity: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """The arrays of kernels/layout.py."""
-    n = len(bodies) - 1
-    columns = [(i, j) for i, b in enumerate(bodies) for j in b.coordinates]
-    first_column = np.cumsum([0] + [len(b.coordinates) for b in bodies])
-    last_body = list(range(n + 1))
-    for i in range(n, 0, -1):
-        last_body[bodies[i].parent] = max(last_body[bodies[i].parent], last_body[i])
-    tip = [-1] * (n + 1)  # last column on the way from the world to a body
-    for i in range(1, n + 1):
-        tip[i] = int(first_column[i + 1]) - 1 if bodies[i].coordinates else tip[bodies[i].parent]
-    quaternions = [b.first_q + 3 * (b.kind == L.FLOATING) for b in bodies[1:] if b.kind != L.SCREW]
-
-    columns_at = L.HEADER + L.BODY_INTS * (n + 1)
-    coordinates_at = columns_at + L.COLUMN_INTS * len(columns)
-    frames_at = coordinates_at + L.COORDINATE_INTS * nv
-    quaternions_at = frames_at + L.FRAME_INTS * len(frames)
-    topology = np.zeros(quaternions_at + len(quaternions), np.int64)
-    armature_at = L.BODIES + L.BODY_FLOATS * (n + 1)
-    placements_at = armature_at + nv
-    parameters = np.zeros(placements_at + L.PLACEMENT_FLOATS * len(frames))
-    padded = -(-max(n, 1) // 8) * 8
-    poses_at = 3 * padded
-    directions_at = poses_at + L.POSE * (n + 1)
-    topology[: L.MAX_DEPTH] = (
-        n, nq, nv, len(columns), len(frames), columns_at, coordinates_at, frames_at, armature_at, placements_at,
-        padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at,
-    )  # fmt: skip
-    parameters[:3] = gravity
-    depth = [0] * (n + 1)
-    for i, b in enumerate(bodies):
-        at = L.HEADER + L.BODY_INTS * i
-        depth[i] = depth[b.parent] + 1 if i else 0
-        topology[at : at + L.BODY_INTS] = (
-            b.parent, b.kind, b.first_q, first_column[i], len(b.coordinates), last_body[i], b.coordinates[0] if i else 0, depth[i],
-        )  # fmt: skip
-        at = L.BODIES + L.BODY_FLOATS * i
-        com = b.moment / b.mass if b.mass > 0.0 else np.zeros(3)
-        about_com = b.rotational - b.mass * (com @ com * np.eye(3) - np.outer(com, com))
-        parameters[at : at + L.BODY_FLOATS] = (
-            *b.placement[:3, :3].ravel(), *b.placement[:3, 3], b.mass, *com, *about_com[np.triu_indices(3)], *b.screw, b.mass,
-        )  # fmt: skip
-    topology[L.MAX_DEPTH] = max(depth)
-    for i in range(n, 0, -1):
-        at = L.BODIES + L.SUBTREE_MASS
-        parameters[at + L.BODY_FLOATS * bodies[i].parent] += parameters[at + L.BODY_FLOATS * i]
-    for c, (i, j) in enumerate(columns):
-        before = c - 1 if c > first_column[i] else tip[bodies[i].parent]
-        topology[columns_at + 3 * c : columns_at + 3 * c + 3] = (i, j, before)
-    topology[coordinates_at:frames_at] = _coordinate_tree(topology, columns, columns_at, nv, shared).ravel()
-    for k, (_, body, X) in enumerate(frames):
-        topology[frames_at + k] = body
-        at = placements_at + L.PLACEMENT_FLOATS * k
-        parameters[at : at + 12] = (*X[:3, :3].ravel(), *X[:3, 3])
-    topology[quaternions_at:] = quaternions
-    parameters[armature_at:placements_at] = armature
-    return topology, parameters
-
-
-def _coordinate_tree(topology: np.ndarray, columns: list[tuple[int, int]], at: int, nv: int, shared: bool) -> np.ndarray:
-    """(nv, 2): parent and last descendant of each velocity coordinate; one chain (dense M) where coordinates are shared."""
-    if shared:
-        return np.stack([np.arange(-1, nv - 1), np.full(nv, nv - 1)], axis=1)
-    parent = topology[at + 2 : at + 3 * len(columns) : 3]
-    last = np.arange(nv)
-    for c in range(nv - 1, 0, -1):
-        if parent[c] >= 0:
-            last[parent[c]] = max(last[parent[c]], last[c])
-    return np.stack([parent, last], axis=1)
