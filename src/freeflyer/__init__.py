@@ -7,11 +7,22 @@
 """
 
 from freeflyer.dynamics.centroidal import (
-    center_of_mass, center_of_mass_jacobian, centroidal_bias, centroidal_momentum, centroidal_momentum_matrix,
+    center_of_mass,
+    center_of_mass_jacobian,
+    centroidal_bias,
+    centroidal_momentum,
+    centroidal_momentum_matrix,
 )  # fmt: skip
 from freeflyer.dynamics.equations import (
-    bias_forces, coriolis_matrix, forward_dynamics, gravity_forces, inverse_dynamics, inverse_mass_matrix, kinetic_energy,
-    mass_matrix, potential_energy,
+    bias_forces,
+    coriolis_matrix,
+    forward_dynamics,
+    gravity_forces,
+    inverse_dynamics,
+    inverse_mass_matrix,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
 )  # fmt: skip
 from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose, frame_velocity
@@ -21,7 +32,14 @@ from freeflyer.errors import DescriptionError, FileError, FreeflyerError, InputE
 from freeflyer.model.build import build
 from freeflyer.model.configuration import neutral, normalize_configuration, random_configuration
 from freeflyer.model.description import (
-    Coupling, Description, Inertia, Joint, Link, Loop, Mimic, Site,
+    Coupling,
+    Description,
+    Inertia,
+    Joint,
+    Link,
+    Loop,
+    Mimic,
+    Site,
 )  # fmt: skip
 from freeflyer.model.edits import attach_payload, lock_joints, merge_fixed, with_gravity
 from freeflyer.model.load import load

@@ -85,7 +85,9 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike 
     return one(evaluate(E.RNEA, model, (q, v, model.zero), ("q", "v", "a"), ((model.nv,),), out=out))
 
 
-def gravity_forces(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:
+def gravity_forces(
+    model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None, out: np.ndarray | None = None
+) -> np.ndarray:
     """tau (..., nv) that holds the robot at rest: the gradient of the potential energy."""
     if gravity is None and out is None:
         try:

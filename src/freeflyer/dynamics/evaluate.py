@@ -52,14 +52,18 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
     except ValueError:
         shown = ", ".join(f"{name} {x.shape}" for name, x in zip(names, arrays))
-        raise InputError(f"the leading (batch) axes do not broadcast together: {shown}", shapes=[x.shape for x in arrays]) from None
+        raise InputError(
+            f"the leading (batch) axes do not broadcast together: {shown}", shapes=[x.shape for x in arrays]
+        ) from None
     results = tuple(_output(out if k == 0 else None, lead + shape) for k, shape in enumerate(shapes))
     count = prod(lead)
     if count == 0:
         return results
     rows = tuple(_rows(x, lead, count) for x in arrays)
     if not lead:
-        status = entry.single(model.handle, *(x[0] for x in rows), *options, *(_two_axes(r, s) for r, s in zip(results, shapes)))
+        status = entry.single(
+            model.handle, *(x[0] for x in rows), *options, *(_two_axes(r, s) for r, s in zip(results, shapes))
+        )
     else:
         status = _run_batch(entry, model, rows, options, tuple(r.reshape(count, -1) for r in results))
     if status:
@@ -75,10 +79,13 @@ def singular(model: Model, q: np.ndarray) -> InputError:
     values, vectors = np.linalg.eigh(M)
     at = int(np.argmax(np.abs(vectors[:, 0])))
     joint = next(j.name for j in model.joints if j.iv <= at < j.iv + j.nv)
+    spread = f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}"
     return InputError(
-        f"the mass matrix of {model.name!r} is singular (eigenvalues from {values[0]:.3g} to {values[-1]:.3g}): joint {joint!r} moves "
-        "no inertia. Give its links mass, give the joint armature, or lock it (freeflyer.lock_joints)", joint=joint, eigenvalue=float(values[0]),
-    )  # fmt: skip
+        f"the mass matrix of {model.name!r} is singular ({spread}): joint {joint!r} moves no inertia. Give its links mass, "
+        "give the joint armature, or lock it (freeflyer.lock_joints)",
+        joint=joint,
+        eigenvalue=float(values[0]),
+    )
 
 
 def _rows(x: np.ndarray, lead: tuple[int, ...], count: int) -> np.ndarray:
@@ -98,11 +105,15 @@ def _output(out: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
     usable = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.flags.c_contiguous and out.flags.writeable
     if not usable or out.shape != shape:
         got = f"{out.dtype} array of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise InputError(f"out must be a writable C-contiguous float64 array of shape {shape}, got {got}", expected=shape)
+        raise InputError(
+            f"out must be a writable C-contiguous float64 array of shape {shape}, got {got}", expected=shape
+        )
     return out
 
 
-def _run_batch(entry: Entry, model: Model, rows: tuple[np.ndarray, ...], options: tuple[int, ...], outs: tuple[np.ndarray, ...]) -> int:
+def _run_batch(
+    entry: Entry, model: Model, rows: tuple[np.ndarray, ...], options: tuple[int, ...], outs: tuple[np.ndarray, ...]
+) -> int:
     """Zero, or non-zero if a state was refused. Chunks begin at multiples of 8, so packs do not depend on threads."""
     count = rows[0].shape[0]
 

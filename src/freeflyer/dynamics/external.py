@@ -22,7 +22,10 @@ def external_forces(model: Model, q: ArrayLike, external: Mapping[str, ArrayLike
         model.frame(name)
         w = np.asarray(wrench, dtype=float)
         if w.ndim == 0 or w.shape[-1] != 6 or not np.all(np.isfinite(w)):
-            raise InputError(f"the wrench on {name!r} must be finite [force; torque] of shape (..., 6), got shape {w.shape}", frame=name)
+            raise InputError(
+                f"the wrench on {name!r} must be finite [force; torque] of shape (..., 6), got shape {w.shape}",
+                frame=name,
+            )
         force = np.einsum("...ij,...i->...j", frame_jacobian(model, q, name), w)
         total = force if total is None else total + force
     return np.zeros(model.nv) if total is None else total

@@ -40,7 +40,9 @@ def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     return one(evaluate(E.FRAME_POSE, model, (q,), ("q",), ((4, 4),), (index,)))
 
 
-def frame_jacobian(model: Model, q: ArrayLike, frame: str, expressed: Expressed = "body", *, out: np.ndarray | None = None) -> np.ndarray:
+def frame_jacobian(
+    model: Model, q: ArrayLike, frame: str, expressed: Expressed = "body", *, out: np.ndarray | None = None
+) -> np.ndarray:
     """J (..., 6, nv) with J v the frame's twist."""
     try:
         options = (model.frame_index[frame], EXPRESSED[expressed])
@@ -59,7 +61,9 @@ def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, express
     return one(evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), ((6,),), options))
 
 
-def frame_bias_acceleration(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body") -> np.ndarray:
+def frame_bias_acceleration(
+    model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body"
+) -> np.ndarray:
     """Jdot v (..., 6): the rate of the frame's twist while no joint accelerates; gravity plays no part.
 
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.

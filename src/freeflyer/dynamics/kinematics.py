@@ -148,6 +148,8 @@ def kinematics(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Kinema
     shapes = ((n, 12), (n, 12), (columns, 6))
     poses, motions, directions = evaluate(E.ALL_MOTIONS, model, (q, v), ("q", "v"), shapes)
     lead = poses.shape[:-2]
-    q, v = np.broadcast_to(np.asarray(q, float), (*lead, model.nq)), np.broadcast_to(np.asarray(v, float), (*lead, model.nv))
+    q, v = (
+        np.broadcast_to(np.asarray(q, float), (*lead, model.nq)),
+        np.broadcast_to(np.asarray(v, float), (*lead, model.nv)),
+    )
     return Kinematics(model, q, v, poses, motions, directions)
-

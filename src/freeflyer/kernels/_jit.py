@@ -23,6 +23,7 @@ import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
 FAST = {"contract", "reassoc", "nsz", "arcp"}
+NEVER_COMPILED = {"__init__.py", "counting.py", "entries.py", "plain.py"}  # may change without a new cache
 
 
 def kernel(function: Callable) -> Any:
@@ -42,8 +43,7 @@ def immediate(function: Callable) -> Any:
 
 def _compiled(function: Callable, nogil: bool = True, **options: Any) -> Any:
     dispatcher = numba.njit(nogil=nogil, error_model="numpy", **options)(function)
-    if not numba.config.DISABLE_JIT:
-        dispatcher._cache = SourceKeyedCache(function)
+    dispatcher._cache = SourceKeyedCache(function)
     return dispatcher
 
 
@@ -106,7 +106,10 @@ def cache_folder() -> str:
 @cache
 def source_key() -> str:
     """Hash of the kernel sources and of the versions that compiled code depends on."""
-    digest = hashlib.sha256(f"{sys.version_info[:2]} {numba.__version__} {llvmlite.__version__} {np.__version__}".encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.name.encode() + path.read_bytes())
+    digest = hashlib.sha256(
+        f"{sys.version_info[:2]} {numba.__version__} {llvmlite.__version__} {np.__version__}".encode()
+    )
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        if path.name not in NEVER_COMPILED:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

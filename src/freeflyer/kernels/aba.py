@@ -9,10 +9,31 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
-    ZERO, accumulate3, add, add_scaled, cross, dot, load3, load6, load9, rotate, store3, store6, store9, sym_add, sym_apply,
+    ZERO,
+    accumulate3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    load6,
+    load9,
+    rotate,
+    store3,
+    store6,
+    store9,
+    sym_add,
+    sym_apply,
 )  # fmt: skip
 from freeflyer.kernels.composite import (
-    body_inertia, column_range, coordinate, direction_at, joint_motion, parent_of, pose_at, zeros,
+    body_inertia,
+    column_range,
+    coordinate,
+    direction_at,
+    joint_motion,
+    parent_of,
+    pose_at,
+    zeros,
 )  # fmt: skip
 from freeflyer.kernels.joints import body_floats
 from freeflyer.kernels.kinematics import kinematics_workspace
@@ -61,7 +82,17 @@ def shifted(A, B, C, r):
     x = cross((A[0], A[1], A[2]), r)
     y = cross((A[1], A[3], A[4]), r)
     z = cross((A[2], A[4], A[5]), r)
-    D = (B[0] - x[0], B[1] - x[1], B[2] - x[2], B[3] - y[0], B[4] - y[1], B[5] - y[2], B[6] - z[0], B[7] - z[1], B[8] - z[2])
+    D = (
+        B[0] - x[0],
+        B[1] - x[1],
+        B[2] - x[2],
+        B[3] - y[0],
+        B[4] - y[1],
+        B[5] - y[2],
+        B[6] - z[0],
+        B[7] - z[1],
+        B[8] - z[2],
+    )
     # C + [r]x B + ([r]x D)^T
     return D, (
         C[0] + (r[1] * B[6] - r[2] * B[3]) + (r[1] * D[6] - r[2] * D[3]),
@@ -182,4 +213,3 @@ def accelerations(topology, parameters, work, bodies, columns, a):
             store(a, coordinate(topology, c), rate)
         store3(work, here, linear)
         store3(work, here + 3, angular)
-

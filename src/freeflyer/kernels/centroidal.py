@@ -4,17 +4,38 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
-    add, add_scaled, cross, dot, load3, load6, load9, rotate, rotate_back, scale, store3, subtract, sym_apply,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    load6,
+    load9,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    subtract,
+    sym_apply,
 )  # fmt: skip
 from freeflyer.kernels.columns import root_direction, root_inertias
 from freeflyer.kernels.composite import COMPOSITE, column_range, coordinate, momentum, pose_at, zeros
 from freeflyer.kernels.joints import add_column, body_floats
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import (
-    ARMATURE_AT, COM, FREE_AT, GRAVITY, INERTIA, MASS, N_BODIES, N_V, SUBTREE_MASS,
+    ARMATURE_AT,
+    COM,
+    FREE_AT,
+    GRAVITY,
+    INERTIA,
+    MASS,
+    N_BODIES,
+    N_V,
+    SUBTREE_MASS,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, store
 from freeflyer.kernels.motions import MOVING, moving
+
 
 @inlined
 def total_mass(parameters):

@@ -8,12 +8,35 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
-    ZERO, accumulate3, add, cross, load3, load6, load9, point_inertia, rotate, scale, store3, store6, sym_add, sym_rotate,
+    ZERO,
+    accumulate3,
+    add,
+    cross,
+    load3,
+    load6,
+    load9,
+    point_inertia,
+    rotate,
+    scale,
+    store3,
+    store6,
+    sym_add,
+    sym_rotate,
 )  # fmt: skip
 from freeflyer.kernels.composite import COMPOSITE, column_range, coordinate, direction_at, momentum, parent_of, pose_at
 from freeflyer.kernels.joints import body_floats
 from freeflyer.kernels.layout import (
-    COLUMN_INTS, COLUMN_ROW, COLUMNS_AT, COM, INERTIA, LAST_COLUMN, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS,
+    COLUMN_INTS,
+    COLUMN_ROW,
+    COLUMNS_AT,
+    COM,
+    INERTIA,
+    LAST_COLUMN,
+    MASS,
+    N_BODIES,
+    N_COLUMNS,
+    N_V,
+    SUBTREE_MASS,
 )  # fmt: skip
 from freeflyer.kernels.memory import keep_below, load, load_int, load_row, row_step, store, store_row
 
@@ -141,4 +164,3 @@ def condense(topology, H, M):
         for d in range(nc):
             at = row + coordinate(topology, d)
             store(M, at, load(M, at) + load(H, stride * c + d))
-

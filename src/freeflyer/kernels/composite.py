@@ -4,13 +4,40 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
-    ZERO, accumulate3, add, add_scaled, cross, load3, load6, load9, point_inertia, rotate, scale, store3, store6, sym_add,
-    sym_apply, sym_rotate,
+    ZERO,
+    accumulate3,
+    add,
+    add_scaled,
+    cross,
+    load3,
+    load6,
+    load9,
+    point_inertia,
+    rotate,
+    scale,
+    store3,
+    store6,
+    sym_add,
+    sym_apply,
+    sym_rotate,
 )  # fmt: skip
 from freeflyer.kernels.joints import body_floats, body_ints
 from freeflyer.kernels.layout import (
-    COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN, INERTIA, MASS,
-    N_BODIES, PARENT, POSE, POSES_AT, SUBTREE_MASS,
+    COLUMN_COUNT,
+    COLUMN_INTS,
+    COLUMNS_AT,
+    COM,
+    COORDINATE,
+    DIRECTION,
+    DIRECTIONS_AT,
+    FIRST_COLUMN,
+    INERTIA,
+    MASS,
+    N_BODIES,
+    PARENT,
+    POSE,
+    POSES_AT,
+    SUBTREE_MASS,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int
 from freeflyer.kernels.pack import like

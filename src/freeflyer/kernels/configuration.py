@@ -10,7 +10,19 @@ from __future__ import annotations
 import math
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.algebra import add, add_scaled, cross, dot, load3, quaternion_rotation, rotate, rotate_back, scale, store3, subtract
+from freeflyer.kernels.algebra import (
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    quaternion_rotation,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    subtract,
+)
 from freeflyer.kernels.joints import body_ints
 from freeflyer.kernels.layout import BALL, FIRST_Q, FIRST_V, KIND, N_BODIES, SCREW
 from freeflyer.kernels.memory import load, load_int, store
@@ -28,7 +40,9 @@ def _series(first: int) -> tuple[float, ...]:
 
 SINC, VERSINE, REMAINDER = _series(1), _series(2), _series(3)  # sin x / x, (1 - cos x) / x^2, (x - sin x) / x^3
 ZETA = tuple(sum(n ** (-2.0 * k) for n in range(1, 4000)) + (1 / 3999.5 if k == 1 else 0.0) for k in range(1, 15))
-COTANGENT = tuple(2.0 * z / (2.0 * math.pi) ** (2 * k + 2) for k, z in reversed(tuple(enumerate(ZETA))))  # of log, below
+COTANGENT = tuple(
+    2.0 * z / (2.0 * math.pi) ** (2 * k + 2) for k, z in reversed(tuple(enumerate(ZETA)))
+)  # of log, below
 
 
 @inlined
@@ -73,7 +87,9 @@ def swept(l, w):
     s, c = sincos(angle)
     safe = select_less(square, SWITCH, 1.0, square)
     versine = select_less(square, SWITCH, horner(VERSINE, square), (1.0 - c) / safe)
-    remainder = select_less(square, SWITCH, horner(REMAINDER, square), (angle - s) / (safe * select_less(square, SWITCH, 1.0, angle)))
+    remainder = select_less(
+        square, SWITCH, horner(REMAINDER, square), (angle - s) / (safe * select_less(square, SWITCH, 1.0, angle))
+    )
     x = cross(w, l)
     return add(l, add_scaled(scale(versine, x), remainder, cross(w, x)))
 
@@ -83,7 +99,11 @@ def integrate(topology, parameters, q, dv, out):
     """out (nq,): q (+) dv."""
     for i in range(1, load_int(topology, N_BODIES) + 1):
         ints = body_ints(i)
-        kind, first, j = load_int(topology, ints + KIND), load_int(topology, ints + FIRST_Q), load_int(topology, ints + FIRST_V)
+        kind, first, j = (
+            load_int(topology, ints + KIND),
+            load_int(topology, ints + FIRST_Q),
+            load_int(topology, ints + FIRST_V),
+        )
         if kind == SCREW:
             store(out, first, load(q, first) + load(dv, j))
         elif kind == BALL:
@@ -115,7 +135,11 @@ def difference(topology, parameters, q0, q1, dv):
     """dv (nv,): q0 (+) dv = q1, by the shortest turns."""
     for i in range(1, load_int(topology, N_BODIES) + 1):
         ints = body_ints(i)
-        kind, first, j = load_int(topology, ints + KIND), load_int(topology, ints + FIRST_Q), load_int(topology, ints + FIRST_V)
+        kind, first, j = (
+            load_int(topology, ints + KIND),
+            load_int(topology, ints + FIRST_Q),
+            load_int(topology, ints + FIRST_V),
+        )
         if kind == SCREW:
             store(dv, j, load(q1, first) - load(q0, first))
         elif kind == BALL:
@@ -126,7 +150,9 @@ def difference(topology, parameters, q0, q1, dv):
             R = quaternion_rotation(load(q0, first + 3), load(q0, first + 4), load(q0, first + 5), load(q0, first + 6))
             p = rotate_back(R, subtract(load3(q1, first), load3(q0, first)))
             square = dot(w, w)  # (1 - (x / 2) cot(x / 2)) / x^2
-            large = (1.0 - 0.5 * angle * t / select_less(square, SWITCH, 1.0, norm)) / select_less(square, SWITCH, 1.0, square)
+            large = (1.0 - 0.5 * angle * t / select_less(square, SWITCH, 1.0, norm)) / select_less(
+                square, SWITCH, 1.0, square
+            )
             x = cross(w, p)
             factor = select_less(square, SWITCH, horner(COTANGENT, square), large)
             store3(dv, j, add(p, add_scaled(scale(-0.5, x), factor, cross(w, x))))

@@ -12,11 +12,33 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
-    ZERO, accumulate3, add, add_scaled, cross, dot, load3, load6, load9, rotate, rotate_back, store3, store9, subtract,
+    ZERO,
+    accumulate3,
+    add,
+    add_scaled,
+    cross,
+    dot,
+    load3,
+    load6,
+    load9,
+    rotate,
+    rotate_back,
+    store3,
+    store9,
+    subtract,
 )  # fmt: skip
 from freeflyer.kernels.columns import (
-    body_root_inertia, clear, column_rows, condense, last_column, put_column, root_direction, root_inertias, row_dot,
-    scalar_column, subtree_products,
+    body_root_inertia,
+    clear,
+    column_rows,
+    condense,
+    last_column,
+    put_column,
+    root_direction,
+    root_inertias,
+    row_dot,
+    scalar_column,
+    subtree_products,
 )  # fmt: skip
 from freeflyer.kernels.composite import COMPOSITE, MOTION, column_range, momentum, parent_of, pose_at, velocities
 from freeflyer.kernels.joints import body_floats
@@ -125,7 +147,11 @@ def coriolis(topology, parameters, q, v, C):
         subtree_products(topology, work, S, P, c, upper)
         end, s, t = last_column(topology, c) + 1, scalar_column(work, S, stride, c), scalar_column(work, T, stride, c)
         for k in range(c - c % step, end, step):
-            x = s[3] * load_row(work, G + k) + s[4] * load_row(work, G + stride + k) + s[5] * load_row(work, G + 2 * stride + k)
+            x = (
+                s[3] * load_row(work, G + k)
+                + s[4] * load_row(work, G + stride + k)
+                + s[5] * load_row(work, G + 2 * stride + k)
+            )
             store_row(lower, stride * c + k, keep_below(work, x + row_dot(t, work, F + k, stride), k, end))
     mirror(upper, lower, nc, stride)
     condense(topology, upper, C)

@@ -1,8 +1,9 @@
 """From a kernel to what Python calls: one state at a time, or a range of a batch eight states at a time.
 
 A kernel has the arguments (topology, parameters, inputs..., options..., outputs...): inputs are rows of nq or nv scalars,
-options are integers, outputs are written. The doors take a model's handle instead of its two arrays. Both check that sizes fit the model, that every number is finite and
-every quaternion of unit length, and answer with a status; the friendly layer turns a status into a sentence.
+options are integers, outputs are written. The doors take a model's handle instead of its two arrays. Both check that
+sizes fit the model, that every number is finite and every quaternion of unit length, and answer with a status; the
+friendly layer turns a status into a sentence.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ class Entry:
     A kernel that `solves` a linear system writes NaN where that is singular: its output is looked at, too.
     """
 
-    __slots__ = ("batch", "inputs", "name", "options", "output_axes", "single", "single_source")
+    __slots__ = ("batch", "function", "inputs", "name", "options", "output_axes", "single", "single_source")
 
-    def __init__(self, function: Any, inputs: str, options: int = 0, output_axes: tuple[int, ...] = (1,), solves: bool = False) -> None:
-        self.name, self.inputs = function.py_func.__name__, inputs
+    def __init__(
+        self, function: Any, inputs: str, options: int = 0, output_axes: tuple[int, ...] = (1,), solves: bool = False
+    ) -> None:
+        self.function, self.name, self.inputs = function, function.py_func.__name__, inputs
         self.options, self.output_axes = options, output_axes
         sizes = tuple(SIZES[letter] for letter in inputs)
         self.single_source = make_single(function, sizes, len(inputs) + options + len(output_axes), solves)
@@ -43,11 +46,16 @@ class Entry:
 
     def _first_single(self, *arguments: Any) -> int:
         """Compile for flat float64 arrays only: anything else is a TypeError from now on, and never a new compilation."""
-        flat = [isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == np.float64 for x in arguments[1 : 1 + len(self.inputs)]]
+        flat = [
+            isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == np.float64
+            for x in arguments[1 : 1 + len(self.inputs)]
+        ]
         if not all(flat):
             raise TypeError("not a single state")
         outputs = tuple(types.Array(types.float64, axes, "C") for axes in self.output_axes)
-        self.single_source.compile((types.int64,) + (FLOATS,) * len(self.inputs) + (types.int64,) * self.options + outputs)
+        self.single_source.compile(
+            (types.int64,) + (FLOATS,) * len(self.inputs) + (types.int64,) * self.options + outputs
+        )
         self.single_source.disable_compile()
         self.single = self.single_source
         return self.single(*arguments)

@@ -6,7 +6,18 @@ from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import add, compose, cross, load3, load9, rotate, store3
 from freeflyer.kernels.joints import body_floats, body_ints, frame_columns, place
 from freeflyer.kernels.layout import (
-    DEPTH, FIRST_Q, FIRST_V, FRAMES_AT, KIND, N_V, PARENT, PLACEMENT_FLOATS, PLACEMENTS_AT, ROTATION, TRANSLATION, TURN,
+    DEPTH,
+    FIRST_Q,
+    FIRST_V,
+    FRAMES_AT,
+    KIND,
+    N_V,
+    PARENT,
+    PLACEMENT_FLOATS,
+    PLACEMENTS_AT,
+    ROTATION,
+    TRANSLATION,
+    TURN,
     TURN_OFFSET,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, store, workspace
@@ -96,7 +107,9 @@ def frame_jacobian(topology, parameters, q, frame, expressed, J):
     k = 0
     while b > 0:
         ints = body_ints(b)
-        frame_columns(load_int(topology, ints + KIND), parameters, body_floats(b), R, p, J, nv, load_int(topology, ints + FIRST_V))
+        frame_columns(
+            load_int(topology, ints + KIND), parameters, body_floats(b), R, p, J, nv, load_int(topology, ints + FIRST_V)
+        )
         S, r = relative_pose(topology, parameters, q, b, load(work, row + k), load(work, 2 * row + k))
         R, p = compose(S, R), add(r, rotate(S, p))
         b = load_int(topology, ints + PARENT)

@@ -10,7 +10,16 @@ from __future__ import annotations
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import accumulate3, add, cross, dot, load3, load6, load9, subtract
 from freeflyer.kernels.composite import (
-    COMPOSITE, MOTION, body_inertia, column_range, composite_inertias, coordinate, direction_at, momentum, parent_of, pose_at,
+    COMPOSITE,
+    MOTION,
+    body_inertia,
+    column_range,
+    composite_inertias,
+    coordinate,
+    direction_at,
+    momentum,
+    parent_of,
+    pose_at,
     velocities,
 )  # fmt: skip
 from freeflyer.kernels.coriolis import coriolis, motion_cross
@@ -173,4 +182,3 @@ def add_column(C, at, stride, x):
     add_to(C, at, x[0])
     add_to(C, at + stride, x[1])
     add_to(C, at + 2 * stride, x[2])
-

@@ -9,12 +9,36 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
-    ZERO, accumulate3, add, add_scaled, column, compose, cross, load3, quaternion_rotation, rotate, scale, spin_z, store3,
+    ZERO,
+    accumulate3,
+    add,
+    add_scaled,
+    column,
+    compose,
+    cross,
+    load3,
+    quaternion_rotation,
+    rotate,
+    scale,
+    spin_z,
+    store3,
     subtract,
 )  # fmt: skip
 from freeflyer.kernels.layout import (
-    BALL, BODIES, BODY_FLOATS, BODY_INTS, DIRECTION, FIRST_Q, HEADER, N_BODIES, SCREW, SINES_AT, SLIDE, SLIDE_OFFSET,
-    TURN, TURN_OFFSET,
+    BALL,
+    BODIES,
+    BODY_FLOATS,
+    BODY_INTS,
+    DIRECTION,
+    FIRST_Q,
+    HEADER,
+    N_BODIES,
+    SCREW,
+    SINES_AT,
+    SLIDE,
+    SLIDE_OFFSET,
+    TURN,
+    TURN_OFFSET,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, store
 from freeflyer.kernels.trig import sincos_row

@@ -11,8 +11,19 @@ from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import ZERO, add, compose, load3, load9, rotate, store3, store9
 from freeflyer.kernels.joints import body_floats, body_ints, directions, joint_angles, place
 from freeflyer.kernels.layout import (
-    DIRECTION, DIRECTIONS_AT, FIRST_COLUMN, FIRST_Q, FREE_AT, KIND, N_BODIES, PARENT, POSE, POSES_AT, ROTATION,
-    SINES_AT, TRANSLATION,
+    DIRECTION,
+    DIRECTIONS_AT,
+    FIRST_COLUMN,
+    FIRST_Q,
+    FREE_AT,
+    KIND,
+    N_BODIES,
+    PARENT,
+    POSE,
+    POSES_AT,
+    ROTATION,
+    SINES_AT,
+    TRANSLATION,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, workspace
 
@@ -61,4 +72,3 @@ def kinematics_workspace(topology, parameters, q, extra):
     work = workspace(q, load_int(topology, FREE_AT) + extra)
     kinematics(topology, parameters, q, work)
     return work
-

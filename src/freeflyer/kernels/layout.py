@@ -22,7 +22,12 @@ FIRST_V, DEPTH = 6, 7  # velocity coordinate of the first column; joints between
 
 # a column in topology
 COLUMN_INTS = 4
-COLUMN_BODY, COORDINATE, PARENT_COLUMN, LAST_COLUMN = 0, 1, 2, 3  # before it on the way to the world, or -1; last of its subtree
+COLUMN_BODY, COORDINATE, PARENT_COLUMN, LAST_COLUMN = (
+    0,
+    1,
+    2,
+    3,
+)  # before it on the way to the world, or -1; last of its subtree
 
 # a velocity coordinate in topology
 COORDINATE_INTS = 2

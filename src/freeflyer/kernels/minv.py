@@ -15,7 +15,17 @@ from freeflyer.kernels.composite import column_range, coordinate, direction_at, 
 from freeflyer.kernels.joints import body_ints
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
-from freeflyer.kernels.memory import keep_below, load, load_int, load_row, row_step, store, store_row, unit_row, workspace
+from freeflyer.kernels.memory import (
+    keep_below,
+    load,
+    load_int,
+    load_row,
+    row_step,
+    store,
+    store_row,
+    unit_row,
+    workspace,
+)
 from freeflyer.kernels.transpose import mirror
 
 ARTICULATED = 21
@@ -84,7 +94,11 @@ def minv(topology, parameters, q, Minv):
         before = level - 6 * stride
         first, end = column_range(topology, i)
         for c in range(first, end):
-            inverse, s, u = load(work, inverses + c), scalar_column(work, S, stride, c), scalar_column(work, U, stride, c)
+            inverse, s, u = (
+                load(work, inverses + c),
+                scalar_column(work, S, stride, c),
+                scalar_column(work, U, stride, c),
+            )
             for k in range(c - c % step, stride, step):
                 x = load_row(H, stride * c + k) - inverse * row_dot(u, work, before + k, stride)
                 store_row(H, stride * c + k, x)

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.algebra import ZERO, add, compose, cross, load3, load9, rotate, rotate_back, store3, store9, subtract
+from freeflyer.kernels.algebra import (
+    ZERO,
+    add,
+    compose,
+    cross,
+    load3,
+    load9,
+    rotate,
+    rotate_back,
+    store3,
+    store9,
+    subtract,
+)
 from freeflyer.kernels.composite import direction_at, joint_motion, parent_of, pose_at, zeros
 from freeflyer.kernels.frames import BODY, WORLD, frame_body, placement
 from freeflyer.kernels.kinematics import kinematics_workspace

@@ -185,7 +185,9 @@ def _(a, b, x, y):
 def _all_below(typing_context, a, limit):
     def codegen(context, builder, sig, args):
         a, limit = (as_vector(context, builder, v, t) for v, t in zip(args, sig.args))
-        mask = builder.fcmp_ordered("<", builder.call(_llvm_function(builder, f"llvm.fabs.v{LANES}f64", VECTOR, 1), [a]), limit)
+        mask = builder.fcmp_ordered(
+            "<", builder.call(_llvm_function(builder, f"llvm.fabs.v{LANES}f64", VECTOR, 1), [a]), limit
+        )
         bits = builder.bitcast(mask, ir.IntType(LANES))
         return builder.icmp_unsigned("==", bits, ir.Constant(ir.IntType(LANES), 2**LANES - 1))
 
@@ -268,4 +270,3 @@ def lanes(a: Any) -> int:
 @overload(lanes, jit_options=OVERLOAD)
 def _(a):
     return (lambda a: LANES) if isinstance(a, PackType) else (lambda a: 1)
-

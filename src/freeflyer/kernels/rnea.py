@@ -8,12 +8,37 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
-    ZERO, accumulate3, add, cross, load3, load6, load9, rotate, rotate_back, scale, store3, store9, sym_apply,
+    ZERO,
+    accumulate3,
+    add,
+    cross,
+    load3,
+    load6,
+    load9,
+    rotate,
+    rotate_back,
+    scale,
+    store3,
+    store9,
+    sym_apply,
 )  # fmt: skip
 from freeflyer.kernels.joints import accelerate, body_floats, body_ints, joint_angles, place, project
 from freeflyer.kernels.layout import (
-    ARMATURE_AT, COM, DEPTH, FIRST_Q, FIRST_V, GRAVITY, INERTIA, KIND, MASS, MAX_DEPTH, N_BODIES, N_V, ROTATION,
-    SINES_AT, TRANSLATION,
+    ARMATURE_AT,
+    COM,
+    DEPTH,
+    FIRST_Q,
+    FIRST_V,
+    GRAVITY,
+    INERTIA,
+    KIND,
+    MASS,
+    MAX_DEPTH,
+    N_BODIES,
+    N_V,
+    ROTATION,
+    SINES_AT,
+    TRANSLATION,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, store, workspace
 from freeflyer.kernels.pack import like

@@ -12,7 +12,7 @@ from numba.extending import intrinsic, overload
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.memory import _blend, _load_pack, _store_pack, load, store
-from freeflyer.kernels.pack import LANES, VECTOR, all_below, lane, pack_type, with_lane
+from freeflyer.kernels.pack import LANES, all_below, lane, pack_type, with_lane
 
 ROUNDS = (  # distance between partners, and which numbers of the two (0-7, 8-15) go to each
     (1, (0, 8, 2, 10, 4, 12, 6, 14), (1, 9, 3, 11, 5, 13, 7, 15)),

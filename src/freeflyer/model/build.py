@@ -74,7 +74,9 @@ class _Builder:
             sizes = joint_sizes(joint.kind) if joint.mimic is None else (0, 0)
             self.sources.append(joint)
             self.ratios.append(ratio)
-            self.joints.append(JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic))
+            self.joints.append(
+                JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic)
+            )
         if body > 0 and joint.child in self.links:
             self.bodies[body].carry(self.links[joint.child].inertia, X)
 
@@ -90,14 +92,16 @@ class _Builder:
             seen.add(joint.name)
         return owners[joint.name], ratio, offset
 
-    def _append(self, joint: Joint, body: int, X: np.ndarray, iq: int, iv: int, ratio: float, offset: float) -> tuple[int, np.ndarray]:
+    def _append(
+        self, joint: Joint, body: int, X: np.ndarray, iq: int, iv: int, ratio: float, offset: float
+    ) -> tuple[int, np.ndarray]:
         """Adds the bodies of a joint; the last one's number, and the pose of the child link in it."""
         if joint.kind in KINDS:
             coordinates = tuple(range(iv, iv + joint_sizes(joint.kind)[1]))
             self.bodies.append(Body(body, KINDS[joint.kind], iq, coordinates, X))
             return len(self.bodies) - 1, np.eye(4)
         turned = np.eye(4)  # the child link's axes in the body's, whose z is the joint axis
-        for k, (axis, turn, slide) in enumerate(_screws(joint)):
+        for k, (axis, turn, slide) in enumerate(screws(joint)):
             A = np.eye(4)
             A[:3, :3] = turn_z_to(axis)
             screw = (ratio * turn, ratio * slide, offset * turn, offset * slide)
@@ -113,10 +117,19 @@ class _Builder:
         frames += [(n, self.where[link][0], self.where[link][1] @ X) for n, link, X in sites]
         arrays = _spread(list(zip(self.sources, self.joints, self.ratios)), nv)
         shared = any(j.mimic is not None for j in self.joints)
-        topology, parameters = flatten(self.bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity)
+        topology, parameters = flatten(
+            self.bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity
+        )
         own = tuple(j.name for j in self.joints if j.mimic is None)
-        actuated = tuple(n for n in own if n in set(description.actuated)) if description.actuated else tuple(
-            j.name for j in self.joints if j.mimic is None and not (j.kind in ("free", "planar") and j.parent == WORLD))
+        actuated = (
+            tuple(n for n in own if n in set(description.actuated))
+            if description.actuated
+            else tuple(
+                j.name
+                for j in self.joints
+                if j.mimic is None and not (j.kind in ("free", "planar") and j.parent == WORLD)
+            )
+        )
         for array in (topology, parameters, *arrays.values()):
             array.setflags(write=False)
         return Model(
@@ -149,7 +162,7 @@ def _spread(joints: list[tuple[Joint, JointInfo, float]], nv: int) -> dict[str, 
     return arrays
 
 
-def _screws(joint: Joint) -> list[tuple[np.ndarray, float, float]]:
+def screws(joint: Joint) -> list[tuple[np.ndarray, float, float]]:
     """(axis, turn, slide) per unit of each coordinate, for the kinds that are chains of one-DoF screws."""
     axis = joint.axis / np.linalg.norm(joint.axis)
     match joint.kind:

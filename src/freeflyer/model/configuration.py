@@ -21,7 +21,9 @@ def neutral(model: Model) -> np.ndarray:
 def random_configuration(model: Model, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
     """Random postures (*size, nq): uniform within the limits, or +-pi rad and +-1 m where there are none; uniform rotations."""
     if not isinstance(rng, np.random.Generator):
-        raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
+        raise InputError(
+            f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}"
+        )
     lead = (size,) if isinstance(size, int | np.integer) else tuple(size)
     q = np.empty((*lead, model.nq))
     for joint in model.joints:
@@ -35,7 +37,11 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
             q[..., iq + joint.nq - 4 : iq + joint.nq] = x / np.linalg.norm(x, axis=-1, keepdims=True)
             continue
         for k in range(joint.nv):
-            slides = joint.kind == "prismatic" or (joint.kind == "cylindrical" and k == 0) or (joint.kind == "planar" and k < 2)
+            slides = (
+                joint.kind == "prismatic"
+                or (joint.kind == "cylindrical" and k == 0)
+                or (joint.kind == "planar" and k < 2)
+            )
             span = STROKE if slides else ANGLE
             low, high = model.position_lower[iv + k], model.position_upper[iv + k]
             low, high = (low if np.isfinite(low) else -span), (high if np.isfinite(high) else span)
@@ -51,6 +57,9 @@ def normalize_configuration(model: Model, q: Any) -> np.ndarray:
             part = q[..., joint.iq + joint.nq - 4 : joint.iq + joint.nq]
             norm = np.linalg.norm(part, axis=-1, keepdims=True)
             if not np.all(norm > 1e-12) or not np.all(np.isfinite(norm)):
-                raise InputError(f"the quaternion of joint {joint.name!r} is zero or not finite: it has no direction", joint=joint.name)
+                raise InputError(
+                    f"the quaternion of joint {joint.name!r} is zero or not finite: it has no direction",
+                    joint=joint.name,
+                )
             part /= norm
     return q

@@ -26,7 +26,12 @@ def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
             hint = f" (this model has nq = {model.nq} position and nv = {model.nv} velocity coordinates)"
         elif array.ndim > 1 and array.shape[0] == n:
             hint = " (transposed? batch axes come first)"
-        raise InputError(f"{name} has shape {array.shape}, expected (..., {size} = {n}){hint}", name=name, shape=array.shape, expected=n)
+        raise InputError(
+            f"{name} has shape {array.shape}, expected (..., {size} = {n}){hint}",
+            name=name,
+            shape=array.shape,
+            expected=n,
+        )
     return array.astype(np.float64, copy=False)
 
 
@@ -36,22 +41,27 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
     if len(bad):
         at = tuple(int(k) for k in bad[0])
         joint = coordinate_owner(model, at[-1], letter)
-        raise InputError(f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite", name=name, index=at, joint=joint)
+        raise InputError(
+            f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite",
+            name=name,
+            index=at,
+            joint=joint,
+        )
     if letter != "q":
         return
-    for joint in model.joints:
-        if joint.kind not in ("free", "spherical"):
+    for info in model.joints:
+        if info.kind not in ("free", "spherical"):
             continue
-        first = joint.iq + joint.nq - 4
+        first = info.iq + info.nq - 4
         norms = np.linalg.norm(x[..., first : first + 4], axis=-1)
         wrong = np.argwhere(np.abs(norms**2 - 1.0) >= UNIT_TOLERANCE)
         if len(wrong):
             at = tuple(int(k) for k in wrong[0])
             where = f"{name}{list(at)}" if at else name
             raise InputError(
-                f"the quaternion of joint {joint.name!r}, {where}[{first}:{first + 4}] in the order x, y, z, w, has norm "
+                f"the quaternion of joint {info.name!r}, {where}[{first}:{first + 4}] in the order x, y, z, w, has norm "
                 f"{norms[at]:.9g}, expected 1: normalise it (freeflyer.normalize_configuration)",
-                name=name, joint=joint.name, norm=float(norms[at]),
+                name=name, joint=info.name, norm=float(norms[at]),
             )  # fmt: skip
 
 

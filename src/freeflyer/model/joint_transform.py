@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.model.build import _screws
+from freeflyer.model.build import screws
 from freeflyer.model.description import Joint
 from freeflyer.spatial import quaternion, se3
 
@@ -27,7 +27,7 @@ def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
             X[:3, 3] = position[:3]
             return X
     X = np.eye(4)
-    for coordinate, (axis, turn, slide) in zip(position, _screws(joint)):
+    for coordinate, (axis, turn, slide) in zip(position, screws(joint)):
         step = np.eye(4)
         step[:3, :3] = quaternion.to_matrix(quaternion.from_axis_angle(axis, turn * coordinate))
         step[:3, 3] = slide * coordinate * axis

@@ -1,0 +1,35 @@
+"""The project's own rules, checked: style, types of the public layer, arrows between rooms, sizes of files."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(*command: str) -> None:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+def tool(name: str) -> str:
+    return str(Path(sys.executable).parent / name)
+
+
+def test_style() -> None:
+    run(tool("ruff"), "check", "--no-cache", "src", "tests")
+
+
+def test_types() -> None:
+    run(tool("mypy"), "--cache-dir", "/dev/null", "--package", "freeflyer")
+
+
+def test_arrows_between_rooms_point_down() -> None:
+    run(tool("lint-imports"), "--no-cache")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "src").rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT / "src")))
+def test_files_are_small(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 400
