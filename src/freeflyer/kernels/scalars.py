@@ -1,0 +1,135 @@
+"""What the kernels' lowest functions mean in plain Python: checked memory, and elementary functions of any scalar."""
+
+from __future__ import annotations
+
+import cmath
+import math
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from freeflyer.errors import InputError
+from freeflyer.kernels import memory, pack, trig
+
+
+def symbolic(x: Any) -> bool:
+    """Whether x is a SymPy object: asks without importing SymPy."""
+    return "sympy" in sys.modules and isinstance(x, sys.modules["sympy"].Basic)
+
+
+def _inside(buffer: Any, i: int) -> int:
+    if not 0 <= i < len(buffer):
+        raise IndexError(f"entry {i} of a buffer of {len(buffer)}")
+    return i
+
+
+def load(buffer: Any, i: int) -> Any:
+    x = buffer[_inside(buffer, i)]
+    if x is None:
+        raise IndexError(f"entry {i} is read before it was written")
+    return x
+
+
+def store(buffer: Any, i: int, x: Any) -> None:
+    buffer[_inside(buffer, i)] = x
+
+
+def workspace(like: Any, n: int) -> list[Any]:
+    return [None] * n
+
+
+def load_row(buffer: Any, i: int) -> np.ndarray:
+    """As compiled code does for floats: eight entries at once."""
+    row = np.empty(pack.LANES, object)
+    for k in range(pack.LANES):
+        row[k] = load(buffer, i + k)
+    return row
+
+
+def store_row(buffer: Any, i: int, row: np.ndarray) -> None:
+    for k in range(pack.LANES):
+        store(buffer, i + k, row[k])
+
+
+def less(a: Any, b: Any) -> bool | None:
+    """Whether a < b, real parts that is; None where there is no answer."""
+    try:
+        return bool((a.real if isinstance(a, complex) else a) < (b.real if isinstance(b, complex) else b))
+    except TypeError:
+        return None
+
+
+def select_less(a: Any, b: Any, x: Any, y: Any) -> Any:
+    answer = less(a, b)
+    if answer is None:
+        answer = isinstance(y, float) and math.isnan(y)
+    return x if answer else y
+
+
+def all_below(a: Any, limit: Any) -> bool:
+    return less(a, limit) is not False and less(-a, limit) is not False
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    if all(isinstance(x, int | float) and math.isfinite(x) for x in (a, b, c)):
+        return float(Fraction(a) * Fraction(b) + Fraction(c))
+    return a * b + c
+
+
+def sincos(x: Any) -> tuple[Any, Any]:
+    if isinstance(x, np.ndarray):
+        pairs = [sincos(entry) for entry in x]
+        sines, cosines = np.empty(len(x), object), np.empty(len(x), object)
+        sines[:], cosines[:] = zip(*pairs)
+        return sines, cosines
+    return call("sin", x), call("cos", x)
+
+
+def sqrt(x: Any) -> Any:
+    return call("sqrt", x)
+
+
+def atan2(y: Any, x: Any) -> Any:
+    return call("atan2", y, x)
+
+
+def call(name: str, *arguments: Any) -> Any:
+    """sin, cos, sqrt or atan2 as the kind of scalar has it."""
+    if isinstance(arguments[0], Fraction) and arguments == (0,):  # exact stays exact
+        return Fraction(1 if name == "cos" else 0)
+    special = next((x for x in arguments if not isinstance(x, int | float | Fraction)), 0.0)
+    if isinstance(special, float):
+        try:
+            return getattr(math, name)(*arguments)
+        except ValueError:  # of an infinity, or a negative number's root
+            return math.nan
+    if isinstance(special, complex):
+        return complex_atan2(*arguments) if name == "atan2" else getattr(cmath, name)(*arguments)
+    if isinstance(special, np.generic):
+        return getattr(np, "arctan2" if name == "atan2" else name)(*arguments)
+    if symbolic(special):
+        return getattr(sys.modules["sympy"], name)(*arguments)
+    for home in (type(special), getattr(type(special), "context", None)):  # a scalar's own, or mpmath's
+        if hasattr(home, name):
+            return getattr(home, name)(*arguments)
+    kind = type(special).__name__
+    raise InputError(f"a scalar of type {kind} has no {name}: give its class the methods sin, cos, sqrt and atan2")
+
+
+def complex_atan2(y: complex, x: complex) -> complex:
+    """The analytic continuation of atan2, by which a complex step finds its derivative."""
+    radius = cmath.sqrt(x * x + y * y)
+    if complex(x).real >= 0.0:
+        return 2.0 * cmath.atan(y / (radius + x))
+    return math.copysign(math.pi, complex(y).real) - 2.0 * cmath.atan(y / (radius - x))
+
+
+REPLACED: dict[Any, Callable[..., Any]] = {
+    memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
+    memory.row_step: lambda buffer: pack.LANES, memory.load_row: load_row, memory.store_row: store_row,
+    pack.select_less: select_less, pack.all_below: all_below, pack.fma: fma, pack.sqrt: sqrt,
+    trig.sincos: sincos, trig.atan2: atan2,
+}  # fmt: skip

@@ -1,0 +1,96 @@
+"""Operation counts: linear where the algorithm is, and right on formulas that can be counted by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernel_samples import ENTRIES, arguments, states, tree
+
+from freeflyer import robots
+from freeflyer.kernels import plain, scalars
+from freeflyer.kernels.algebra import compose, cross, dot, quaternion_rotation, rotate, sym_rotate
+from freeflyer.kernels.counting import CountingScalar, Operations, count
+
+LUH = (150, 131)  # a body, multiplications and additions of the vector form: Luh, Walker, Paul; counted by Balafoutis
+
+
+@pytest.mark.parametrize(
+    ("function", "sizes", "expected"),
+    [
+        (dot, (3, 3), (3, 2)),
+        (cross, (3, 3), (6, 3)),
+        (rotate, (9, 3), (9, 6)),
+        (compose, (9, 9), (27, 18)),
+        (sym_rotate, (9, 6), (45, 30)),
+        (quaternion_rotation, 4, (4 + 1 + 3 + 18, 3 + 12)),
+    ],
+)
+def test_small_algebra_by_hand(function, sizes, expected):
+    operations = Operations()
+    x = CountingScalar(operations)
+    inputs = [x] * sizes if isinstance(sizes, int) else [(x,) * n for n in sizes]
+    plain.function(function)(*inputs)
+    assert (operations.multiplications, operations.additions, operations.functions) == (*expected, 0)
+
+
+def counts(name, n, **options):
+    c = count(name, robots.chain(n, **options))
+    return np.array([c.multiplications, c.additions, c.functions])
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "spherical"])
+@pytest.mark.parametrize("name", ["rnea", "aba", "com", "potential_energy", "kinetic_energy", "momentum_matrix"])
+def test_linear_in_the_number_of_bodies(name, kind):
+    n5, n10, n15, n40 = (counts(name, n, joints=kind) for n in (5, 10, 15, 40))
+    slope = (n10 - n5) / 5
+    assert np.all(slope[:2] > 0)
+    np.testing.assert_array_equal(n15 - n10, n10 - n5)
+    np.testing.assert_array_equal(n40 - n10, 30 * slope)
+
+
+def test_inverse_dynamics_costs_no_more_than_the_classic():
+    """Ours includes the kinematics (two functions a body), any axis, offset and pitch, and multiplies zeros."""
+    multiplications, additions, functions = (counts("rnea", 20) - counts("rnea", 10)) / 10
+    assert multiplications <= LUH[0]
+    assert additions <= LUH[1]
+    assert functions == 2
+
+
+def test_forward_dynamics_costs_less_than_three_inverse_ones():
+    rnea, aba = ((counts(name, 20) - counts(name, 10))[:2].sum() for name in ("rnea", "aba"))
+    assert rnea < aba < 3 * rnea
+
+
+def test_mass_matrix_of_a_chain_is_quadratic():
+    n = [counts("crba", k) for k in (10, 20, 30, 40)]
+    second = [n[k + 2] - 2 * n[k + 1] + n[k] for k in (0, 1)]
+    np.testing.assert_array_equal(second[0], second[1])
+    assert np.all(second[0][:2] > 0)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_every_kernel_counts(name):
+    """Scalars without values go through every branch of every joint kind; options are passed on."""
+    model = tree()
+    options = arguments(model, ENTRIES[name], *states(model), states(model)[0])[len(ENTRIES[name].inputs) :]
+    c = count(name, model, *options)
+    assert c.multiplications > 0
+    assert c.additions > 0
+    assert c == count(name.lower(), model, *options)
+
+
+def test_turned_and_slid_operands_count_alike():
+    operations = Operations()
+    x = CountingScalar(operations)
+    for operate in (lambda: x + 1, lambda: 1 + x, lambda: x - 1, lambda: 1 - x):
+        operate()
+    assert operations == Operations(additions=4)
+    for operate in (lambda: x * 2, lambda: 2 * x, lambda: x / 2, lambda: 2 / x):
+        operate()
+    assert operations == Operations(4, 4)
+    assert -x is x
+    assert operations == Operations(4, 4)
+    for y in (1.0, x):
+        scalars.atan2(y, x), scalars.atan2(x, y)
+    scalars.sqrt(x), scalars.sincos(x)
+    assert operations == Operations(4, 4, 7)

@@ -1,0 +1,173 @@
+"""Plain Python runs the kernels' own source: the same numbers as compiled code, and every access checked."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+import mpmath
+import numba
+import numpy as np
+import pytest
+from kernel_samples import ENTRIES, arguments, compiled, output_shapes, states, tree
+
+import freeflyer as ff
+from freeflyer.kernels import plain, scalars
+from freeflyer.kernels.counting import CountingScalar, Operations
+from freeflyer.kernels.memory import load, store, workspace
+
+TREES = {"tree": tree(), "mimic": tree(mimic=True)}
+AS_COMPILED = 1e-12  # relative: both round, but in different orders
+
+
+def test_every_entry_has_output_shapes():
+    assert set(plain.OUTPUTS) == set(ENTRIES)
+
+
+@pytest.mark.parametrize("robot", TREES)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_entry_as_compiled(name, robot):
+    if (name, robot) == ("ABA", "mimic"):
+        pytest.skip("the tree recursion is not for shared coordinates: SHARED_FORWARD_DYNAMICS is")
+    model = TREES[robot]
+    q, v, a = states(model)
+    inputs = arguments(model, ENTRIES[name], q, v, a, states(model, seed=3)[0])
+    results = plain.run(name, model, *inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    for ours, theirs, shape in zip(results, compiled(model, name, *inputs), output_shapes(model, name), strict=True):
+        assert ours.shape == shape
+        assert np.all(np.isfinite(theirs))
+        assert np.abs(ours.astype(float) - theirs).max() <= AS_COMPILED * max(1.0, np.abs(theirs).max())
+
+
+def test_lower_case_names_and_functions_are_the_same():
+    model = TREES["tree"]
+    q, v, a = states(model)
+    tau = [None] * model.nv
+    plain.function("rnea")(model.topology.tolist(), model.parameters.tolist(), q.tolist(), v.tolist(), a.tolist(), tau)
+    assert tau == plain.run("rnea", model, q, v, a).tolist() == plain.run("RNEA", model, list(q), tuple(v), a).tolist()
+    assert plain.function(ENTRIES["RNEA"]) is plain.function("rnea")
+
+
+def test_gravity_and_masses_can_be_replaced():
+    model = TREES["tree"]
+    q, v, a = states(model)
+    moon = ff.with_gravity(model, 1.62)
+    tau = plain.run("rnea", model, q, v, a, parameters=moon.parameters)
+    np.testing.assert_allclose(tau.astype(float), ff.inverse_dynamics(moon, q, v, a), rtol=1e-12, atol=1e-12)
+
+
+def test_compiled_digits_against_forty():
+    """The compiled result is right to a few units of its largest intermediate, as forty digits show."""
+    model = TREES["tree"]
+    q, v, a = states(model)
+    with mpmath.workdps(40):
+        exact = plain.run("rnea", model, *([mpmath.mpf(float(x)) for x in row] for row in (q, v, a)))
+    tau = ff.inverse_dynamics(model, q, v, a)
+    assert all(isinstance(x, mpmath.mpf) for x in exact)
+    assert np.abs((exact - tau).astype(float)).max() < 1e-13 * np.abs(tau).max()
+
+
+@pytest.mark.parametrize("kind", ["longdouble", "float64"])
+def test_numpy_scalars(kind):
+    model = TREES["tree"]
+    q, v, a = states(model)
+    scalar = getattr(np, kind)
+    tau = plain.run("rnea", model, *([scalar(x) for x in row] for row in (q, v, a)))
+    np.testing.assert_allclose(tau.astype(float), ff.inverse_dynamics(model, q, v, a), rtol=1e-12, atol=1e-12)
+
+
+def test_fractions_stay_exact():
+    """With joints that slide, or stand at zero, M Minv is the identity, not nearly."""
+    model = ff.robots.chain(4, ["prismatic", "revolute", "helical"])
+    parameters = [Fraction(x) for x in model.parameters.tolist()]
+    q = [Fraction(1, 3), 0, 0, Fraction(1, 5)]
+    M = plain.run("crba", model, q, parameters=parameters)
+    Minv = plain.run("minv", model, q, parameters=parameters)
+    assert all(isinstance(x, Fraction) for x in M.ravel())
+    assert (M @ Minv).tolist() == np.eye(4, dtype=int).tolist()
+
+
+@numba.njit
+def planted(q, i, n, written):
+    work = workspace(q, n)
+    store(work, written, load(q, 0))
+    return load(work, i)
+
+
+@pytest.mark.parametrize(
+    ("i", "written", "message"),
+    [
+        (3, 2, "entry 3 of a buffer of 3"),
+        (-1, 2, "entry -1 of a buffer of 3"),
+        (1, 2, "read before it was written"),
+        (2, 3, "entry 3 of a buffer of 3"),
+    ],
+)
+def test_wrong_accesses_are_refused(i, written, message):
+    with pytest.raises(IndexError, match=message):
+        plain.function(planted)([1.0], i, 3, written)
+    assert plain.function(planted)([1.0], 2, 3, 2) == 1.0
+
+
+def test_rows_of_eight_must_fit():
+    with pytest.raises(IndexError, match="entry 9 of a buffer of 9"):
+        scalars.load_row([0.0] * 9, 2)
+    with pytest.raises(IndexError, match="entry 9 of a buffer of 9"):
+        scalars.store_row([0.0] * 9, 2, np.zeros(8))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m, q, v: plain.run("rmea", m, q, v, v), "no kernel is named 'rmea'. Did you mean 'rnea'"),
+        (lambda m, q, v: plain.run(None, m, q, v, v), "no kernel is named None"),
+        (lambda m, q, v: plain.run("rnea", m, q, v), "rnea takes 3 inputs and 0 options, got 2 arguments"),
+        (lambda m, q, v: plain.run("frame_pose", m, q), "frame_pose takes 1 inputs and 1 options"),
+        (lambda m, q, v: plain.run("rnea", m, v, v, v), "rnea's input 1 must be a flat row of 27 scalars, got 24"),
+        (lambda m, q, v: plain.run("crba", m, np.ones((22, 1))), "must be a flat row of 27 scalars"),
+        (lambda m, q, v: plain.run("crba", m, None), "crba's input 1 must be a flat row of 27 scalars, got NoneType"),
+        (lambda m, q, v: plain.run("crba", m, q, parameters=[1.0]), "parameters must be a flat row of"),
+        (lambda m, q, v: plain.function(len), "expected a kernel or the name of one, got builtin_function_or_method"),
+        (lambda m, q, v: scalars.call("sqrt", object()), "a scalar of type object has no sqrt"),
+    ],
+)
+def test_errors_say_what_is_wrong(call, message):
+    model = TREES["tree"]
+    q, v, _ = states(model)
+    with pytest.raises(ff.FreeflyerError, match=re.escape(message)):
+        call(model, q, v)
+
+
+@pytest.mark.parametrize("y", [-0.7, 0.0, 0.4])
+@pytest.mark.parametrize("x", [-1.2, 0.3, 2.0])
+def test_atan2_of_complex_numbers_continues_the_real_one(y, x):
+    assert scalars.complex_atan2(y + 0j, x + 0j) == pytest.approx(np.arctan2(y, x), abs=1e-15)
+    h = 1e-20
+    square = x * x + y * y
+    assert scalars.complex_atan2(complex(y, h), x).imag / h == pytest.approx(x / square, rel=1e-12, abs=1e-14)
+    assert scalars.complex_atan2(y, complex(x, h)).imag / h == pytest.approx(-y / square, rel=1e-12, abs=1e-14)
+
+
+def test_functions_where_they_have_no_value():
+    for name, x in (("sin", np.inf), ("cos", -np.inf), ("sqrt", -1.0), ("sin", np.nan)):
+        assert np.isnan(scalars.call(name, x))
+
+
+def test_comparisons_without_an_answer_take_the_regular_branch():
+    s = CountingScalar(Operations())
+    assert scalars.less(s, 1.0) is None
+    assert scalars.select_less(s, 1.0, "series", "closed form") == "closed form"
+    assert scalars.select_less(s, 1.0, 2.0, np.nan) == 2.0  # a matrix counts as regular
+    assert scalars.select_less(0.5, 1.0, "series", "closed form") == "series"
+    assert scalars.select_less(np.nan, 1.0, "series", "closed form") == "closed form"
+    assert scalars.all_below(s, 1.0)
+    assert all(scalars.all_below(x, 1.0) for x in (0.5, -0.5, 0.5 + 9j))
+    assert not any(scalars.all_below(x, 1.0) for x in (-2.0, 1.0, np.nan))
+
+
+def test_fma_rounds_once():
+    a, b = 1.0 + 2.0**-30, 1.0 - 2.0**-30
+    assert a * b - 1.0 == 0.0
+    assert scalars.fma(a, b, -1.0) == -(2.0**-60)
+    assert scalars.fma(np.inf, 1.0, 2.0) == np.inf

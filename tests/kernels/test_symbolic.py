@@ -1,0 +1,149 @@
+"""Kernels on symbols and on complex numbers: closed forms and derivatives."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+from kernel_samples import states, tree
+
+import freeflyer as ff
+from freeflyer.kernels import layout as L
+from freeflyer.kernels import plain
+
+SYMBOLS = sp.symbols("q1 q2 v1 v2 a1 a2 m1 m2 l1 c1 c2 I1 I2 g t1 t2")
+q1, q2, v1, v2, a1, a2, m1, m2, l1, c1, c2, I1, I2, g, t1, t2 = SYMBOLS
+
+
+@pytest.fixture(scope="module")
+def arm():
+    """(model, parameters) of a vertical two-link arm with symbolic masses, lengths and inertias."""
+    z, X = np.array([0.0, 0.0, 1.0]), np.eye(4)
+    X[0, 3] = 1.0
+    inertia = ff.Inertia(1.0, np.array([0.5, 0.0, 0.0]), np.eye(3))
+    model = ff.build(ff.Description(
+        "arm", (ff.Link("upper", inertia), ff.Link("lower", inertia)),
+        (ff.Joint("shoulder", "revolute", "world", "upper", axis=z),
+         ff.Joint("elbow", "revolute", "upper", "lower", X, axis=z)),
+    ))  # fmt: skip
+    parameters = model.parameters.tolist()
+    parameters[L.GRAVITY : L.GRAVITY + 3] = [0, -g, 0]
+    for i, (m, c, I) in enumerate([(m1, c1, I1), (m2, c2, I2)], 1):
+        at = L.BODIES + L.BODY_FLOATS * i
+        parameters[at + L.MASS], parameters[at + L.SUBTREE_MASS] = m, m1 + m2 if i == 1 else m2
+        parameters[at + L.COM : at + L.COM + 3] = [c, 0, 0]
+        parameters[at + L.INERTIA : at + L.INERTIA + 6] = [0, 0, 0, 0, 0, I]
+    parameters[L.BODIES + L.SUBTREE_MASS] = m1 + m2
+    parameters[L.BODIES + 2 * L.BODY_FLOATS + L.TRANSLATION] = l1
+    return model, parameters
+
+
+M12 = I2 + m2 * c2 * (c2 + l1 * sp.cos(q2))
+M11 = I1 + I2 + m1 * c1**2 + m2 * (l1**2 + c2**2 + 2 * l1 * c2 * sp.cos(q2))
+MASS = sp.Matrix([[M11, M12], [M12, I2 + m2 * c2**2]])
+h = m2 * l1 * c2 * sp.sin(q2)
+G2 = m2 * g * c2 * sp.cos(q1 + q2)
+GRAVITY = sp.Matrix([(m1 * c1 + m2 * l1) * g * sp.cos(q1) + G2, G2])
+
+
+POINT = [mpmath.mpf(k * k + 3) / (k + 7) for k in range(len(SYMBOLS))]
+
+
+def same(a, b):
+    """Equality of formulas, proved by simplification."""
+    assert sp.simplify(sp.Matrix(a) - sp.Matrix(b)) == sp.zeros(*sp.Matrix(b).shape)
+
+
+def equal_at_a_point(a, b):
+    """Equality of formulas at one generic point, to 30 digits: for those that take long to simplify."""
+    difference = sp.lambdify(SYMBOLS, list(sp.Matrix(a) - sp.Matrix(b)), "mpmath", cse=True)
+    with mpmath.workdps(40):
+        assert all(abs(x) < 1e-30 for x in difference(*POINT))
+
+
+def test_inverse_dynamics_of_the_two_link_arm(arm):
+    """Spong, Hutchinson, Vidyasagar, Robot Modeling and Control (2006), section 7.4, planar elbow manipulator."""
+    model, parameters = arm
+    tau = plain.run("rnea", model, [q1, q2], [v1, v2], [a1, a2], parameters=parameters)
+    coriolis = sp.Matrix([-h * v2 * (2 * v1 + v2), h * v1**2])
+    same(tau.tolist(), MASS * sp.Matrix([a1, a2]) + coriolis + GRAVITY)
+
+
+def test_mass_matrix_and_its_inverse(arm):
+    model, parameters = arm
+    M = plain.run("crba", model, [q1, q2], parameters=parameters)
+    same(M.tolist(), MASS)
+    Minv = plain.run("minv", model, [q1, q2], parameters=parameters)
+    equal_at_a_point(sp.Matrix(Minv.tolist()) * MASS, sp.eye(2))
+
+
+def test_coriolis_matrix_from_christoffel_symbols(arm):
+    model, parameters = arm
+    C = plain.run("coriolis", model, [q1, q2], [v1, v2], parameters=parameters)
+    same(C.tolist(), [[-h * v2, -h * (v1 + v2)], [h * v1, 0]])
+
+
+def test_forward_dynamics_inverts(arm):
+    model, parameters = arm
+    a = plain.run("aba", model, [q1, q2], [v1, v2], [t1, t2], parameters=parameters)
+    coriolis = sp.Matrix([-h * v2 * (2 * v1 + v2), h * v1**2])
+    equal_at_a_point(MASS * sp.Matrix(a.tolist()) + coriolis + GRAVITY, [t1, t2])
+
+
+def test_energies(arm):
+    model, parameters = arm
+    T = plain.run("kinetic_energy", model, [q1, q2], [v1, v2], parameters=parameters)[0]
+    U = plain.run("potential_energy", model, [q1, q2], parameters=parameters)[0]
+    v = sp.Matrix([v1, v2])
+    same([T.expand(trig=True)], [((v.T * MASS * v)[0] / 2).expand(trig=True)])
+    same([sp.diff(U, q1), sp.diff(U, q2)], GRAVITY)
+
+
+def test_results_hold_no_rounded_numbers(arm):
+    model, parameters = arm
+    tau = plain.run("rnea", model, [q1, q2], [v1, v2], [a1, a2], parameters=parameters)
+    assert not any(x.atoms(sp.Float) for x in tau)
+
+
+def test_symbols_for_every_joint_kind():
+    """Symbolic results with numbers put in are the numeric ones; turns of quaternions take their closed form."""
+    model = ff.robots.chain(3, ["spherical", "planar", "helical"], base="free")
+    q, v, _ = states(model)
+    x, w = sp.symbols(f"q:{model.nq}"), sp.symbols(f"v:{model.nv}")
+    for name, options, theirs in (
+        ("integrate", (), ff.integrate(model, q, v)),
+        ("frame_velocity", (model.frame("tip"), 0), ff.frame_velocity(model, q, v, "tip")),
+    ):
+        ours = plain.run(name, model, x, w, *options)
+        values = np.array(sp.lambdify([x, w], ours.tolist(), cse=True)(q, v))
+        np.testing.assert_allclose(values, theirs, rtol=0, atol=1e-12)
+
+
+def test_complex_steps_against_central_differences():
+    """d tau / d q in the tangent space: the step goes through integrate, also for quaternions."""
+    model = tree(mimic=True)
+    q, v, a = states(model)
+    exact, nearly = np.empty((2, model.nv, model.nv))
+    eps = 1e-5
+    for j, e in enumerate(np.eye(model.nv)):
+        moved = plain.run("integrate", model, q.astype(complex), 1e-30j * e)
+        tau = plain.run("rnea", model, moved, v, a)
+        exact[:, j] = tau.astype(complex).imag / 1e-30
+        up, down = (ff.inverse_dynamics(model, ff.integrate(model, q, s * eps * e), v, a) for s in (1, -1))
+        nearly[:, j] = (up - down) / (2 * eps)
+    scale = np.abs(exact).max()
+    assert np.abs(exact - nearly).max() < 1e-8 * scale
+    assert np.abs(exact).min(axis=None) < scale  # not a matrix of one number
+    assert np.linalg.norm(exact) > 1.0
+
+
+def test_complex_steps_through_difference():
+    """q0 (+) w leads back to w, so the derivative of the difference along w is the identity."""
+    model = tree()
+    q, v, _ = states(model)
+    for j in range(model.nv):
+        w = 0.5 * v.astype(complex)
+        w[j] += 1e-25j
+        back = plain.run("difference", model, q.astype(complex), plain.run("integrate", model, q.astype(complex), w))
+        np.testing.assert_allclose(back.astype(complex).imag / 1e-25, np.eye(model.nv)[j], atol=1e-10)
