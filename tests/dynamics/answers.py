@@ -1,0 +1,91 @@
+"""Every quantity of one robot by freeflyer, under one set of names, and how far two such sets are apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+import freeflyer as ff
+
+EXPRESSED = ("body", "mixed", "world")
+PER_LINK = ("pose", "velocity", "jacobian", "Jdot v")
+Result = dict[str, np.ndarray]
+
+
+def answers(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray, links: Iterable[str],
+            wrenches: Mapping[str, np.ndarray], solve: bool = True) -> Result:  # fmt: skip
+    """By the functions of the public door, with the leading axes of q; per-link quantities have one axis more."""
+    out = {
+        "mass matrix": ff.mass_matrix(model, q), "gravity": ff.gravity_forces(model, q),
+        "bias": ff.bias_forces(model, q, v), "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
+        "inverse dynamics, wrenches": ff.inverse_dynamics(model, q, v, a, wrenches),
+        "com": ff.center_of_mass(model, q), "com jacobian": ff.center_of_mass_jacobian(model, q),
+        "momentum matrix": ff.centroidal_momentum_matrix(model, q), "momentum": ff.centroidal_momentum(model, q, v),
+        "momentum bias": ff.centroidal_bias(model, q, v), "kinetic energy": ff.kinetic_energy(model, q, v)[..., None],
+        "potential energy": ff.potential_energy(model, q)[..., None],
+    }  # fmt: skip
+    out |= {"momentum bias, by forces": out["momentum bias"], "kinetic energy, by bodies": out["kinetic energy"]}
+    C, H = ff.coriolis_matrix(model, q, v), ff.coriolis_matrix(model, q, v, "hamel")
+    out |= {"C v": times(C, v), "C v, hamel": times(H, v), "C + C^T": C + np.swapaxes(C, -1, -2)}
+    if solve:
+        out["inverse mass matrix"] = out["inverse mass matrix, recursive"] = ff.inverse_mass_matrix(model, q)
+        out["forward dynamics"] = ff.forward_dynamics(model, q, v, tau)
+        out["forward dynamics, wrenches"] = ff.forward_dynamics(model, q, v, tau, wrenches)
+    axis, links = np.ndim(q) - 1, list(links)
+    out["pose"] = np.stack([ff.frame_pose(model, q, link) for link in links], axis)
+    for e in EXPRESSED:
+        out[f"velocity, {e}"] = np.stack([ff.frame_velocity(model, q, v, link, e) for link in links], axis)
+        out[f"jacobian, {e}"] = np.stack([ff.frame_jacobian(model, q, link, e) for link in links], axis)
+        out[f"Jdot v, {e}"] = np.stack([ff.frame_bias_acceleration(model, q, v, link, e) for link in links], axis)
+        out[f"Jdot v by motion, {e}"] = out[f"Jdot v, {e}"]
+    return out
+
+
+def answers_at_once(model: ff.Model, q: np.ndarray, v: np.ndarray, links: Iterable[str]) -> Result:
+    """The part that one `ff.kinematics` answers."""
+    k, axis, links = ff.kinematics(model, q, v), np.ndim(q) - 1, list(links)
+    out = {
+        "com": k.center_of_mass, "com velocity": k.center_of_mass_velocity, "momentum": k.centroidal_momentum,
+        "kinetic energy": k.kinetic_energy[..., None], "pose": np.stack([k.frame_pose(link) for link in links], axis),
+    }  # fmt: skip
+    for e in EXPRESSED:
+        out[f"velocity, {e}"] = np.stack([k.frame_velocity(link, e) for link in links], axis)
+        out[f"jacobian, {e}"] = np.stack([k.frame_jacobian(link, e) for link in links], axis)
+        out[f"Jdot v, {e}"] = np.stack([k.frame_bias_acceleration(link, e) for link in links], axis)
+    return out
+
+
+def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """A x with leading axes."""
+    return np.einsum("...ij,...j->...i", A, x)
+
+
+def relative(ours: np.ndarray, theirs: np.ndarray, axes: int, floor: float = 0.0) -> float:
+    """Largest entry of the difference over largest entry of the reference, the worst of all leading axes.
+
+    `axes` (1 or 2) are those of one vector or matrix, `floor` the least size that an error is held against. NaN (an
+    entry not written) comes out as infinity.
+    """
+    assert ours.shape == theirs.shape, f"{ours.shape} is not {theirs.shape}"
+    last = tuple(range(-axes, 0))
+    error = np.abs(ours - theirs).max(axis=last) / np.maximum(np.abs(theirs).max(axis=last), max(floor, 1e-300))
+    worst = float(np.max(error, initial=0.0))
+    return worst if np.all(np.isfinite(error)) else np.inf
+
+
+def errors(ours: Result, theirs: Result, lead: int, weight: float) -> dict[str, float]:
+    """Relative error of every quantity that both hold; `lead` counts leading axes.
+
+    Some quantities may vanish while their terms do not. Potential energy, whose zero is a matter of choice, is held
+    against at least `weight` (N) times 1 m. As test velocities are of order 1 (m/s, rad/s), the bias rates of twists
+    are held against at least 1 (m/s^2, rad/s^2), and C + C^T, the rate of M, against at least M times 1/s.
+    """
+    least = {"potential energy": weight, "C + C^T": float(np.abs(theirs["mass matrix"]).max())}
+    out = {}
+    for name in ours:
+        known = theirs.get(name.removesuffix(", hamel"))
+        if known is not None:
+            axes = known.ndim - lead - name.startswith(PER_LINK)
+            out[name] = relative(ours[name], known, axes, 1.0 if name.startswith("Jdot v") else least.get(name, 0.0))
+    return out

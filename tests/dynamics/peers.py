@@ -1,0 +1,145 @@
+"""Pinocchio's answers in our coordinates: the reference of test_pinocchio_urdfs.py.
+
+Pinocchio sorts joints in its own way, stores continuous joints as (cos, sin) and, reading a URDF, lets a mimic joint
+move by itself; it floats a root link named "world", which never moves here, in place of the link that is fixed to it.
+So its coordinates are q_pin = f(q) and v_pin = G v with a constant G: a permutation, with ratios where joints mimic.
+Every quantity follows exactly: M = G^T M_pin G, tau = G^T tau_pin, J = J_pin G.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from scipy.linalg import cho_factor, cho_solve
+
+from freeflyer.model.description import Description
+from freeflyer.model.model import Model
+
+FRAMES = {"body": pin.LOCAL, "mixed": pin.LOCAL_WORLD_ALIGNED, "world": pin.WORLD}
+Result = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """`spread` is G (pin nv, nv); `pieces`: (pin's iq, pin's nq, our iq, ratio, offset) per joint.
+
+    `mount` is the pose of our floating link in Pinocchio's.
+    """
+
+    model: Any
+    data: Any
+    spread: np.ndarray
+    pieces: tuple[tuple[int, int, int, float, float], ...]
+    links: Mapping[str, int]  # names of our links, and Pinocchio's number of their frames
+    mount: Any
+
+    def q(self, q: np.ndarray) -> np.ndarray:
+        out = np.full(self.model.nq, np.nan)
+        for at, size, ours, ratio, offset in self.pieces:
+            if size == 7:
+                out[at : at + 7] = pin.SE3ToXYZQUAT(pin.XYZQUATToSE3(q[ours : ours + 7]) * self.mount.inverse())
+            else:
+                x = ratio * q[ours] + offset
+                out[at : at + size] = [x] if size == 1 else [np.cos(x), np.sin(x)]
+        return out
+
+
+def peer(model: Model, theirs: Any) -> Peer:
+    """Maps by joint and link names; whatever has no counterpart is an error."""
+    theirs.gravity.linear = model.gravity
+    links = {f.name: k for k, f in enumerate(theirs.frames) if f.type == pin.BODY and f.name in model.link_names}
+    assert set(links) == set(model.link_names)
+    (base,) = (j for j in model.joints if j.kind == "free")
+    mount = theirs.frames[links[base.child]].placement
+    ours = {j.name: j for j in model.joints}
+    spread, pieces = np.zeros((theirs.nv, model.nv)), []
+    for joint, name in zip(list(theirs.joints)[1:], list(theirs.names)[1:], strict=True):
+        if joint.shortname() == "JointModelMimic":  # one that follows by itself, where Pinocchio was asked for that
+            continue
+        mine = base if joint.shortname() == "JointModelFreeFlyer" else ours[name]
+        ratio, offset = following(model.description, mine.name)
+        pieces.append((joint.idx_q, joint.nq, mine.iq, ratio, offset))
+        block = mount.toActionMatrix() if joint.nv == 6 else np.array([[ratio]])
+        spread[joint.idx_v : joint.idx_v + joint.nv, mine.iv : mine.iv + joint.nv] = block
+    assert len(theirs.joints) == 1 + len(model.joints), "a joint of ours is missing there"
+    assert np.all(np.any(spread != 0.0, axis=0)), "a coordinate of ours moves nothing there"
+    return Peer(theirs, theirs.createData(), spread, tuple(pieces), links, mount)
+
+
+def following(description: Description, name: str) -> tuple[float, float]:
+    """Ratio and offset with which a joint follows, through a chain of mimics, the one that has the coordinate."""
+    mimic = description.joint(name).mimic
+    if mimic is None:
+        return 1.0, 0.0
+    ratio, offset = following(description, mimic.joint)
+    return mimic.ratio * ratio, mimic.ratio * offset + mimic.offset
+
+
+def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+              wrenches: Mapping[str, np.ndarray]) -> Result:  # fmt: skip
+    """Everything by Pinocchio, at one state; `wrenches` act on links, in their axes."""
+    m, d, G = p.model, p.data, p.spread
+    q, v, a = p.q(q), G @ v, G @ a
+    zero = np.zeros(m.nv)
+    full = pin.crba(m, d, q)
+    M = G.T @ full @ G
+    out = {"mass matrix": M, "gravity": G.T @ pin.computeGeneralizedGravity(m, d, q)}
+    out["bias"] = G.T @ pin.nonLinearEffects(m, d, q, v)
+    out["kinetic energy"] = np.array([0.5 * v @ full @ v])
+    C = pin.computeCoriolisMatrix(m, d, q, v)
+    out |= {"C v": G.T @ (C @ v), "C + C^T": G.T @ (C + C.T) @ G}
+    forces = pin.StdVec_Force([pin.Force.Zero() for _ in range(m.njoints)])
+    for name, w in wrenches.items():
+        frame = m.frames[p.links[name]]
+        forces[frame.parentJoint] += frame.placement.act(pin.Force(w))
+    out["inverse dynamics"] = G.T @ pin.rnea(m, d, q, v, a)
+    out["inverse dynamics, wrenches"] = G.T @ pin.rnea(m, d, q, v, a, forces)
+    if G.shape[0] == G.shape[1]:
+        B = np.linalg.inv(G)  # v = B v_pin, so tau_pin = B^T tau
+        out["inverse mass matrix, recursive"] = B @ np.array(pin.computeMinverse(m, d, q)) @ B.T
+        out["forward dynamics"] = B @ pin.aba(m, d, q, v, B.T @ tau)
+        out["forward dynamics, wrenches"] = B @ pin.aba(m, d, q, v, B.T @ tau, forces)
+    if np.linalg.eigvalsh(M)[0] > 1e-12:
+        factor = cho_factor(M)
+        out["inverse mass matrix"] = cho_solve(factor, np.eye(len(M)))
+        if G.shape[0] != G.shape[1]:  # mimic joints
+            loads = out["inverse dynamics, wrenches"] - out["inverse dynamics"]
+            out["forward dynamics"] = cho_solve(factor, tau - out["bias"])
+            out["forward dynamics, wrenches"] = cho_solve(factor, tau - out["bias"] - loads)
+    out |= _momenta(p, q, v, zero)
+    return out | _frames(p, q, v, zero)
+
+
+def _momenta(p: Peer, q: np.ndarray, v: np.ndarray, zero: np.ndarray) -> Result:
+    m, d, G = p.model, p.data, p.spread
+    pin.dccrba(m, d, q, v)
+    out = {"momentum matrix": d.Ag @ G, "momentum bias": d.dAg @ v, "momentum": d.Ag @ v}
+    out["momentum bias, by forces"] = np.array(pin.computeCentroidalMomentumTimeVariation(m, d, q, v, zero).vector)
+    out["com"] = pin.centerOfMass(m, d, q, v).copy()
+    out["com velocity"] = np.array(d.vcom[0])
+    out["com jacobian"] = pin.jacobianCenterOfMass(m, d, q) @ G
+    out["kinetic energy, by bodies"] = np.array([pin.computeKineticEnergy(m, d, q, v)])
+    out["potential energy"] = np.array([pin.computePotentialEnergy(m, d, q)])
+    return out
+
+
+def _frames(p: Peer, q: np.ndarray, v: np.ndarray, zero: np.ndarray) -> Result:
+    """Stacked over links, in the order of p.links."""
+    m, d, G = p.model, p.data, p.spread
+    pin.computeJointJacobiansTimeVariation(m, d, q, v)
+    pin.forwardKinematics(m, d, q, v, zero)
+    pin.updateFramePlacements(m, d)
+    ids = list(p.links.values())
+    out = {"pose": np.array([d.oMf[k].homogeneous for k in ids])}
+    for name, frame in FRAMES.items():
+        out[f"velocity, {name}"] = np.array([pin.getFrameVelocity(m, d, k, frame).vector for k in ids])
+        out[f"jacobian, {name}"] = np.array([pin.getFrameJacobian(m, d, k, frame) for k in ids]) @ G
+        out[f"Jdot v, {name}"] = np.array([pin.getFrameJacobianTimeVariation(m, d, k, frame) for k in ids]) @ v
+        # the rate of a "mixed" twist is the classical acceleration; of the others, the spatial one
+        acceleration = pin.getFrameClassicalAcceleration if name == "mixed" else pin.getFrameAcceleration
+        out[f"Jdot v by motion, {name}"] = np.array([acceleration(m, d, k, frame).vector for k in ids])
+    return out
