@@ -87,13 +87,15 @@ def _scaling(points: tuple[ScalingPoint, ...]) -> Any:
 
 
 def _exponents(points: tuple[ScalingPoint, ...]) -> str:
-    found = {a: (exponent(points, a, "call"), exponent(points, a, "batch")) for a in ALGORITHMS}
-    return (
-        "; ".join(
-            f"{a} grows as bodies^{x:.2f} a call, ^{y:.2f} a state of a batch" for a, (x, y) in found.items() if x and y
-        )
-        + "\n"
-    )
+    lines = []
+    for algorithm in ALGORITHMS:
+        call, batch = (exponent(points, algorithm, field) for field in ("call", "batch"))
+        if call is not None and batch is not None:
+            lines.append(f"{algorithm} grows as bodies^{call:.2f} a call, ^{batch:.2f} a state of a batch")
+    compared = [p.bodies for p in points if p.peer_call is not None]
+    if compared and max(compared) < max(p.bodies for p in points):
+        lines.append(f"the peer stops at {max(compared)} bodies: its workspace grows with the cube of nv")
+    return "; ".join(lines) + "\n"
 
 
 def _start(s: Start) -> Any:

@@ -20,6 +20,7 @@ from freeflyer.analysis.states import States
 from freeflyer.model.description import WORLD
 
 NAME = "Pinocchio"
+LARGEST_WORKSPACE = 2e9  # bytes
 
 
 class NoPeerError(Exception):
@@ -70,6 +71,9 @@ def peer_for(model: Any, urdf: Path | None, frame: str) -> Peer:
         raise NoPeerError("Pinocchio is not installed: pip install 'freeflyer[peers]'") from None
     if any(j.mimic is not None for j in model.description.joints):
         raise NoPeerError("it has mimic joints, which Pinocchio moves independently when it reads a URDF")
+    workspace = 2 * 4 * 8 * model.nv**3  # its Data holds four tensors of nv^3 numbers; a pool holds a second Data
+    if workspace > LARGEST_WORKSPACE:
+        raise NoPeerError(f"Pinocchio would allocate {workspace / 1e9:.1f} GB of workspace for {model.nv} velocities")
     loaded = _load(pin, model, urdf)
     columns, pieces = _map(model, loaded)
     loaded.gravity.linear = np.array(model.gravity, dtype=float)
@@ -116,13 +120,25 @@ def _map(model: Any, theirs: Any) -> tuple[np.ndarray, tuple[tuple[int, int, int
 
 
 def _peer_kinematics(p: Peer, x: PeerState) -> Call:
-    forward, update, m, d, q, v = p.pin.forwardKinematics, p.pin.updateFramePlacements, p.model, p.data, x.q, x.v
+    """What `kinematics` holds: poses, velocities, accelerations at zero joint acceleration, motion columns."""
+    forward, columns, update = p.pin.forwardKinematics, p.pin.computeJointJacobians, p.pin.updateFramePlacements
+    m, d, q, v, zero = p.model, p.data, x.q, x.v, np.zeros(p.model.nv)
 
-    def call() -> object:
-        forward(m, d, q, v)
-        return update(m, d)
+    def call() -> None:
+        forward(m, d, q, v, zero)
+        columns(m, d)
+        update(m, d)
 
     return call
+
+
+def _forward_dynamics(p: Peer, x: PeerState) -> Call:
+    """Pinocchio's faster convention, where there is a choice."""
+    aba, m, d, q, v, tau = p.pin.aba, p.model, p.data, x.q, x.v, x.tau
+    if not hasattr(p.pin, "Convention"):
+        return lambda: aba(m, d, q, v, tau)
+    world = p.pin.Convention.WORLD
+    return lambda: aba(m, d, q, v, tau, world)
 
 
 def _momentum_bias(p: Peer, x: PeerState) -> Call:
@@ -155,7 +171,7 @@ def _jacobian(p: Peer, x: PeerState) -> Call:
 
 CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
     "inverse_dynamics": _call("rnea", "q", "v", "a"),
-    "forward_dynamics": _call("aba", "q", "v", "tau"),
+    "forward_dynamics": _forward_dynamics,
     "mass_matrix": _call("crba", "q"),
     "inverse_mass_matrix": _call("computeMinverse", "q"),
     "bias_forces": _call("nonLinearEffects", "q", "v"),

@@ -61,9 +61,10 @@ def _bars(axes: Any, r: RobotTimings) -> None:
         axes.barh(at + offset, np.array(values) - start, left=start, height=0.38, color=colour, label=what)
         for y, value in zip(at + offset, values, strict=True):
             if np.isfinite(value):
-                axes.annotate(
-                    f"{value:.3g}", (value, y), xytext=(2, 0), textcoords="offset points", va="center", fontsize=6.5
-                )
+                side = "left" if value >= start else "right"
+                shift = (2 if side == "left" else -2, 0)
+                text = {"textcoords": "offset points", "va": "center", "ha": side, "fontsize": 6.5}
+                axes.annotate(f"{value:.3g}", (value, y), xytext=shift, **text)
     axes.set_xscale("log")
     axes.set_yticks(at, names, fontsize=8)
     axes.invert_yaxis()
@@ -71,9 +72,9 @@ def _bars(axes: Any, r: RobotTimings) -> None:
     if compared:
         axes.axvline(1.0, color=GREY, lw=0.8)
     axes.set_xlabel(f"times faster than {peer}" if compared else "µs per state")
-    axes.set_title(f"{label(r.robot, 40)} (nv {r.nv})")
+    axes.set_title(f"{label(r.robot, 40)} (nv {r.nv})", loc="left")
     axes.margins(x=0.12)
-    axes.legend(fontsize=7, loc="lower right")
+    axes.legend(fontsize=7, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1)
 
 
 def _curves(axes: Any, points: tuple[ScalingPoint, ...]) -> None:
@@ -83,8 +84,10 @@ def _curves(axes: Any, points: tuple[ScalingPoint, ...]) -> None:
         n, colour = [p.bodies for p in own], next(colours)
         axes.loglog(n, [p.call for p in own], "o-", color=colour, ms=3, label=f"{algorithm}, one call")
         axes.loglog(n, [p.batch for p in own], "s--", color=colour, ms=3, label=f"{algorithm}, batch")
-        if all(p.peer_call is not None for p in own):
-            axes.loglog(n, [p.peer_call for p in own], ":", color=colour, label=f"{algorithm}, peer's call")
+        compared = [p for p in own if p.peer_call is not None]
+        if compared:
+            theirs = [p.peer_call for p in compared]
+            axes.loglog([p.bodies for p in compared], theirs, ":", color=colour, label=f"{algorithm}, peer's call")
     axes.set_xlabel("bodies")
     axes.set_ylabel("µs per state")
     axes.set_title("chains: cost against size")
