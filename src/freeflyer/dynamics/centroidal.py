@@ -41,12 +41,12 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | 
     _massive(model)
     if out is None:
         try:
-            A = np.empty((6, model.nv))
+            A = np.empty(model.six_rows)
             if not E.MOMENTUM_MATRIX.single(model.handle, q, A):
                 return A
         except TypeError:
             pass
-    return one(evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), ((6, model.nv),), out=out))
+    return one(evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), (model.six_rows,), out=out))
 
 
 def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:

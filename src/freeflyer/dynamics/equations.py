@@ -104,12 +104,12 @@ def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) ->
     """M (..., nv, nv), symmetric, armature included. RBDA (2008), table 6.2."""
     if out is None:
         try:
-            M = empty((model.nv, model.nv))
+            M = empty(model.square)
             if not E.CRBA.single(model.handle, q, M):
                 return M
         except TypeError:
             pass
-    return one(evaluate(E.CRBA, model, (q,), ("q",), ((model.nv, model.nv),), out=out))
+    return one(evaluate(E.CRBA, model, (q,), ("q",), (model.square,), out=out))
 
 
 def inverse_mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
@@ -117,12 +117,12 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = 
     entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
     if out is None:
         try:
-            Minv = empty((model.nv, model.nv))
+            Minv = empty(model.square)
             if not entry.single(model.handle, q, Minv):
                 return Minv
         except TypeError:
             pass
-    return one(evaluate(entry, model, (q,), ("q",), ((model.nv, model.nv),), out=out))
+    return one(evaluate(entry, model, (q,), ("q",), (model.square,), out=out))
 
 
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["passive", "hamel"] = "passive", *,
@@ -137,12 +137,12 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
     entry = E.CORIOLIS if form == "passive" else E.HAMEL
     if out is None:
         try:
-            C = empty((model.nv, model.nv))
+            C = empty(model.square)
             if not entry.single(model.handle, q, v, C):
                 return C
         except TypeError:
             pass
-    return one(evaluate(entry, model, (q, v), ("q", "v"), ((model.nv, model.nv),), out=out))
+    return one(evaluate(entry, model, (q, v), ("q", "v"), (model.square,), out=out))
 
 
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:

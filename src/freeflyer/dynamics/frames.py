@@ -18,6 +18,7 @@ from freeflyer.model.model import Model
 
 Expressed = Literal["body", "mixed", "world"]
 EXPRESSED = {"body": 0, "mixed": 1, "world": 2}
+JACOBIAN, empty = E.FRAME_JACOBIAN, np.empty  # looked up once
 
 
 def expression(name: str) -> int:
@@ -44,15 +45,15 @@ def frame_jacobian(
     model: Model, q: ArrayLike, frame: str, expressed: Expressed = "body", *, out: np.ndarray | None = None
 ) -> np.ndarray:
     """J (..., 6, nv) with J v the frame's twist."""
-    try:
-        options = (model.frame_index[frame], EXPRESSED[expressed])
-        if out is None:
-            J = np.empty((6, model.nv))
-            if not E.FRAME_JACOBIAN.single(model.handle, q, *options, J):
+    if out is None:
+        try:
+            J = empty(model.six_rows)
+            if not JACOBIAN.single(model.handle, q, model.frame_index[frame], EXPRESSED[expressed], J):
                 return J
-    except (KeyError, TypeError):
-        options = (model.frame(frame), expression(expressed))
-    return one(evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), ((6, model.nv),), options, out=out))
+        except (KeyError, TypeError):
+            pass
+    options = (model.frame(frame), expression(expressed))
+    return one(evaluate(JACOBIAN, model, (q,), ("q",), (model.six_rows,), options, out=out))
 
 
 def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body") -> np.ndarray:

@@ -25,14 +25,13 @@ from freeflyer.kernels.algebra import (
     sym_add,
     sym_apply,
 )  # fmt: skip
+from freeflyer.kernels.columns import inertia_of, inertia_tiles, own_inertias
 from freeflyer.kernels.composite import (
-    body_inertia,
     column_range,
     coordinate,
     direction_at,
     joint_motion,
     parent_of,
-    pose_at,
     zeros,
 )  # fmt: skip
 from freeflyer.kernels.joints import body_floats
@@ -40,6 +39,7 @@ from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import ARMATURE_AT, FREE_AT, GRAVITY, MASS, N_BODIES, N_COLUMNS
 from freeflyer.kernels.memory import load, load_int, store
 from freeflyer.kernels.pack import select_less
+from freeflyer.kernels.poses import offset
 
 SINGULAR = 1e-26  # squared cosine between a column and its articulated inertia times it
 NAN = float("nan")
@@ -130,9 +130,9 @@ def hand_over(work, there, A, B, C, r):
 
 
 @inlined
-def store_rigid(parameters, work, i, R, here):
+def store_rigid(parameters, work, i, inertias, here):
     """Writes body i's inertia as an articulated one; returns first moment and inertia."""
-    h, I = body_inertia(parameters, i, R)
+    h, I = inertia_of(work, inertias, i)
     m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
     store6(work, here, (z + m, z, z, z + m, z, z + m))
     store9(work, here + 6, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
@@ -141,17 +141,17 @@ def store_rigid(parameters, work, i, R, here):
 
 
 @kernel
-def bias_motions(topology, parameters, v, work, bodies):
+def bias_motions(topology, parameters, v, work, inertias, bodies):
     """Outward: inertias, angular velocities, bias accelerations and forces of all bodies."""
     store3(work, bodies + 33, ZERO)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        pose, here = pose_at(topology, i), bodies + BODY * i
-        R, r = load9(work, pose), load3(work, pose + 9)
+        here = bodies + BODY * i
+        r = offset(topology, work, i)
         w_p = load3(work, bodies + BODY * parent_of(topology, i) + 33)
         zero = zeros(r[0])
         slip, spin = joint_motion(topology, work, i, v, zero, zero)
         w = add(w_p, spin)
-        h, I = store_rigid(parameters, work, i, R, here)
+        h, I = store_rigid(parameters, work, i, inertias, here)
         store3(work, here + 21, cross(w, cross(w, h)))
         store3(work, here + 24, cross(w, sym_apply(I, w)))
         store3(work, here + 27, add(cross(w_p, add(cross(w_p, r), slip)), cross(w, slip)))
@@ -164,8 +164,10 @@ def aba(topology, parameters, q, v, tau, a):
     """a (nv,) of M(q) a + bias(q, v) = tau; velocity coordinates must not be shared by mimic joints."""
     n, bodies = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
     columns = bodies + BODY * (n + 1)
-    work = kinematics_workspace(topology, parameters, q, BODY * (n + 1) + ELIMINATED * load_int(topology, N_COLUMNS))
-    bias_motions(topology, parameters, v, work, bodies)
+    inertias = columns + ELIMINATED * load_int(topology, N_COLUMNS)
+    work = kinematics_workspace(topology, parameters, q, inertias + inertia_tiles(topology) - bodies)
+    own_inertias(topology, parameters, work, inertias)
+    bias_motions(topology, parameters, v, work, inertias, bodies)
     armature = load_int(topology, ARMATURE_AT)
     for i in range(n, 0, -1):
         here = bodies + BODY * i
@@ -184,7 +186,7 @@ def aba(topology, parameters, q, v, tau, a):
             store(work, to + 7, u)
         parent = parent_of(topology, i)
         if parent > 0:
-            there, r = bodies + BODY * parent, load3(work, pose_at(topology, i) + 9)
+            there, r = bodies + BODY * parent, offset(topology, work, i)
             df, dt = articulated_apply(A, B, C, load3(work, here + 27), load3(work, here + 30))
             f, t = add(f, df), add(t, dt)
             hand_over(work, there, A, B, C, r)
@@ -202,7 +204,7 @@ def accelerations(topology, parameters, work, bodies, columns, a):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         here, there = bodies + BODY * i, bodies + BODY * parent_of(topology, i)
         dw = load3(work, there + 3)
-        linear = add(load3(work, there), add(cross(dw, load3(work, pose_at(topology, i) + 9)), load3(work, here + 27)))
+        linear = add(load3(work, there), add(cross(dw, offset(topology, work, i)), load3(work, here + 27)))
         angular = add(dw, load3(work, here + 30))
         first, end = column_range(topology, i)
         for c in range(first, end):

@@ -5,12 +5,10 @@ from __future__ import annotations
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
     add,
-    add_scaled,
     cross,
     dot,
     load3,
     load6,
-    load9,
     rotate,
     rotate_back,
     scale,
@@ -18,8 +16,8 @@ from freeflyer.kernels.algebra import (
     subtract,
     sym_apply,
 )  # fmt: skip
-from freeflyer.kernels.columns import root_direction, root_inertias
-from freeflyer.kernels.composite import COMPOSITE, column_range, coordinate, momentum, pose_at, zeros
+from freeflyer.kernels.columns import inertia_of, inertia_tiles, root_direction, subtree_inertias, tile_inertias
+from freeflyer.kernels.composite import column_range, coordinate, momentum, zeros
 from freeflyer.kernels.joints import add_column, body_floats
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import (
@@ -33,8 +31,9 @@ from freeflyer.kernels.layout import (
     N_V,
     SUBTREE_MASS,
 )  # fmt: skip
-from freeflyer.kernels.memory import load, load_int, store
+from freeflyer.kernels.memory import load, load_int, load_row, row_step, row_total, store
 from freeflyer.kernels.motions import MOVING, moving
+from freeflyer.kernels.poses import pose_at, position, root_position, rotation, row3
 
 
 @inlined
@@ -45,12 +44,15 @@ def total_mass(parameters):
 @inlined
 def com_of(topology, parameters, work):
     """Centre of mass (3) from the poses in work."""
-    c = zeros(load(work, pose_at(topology, 0)))
-    for i in range(1, load_int(topology, N_BODIES) + 1):
-        pose, at = pose_at(topology, i), body_floats(i)
-        x = add(load3(work, pose + 12), rotate(load9(work, pose), load3(parameters, at + COM)))
-        c = add_scaled(c, load(parameters, at + MASS), x)
-    return scale(1.0 / total_mass(parameters), c)
+    step = row_step(work)
+    zero = 0.0 * load_row(work, pose_at(topology, work, 0))
+    total = (zero, zero, zero)
+    for i in range(0, load_int(topology, N_BODIES) + 1, step):
+        m, h, _ = tile_inertias(topology, parameters, work, i, row3(work, pose_at(topology, work, i) + 12 * step))
+        total = add(total, h)
+    return scale(
+        1.0 / total_mass(parameters), (row_total(work, total[0]), row_total(work, total[1]), row_total(work, total[2]))
+    )
 
 
 @kernel
@@ -63,15 +65,17 @@ def com(topology, parameters, q, c):
 def momentum_matrix(topology, parameters, q, A):
     """A (6, nv): A v is the momentum about the centre of mass."""
     n, nv, composites = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
-    work = kinematics_workspace(topology, parameters, q, COMPOSITE * (n + 1))
-    root_inertias(topology, parameters, work, composites)
+    work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology))
+    subtree_inertias(topology, parameters, work, composites)
     c = com_of(topology, parameters, work)
     for k in range(6 * nv):
         store(A, k, 0.0)
     for i in range(1, n + 1):
-        m, pose = load(parameters, body_floats(i) + SUBTREE_MASS), pose_at(topology, i)
-        x = subtract(subtract(load3(work, pose + 12), load3(work, pose + 15)), c)  # the root body's origin from the CoM
-        h, I = load3(work, composites + COMPOSITE * i), load6(work, composites + COMPOSITE * i + 3)
+        m = load(parameters, body_floats(i) + SUBTREE_MASS)
+        x = subtract(
+            subtract(position(topology, work, i), root_position(topology, work, i)), c
+        )  # the root body's origin from the CoM
+        h, I = inertia_of(work, composites, i)
         first, end = column_range(topology, i)
         for k in range(first, end):
             l, w = root_direction(topology, work, i, k)
@@ -100,11 +104,11 @@ def momentum_vector(topology, parameters, q, v, h):
     centre = com_of(topology, parameters, work)
     p = k = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        pose, at, here = pose_at(topology, i), body_floats(i), to + MOVING * i
-        R, w = load9(work, pose), load3(work, here + 3)
+        at, here = body_floats(i), to + MOVING * i
+        R, w = rotation(topology, work, i), load3(work, here + 3)
         c = rotate(R, load3(parameters, at + COM))
         l = scale(load(parameters, at + MASS), add(load3(work, here), cross(w, c)))
-        x = subtract(add(load3(work, pose + 12), c), centre)
+        x = subtract(add(position(topology, work, i), c), centre)
         p, k = add(p, l), add(k, add(cross(x, l), spun(R, load6(parameters, at + INERTIA), w)))
     store3(h, 0, p)
     store3(h, 3, k)
@@ -117,12 +121,12 @@ def momentum_bias(topology, parameters, q, v, b):
     centre = com_of(topology, parameters, work)
     p = k = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        pose, at, here = pose_at(topology, i), body_floats(i), to + MOVING * i
-        R, w, dw = load9(work, pose), load3(work, here + 3), load3(work, here + 9)
+        at, here = body_floats(i), to + MOVING * i
+        R, w, dw = rotation(topology, work, i), load3(work, here + 3), load3(work, here + 9)
         c, I = rotate(R, load3(parameters, at + COM)), load6(parameters, at + INERTIA)
         f = add(load3(work, here + 6), add(cross(dw, c), cross(w, cross(w, c))))
         f = scale(load(parameters, at + MASS), f)
-        x = subtract(add(load3(work, pose + 12), c), centre)
+        x = subtract(add(position(topology, work, i), c), centre)
         p, k = add(p, f), add(k, add(cross(x, f), add(spun(R, I, dw), cross(w, spun(R, I, w)))))
     store3(b, 0, p)
     store3(b, 3, k)
@@ -135,7 +139,7 @@ def kinetic_energy(topology, parameters, q, v, T):
     total = 0.0 * load(v, 0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here = body_floats(i), to + MOVING * i
-        R, w = load9(work, pose_at(topology, i)), load3(work, here + 3)
+        R, w = rotation(topology, work, i), load3(work, here + 3)
         l = add(load3(work, here), cross(w, rotate(R, load3(parameters, at + COM))))
         total = total + load(parameters, at + MASS) * dot(l, l)
         total = total + dot(w, spun(R, load6(parameters, at + INERTIA), w))

@@ -9,36 +9,43 @@ from __future__ import annotations
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
     ZERO,
-    accumulate3,
     add,
     cross,
     load3,
-    load6,
-    load9,
     point_inertia,
     rotate,
     scale,
-    store3,
-    store6,
     sym_add,
     sym_rotate,
 )  # fmt: skip
-from freeflyer.kernels.composite import COMPOSITE, column_range, coordinate, direction_at, momentum, parent_of, pose_at
+from freeflyer.kernels.composite import COMPOSITE, column_range, coordinate, direction_at, momentum, parent_of
 from freeflyer.kernels.joints import body_floats
 from freeflyer.kernels.layout import (
     COLUMN_INTS,
     COLUMN_ROW,
     COLUMNS_AT,
-    COM,
-    INERTIA,
     LAST_COLUMN,
-    MASS,
     N_BODIES,
     N_COLUMNS,
     N_V,
+    SINES_AT,
     SUBTREE_MASS,
+    TILE,
+    TILES_AT,
 )  # fmt: skip
-from freeflyer.kernels.memory import keep_below, load, load_int, load_row, row_step, store, store_row
+from freeflyer.kernels.memory import (
+    keep_below,
+    load,
+    load_int,
+    load_row,
+    number_row,
+    row_step,
+    store,
+    store_row,
+    tile_at,
+)
+from freeflyer.kernels.pack import LANES
+from freeflyer.kernels.poses import add_spaced3, pose_at, put_row3, root_position, row3, row_rotation, spaced3, spaced6
 
 
 @inlined
@@ -48,29 +55,76 @@ def last_column(topology, c):
 
 
 @inlined
-def body_root_inertia(topology, parameters, work, i):
-    """First moment and inertia of body i about its root body's origin."""
-    pose, at = pose_at(topology, i), body_floats(i)
-    R = load9(work, pose)
-    c = add(load3(work, pose + 15), rotate(R, load3(parameters, at + COM)))
-    h = scale(load(parameters, at + MASS), c)
-    return h, sym_add(sym_rotate(R, load6(parameters, at + INERTIA)), point_inertia(h, c))
+def tile_inertias(topology, parameters, work, i, x):
+    """(mass, first moment, inertia) of as many bodies from i on as a row scalar holds, about a point from which x leads
+    to their origins; in world axes."""
+    at, step = load_int(topology, TILES_AT) + LANES * TILE * (i >> 3) + (i & 7), LANES
+    R = row_rotation(work, pose_at(topology, work, i))
+    m = number_row(work, parameters, at)
+    c = (
+        number_row(work, parameters, at + step), number_row(work, parameters, at + 2 * step),
+        number_row(work, parameters, at + 3 * step),
+    )  # fmt: skip
+    I = (
+        number_row(work, parameters, at + 4 * step), number_row(work, parameters, at + 5 * step),
+        number_row(work, parameters, at + 6 * step), number_row(work, parameters, at + 7 * step),
+        number_row(work, parameters, at + 8 * step), number_row(work, parameters, at + 9 * step),
+    )  # fmt: skip
+    c = add(x, rotate(R, c))
+    h = scale(m, c)
+    return m, h, sym_add(sym_rotate(R, I), point_inertia(h, c))
+
+
+@inlined
+def put_inertias(work, at, h, I):
+    step = row_step(work)
+    put_row3(work, at, h)
+    put_row3(work, at + 3 * step, (I[0], I[1], I[2]))
+    put_row3(work, at + 6 * step, (I[3], I[4], I[5]))
+
+
+@inlined
+def inertia_tiles(topology):
+    """How many entries the inertias of all bodies take."""
+    return COMPOSITE * (load_int(topology, SINES_AT) + LANES)
 
 
 @kernel
 def root_inertias(topology, parameters, work, to):
-    """Writes first moment and inertia of every subtree about its root body's origin, from `to` on."""
-    n = load_int(topology, N_BODIES)
-    for k in range(3):
-        store3(work, to + 3 * k, ZERO)
-    for i in range(1, n + 1):
-        h, I = body_root_inertia(topology, parameters, work, i)
-        store3(work, to + COMPOSITE * i, h)
-        store6(work, to + COMPOSITE * i + 3, I)
-    for i in range(n, 0, -1):
-        here, there = to + COMPOSITE * i, to + COMPOSITE * parent_of(topology, i)
-        for k in range(0, COMPOSITE, 3):
-            accumulate3(work, there + k, load3(work, here + k))
+    """Writes first moment and inertia of every body about its root body's origin, from `to` on, in tiles."""
+    step = row_step(work)
+    for i in range(0, load_int(topology, N_BODIES) + 1, step):
+        x = row3(work, pose_at(topology, work, i) + 15 * step)
+        _, h, I = tile_inertias(topology, parameters, work, i, x)
+        put_inertias(work, to + tile_at(work, COMPOSITE, i), h, I)
+
+
+@kernel
+def own_inertias(topology, parameters, work, to):
+    """Writes first moment and inertia of every body at its own origin, from `to` on, in tiles."""
+    for i in range(0, load_int(topology, N_BODIES) + 1, row_step(work)):
+        zero = 0.0 * load_row(work, pose_at(topology, work, i))
+        _, h, I = tile_inertias(topology, parameters, work, i, (zero, zero, zero))
+        put_inertias(work, to + tile_at(work, COMPOSITE, i), h, I)
+
+
+@inlined
+def inertia_of(work, to, i):
+    """(first moment, inertia) of body i in the tiles that begin at `to`."""
+    at = to + tile_at(work, COMPOSITE, i)
+    return spaced3(work, at), spaced6(work, at + 3 * row_step(work))
+
+
+@kernel
+def subtree_inertias(topology, parameters, work, to):
+    """Writes first moment and inertia of every subtree about its root body's origin, from `to` on, in tiles."""
+    root_inertias(topology, parameters, work, to)
+    step = row_step(work)
+    for i in range(load_int(topology, N_BODIES), 0, -1):
+        here, there = to + tile_at(work, COMPOSITE, i), to + tile_at(work, COMPOSITE, parent_of(topology, i))
+        add_spaced3(work, there, spaced3(work, here))
+        add_spaced3(work, there + 3 * step, spaced3(work, here + 3 * step))
+        add_spaced3(work, there + 6 * step, spaced3(work, here + 6 * step))
 
 
 @inlined
@@ -89,7 +143,7 @@ def root_direction(topology, work, i, c):
     """Column c of body i as a motion of the point at the root body's origin."""
     at = direction_at(topology, c)
     w = load3(work, at + 3)
-    return add(load3(work, at), cross(load3(work, pose_at(topology, i) + 15), w)), w
+    return add(load3(work, at), cross(root_position(topology, work, i), w)), w
 
 
 @kernel
@@ -100,8 +154,8 @@ def column_rows(topology, parameters, work, composites, S, F):
         put_column(work, S, stride, c, ZERO, ZERO)
         put_column(work, F, stride, c, ZERO, ZERO)
     for i in range(1, n + 1):
-        m, at = load(parameters, body_floats(i) + SUBTREE_MASS), composites + COMPOSITE * i
-        h, I = load3(work, at), load6(work, at + 3)
+        m = load(parameters, body_floats(i) + SUBTREE_MASS)
+        h, I = inertia_of(work, composites, i)
         first, end = column_range(topology, i)
         for c in range(first, end):
             l, w = root_direction(topology, work, i, c)

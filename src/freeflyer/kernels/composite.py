@@ -11,7 +11,6 @@ from freeflyer.kernels.algebra import (
     cross,
     load3,
     load6,
-    load9,
     point_inertia,
     rotate,
     scale,
@@ -35,12 +34,11 @@ from freeflyer.kernels.layout import (
     MASS,
     N_BODIES,
     PARENT,
-    POSE,
-    POSES_AT,
     SUBTREE_MASS,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int
 from freeflyer.kernels.pack import like
+from freeflyer.kernels.poses import offset, rotation
 
 COMPOSITE = 9  # first moment (3) and inertia (6) of a subtree at its root body's origin
 MOTION = 6  # linear (of the origin) and angular velocity of a body
@@ -81,12 +79,6 @@ def parent_of(topology, i):
 
 
 @inlined
-def pose_at(topology, i):
-    """Where body i's pose lies in work."""
-    return load_int(topology, POSES_AT) + POSE * i
-
-
-@inlined
 def direction_at(topology, column):
     """Where a column's direction lies in work."""
     return load_int(topology, DIRECTIONS_AT) + DIRECTION * column
@@ -116,12 +108,12 @@ def composite_inertias(topology, parameters, work, to):
     for k in range(3):
         store3(work, to + 3 * k, ZERO)
     for i in range(1, n + 1):
-        h, I = body_inertia(parameters, i, load9(work, pose_at(topology, i)))
+        h, I = body_inertia(parameters, i, rotation(topology, work, i))
         store3(work, to + COMPOSITE * i, h)
         store6(work, to + COMPOSITE * i + 3, I)
     for i in range(n, 0, -1):
         h, I = load3(work, to + COMPOSITE * i), load6(work, to + COMPOSITE * i + 3)
-        m, r = load(parameters, body_floats(i) + SUBTREE_MASS), load3(work, pose_at(topology, i) + 9)
+        m, r = load(parameters, body_floats(i) + SUBTREE_MASS), offset(topology, work, i)
         there = to + COMPOSITE * parent_of(topology, i)
         mr = scale(m, r)
         accumulate3(work, there, add(h, mr))
@@ -136,7 +128,7 @@ def velocities(topology, work, v, to):
     store3(work, to, ZERO)
     store3(work, to + 3, ZERO)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        there, r = to + MOTION * parent_of(topology, i), load3(work, pose_at(topology, i) + 9)
+        there, r = to + MOTION * parent_of(topology, i), offset(topology, work, i)
         w = load3(work, there + 3)
         linear, angular = joint_motion(topology, work, i, v, add(load3(work, there), cross(w, r)), w)
         store3(work, to + MOTION * i, linear)

@@ -19,7 +19,6 @@ from freeflyer.kernels.algebra import (
     cross,
     dot,
     load3,
-    load6,
     load9,
     rotate,
     rotate_back,
@@ -28,23 +27,26 @@ from freeflyer.kernels.algebra import (
     subtract,
 )  # fmt: skip
 from freeflyer.kernels.columns import (
-    body_root_inertia,
     clear,
     column_rows,
     condense,
+    inertia_of,
+    inertia_tiles,
     last_column,
     put_column,
     root_direction,
     root_inertias,
     row_dot,
     scalar_column,
+    subtree_inertias,
     subtree_products,
 )  # fmt: skip
-from freeflyer.kernels.composite import COMPOSITE, MOTION, column_range, momentum, parent_of, pose_at, velocities
+from freeflyer.kernels.composite import MOTION, column_range, momentum, parent_of, velocities
 from freeflyer.kernels.joints import body_floats
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, SUBTREE_MASS
 from freeflyer.kernels.memory import keep_below, load, load_int, load_row, row_step, store, store_row, workspace
+from freeflyer.kernels.poses import root_position
 from freeflyer.kernels.transpose import mirror
 
 RATE = 12  # of a subtree: linear momentum (3) and K (9)
@@ -77,17 +79,17 @@ def root_motion(topology, work, motions, i):
     """Velocity of body i's point at the root body's origin, and its angular velocity."""
     here = motions + MOTION * i
     w = load3(work, here + 3)
-    return add(load3(work, here), cross(load3(work, pose_at(topology, i) + 15), w)), w
+    return add(load3(work, here), cross(root_position(topology, work, i), w)), w
 
 
 @kernel
-def subtree_rates(topology, parameters, work, motions, to):
+def subtree_rates(topology, parameters, work, motions, bodies, to):
     """Writes p and K of every subtree about its root body's origin, from `to` on."""
     n = load_int(topology, N_BODIES)
     for k in range(4):
         store3(work, to + 3 * k, ZERO)
     for i in range(1, n + 1):
-        h, I = body_root_inertia(topology, parameters, work, i)
+        h, I = inertia_of(work, bodies, i)
         l, w = root_motion(topology, work, motions, i)
         p, K = particle_rates(load(parameters, body_floats(i) + MASS), h, I, l, w)
         store3(work, to + RATE * i, p)
@@ -107,8 +109,8 @@ def rate_rows(topology, parameters, work, motions, composites, rates, T, P, G):
         for k in range(3):
             store(work, G + stride * k + c, 0.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        m, at, to = load(parameters, body_floats(i) + SUBTREE_MASS), composites + COMPOSITE * i, rates + RATE * i
-        h, I = load3(work, at), load6(work, at + 3)
+        m, to = load(parameters, body_floats(i) + SUBTREE_MASS), rates + RATE * i
+        h, I = inertia_of(work, composites, i)
         p, K = load3(work, to), load9(work, to + 3)
         V, W = root_motion(topology, work, motions, i)
         first, end = column_range(topology, i)
@@ -129,16 +131,20 @@ def coriolis(topology, parameters, q, v, C):
     """C (nv, nv) with C v = bias - gravity and Mdot = C + C^T."""
     n, nc, stride = load_int(topology, N_BODIES), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
     composites = load_int(topology, FREE_AT)
-    motions = composites + COMPOSITE * (n + 1)
+    bodies = composites + inertia_tiles(topology)
+    motions = bodies + inertia_tiles(topology)
     rates = motions + MOTION * (n + 1)
     S = rates + RATE * (n + 1)
     F, T, P, G = S + 6 * stride, S + 12 * stride, S + 18 * stride, S + 24 * stride
-    work = kinematics_workspace(topology, parameters, q, (COMPOSITE + MOTION + RATE) * (n + 1) + 27 * stride)
+    work = kinematics_workspace(
+        topology, parameters, q, 2 * inertia_tiles(topology) + (MOTION + RATE) * (n + 1) + 27 * stride
+    )
     upper, lower = workspace(q, stride * stride), workspace(q, stride * stride)
-    root_inertias(topology, parameters, work, composites)
+    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     velocities(topology, work, v, motions)
-    subtree_rates(topology, parameters, work, motions, rates)
+    root_inertias(topology, parameters, work, bodies)
+    subtree_rates(topology, parameters, work, motions, bodies, rates)
     rate_rows(topology, parameters, work, motions, composites, rates, T, P, G)
     clear(upper, stride * stride)
     clear(lower, stride * stride)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels._jit import kernel
-from freeflyer.kernels.columns import clear, column_rows, condense, root_inertias, subtree_products
-from freeflyer.kernels.composite import COMPOSITE
+from freeflyer.kernels.columns import clear, column_rows, condense, inertia_tiles, subtree_inertias, subtree_products
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.memory import load, load_int, store, workspace
@@ -14,13 +13,13 @@ from freeflyer.kernels.transpose import mirror
 @kernel
 def crba(topology, parameters, q, M):
     """M (nv, nv), symmetric, armature included."""
-    n, nv, composites = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
+    nv, composites = load_int(topology, N_V), load_int(topology, FREE_AT)
     nc, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    S = composites + COMPOSITE * (n + 1)
+    S = composites + inertia_tiles(topology)
     F = S + 6 * stride
-    work = kinematics_workspace(topology, parameters, q, COMPOSITE * (n + 1) + 12 * stride)
+    work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + 12 * stride)
     H = workspace(q, stride * stride)
-    root_inertias(topology, parameters, work, composites)
+    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     clear(H, stride * stride)
     for c in range(nc):

@@ -8,7 +8,7 @@ d(M u)_j / dq_i = -(I_j S_j) . (S_i x W_i) for j beyond i, and S_j . (S_i x* H_i
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.algebra import accumulate3, add, cross, dot, load3, load6, load9, subtract
+from freeflyer.kernels.algebra import accumulate3, add, cross, dot, load3, load6, subtract
 from freeflyer.kernels.composite import (
     COMPOSITE,
     MOTION,
@@ -19,7 +19,6 @@ from freeflyer.kernels.composite import (
     direction_at,
     momentum,
     parent_of,
-    pose_at,
     velocities,
 )  # fmt: skip
 from freeflyer.kernels.coriolis import coriolis, motion_cross
@@ -28,6 +27,7 @@ from freeflyer.kernels.joints import body_floats, body_ints
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import FREE_AT, KIND, MASS, N_BODIES, N_V, SCREW, SUBTREE_MASS
 from freeflyer.kernels.memory import load, load_int, store, workspace
+from freeflyer.kernels.poses import offset, rotation
 
 
 @inlined
@@ -43,7 +43,7 @@ def momentum_gradient(topology, parameters, work, composites, u, motions, moment
     for k in range(6 * (n + 1)):
         store(work, momenta + k, 0.0)
     for i in range(n, 0, -1):  # momenta of subtrees
-        h, I = body_inertia(parameters, i, load9(work, pose_at(topology, i)))
+        h, I = body_inertia(parameters, i, rotation(topology, work, i))
         l, w = load3(work, motions + MOTION * i), load3(work, motions + MOTION * i + 3)
         f, t = momentum(load(parameters, body_floats(i) + MASS), h, I, l, w)
         accumulate3(work, momenta + 6 * i, f)
@@ -51,7 +51,7 @@ def momentum_gradient(topology, parameters, work, composites, u, motions, moment
         f, t = load3(work, momenta + 6 * i), load3(work, momenta + 6 * i + 3)
         there = momenta + 6 * parent_of(topology, i)
         accumulate3(work, there, f)
-        accumulate3(work, there + 3, add(t, cross(load3(work, pose_at(topology, i) + 9), f)))
+        accumulate3(work, there + 3, add(t, cross(offset(topology, work, i), f)))
     for i in range(n, 0, -1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
         h, I = load3(work, composites + COMPOSITE * i), load6(work, composites + COMPOSITE * i + 3)
@@ -70,7 +70,7 @@ def momentum_gradient(topology, parameters, work, composites, u, motions, moment
                 add_to(D, nv * coordinate(topology, d) + row, -sign * (dot(F, X) + dot(T, Y)))
             b = i
             while parent_of(topology, b) > 0:
-                r = load3(work, pose_at(topology, b) + 9)
+                r = offset(topology, work, b)
                 t, T = add(t, cross(r, f)), add(T, cross(r, F))
                 b = parent_of(topology, b)
                 last, above = column_range(topology, b)
@@ -85,7 +85,7 @@ def momentum_gradient(topology, parameters, work, composites, u, motions, moment
 @inlined
 def side_motion(topology, work, motions, i, l, w):
     """(l, w) x the motion, at body i's origin, of the body that carries body i's joint."""
-    there, r = motions + MOTION * parent_of(topology, i), load3(work, pose_at(topology, i) + 9)
+    there, r = motions + MOTION * parent_of(topology, i), offset(topology, work, i)
     W = load3(work, there + 3)
     return motion_cross(l, w, add(load3(work, there), cross(W, r)), W)
 

@@ -8,7 +8,7 @@ its offset from its parent and its motion columns.
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.algebra import ZERO, add, compose, load3, load9, rotate, store3, store9
+from freeflyer.kernels.algebra import ZERO, add, compose, load3, load9, rotate
 from freeflyer.kernels.joints import body_floats, body_ints, directions, joint_angles, place
 from freeflyer.kernels.layout import (
     DIRECTION,
@@ -19,50 +19,43 @@ from freeflyer.kernels.layout import (
     KIND,
     N_BODIES,
     PARENT,
-    POSE,
-    POSES_AT,
     ROTATION,
     SINES_AT,
     TRANSLATION,
 )  # fmt: skip
-from freeflyer.kernels.memory import load, load_int, workspace
+from freeflyer.kernels.memory import load, load_int, row_step, workspace
+from freeflyer.kernels.poses import position, put_pose, root_position, rotation
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @inlined
-def root_offset(work, parent, world, r):
+def root_offset(topology, work, parent, r):
     """Position from the root body's origin: zero for a root body itself."""
-    if parent == world:
+    if parent == 0:
         return 0.0 * r[0], 0.0 * r[1], 0.0 * r[2]
-    return add(load3(work, parent + 15), r)
+    return add(root_position(topology, work, parent), r)
 
 
 @kernel
 def kinematics(topology, parameters, q, work):
     """Fills the poses and columns of `work` from the configuration q."""
-    n = load_int(topology, N_BODIES)
-    sines, poses = load_int(topology, SINES_AT), load_int(topology, POSES_AT)
-    columns = load_int(topology, DIRECTIONS_AT)
+    n, sines, columns = load_int(topology, N_BODIES), load_int(topology, SINES_AT), load_int(topology, DIRECTIONS_AT)
     joint_angles(topology, parameters, q, work)
-    store9(work, poses, IDENTITY)
-    store3(work, poses + 9, ZERO)
-    store3(work, poses + 12, ZERO)
-    store3(work, poses + 15, ZERO)
+    put_pose(topology, work, 0, IDENTITY, ZERO, ZERO, ZERO)
+    for i in range(n + 1, sines + row_step(work)):  # padding, so that rows of bodies hold numbers
+        put_pose(topology, work, i, IDENTITY, ZERO, ZERO, ZERO)
     for i in range(1, n + 1):
         at, ints = body_floats(i), body_ints(i)
         kind, first = load_int(topology, ints + KIND), load_int(topology, ints + FIRST_Q)
-        parent = poses + POSE * load_int(topology, ints + PARENT)
-        R = load9(work, parent)
+        parent = load_int(topology, ints + PARENT)
+        R = rotation(topology, work, parent)
         r = rotate(R, load3(parameters, at + TRANSLATION))
         R = compose(R, load9(parameters, at + ROTATION))
         s, c = load(work, sines + i - 1), load(work, 2 * sines + i - 1)
         R, r = place(kind, parameters, at, q, first, s, c, R, r)
-        pose = poses + POSE * i
-        store9(work, pose, R)
-        store3(work, pose + 9, r)
-        store3(work, pose + 12, add(load3(work, parent + 12), r))
-        store3(work, pose + 15, root_offset(work, parent, poses, r))
+        p, x = add(position(topology, work, parent), r), root_offset(topology, work, parent, r)
+        put_pose(topology, work, i, R, r, p, x)
         directions(kind, parameters, at, R, work, columns + DIRECTION * load_int(topology, ints + FIRST_COLUMN))
 
 

@@ -13,6 +13,7 @@ ARMATURE_AT, PLACEMENTS_AT = 8, 9  # first entry in parameters
 SINES_AT, POSES_AT, DIRECTIONS_AT, FREE_AT = 10, 11, 12, 13  # in work: sines, body poses, columns, first free entry
 N_QUATERNIONS, QUATERNIONS_AT = 14, 15  # how many, and where topology lists their first entries in q
 MAX_DEPTH, COLUMN_ROW = 16, 17  # COLUMN_ROW: the number of columns, padded to whole rows of eight
+TILES_AT = 18  # in parameters: mass, CoM and inertia of all bodies, in tiles of eight
 HEADER = 24
 
 # a body in topology, record 0 being the world
@@ -46,6 +47,7 @@ BODY_FLOATS = 27
 ROTATION, TRANSLATION, MASS, COM, INERTIA = 0, 9, 12, 13, 16  # joint placement in parent body; inertia about the CoM
 TURN, SLIDE, TURN_OFFSET, SLIDE_OFFSET = 22, 23, 24, 25  # a screw turns by TURN q + TURN_OFFSET, slides likewise
 SUBTREE_MASS = 26  # of the body and all bodies that it carries
+TILE = 10  # mass, CoM (3), inertia (6): the same as in a body's record
 PLACEMENT_FLOATS = 12  # a frame: rotation, translation
 
 # the kinematics in a work array

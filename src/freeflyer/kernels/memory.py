@@ -15,7 +15,7 @@ from numba import carray, types
 from numba.extending import intrinsic, overload
 
 from freeflyer.kernels._jit import inlined
-from freeflyer.kernels.pack import LANES, OVERLOAD, VECTOR, as_vector, pack_type
+from freeflyer.kernels.pack import LANES, OVERLOAD, VECTOR, as_vector, lane, pack_type
 
 
 class Packs(NamedTuple):
@@ -238,3 +238,46 @@ def _(buffer, k, c):
     if isinstance(buffer, types.Array):
         return lambda buffer, k, c: _blend(_blend(0.0, 1.0, c - k), 0.0, c + 1 - k)
     return lambda buffer, k, c: _blend(0.0, 0.0, 0) + (1.0 if k == c else 0.0)
+
+
+def tile_at(buffer: Any, size: int, i: int) -> int:
+    """Where record i of `size` entries begins: records lie in tiles of eight, entry by entry, so that rows are records."""
+    return size * i
+
+
+@overload(tile_at, jit_options=OVERLOAD)
+def _(buffer, size, i):
+    if isinstance(buffer, types.Array):
+        return lambda buffer, size, i: (i >> 3) * (LANES * size) + (i & 7)
+    return lambda buffer, size, i: size * i
+
+
+def number_row(work: Any, parameters: Any, i: int) -> Any:
+    """As many numbers from parameters[i] on as a row scalar of `work` holds."""
+    return parameters[i]
+
+
+@overload(number_row, jit_options=OVERLOAD)
+def _(work, parameters, i):
+    if isinstance(work, types.Array):
+        return lambda work, parameters, i: _load_pack(parameters, i)
+    return lambda work, parameters, i: _load_number(parameters, i)
+
+
+def row_total(buffer: Any, x: Any) -> Any:
+    """The sum of what a row scalar stands for."""
+    return x
+
+
+@overload(row_total, jit_options=OVERLOAD)
+def _(buffer, x):
+    if isinstance(buffer, types.Array):
+
+        def total(buffer, x):
+            s = 0.0
+            for k in range(LANES):
+                s += lane(x, k)
+            return s
+
+        return total
+    return lambda buffer, x: x

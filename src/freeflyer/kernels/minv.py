@@ -10,8 +10,18 @@ from __future__ import annotations
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.aba import eliminated, hand_over, store_rigid
 from freeflyer.kernels.algebra import add, cross, load3, load6, load9
-from freeflyer.kernels.columns import clear, condense, last_column, put_column, root_direction, row_dot, scalar_column
-from freeflyer.kernels.composite import column_range, coordinate, direction_at, parent_of, pose_at
+from freeflyer.kernels.columns import (
+    clear,
+    condense,
+    inertia_tiles,
+    last_column,
+    own_inertias,
+    put_column,
+    root_direction,
+    row_dot,
+    scalar_column,
+)
+from freeflyer.kernels.composite import column_range, coordinate, direction_at, parent_of
 from freeflyer.kernels.joints import body_ints
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
@@ -26,21 +36,23 @@ from freeflyer.kernels.memory import (
     unit_row,
     workspace,
 )
+from freeflyer.kernels.poses import offset, root_position
 from freeflyer.kernels.transpose import mirror
 
 ARTICULATED = 21
 
 
 @kernel
-def articulated_rows(topology, parameters, work, bodies, S, U, inverses):
+def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverses):
     """Writes the rows of directions S, of U (both seen from the root body's origin) and the inverses 1 / d."""
     n, stride, armature = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW), load_int(topology, ARMATURE_AT)
+    own_inertias(topology, parameters, work, inertias)
     for i in range(1, n + 1):
-        store_rigid(parameters, work, i, load9(work, pose_at(topology, i)), bodies + ARTICULATED * i)
+        store_rigid(parameters, work, i, inertias, bodies + ARTICULATED * i)
     for i in range(n, 0, -1):
-        here, pose = bodies + ARTICULATED * i, pose_at(topology, i)
+        here = bodies + ARTICULATED * i
         A, B, C = load6(work, here), load9(work, here + 6), load6(work, here + 15)
-        x = load3(work, pose + 15)
+        x = root_position(topology, work, i)
         first, end = column_range(topology, i)
         for c in range(end - 1, first - 1, -1):
             at = direction_at(topology, c)
@@ -51,7 +63,7 @@ def articulated_rows(topology, parameters, work, bodies, S, U, inverses):
             put_column(work, U, stride, c, f, add(t, cross(x, f)))
             store(work, inverses + c, inverse)
         if parent_of(topology, i) > 0:
-            hand_over(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, load3(work, pose + 9))
+            hand_over(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, offset(topology, work, i))
 
 
 @inlined
@@ -70,13 +82,14 @@ def minv(topology, parameters, q, Minv):
     """Minv (nv, nv), symmetric; velocity coordinates must not be shared by mimic joints."""
     n, nc, stride = load_int(topology, N_BODIES), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
     bodies = load_int(topology, FREE_AT)
-    S = bodies + ARTICULATED * (n + 1)
+    inertias = bodies + ARTICULATED * (n + 1)
+    S = inertias + inertia_tiles(topology)
     U, inverses, F = S + 6 * stride, S + 12 * stride, S + 13 * stride
     levels = F + 6 * stride
-    extra = ARTICULATED * (n + 1) + (25 + 6 * load_int(topology, MAX_DEPTH)) * stride
+    extra = ARTICULATED * (n + 1) + inertia_tiles(topology) + (25 + 6 * load_int(topology, MAX_DEPTH)) * stride
     work = kinematics_workspace(topology, parameters, q, extra)
     H = workspace(q, stride * stride)
-    articulated_rows(topology, parameters, work, bodies, S, U, inverses)
+    articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverses)
     step = row_step(work)
     for k in range(0, 6 * stride, step):
         store_row(work, F + k, 0.0)

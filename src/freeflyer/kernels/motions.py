@@ -9,18 +9,18 @@ from freeflyer.kernels.algebra import (
     compose,
     cross,
     load3,
-    load9,
     rotate,
     rotate_back,
     store3,
     store9,
     subtract,
 )
-from freeflyer.kernels.composite import direction_at, joint_motion, parent_of, pose_at, zeros
+from freeflyer.kernels.composite import direction_at, joint_motion, parent_of, zeros
 from freeflyer.kernels.frames import BODY, WORLD, frame_body, placement
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import DIRECTION, FREE_AT, N_BODIES, N_COLUMNS
 from freeflyer.kernels.memory import load, load_int, store
+from freeflyer.kernels.poses import offset, position, rotation
 
 MOVING = 12  # velocity of the origin, angular velocity, bias acceleration of the origin, bias angular acceleration
 
@@ -31,7 +31,7 @@ def moving(topology, work, v, to):
     for k in range(4):
         store3(work, to + 3 * k, ZERO)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        there, r = to + MOVING * parent_of(topology, i), load3(work, pose_at(topology, i) + 9)
+        there, r = to + MOVING * parent_of(topology, i), offset(topology, work, i)
         l_p, w_p = load3(work, there), load3(work, there + 3)
         a_p, dw_p = load3(work, there + 6), load3(work, there + 9)
         zero = zeros(r[0])
@@ -50,9 +50,9 @@ def frame_motion(topology, parameters, q, v, frame):
     to, i = load_int(topology, FREE_AT), frame_body(topology, frame)
     work = kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1))
     moving(topology, work, v, to)
-    pose, here = pose_at(topology, i), to + MOVING * i
+    here = to + MOVING * i
     P, c = placement(topology, parameters, frame, load(q, 0))
-    R, p = load9(work, pose), load3(work, pose + 12)
+    R, p = rotation(topology, work, i), position(topology, work, i)
     c = rotate(R, c)
     w, dw = load3(work, here + 3), load3(work, here + 9)
     l = add(load3(work, here), cross(w, c))
@@ -91,9 +91,8 @@ def all_motions(topology, parameters, q, v, poses, motions, columns):
     work = kinematics_workspace(topology, parameters, q, MOVING * (n + 1))
     moving(topology, work, v, to)
     for i in range(n + 1):
-        at = pose_at(topology, i)
-        store9(poses, 12 * i, load9(work, at))
-        store3(poses, 12 * i + 9, load3(work, at + 12))
+        store9(poses, 12 * i, rotation(topology, work, i))
+        store3(poses, 12 * i + 9, position(topology, work, i))
     for k in range(MOVING * (n + 1)):
         store(motions, k, load(work, to + k))
     first = direction_at(topology, 0)
@@ -106,6 +105,5 @@ def all_poses(topology, parameters, q, poses):
     """poses (12 a body, world first): rotation, position."""
     work = kinematics_workspace(topology, parameters, q, 0)
     for i in range(load_int(topology, N_BODIES) + 1):
-        at = pose_at(topology, i)
-        store9(poses, 12 * i, load9(work, at))
-        store3(poses, 12 * i + 9, load3(work, at + 12))
+        store9(poses, 12 * i, rotation(topology, work, i))
+        store3(poses, 12 * i + 9, position(topology, work, i))

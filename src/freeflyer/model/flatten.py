@@ -55,10 +55,11 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     topology = np.zeros(quaternions_at + len(quaternions), np.int64)
     armature_at = L.BODIES + L.BODY_FLOATS * (n + 1)
     placements_at = armature_at + nv
-    parameters = np.zeros(placements_at + L.PLACEMENT_FLOATS * len(frames))
     padded = -(-max(n, 1) // 8) * 8
+    tiles_at = placements_at + L.PLACEMENT_FLOATS * len(frames)
+    parameters = np.zeros(tiles_at + L.TILE * (padded + 8))
     poses_at = 3 * padded
-    directions_at = poses_at + L.POSE * (n + 1)
+    directions_at = poses_at + L.POSE * (padded + 8)
     topology[: L.MAX_DEPTH] = (
         n, nq, nv, len(columns), len(frames), columns_at, coordinates_at, frames_at, armature_at, placements_at,
         padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at,
@@ -77,7 +78,11 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
         parameters[at : at + L.BODY_FLOATS] = (
             *b.placement[:3, :3].ravel(), *b.placement[:3, 3], b.mass, *com, *about_com[np.triu_indices(3)], *b.screw, b.mass,
         )  # fmt: skip
-    topology[L.MAX_DEPTH] = max(depth)
+    topology[L.MAX_DEPTH], topology[L.TILES_AT] = max(depth), tiles_at
+    masses = parameters[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)[:, L.MASS : L.MASS + L.TILE]
+    tiles = np.zeros((padded + 8, L.TILE))
+    tiles[1 : n + 1] = masses[1:]
+    parameters[tiles_at:] = tiles.reshape(-1, 8, L.TILE).transpose(0, 2, 1).ravel()
     for i in range(n, 0, -1):
         at = L.BODIES + L.SUBTREE_MASS
         parameters[at + L.BODY_FLOATS * bodies[i].parent] += parameters[at + L.BODY_FLOATS * i]

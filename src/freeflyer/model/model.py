@@ -62,12 +62,16 @@ class Model:
     frame_index: dict[str, int] = field(repr=False)
     handle: int = field(init=False, repr=False)  # what compiled code knows the model by
     zero: np.ndarray = field(init=False, repr=False)  # (nv,)
+    square: tuple[int, int] = field(init=False, repr=False)  # (nv, nv)
+    six_rows: tuple[int, int] = field(init=False, repr=False)  # (6, nv)
 
     def __post_init__(self) -> None:
         block = handle_block(self.topology, self.parameters)
         object.__setattr__(self, "_block", block)  # kept alive with the model
         object.__setattr__(self, "handle", block.ctypes.data)
         object.__setattr__(self, "zero", np.zeros(self.nv))
+        object.__setattr__(self, "square", (self.nv, self.nv))
+        object.__setattr__(self, "six_rows", (6, self.nv))
 
     def __reduce__(self) -> Any:
         from freeflyer.model.build import build
