@@ -24,15 +24,16 @@ def test_every_entry_has_output_shapes():
     assert set(plain.OUTPUTS) == set(ENTRIES)
 
 
-@pytest.mark.parametrize("robot", TREES)
-@pytest.mark.parametrize("name", ENTRIES)
-def test_entry_as_compiled(name, robot):
-    if (name, robot) == ("ABA", "mimic"):
-        pytest.skip("the tree recursion is not for shared coordinates: SHARED_FORWARD_DYNAMICS is")
+CASES = [(name, robot) for name in ENTRIES for robot in TREES if robot == "tree" or name not in ("ABA", "MINV")]
+
+
+@pytest.mark.parametrize("row_step", [1, 8])
+@pytest.mark.parametrize(("name", "robot"), CASES)  # ABA and MINV are not for mimic joints, which share coordinates
+def test_entry_as_compiled(name, robot, row_step):
     model = TREES[robot]
     q, v, a = states(model)
     inputs = arguments(model, ENTRIES[name], q, v, a, states(model, seed=3)[0])
-    results = plain.run(name, model, *inputs)
+    results = plain.run(name, model, *inputs, row_step=row_step)
     results = results if isinstance(results, tuple) else (results,)
     for ours, theirs, shape in zip(results, compiled(model, name, *inputs), output_shapes(model, name), strict=True):
         assert ours.shape == shape
@@ -120,7 +121,7 @@ def test_rows_of_eight_must_fit():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda m, q, v: plain.run("rmea", m, q, v, v), "no kernel is named 'rmea'. Did you mean 'rnea'"),
+        (lambda m, q, v: plain.run("rmea", m, q, v, v), "no kernel is named 'rmea'; known kernels: rnea, aba"),
         (lambda m, q, v: plain.run(None, m, q, v, v), "no kernel is named None"),
         (lambda m, q, v: plain.run("rnea", m, q, v), "rnea takes 3 inputs and 0 options, got 2 arguments"),
         (lambda m, q, v: plain.run("frame_pose", m, q), "frame_pose takes 1 inputs and 1 options"),
@@ -135,7 +136,7 @@ def test_rows_of_eight_must_fit():
 def test_errors_say_what_is_wrong(call, message):
     model = TREES["tree"]
     q, v, _ = states(model)
-    with pytest.raises(ff.FreeflyerError, match=re.escape(message)):
+    with pytest.raises((ValueError, LookupError, TypeError), match=re.escape(message)):
         call(model, q, v)
 
 

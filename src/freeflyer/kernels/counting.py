@@ -66,5 +66,5 @@ def count(name: str, model: Any, *options: int) -> Operations:
     operations = Operations()
     x = CountingScalar(operations)
     inputs = [[x] * (model.nq if letter == "q" else model.nv) for letter in plain.entry(name).inputs]
-    plain.run(name, model, *inputs, *options, parameters=[x] * len(model.parameters))
+    plain.run(name, model, *inputs, *options, parameters=[x] * len(model.parameters), row_step=1)
     return operations

@@ -19,39 +19,41 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import cache
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries, layout
 from freeflyer.kernels.entry import Entry
-from freeflyer.kernels.scalars import REPLACED, symbolic
+from freeflyer.kernels.pack import LANES
+from freeflyer.kernels.scalars import replacements, symbolic
 
 COMMON = 1024  # floats whose denominator is at most this are taken for exact numbers
 OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state's outputs
     "RNEA": (("nv",),), "ABA": (("nv",),), "SHARED_FORWARD_DYNAMICS": (("nv",),), "CRBA": (("nv", "nv"),),
-    "MINV": (("nv", "nv"),), "CORIOLIS": (("nv", "nv"),), "HAMEL": (("nv", "nv"),), "FRAME_POSE": ((4, 4),),
-    "FRAME_JACOBIAN": ((6, "nv"),), "FRAME_VELOCITY": ((6,),), "FRAME_BIAS": ((6,),), "COM": ((3,),),
-    "ALL_MOTIONS": (("bodies", 12), ("bodies", 12), ("columns", 6)), "ALL_POSES": (("bodies", 12),),
+    "MINV": (("nv", "nv"),), "SHARED_MINV": (("nv", "nv"),), "CORIOLIS": (("nv", "nv"),), "HAMEL": (("nv", "nv"),),
+    "FRAME_POSE": ((4, 4),), "FRAME_JACOBIAN": ((6, "nv"),), "FRAME_VELOCITY": ((6,),), "FRAME_BIAS": ((6,),),
+    "ALL_MOTIONS": (("bodies", 12), ("bodies", 12), ("columns", 6)), "ALL_POSES": (("bodies", 12),), "COM": ((3,),),
     "MOMENTUM_MATRIX": ((6, "nv"),), "MOMENTUM": ((6,),), "MOMENTUM_BIAS": ((6,),), "KINETIC_ENERGY": ((1,),),
     "POTENTIAL_ENERGY": ((1,),), "INTEGRATE": (("nq",),), "DIFFERENCE": (("nv",),),
 }  # fmt: skip
 
 
-def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None = None) -> Any:
+def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None = None, row_step: int = LANES) -> Any:
     """One state's result of the entry `name` of kernels/entries.py (any case): an object array, or several.
 
     `arguments` are the entry's inputs, each of nq or nv scalars, then its options (integers: a frame's number, ...).
-    `parameters` replaces the model's, laid out as in kernels/layout.py, subtree masses included.
-    Errors: InputError, UnknownNameError.
+    `parameters` replaces the model's, laid out as in kernels/layout.py, subtree masses included. `row_step`: see
+    `function`.
+    Errors: ValueError for wrong arguments, LookupError for a name that is not there.
     """
     letters, n_options = entry(name).inputs, entry(name).options
     inputs, options = arguments[: len(letters)], arguments[len(letters) :]
     if len(arguments) != len(letters) + n_options:
-        raise InputError(f"{name} takes {len(letters)} inputs and {n_options} options, got {len(arguments)} arguments")
+        raise ValueError(f"{name} takes {len(letters)} inputs and {n_options} options, got {len(arguments)} arguments")
     sizes = {"nq": model.nq, "nv": model.nv, "bodies": int(model.topology[layout.N_BODIES]) + 1,
              "columns": int(model.topology[layout.N_COLUMNS])}  # fmt: skip
     rows = [_row(x, sizes["nq" if letter == "q" else "nv"], f"{name}'s input {k + 1}")
@@ -63,41 +65,33 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
         rows = [[_exact(Fraction(x) if type(x) is int else x) for x in row] for row in rows]
     shapes = [tuple(sizes[n] if isinstance(n, str) else n for n in shape) for shape in OUTPUTS[name.upper()]]
     outputs: list[list[Any]] = [[None] * math.prod(shape) for shape in shapes]
-    function(name, exact)([int(k) for k in model.topology], *rows, *(int(k) for k in options), *outputs)
+    function(name, exact, row_step)([int(k) for k in model.topology], *rows, *(int(k) for k in options), *outputs)
     results = tuple(_array(x, shape) for x, shape in zip(outputs, shapes))
     return results if len(results) > 1 else results[0]
 
 
-def function(source: str | Entry | Dispatcher, exact: bool = False) -> Callable[..., Any]:
+def function(source: str | Entry | Dispatcher, exact: bool = False, row_step: int = LANES) -> Callable[..., Any]:
     """The plain version of a compiled function, of an entry's kernel, or of the entry of that name.
 
     It takes the kernel's own arguments; buffers are lists or flat arrays of scalars, outputs are written. `exact` turns
-    the constants of the source into fractions.
+    the constants of the source into fractions. Matrices are handled `row_step` entries at a time: 8, as compiled code
+    does for one state, or 1, as it does for Packs.
     """
     if isinstance(source, str):
         source = entry(source)
-    compiled = kernel_of(source) if isinstance(source, Entry) else source
+    compiled = source.function if isinstance(source, Entry) else source
     if not isinstance(compiled, Dispatcher):
-        raise InputError(f"expected a kernel or the name of one, got {type(source).__name__}")
+        raise ValueError(f"expected a kernel or the name of one, got {type(source).__name__}")
     with _building:
-        return _plain(compiled, exact)
-
-
-def kernel_of(entry: Entry) -> Dispatcher:
-    """The compiled kernel behind an entry's doors."""
-    run = _captured(entry.single_source.py_func)["run"]
-    return _captured(run.py_func)["function"]
-
-
-def _captured(source: FunctionType) -> dict[str, Any]:
-    return {name: cell.cell_contents for name, cell in zip(source.__code__.co_freevars, source.__closure__ or ())}
+        return _rebuilder(bool(exact), row_step).plain(compiled)
 
 
 def entry(name: str) -> Entry:
     """The entry of that name, in lower or upper case."""
     found = getattr(entries, name.upper(), None) if isinstance(name, str) else None
     if not isinstance(found, Entry):
-        raise unknown_name("kernel", name, (k.lower() for k, x in vars(entries).items() if isinstance(x, Entry)))
+        known = ", ".join(k.lower() for k, x in vars(entries).items() if isinstance(x, Entry))
+        raise LookupError(f"no kernel is named {name!r}; known kernels: {known}")
     return found
 
 
@@ -105,9 +99,9 @@ def _row(x: Iterable[Any], n: int, what: str) -> list[Any]:
     try:
         row = x.tolist() if isinstance(x, np.ndarray) else list(x)
     except TypeError:
-        raise InputError(f"{what} must be a flat row of {n} scalars, got {type(x).__name__}", expected=n) from None
+        raise ValueError(f"{what} must be a flat row of {n} scalars, got {type(x).__name__}") from None
     if len(row) != n or any(isinstance(entry, list) for entry in row):
-        raise InputError(f"{what} must be a flat row of {n} scalars, got {len(row)} entries", expected=n)
+        raise ValueError(f"{what} must be a flat row of {n} scalars, got {len(row)} entries")
     return row
 
 
@@ -119,33 +113,37 @@ def _array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
     return array.reshape(shape)
 
 
-# From compiled functions to plain ones: same code, in a namespace whose compiled functions are plain, too.
+class _Rebuilder:
+    """From compiled functions to plain ones: the same code, in a namespace whose compiled functions are plain, too."""
+
+    def __init__(self, exact: bool, row_step: int) -> None:
+        self.exact, self.replaced = exact, replacements(row_step)
+        self.functions: dict[Dispatcher, Callable[..., Any]] = {}
+        self.namespaces: dict[str, dict[str, Any]] = {}
+
+    def plain(self, value: Any) -> Any:
+        if isinstance(value, FunctionType | Dispatcher) and value in self.replaced:
+            return self.replaced[value]
+        if not isinstance(value, Dispatcher):
+            return _exact(value) if self.exact else value
+        if value not in self.functions:
+            source = value.py_func
+            code = _exact(source.__code__) if self.exact else source.__code__
+            closure = tuple(CellType(self.plain(cell.cell_contents)) for cell in source.__closure__ or ())
+            names = self.namespace(source.__globals__)
+            self.functions[value] = FunctionType(code, names, source.__name__, None, closure)
+        return self.functions[value]
+
+    def namespace(self, names: dict[str, Any]) -> dict[str, Any]:
+        module = names["__name__"]
+        if module not in self.namespaces:
+            self.namespaces[module] = dict(names)
+            self.namespaces[module].update((name, self.plain(value)) for name, value in names.items())
+        return self.namespaces[module]
+
 
 _building = threading.RLock()
-_functions: dict[tuple[Dispatcher, bool], Callable[..., Any]] = {}
-_namespaces: dict[tuple[str, bool], dict[str, Any]] = {}
-
-
-def _plain(value: Any, exact: bool) -> Any:
-    if isinstance(value, FunctionType | Dispatcher) and value in REPLACED:
-        return REPLACED[value]
-    if isinstance(value, Dispatcher):
-        if (value, exact) not in _functions:
-            source = value.py_func
-            code = _exact(source.__code__) if exact else source.__code__
-            closure = tuple(CellType(_plain(cell.cell_contents, exact)) for cell in source.__closure__ or ())
-            names = _namespace(source.__globals__, exact)
-            _functions[value, exact] = FunctionType(code, names, source.__name__, None, closure)
-        return _functions[value, exact]
-    return _exact(value) if exact else value
-
-
-def _namespace(names: dict[str, Any], exact: bool) -> dict[str, Any]:
-    key = (names["__name__"], exact)
-    if key not in _namespaces:
-        _namespaces[key] = plain = dict(names)
-        plain.update((name, _plain(value, exact)) for name, value in names.items())
-    return _namespaces[key]
+_rebuilder = cache(_Rebuilder)
 
 
 def _exact(x: Any) -> Any:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import cmath
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError
-from freeflyer.kernels import memory, pack, trig
+from freeflyer.kernels import memory, pack, transpose, trig
 
 
 def symbolic(x: Any) -> bool:
@@ -43,15 +42,33 @@ def workspace(like: Any, n: int) -> list[Any]:
 
 def load_row(buffer: Any, i: int) -> np.ndarray:
     """As compiled code does for floats: eight entries at once."""
+    return _row(load(buffer, i + k) for k in range(pack.LANES))
+
+
+def store_row(buffer: Any, i: int, row: Any) -> None:
+    for k, x in enumerate(_row(row)):
+        store(buffer, i + k, x)
+
+
+def keep_below(buffer: Any, row: Any, k: int, end: int) -> np.ndarray:
+    return _row(x if k + i < end else 0 for i, x in enumerate(_row(row)))
+
+
+def unit_row(buffer: Any, k: int, c: int) -> np.ndarray:
+    return _row(1 if k + i == c else 0 for i in range(pack.LANES))
+
+
+def _row(x: Any) -> np.ndarray:
+    """Eight scalars, or one scalar eight times."""
     row = np.empty(pack.LANES, object)
-    for k in range(pack.LANES):
-        row[k] = load(buffer, i + k)
+    row[:] = list(x) if isinstance(x, Iterable) else [x] * pack.LANES
     return row
 
 
-def store_row(buffer: Any, i: int, row: np.ndarray) -> None:
-    for k in range(pack.LANES):
-        store(buffer, i + k, row[k])
+def mirror(M: Any, L: Any, n: int, stride: int) -> None:
+    for i in range(n):
+        for j in range(i + 1, n):
+            store(M, stride * j + i, load(L, stride * i + j))
 
 
 def less(a: Any, b: Any) -> bool | None:
@@ -116,7 +133,7 @@ def call(name: str, *arguments: Any) -> Any:
         if hasattr(home, name):
             return getattr(home, name)(*arguments)
     kind = type(special).__name__
-    raise InputError(f"a scalar of type {kind} has no {name}: give its class the methods sin, cos, sqrt and atan2")
+    raise TypeError(f"a scalar of type {kind} has no {name}: give its class the methods sin, cos, sqrt and atan2")
 
 
 def complex_atan2(y: complex, x: complex) -> complex:
@@ -127,9 +144,19 @@ def complex_atan2(y: complex, x: complex) -> complex:
     return math.copysign(math.pi, complex(y).real) - 2.0 * cmath.atan(y / (radius - x))
 
 
-REPLACED: dict[Any, Callable[..., Any]] = {
-    memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
-    memory.row_step: lambda buffer: pack.LANES, memory.load_row: load_row, memory.store_row: store_row,
-    pack.select_less: select_less, pack.all_below: all_below, pack.fma: fma, pack.sqrt: sqrt,
-    trig.sincos: sincos, trig.atan2: atan2,
-}  # fmt: skip
+def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
+    """What stands for the functions that plain Python does otherwise; rows hold `row_step` entries, 8 or 1."""
+    rows = {
+        memory.row_step: lambda buffer: row_step,
+        memory.load_row: load_row, memory.store_row: store_row, memory.keep_below: keep_below, memory.unit_row: unit_row,
+    }  # fmt: skip
+    if row_step == 1:
+        rows |= {
+            memory.load_row: load, memory.store_row: store,
+            memory.keep_below: memory.keep_below, memory.unit_row: memory.unit_row,
+        }  # fmt: skip
+    return rows | {
+        memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
+        transpose.mirror: mirror, pack.select_less: select_less, pack.all_below: all_below,
+        pack.fma: fma, pack.sqrt: sqrt, trig.sincos: sincos, trig.atan2: atan2,
+    }  # fmt: skip
