@@ -12,6 +12,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from freeflyer.model.description import Description
 from freeflyer.model.readers.mjcf_equalities import read_equalities
 from freeflyer.model.readers.mjcf_model import read_model
@@ -31,8 +33,9 @@ def read_mjcf(source: str | os.PathLike[str]) -> Description:
     folder = None if is_xml_text(source) else Path(source).resolve().parent
     expand(root, folder, where)
     notes, extras = lean(root, where)
-    compiled = compile_xml(root, where, extras)
-    description = read_model(compiled, extras, notes)
-    description = read_equalities(description, compiled, notes)
+    compiled = compile_xml(root, where, extras, notes)
+    with np.errstate(all="ignore"):  # numbers that overflow are refused by `validate`
+        description = read_model(compiled, extras, notes)
+        description = read_equalities(description, compiled, notes)
     notes += ignored(compiled)
     return replace(description, notes=tuple(dict.fromkeys(notes)))

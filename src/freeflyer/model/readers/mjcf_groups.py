@@ -24,18 +24,17 @@ def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Jo
             result.append(joints.pop(0))
             continue
         del joints[: len(parts)]
-        axis, axis2 = parts[-1].axis, np.array([0.0, 1.0, 0.0])
-        if kind == "universal":
-            axis, axis2 = parts[0].axis, parts[1].axis
-        if kind == "planar" and np.abs(turn_z_to(axis)[:, :2].T - [p.axis for p in parts[:2]]).max() > 1e-9:
+        P, axes = np.eye(4), []  # placement of the parts together, and their axes in the frame to which it leads
+        for part in reversed(parts):
+            axes.insert(0, P[:3, :3].T @ part.axis)
+            P = part.placement @ P
+        axis, axis2 = (axes[0], axes[1]) if kind == "universal" else (axes[-1], np.array([0.0, 1.0, 0.0]))
+        if kind == "planar" and np.abs(turn_z_to(axis)[:, :2].T - axes[:2]).max() > 1e-9:
             result += parts
             continue
         hidden = {p.child for p in parts[:-1]}
         links = [x for x in links if x.name not in hidden]
         fields = {f: _joined(parts, f) for f in FIELDS if any(getattr(p, f) for p in parts)}
-        P = parts[0].placement
-        for part in parts[1:]:
-            P = P @ part.placement
         result.append(Joint(name, kind, parts[0].parent, parts[-1].child, P, axis=axis, axis2=axis2, **fields))
     return links, result
 

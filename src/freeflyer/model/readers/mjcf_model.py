@@ -26,16 +26,25 @@ class Step:
     turn: np.ndarray  # (4, 4): what `ref` adds to the placement
 
 
+@dataclass(frozen=True)
+class Taken:
+    """Names that links and joints have, so that those made here differ."""
+
+    links: set[str]
+    joints: set[str]
+
+
 def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Description:
     """The description without loops and couplings."""
     m, bodies = compiled.model, compiled.bodies
     links: list[Link] = []
     joints: list[Joint] = []
+    taken = Taken(set(bodies), set(compiled.joints))
     for b in range(1, m.nbody):
         mine = range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b])
         steps = [_step(m, j, compiled.joints[j], compiled.drives, extras, notes) for j in mine]
         X = placement(m.body_pos[b], m.body_quat[b])
-        chain, hidden = _chain(steps, X, bodies[m.body_parentid[b]], bodies[b], extras)
+        chain, hidden = _chain(steps, X, bodies[m.body_parentid[b]], bodies[b], extras, taken)
         links += [Link(name) for name in hidden]
         links.append(Link(bodies[b], _inertia(m, b)))
         joints += chain
@@ -110,7 +119,7 @@ def _bound(m: Any, j: int, name: str, notes: list[str]) -> float:
 
 
 def _chain(
-    steps: list[Step], X: np.ndarray, parent: str, body: str, extras: Extras
+    steps: list[Step], X: np.ndarray, parent: str, body: str, extras: Extras, taken: Taken
 ) -> tuple[list[Joint], list[str]]:
     """The joints from `parent` to `body`, which rests at X, and the massless links between them.
 
@@ -118,7 +127,8 @@ def _chain(
     at its joint's anchor, and where the last anchor is not the body's origin, a fixed joint leads from it to the body.
     """
     if not steps:
-        return [Joint(extras.names.get(("fixed", body), f"{body}_fixed"), "fixed", parent, body, X)], []
+        name = extras.names.get(("fixed", body), f"{body}_fixed")
+        return [Joint(fresh(name, taken.joints), "fixed", parent, body, X)], []
     if steps[0].joint.kind == "free":
         return [replace(steps[0].joint, parent=parent, child=body)], []
     joints, hidden = [], []
@@ -126,13 +136,13 @@ def _chain(
     for k, step in enumerate(steps):
         last = k == len(steps) - 1 and not step.anchor.any()
         between = hidden_link(body, step.joint.name)
-        child = body if last else extras.names.get(("link", between), between)
+        child = body if last else fresh(extras.names.get(("link", between), between), taken.links)
         P = (X if k == 0 else np.eye(4)) @ shift(step.anchor - at) @ step.turn
         joints.append(replace(step.joint, parent=parent, child=child, placement=P))
         hidden += [] if last else [child]
         parent, at = child, step.anchor
     if at.any():
-        joints.append(Joint(hidden_joint(body), "fixed", parent, body, shift(-at)))
+        joints.append(Joint(fresh(hidden_joint(body), taken.joints), "fixed", parent, body, shift(-at)))
     return joints, hidden
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,26 +37,37 @@ class Compiled:
     drives: dict[str, Drive]
 
 
-def compile_xml(root: _Element, where: str, extras: Extras) -> Compiled:
+def compile_xml(root: _Element, where: str, extras: Extras, notes: list[str]) -> Compiled:
     """MuJoCo's compiled model of a lean tree; a FileError with MuJoCo's words where it refuses."""
+    import mujoco
+
+    drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in extras.driven}
+    for actuator in _parsed(root, where).actuators:
+        _collect(actuator, drives, mujoco)
+    for section in root.findall("actuator"):  # muscles would have MuJoCo simulate the robot to find their range
+        root.remove(section)
+    spec = _parsed(root, where)
+    _drop_geoms(spec, where, mujoco)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = spec.compile()
+    except Exception as error:
+        raise FileError(f"{where} is refused by MuJoCo: {_words(error)}{_advice(str(error))}") from None
+    notes += [f"MuJoCo warns: {_words(w.message)}" for w in caught]
+    bodies = tuple(_body_names(model))
+    return Compiled(model, bodies, tuple(_joint_names(model, bodies)), drives)
+
+
+def _parsed(root: _Element, where: str) -> Any:
+    """MuJoCo's specification of the tree, its classes resolved, nothing compiled."""
     import mujoco
     from lxml import etree
 
     try:
-        spec = mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
+        return mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
     except Exception as error:
         raise FileError(f"{where} is refused by MuJoCo: {_words(error)}") from None
-    drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in extras.driven}
-    for actuator in list(spec.actuators):
-        _collect(actuator, drives, mujoco)
-        _delete(spec, actuator)
-    _drop_geoms(spec, where, mujoco)
-    try:
-        model = spec.compile()
-    except Exception as error:
-        raise FileError(f"{where} is refused by MuJoCo: {_words(error)}{_advice(str(error))}") from None
-    bodies = tuple(_body_names(model))
-    return Compiled(model, bodies, tuple(_joint_names(model, bodies)), drives)
 
 
 def fresh(name: str, taken: set[str]) -> str:
@@ -85,7 +97,7 @@ def _joint_names(m: Any, bodies: tuple[str, ...]) -> list[str]:
     return names
 
 
-def _words(error: Exception) -> str:
+def _words(error: Exception | str) -> str:
     return " ".join(str(error).split())[:400] or type(error).__name__
 
 
@@ -105,7 +117,10 @@ def _delete(spec: Any, element: Any) -> None:
 
 
 def _drop_geoms(spec: Any, where: str, mujoco: Any) -> None:
-    """Keeps the geoms from which a moving body without <inertial> takes its inertia; a mesh among them is an error."""
+    """Keeps the geoms from which a moving body without <inertial> takes its inertia; a mesh among them is an error.
+
+    Geoms of other bodies are gone from the XML already, but for what classes hide.
+    """
     always = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
     never = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
     first, last = spec.compiler.inertiagrouprange
@@ -148,8 +163,10 @@ def _collect(actuator: Any, drives: dict[str, Drive], mujoco: Any) -> None:
     drive = drives.setdefault(actuator.target, Drive())
     drive.count += 1
     drive.effort += min(caps, default=np.inf)
-    drive.armature += gear**2 * float(np.ravel(getattr(actuator, "armature", 0.0))[0])
-    drive.damping += gear**2 * float(np.ravel(getattr(actuator, "damping", 0.0))[0])
+    for name in ("armature", "damping"):
+        value = float(np.ravel(getattr(actuator, name, 0.0))[0])
+        if value:
+            setattr(drive, name, getattr(drive, name) + gear * gear * value)
 
 
 def _range(limited: Any, values: np.ndarray, mujoco: Any) -> float | None:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 MAX_FILES = 100
-MAX_COPIES = 20_000  # elements that <replicate> may make
+MAX_COPIES = 2_000  # elements that <replicate> may make
+MAX_LEFT = 12_000  # elements that go to MuJoCo
+MAX_BODIES = 3_000  # MuJoCo's compile time grows with the square of their number
 DROPPED_QUIETLY = ("visual", "statistic", "size", "keyframe", "asset", "sensor")
 DROPPED = ("contact", "tendon", "deformable", "extension")  # these act on the motion, or may: noted
 INNER_QUIETLY = ("camera", "light")
@@ -95,10 +97,38 @@ def lean(root: _Element, where: str) -> tuple[list[str], Extras]:
             element.getparent().remove(element)
     if next(root.iter("attach"), None) is not None:
         raise FileError(f"{where} has an <attach> element: save the whole model as one file with MuJoCo first")
+    _drop_geoms(root)
+    count = 0
     for element in root.iter():
         _check_attributes(element, where)
+        count += 1
+    if count > MAX_LEFT:
+        raise FileError(f"{where} has {count} elements that shape its motion; at most {MAX_LEFT} are read")
     _check_copies(root, where)
     return notes, extras
+
+
+def _drop_geoms(root: _Element) -> None:
+    """Removes the geoms of bodies that have an <inertial> or never move: they shape no inertia."""
+    if any(c.get("inertiafromgeom", "auto") == "true" for c in root.iter("compiler")):
+        return
+    for world in root.findall("worldbody"):
+        body_of = {world: world}  # the body that an element belongs to, through frames and replicates
+        parents: dict[_Element, _Element] = {}
+        tags: dict[_Element, set[str]] = {world: set()}
+        for element in world.iterdescendants():
+            above = body_of[element.getparent()]
+            tags[above].add(str(element.tag))
+            body_of[element] = element if element.tag == "body" else above
+            if element.tag == "body":
+                parents[element], tags[element] = above, set()
+        moving = {world: False}
+        for body, parent in parents.items():  # parents come first
+            moving[body] = moving[parent] or bool(tags[body] & {"joint", "freejoint"})
+        for geom in list(world.iter("geom")):
+            body = body_of[geom]
+            if not moving[body] or "inertial" in tags[body]:
+                geom.getparent().remove(geom)
 
 
 def _keep_joint_actuators(section: _Element, notes: list[str], extras: Extras) -> None:
@@ -141,14 +171,17 @@ def _check_attributes(element: _Element, where: str) -> None:
 
 def _check_copies(root: _Element, where: str) -> None:
     """<replicate> copies what it holds; nested ones multiply."""
+    bodies = sum(1 for _ in root.iter("body"))
+    if bodies > MAX_BODIES:
+        raise FileError(f"{where} has {bodies} bodies; at most {MAX_BODIES} are read from MJCF (URDF takes more)")
     copies = {root: 1}
     total = 0
     for element in root.iter():
         if element is root:
             continue
         n = copies[element.getparent()]
-        total += n
+        total += n if n > 1 else 0
         count = element.get("count", "1") if element.tag == "replicate" else "1"
         copies[element] = n * (int(count) if re.fullmatch(r"[0-9]{1,9}", count) else 1)
-        if n > 1 and total > MAX_COPIES:
+        if total > MAX_COPIES:
             raise FileError(f"{where}: <replicate> makes more than {MAX_COPIES} elements: refused")

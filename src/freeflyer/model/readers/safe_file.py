@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 16 * 2**20  # the largest robot file met in the wild is 0.2 MB
 MAX_DEPTH = 500  # where MuJoCo's own XML reader stops
 MAX_ELEMENTS = 200_000
+MAX_ATTRIBUTE = 100_000  # characters
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 
 
@@ -103,13 +104,16 @@ def _gate(data: bytes, where: str, encoding: str | None) -> None:
     def doctype(*_: object) -> NoReturn:
         raise FileError(f"{where} has a document type or entity declaration: refused; remove the <!DOCTYPE ...> block")
 
-    def start(tag: str, _attributes: object) -> None:
+    def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal depth, count
         depth, count = depth + 1, count + 1
         if depth > MAX_DEPTH:
             raise FileError(f"{where} nests elements deeper than {MAX_DEPTH} (at <{tag[:40]}>): refused")
         if count > MAX_ELEMENTS:
             raise FileError(f"{where} has more than {MAX_ELEMENTS} elements: refused")
+        for name, value in attributes.items():
+            if len(value) > MAX_ATTRIBUTE:
+                raise FileError(f"{where}: <{tag[:40]}> has {len(value)} characters in {name[:40]!r}: refused")
 
     def end(_tag: str) -> None:
         nonlocal depth

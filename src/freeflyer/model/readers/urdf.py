@@ -8,6 +8,7 @@ other programs skip; the writer uses the same:
     <joint type="universal">  with <axis2 xyz="..."/>
     <joint type="spherical">  or "ball"
     <joint type="cylindrical">  its coordinates: slide, then turn
+    <limit absent="effort velocity" .../>  names those whose numbers stand in for none: URDF must have them all
     <coordinates lower velocity ... initial/>  in a joint: numbers, the attributes named as the fields of `Joint`
     <freeflyer>  in the robot, with
         <site name link> <origin/> </site>, <loop name frame_a frame_b mask="1 1 1 0 0 0"/>,
@@ -53,8 +54,9 @@ def read_urdf(source: str | os.PathLike[str]) -> Description:
     robot = _parse(root, where)
     elements = {e.get("name"): e for e in root.findall("joint")}
     unlimited: list[str] = []
-    links = tuple(_link(x) for x in robot.links if x.name != WORLD or (x.inertial and x.inertial.mass))
-    joints = tuple(_joint(j, elements[j.name], where, notes, unlimited) for j in robot.joints)
+    with np.errstate(all="ignore"):  # numbers that overflow are refused by `validate`
+        links = tuple(_link(x) for x in robot.links if x.name != WORLD or (x.inertial and x.inertial.mass))
+        joints = tuple(_joint(j, elements[j.name], where, notes, unlimited) for j in robot.joints)
     if unlimited:
         shown = ", ".join(unlimited[:6]) + (f", ... ({len(unlimited)} in all)" if len(unlimited) > 6 else "")
         notes.append(f"no lower and upper limit, so taken as unlimited: {shown}")
@@ -75,6 +77,9 @@ def _parse(root: _Element, where: str) -> Any:
             lean.append(joint := copy.deepcopy(element))
             for extra in [e for e in joint if e.tag not in READ]:
                 joint.remove(extra)
+            for limit in joint.findall("limit"):
+                for name in limit.attrib.pop("absent", "").split():
+                    limit.attrib.pop(name, None)
     try:
         return yourdfpy.URDF.load(
             io.BytesIO(etree.tostring(lean)), build_scene_graph=False, build_collision_scene_graph=False,
@@ -99,7 +104,7 @@ def _joint(joint: Any, element: _Element, where: str, notes: list[str], unlimite
     who = f"{where}, joint {joint.name!r}"
     given: dict[str, tuple[float, ...]] = {}
     if kind in SINGLE:
-        given |= _limits(joint, kind, notes, unlimited)
+        given |= _limits(joint, element, kind, notes, unlimited)
         losses = joint.dynamics
         if losses is not None:
             given |= {n: (float(x),) for n in ("damping", "friction") if (x := getattr(losses, n)) is not None}
@@ -126,14 +131,17 @@ def _unit(axis: np.ndarray) -> np.ndarray:
     return axis if abs(norm - 1.0) < 4e-16 or norm < 1e-9 else axis / norm
 
 
-def _limits(joint: Any, kind: str, notes: list[str], unlimited: list[str]) -> dict[str, tuple[float, ...]]:
+def _limits(
+    joint: Any, element: _Element, kind: str, notes: list[str], unlimited: list[str]
+) -> dict[str, tuple[float, ...]]:
     """Limits of a joint with one coordinate. URDF has 0 for a missing bound, but files without either mean "none"."""
-    limit = joint.limit
+    limit, said = joint.limit, "absent" in element.find("limit").attrib if joint.limit is not None else False
     given = {n: (x,) for n in ("velocity", "effort") if limit is not None and (x := getattr(limit, n)) is not None}
     if kind not in LIMITED:
         return given
     if limit is None or (limit.lower is None and limit.upper is None):
-        unlimited.append(joint.name)
+        if not said:
+            unlimited.append(joint.name)
         return given
     for name in ("lower", "upper"):
         if getattr(limit, name) is None:

@@ -11,12 +11,13 @@ from freeflyer.model.readers.safe_file import numbers
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+LIMITS = ("lower", "upper", "velocity", "effort")
 # element: {attribute: how many numbers; 0 for a name, None for any}. In a STRICT element no other attribute may stand,
 # for it would change the meaning.
 NUMBERS = {
     "origin": {"xyz": 3, "rpy": 3}, "axis": {"xyz": 3}, "axis2": {"xyz": 3}, "pitch": {"value": 1},
     "mass": {"value": 1}, "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
-    "limit": dict.fromkeys(("lower", "upper", "velocity", "effort"), 1), "dynamics": {"damping": 1, "friction": 1},
+    "limit": dict.fromkeys(LIMITS, 1) | {"absent": None}, "dynamics": {"damping": 1, "friction": 1},
     "mimic": {"joint": 0, "multiplier": 1, "offset": 1}, "parent": {"link": 0}, "child": {"link": 0},
     "coordinates": dict.fromkeys(
         ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "initial"), None),
@@ -99,6 +100,8 @@ def _only(parent: _Element, tag: str, who: str) -> _Element | None:
 def _check_attributes(element: _Element, who: str, notes: list[str]) -> None:
     known, tag = NUMBERS[element.tag], element.tag
     at = f"{who}, <{tag}> at line {element.sourceline}"
+    if tag == "limit" and not set(element.get("absent", "").split()) <= set(LIMITS):
+        raise FileError(f"{at} has absent={element.get('absent')!r}; expected some of {', '.join(LIMITS)}")
     for name in NEEDED.get(tag, ()):
         if element.get(name) is None:
             raise FileError(f"{at} has no attribute {name!r}: give it")

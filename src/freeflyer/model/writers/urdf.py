@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 TYPES = {"free": "floating"}  # the other kinds are called what URDF calls them
+OUT_OF_REACH = 1e9  # in SI units
 GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -103,8 +104,20 @@ def _add_joint(root: _Element, joint: Joint) -> None:
         values = getattr(joint, name)
         if values:
             fields.setdefault(_home(joint, name, values), {})[name] = text(values)
+    if joint.kind in ("revolute", "prismatic") or "limit" in fields:
+        _complete(fields.setdefault("limit", {}), joint.kind)
     for tag, attributes in fields.items():
         etree.SubElement(element, tag, attributes)
+
+
+def _complete(limit: dict[str, str], kind: str) -> None:
+    """Other programs refuse a <limit> with gaps: these get numbers out of reach, and `absent` says so to our reader."""
+    names = ("lower", "upper", "velocity", "effort") if kind in LIMITED else ("velocity", "effort")
+    absent = [name for name in names if name not in limit]
+    for name in absent:
+        limit[name] = text([-OUT_OF_REACH if name == "lower" else OUT_OF_REACH])
+    if absent:
+        limit["absent"] = " ".join(absent)
 
 
 def _home(joint: Joint, field: str, values: tuple[float, ...]) -> str:

@@ -1,0 +1,291 @@
+"""Broken and hostile files: each loads into finite numbers or raises an error of ours that says something, at once."""
+
+from __future__ import annotations
+
+import os
+import time
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hostile_mutations import damaged
+from readers_samples import MJ_PENDULUM, PENDULUM, zoo
+from robots_on_disk import MODELS
+from test_readers_loops import OURS, THEIRS
+from test_readers_mjcf import MANY
+
+from freeflyer.errors import FileError, FreeflyerError
+from freeflyer.model.load import load
+from freeflyer.model.readers import read_loops, read_mjcf, read_urdf
+from freeflyer.model.writers import to_mjcf, to_urdf
+
+BLOCK, BLOCKS = 50, 12  # 12 blocks of 50 seeds for each of four kinds of file: 2400 damaged files
+AT_ONCE = 2.0  # s; the slowest of them takes a few hundredths of that here
+
+
+@cache
+def originals(kind):
+    """Good texts to damage."""
+    many = MANY.format('<connect body1="hand" body2="finger0" anchor="0 0 .1"/>'
+                       '<joint joint1="f0" joint2="a1" polycoef=".1 2 0 0 0"/>')  # fmt: skip
+    texts = {
+        "urdf": [PENDULUM, to_urdf(zoo(0, ("universal", "helical", "fixed", "planar"))), to_urdf(zoo(1))],
+        "mjcf": [MJ_PENDULUM, many, to_mjcf(zoo(0)), many],
+        "yaml": [OURS, THEIRS],
+    }[kind]
+    names = {"urdf": ["five_bar/robot.urdf"], "mjcf": ["cassie/cassie.xml"]}.get(kind, [])
+    return texts + [(MODELS / n).read_text() for n in names if (MODELS / n).exists()]
+
+
+def survives(action, what):
+    """Runs the action: a model of finite numbers, or an error of ours; returns whether it loaded."""
+    start = time.perf_counter()
+    words, model = "it loaded, and says so at length", None
+    try:
+        model = action()
+    except FreeflyerError as error:
+        words = str(error)
+    assert time.perf_counter() - start < AT_ONCE, what
+    assert len(words) >= 20, what
+    if model is not None:
+        assert np.isfinite(model.parameters).all(), what
+        assert np.isfinite([model.mass, *model.armature, *model.damping, *model.friction]).all(), what
+        assert model.mass >= 0.0
+        assert not np.isnan([*model.position_lower, *model.position_upper, *model.effort_limit]).any(), what
+    return model is not None
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize("kind", ["urdf", "mjcf"])
+def test_damaged_text(kind, block):
+    texts = originals(kind)
+    loaded = 0
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        text = damaged(texts[seed % len(texts)], seed)
+        if not text.lstrip().startswith("<"):
+            text = "<" + text
+        loaded += survives(lambda text=text: load(text, base=None), (kind, seed))
+    assert loaded < BLOCK  # the damage is real
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_damaged_bytes_in_files(block, tmp_path):
+    """The same, through files, with single bits turned."""
+    texts = originals("urdf") + originals("mjcf")
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        rng = np.random.default_rng(seed)
+        data = bytearray(texts[seed % len(texts)].encode())
+        for at in rng.integers(len(data), size=int(rng.integers(1, 12))):
+            data[at] ^= 1 << int(rng.integers(8))
+        path = tmp_path / f"{seed}.xml"
+        path.write_bytes(bytes(data))
+        survives(lambda path=path: load(path, base=None), ("bytes", seed))
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_damaged_loop_files(block, tmp_path):
+    texts = originals("yaml")
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        path = tmp_path / f"{seed}.yaml"
+        path.write_text(damaged(texts[seed % len(texts)], seed), encoding="utf-8", errors="surrogatepass")
+        survives(lambda path=path: load(zoo(0), base=None, loops=path), ("yaml", seed))
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_bytes(block, tmp_path):
+    """Noise, also behind the beginning of a good file."""
+    rng = np.random.default_rng(block)
+    heads = (
+        b"", b"<", b"<robot name='r'>", b"<mujoco>", b'<?xml version="1.0" encoding="utf-16"?>', b"\xff\xfe",
+        b"PK\x03\x04", b"\x1f\x8b", b"loops: [",
+    )  # fmt: skip
+    for k in range(25):
+        path = tmp_path / f"{k}"
+        path.write_bytes(heads[k % len(heads)] + rng.bytes(int(rng.integers(1, 4000))))
+        assert not survives(lambda path=path: load(path), ("noise", block, k))
+        survives(lambda path=path: read_loops(path, zoo(0)) and None, ("noise as loops", block, k))
+
+
+BOMB = f'<!DOCTYPE r [<!ENTITY a "{"x" * 1000}"><!ENTITY b "{"&a;" * 1000}"><!ENTITY c "{"&b;" * 1000}">]>'
+OUTSIDE = '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+PARAMETER = '<!DOCTYPE r [<!ENTITY % p SYSTEM "http://example.org/x.dtd"> %p;]>'
+REMOTE = '<!DOCTYPE r SYSTEM "http://example.org/x.dtd">'
+DEEP = 100_000
+
+
+@pytest.mark.parametrize("text", [PENDULUM, MJ_PENDULUM], ids=["urdf", "mjcf"])
+@pytest.mark.parametrize("head", [BOMB, OUTSIDE, PARAMETER, REMOTE], ids=["bomb", "file", "parameter", "remote"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin-1"])
+def test_document_types_and_entities(tmp_path, text, head, encoding):
+    declaration = f'<?xml version="1.0" encoding="{encoding}"?>'
+    inside = text.replace('"pendulum"', '"&c;"').replace("</", "&c;</", 1)
+    path = tmp_path / "bomb"
+    path.write_bytes((declaration + head + inside).encode(encoding))
+    for source in (path, head + inside):
+        with pytest.raises(FileError, match="document type or entity declaration: refused"):
+            load(source)
+
+
+@pytest.mark.parametrize("text", [
+    "<robot>" * DEEP, "<robot name='r'>" + "<link name='a'>" * DEEP, "<mujoco><worldbody>" + "<body>" * DEEP,
+    "<mujoco>" + "<default>" * 400 + "</default>" * 400 + "</mujoco>",
+    "<mujoco>" + "<frame>" * 499 + "</frame>" * 499 + "</mujoco>",
+])  # fmt: skip
+def test_deep_nesting(text):
+    assert not survives(lambda: load(text), text[:60])
+
+
+
+
+def robot_of(links, *joints):
+    """URDF of links with one-letter names, and fixed joints given as parent and child."""
+    parts = [f'<link name="{n}"/>' for n in links]
+    for k, (parent, child) in enumerate(joints):
+        parts.append(f'<joint name="j{k}" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>')
+    return f'<robot name="r">{"".join(parts)}</robot>'
+
+
+TEXTS = {
+    "wrong root": ("<sdf version='1.6'/>", "root element <sdf>"),
+    "html": ("<html><body/></html>", "root element <html>"),
+    "included part alone": ("<mujocoinclude/>", "root element <mujocoinclude>"),
+    "robot without links": ("<robot name='r'/>", "has no <link>"),
+    "mujoco without bodies": ("<mujoco/>", "has no link"),
+    "open tag": ("<robot", "not well-formed"),
+    "only a bracket": ("<", "not well-formed"),
+    "two roots": ("<robot name='a'/><robot name='b'/>", "not well-formed"),
+    "attribute twice": ("<robot name='a' name='b'/>", "not well-formed"),
+    "unknown entity": ("<robot name='&x;'/>", "not well-formed"),
+    "null character": ("<robot name='\x00'/>", "not well-formed"),
+    "lone surrogate": ("<robot name='\ud800'/>", "not Unicode text"),
+    "long attribute": ("<robot name='" + "x" * 200_000 + "'/>", "200000 characters in 'name': refused"),
+    "many elements": ("<robot name='r'>" + "<a/>" * 200_001 + "</robot>", "more than 200000 elements"),
+    "long text": ("<robot name='r'>" + " " * 2**24 + "</robot>", "at most 16777216 are read"),
+    "cyclic robot": (robot_of("ab", "ab", "ba"), "cycle, link by link"),
+    "cycle beside the robot": (robot_of("abcd", "ab", "cd", "dc"), "cycle, link by link"),
+    "joint to itself": (robot_of("a", "aa"), "cycle, link by link a <- a"),
+    "disconnected": (PENDULUM.replace("</robot>", '<link name="c"/></robot>'), "disconnected: 'base', 'c'"),
+    "two parents": (robot_of("abc", "ab", "cb"), "two parents"),
+    "unknown parent": (PENDULUM.replace('parent link="base"', 'parent link="bas"'), "no link is named 'bas'. Did you"),
+    "unknown mimic": (PENDULUM.replace("<axis", '<mimic joint="x"/><axis'), "no joint is named 'x'"),
+    "mimic of itself": (PENDULUM.replace("<axis", '<mimic joint="pin"/><axis'), "cycle: pin -> pin"),
+    "negative mass": (PENDULUM.replace('mass value="2"', 'mass value="-2"'), "mass -2 kg"),
+    "negative inertia": (PENDULUM.replace('izz="0.01"', 'izz="-1"'), "negative eigenvalue -1"),
+    "indefinite inertia": (PENDULUM.replace('ixy="0"', 'ixy="5"'), "negative eigenvalue"),
+    "huge mass": (PENDULUM.replace('mass value="2"', 'mass value="1e300"'), "finite numbers up to"),
+    "huge inertia": (PENDULUM.replace('ixy="0"', 'ixy="1e308"'), "finite numbers up to"),
+    "huge axis": (PENDULUM.replace('axis xyz="0 1 0"', 'axis xyz="0 1e308 1e308"'), "needs a length|finite"),
+    "zero axis": (PENDULUM.replace('axis xyz="0 1 0"', 'axis xyz="0 0 0"'), "a direction needs a length"),
+    "lower above upper": (PENDULUM.replace('lower="-1"', 'lower="3"'), "lower 3 above upper 2"),
+    "negative effort": (PENDULUM.replace('effort="3"', 'effort="-3"'), "check the sign"),
+    "negative damping": (PENDULUM.replace('damping="0.1"', 'damping="-0.1"'), "check the sign"),
+    "MJCF NaN": (MJ_PENDULUM.replace('pos="0 0 1"', 'pos="0 NaN 1"'), "'NaN' is not a finite number"),
+    "MJCF infinity": (MJ_PENDULUM.replace('mass="2"', 'mass="inf"'), "'inf' is not a finite number"),
+    "MJCF huge": (MJ_PENDULUM.replace('pos="0 0 1"', 'pos="0 1e300 1"'), "finite numbers up to"),
+    "MJCF negative mass": (MJ_PENDULUM.replace('mass="2"', 'mass="-2"'), "refused by MuJoCo"),
+    "MJCF unphysical": (MJ_PENDULUM.replace("0.1 0.1 0.05", "0.1 -0.1 0.05"), "refused by MuJoCo"),
+    "MJCF unknown body": (
+        MJ_PENDULUM.replace("</worldbody>", '</worldbody><equality><weld body1="x" body2="rod"/></equality>'),
+        "refused by MuJoCo"),
+    "MJCF two bodies of one name": (
+        MJ_PENDULUM.replace("</body>", '<body name="rod"><geom size="1"/></body></body>'), "refused by MuJoCo"),
+    "MJCF unknown element": (MJ_PENDULUM.replace("<joint", "<hinge/><joint"), "refused by MuJoCo"),
+    "MJCF nested replicates": (
+        MJ_PENDULUM.replace("<body", '<replicate count="999999"><replicate count="999999"><body', 1).replace(
+            "</worldbody>", "</replicate></replicate></worldbody>"), "more than 2000 elements"),
+    "MJCF include in text": ('<mujoco><include file="x.xml"/></mujoco>', "MJCF text has no folder"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_broken_text_is_refused_in_words(case):
+    text, words = TEXTS[case]
+    start = time.perf_counter()
+    with pytest.raises(FreeflyerError, match=words):
+        load(text, base=None)
+    assert time.perf_counter() - start < AT_ONCE
+
+
+@pytest.mark.parametrize("reader", [load, read_urdf, read_mjcf])
+def test_paths_that_are_no_files(tmp_path, reader):
+    (tmp_path / "robot.urdf").write_text(PENDULUM)
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "blank").write_text(" \n\t ")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "dangling").symlink_to("gone")
+    with open(tmp_path / "huge", "wb") as stream:
+        stream.truncate(2**40)
+    cases = {
+        tmp_path / "none.urdf": "no .* at .*check the path", tmp_path: "is a folder.*robot.urdf",
+        tmp_path / "empty": "is empty", tmp_path / "blank": "is empty",
+        tmp_path / "pipe": "not a regular file", tmp_path / "loop": "cannot be read",
+        tmp_path / "dangling": "no .* at", tmp_path / "huge": "1099511627776 bytes", "a\0b": "cannot be read",
+        "x" * 5000: "cannot be read|no .* at", "": "is empty", "   ": "is empty", "not xml": "no .* at",
+    }  # fmt: skip
+    if Path("/dev/zero").exists():
+        cases["/dev/zero"] = "not a regular file"
+    for path, words in cases.items():
+        with pytest.raises(FileError, match=words):
+            reader(path)
+
+
+@pytest.fixture
+def fenced(tmp_path):
+    """A folder with a robot, beside a file that its owner does not want read."""
+    folder = tmp_path / "robot"
+    folder.mkdir()
+    (tmp_path / "secret.xml").write_text("<mujocoinclude><body name='secret'><geom size='1'/></body></mujocoinclude>")
+    (folder / "link.xml").symlink_to(tmp_path / "secret.xml")
+    (folder / "sub").mkdir()
+    (folder / "self.xml").write_text('<mujoco><include file="self.xml"/></mujoco>')
+    (folder / "a.xml").write_text('<mujocoinclude><include file="b.xml"/></mujocoinclude>')
+    (folder / "b.xml").write_text('<mujocoinclude><include file="a.xml"/></mujocoinclude>')
+    (folder / "bomb.xml").write_text(BOMB + "<mujocoinclude>&c;</mujocoinclude>")
+    (folder / "broken.xml").write_text("<mujocoinclude>")
+    os.mkfifo(folder / "pipe.xml")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("../secret.xml", "outside the folder"), ("sub/../../secret.xml", "outside the folder"),
+        ("link.xml", "outside the folder"), ("/etc/passwd", "outside the folder"), ("gone.xml", "no included"),
+        ("", "empty or broken"), ("sub", "is a folder"), (".", "is a folder"), ("self.xml", "included twice"),
+        ("a.xml", "included twice"), ("bomb.xml", "document type or entity"), ("broken.xml", "not well-formed"),
+        ("pipe.xml", "not a regular file"), ("x" * 4000, "cannot be|no included"),
+        ("http://example.org/x.xml", "no included"), ("file:///etc/passwd", "no included"),
+        ("~/.bashrc", "no included"), ("..\\secret.xml", "no included"),
+    ],
+)  # fmt: skip
+def test_includes_stay_in_the_folder(fenced, name, words):
+    path = fenced / "robot.xml"
+    path.write_text(f'<mujoco><worldbody><include file="{name}"/></worldbody></mujoco>')
+    with pytest.raises(FileError, match=words):
+        load(path)
+
+
+def test_includes_that_multiply(tmp_path):
+    """Many includes, and includes of many elements."""
+    for k in range(120):
+        (tmp_path / f"{k}.xml").write_text("<mujocoinclude><body/></mujocoinclude>")
+    path = tmp_path / "robot.xml"
+    includes = "".join(f'<include file="{k}.xml"/>' for k in range(120))
+    path.write_text(f"<mujoco><worldbody>{includes}</worldbody></mujoco>")
+    with pytest.raises(FileError, match="or 100 files are"):
+        load(path)
+    for k in range(3):
+        (tmp_path / f"{k}.xml").write_text("<mujocoinclude>" + "<site/>" * 90_000 + "</mujocoinclude>")
+    with pytest.raises(FileError, match="more than 200000 elements with its included files"):
+        load(path)
+
+
+def test_hostile_files_leave_nothing_behind(tmp_path, monkeypatch):
+    """MuJoCo writes a log beside its warnings; none must appear where the user works."""
+    monkeypatch.chdir(tmp_path)
+    for seed in range(100):
+        text = damaged(originals("mjcf")[1], seed)
+        survives(lambda text=text: load("<" + text.lstrip("<"), base=None), seed)
+    assert os.listdir(tmp_path) == []

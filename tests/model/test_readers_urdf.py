@@ -1,0 +1,270 @@
+"""URDF: every number lands where it belongs, nothing broken is filled in, and the robots in use load."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+from readers_samples import PENDULUM, link_poses
+from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
+from scipy.spatial.transform import Rotation
+
+from freeflyer.errors import DescriptionError, FileError, InputError
+from freeflyer.model.description import POINT, Coupling, Loop, Mimic
+from freeflyer.model.load import load
+from freeflyer.model.readers import read_urdf
+from freeflyer.model.validate import validate
+
+TWO_LINKS = '<robot name="r"><link name="a"/><link name="b"/>{}</robot>'
+JOINT = '<joint name="j" type="{}"><parent link="a"/><child link="b"/>{}</joint>'
+
+
+def joint(kind, inside=""):
+    return read_urdf(TWO_LINKS.format(JOINT.format(kind, inside))).joint("j")
+
+
+def test_numbers_of_a_joint():
+    j = read_urdf(PENDULUM).joint("pin")
+    assert (j.kind, j.parent, j.child, j.mimic) == ("revolute", "base", "rod", None)
+    assert (j.lower, j.upper, j.effort, j.velocity) == ((-1.0,), (2.0,), (3.0,), (4.0,))
+    assert (j.damping, j.friction, j.armature) == ((0.1,), (0.2,), ())
+    np.testing.assert_allclose(j.placement[:3, :3], Rotation.from_euler("y", 0.5).as_matrix(), atol=1e-15)
+    np.testing.assert_array_equal(j.placement[:, 3], [0, 0, 1, 1])
+    np.testing.assert_array_equal(j.axis, [0, 1, 0])
+
+
+def test_inertia_is_turned_into_link_axes():
+    rpy = (0.3, -0.7, 1.9)
+    text = PENDULUM.replace('xyz="0 0 -0.5"', f'xyz="1 2 3" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"').replace(
+        'ixy="0"', 'ixy="0.02"'
+    )
+    inertia = read_urdf(text).link("rod").inertia
+    R = Rotation.from_euler("xyz", rpy).as_matrix()  # about fixed axes
+    J = np.array([[0.1, 0.02, 0], [0.02, 0.1, 0], [0, 0, 0.01]])
+    np.testing.assert_allclose(inertia.rotational, R @ J @ R.T, atol=1e-16)
+    np.testing.assert_array_equal(inertia.com, [1, 2, 3])
+    assert inertia.mass == 2.0
+
+
+@pytest.mark.parametrize(
+    ("type_", "kind"),
+    [("fixed", "fixed"), ("revolute", "revolute"), ("continuous", "continuous"), ("prismatic", "prismatic"),
+     ("planar", "planar"), ("floating", "free"), ("spherical", "spherical"), ("ball", "spherical"),
+     ("cylindrical", "cylindrical")],
+)  # fmt: skip
+def test_joint_types(type_, kind):
+    assert joint(type_).kind == kind
+
+
+def test_defaults_are_those_of_the_format():
+    j = joint("revolute")
+    np.testing.assert_array_equal(j.axis, [1, 0, 0])
+    np.testing.assert_array_equal(j.placement, np.eye(4))
+    description = read_urdf(TWO_LINKS.format(JOINT.format("revolute", "")))
+    assert description.link("a").inertia.mass == 0.0
+    assert description.notes == ("no lower and upper limit, so taken as unlimited: j",)
+    half = read_urdf(TWO_LINKS.format(JOINT.format("prismatic", '<limit upper="1" effort="1" velocity="1"/>')))
+    assert (half.joint("j").lower, half.joint("j").upper) == ((0.0,), (1.0,))
+    assert half.notes == ("joint 'j' has no lower limit: 0, URDF's default",)
+
+
+def test_axes_get_length_one():
+    np.testing.assert_allclose(joint("revolute", '<axis xyz="0 3 4"/>').axis, [0, 0.6, 0.8], atol=1e-16)
+    np.testing.assert_array_equal(joint("fixed", '<axis xyz="0 0 0"/>').axis, [0, 0, 1])  # as many files write it
+
+
+def test_continuous_keeps_effort_and_drops_bounds():
+    j = joint("continuous", '<limit lower="-1" upper="1" effort="5" velocity="6"/>')
+    assert (j.lower, j.upper, j.effort, j.velocity) == ((), (), (5.0,), (6.0,))
+
+
+def test_mimic():
+    two = JOINT.format("revolute", '<mimic joint="k" multiplier="-2" offset="0.5"/>')
+    text = TWO_LINKS.format('<link name="c"/>' + two + JOINT.format("revolute", "").replace('"j"', '"k"').replace(
+        'child link="b"', 'child link="c"'))  # fmt: skip
+    assert read_urdf(text).joint("j").mimic == Mimic("k", -2.0, 0.5)
+    assert read_urdf(text.replace('multiplier="-2" offset="0.5"', "")).joint("j").mimic == Mimic("k", 1.0, 0.0)
+
+
+def test_our_own_elements():
+    helical = joint("helical", '<axis xyz="0 0 1"/><pitch value="0.02"/><limit lower="-1" upper="1"/>')
+    assert (helical.kind, helical.pitch, helical.lower) == ("helical", 0.02, (-1.0,))
+    universal = joint("universal", '<axis xyz="0 0 1"/><axis2 xyz="0 2 0"/>'
+                      '<coordinates lower="-1 -inf" upper="1 inf" armature="0.1 0.2" initial="0.5 0"/>')  # fmt: skip
+    np.testing.assert_array_equal(universal.axis2, [0, 1, 0])
+    assert (universal.lower, universal.armature) == ((-1.0, -np.inf), (0.1, 0.2))
+    assert universal.initial == (0.5, 0.0)
+    block = """<freeflyer><site name="s" link="b"><origin xyz="1 2 3" rpy="0.1 0.2 0.3"/></site>
+        <loop name="l" frame_a="s" frame_b="a" mask="1 1 1 0 0 0"/><actuated joint="j"/><gravity xyz="0 0 -1.6"/>
+        <coupling name="c" joint1="j" joint2="j" coefficients="1 2"/></freeflyer>"""
+    description = read_urdf(TWO_LINKS.format(JOINT.format("revolute", "") + block))
+    site = description.sites[0]
+    R = Rotation.from_euler("xyz", [0.1, 0.2, 0.3]).as_matrix()
+    np.testing.assert_allclose(site.placement[:3, :3], R, atol=1e-15)
+    assert (site.name, site.link, tuple(site.placement[:3, 3])) == ("s", "b", (1.0, 2.0, 3.0))
+    assert description.loops == (Loop("l", "s", "a", POINT),)
+    assert description.couplings == (Coupling("c", "j", "j", (1.0, 2.0)),)
+    assert (description.actuated, description.gravity) == (("j",), (0.0, 0.0, -1.6))
+
+
+def test_transmissions_do_not_restrict_the_motors():
+    text = PENDULUM.replace("</robot>", '<transmission name="t"><joint name="other"/></transmission></robot>')
+    assert read_urdf(text).actuated == ()
+    assert load(text, base="fixed").actuated == ("pin",)
+
+
+def test_meshes_and_looks_are_not_touched():
+    text = PENDULUM.replace("</link>", '<visual><geometry><mesh filename="package://none/x.dae"/></geometry></visual>'
+                            '<collision><geometry><box size="broken"/></geometry></collision></link>')  # fmt: skip
+    assert read_urdf(text).link("rod").inertia.mass == 2.0
+
+
+def test_default_namespace_is_dropped():
+    assert len(read_urdf(PENDULUM.replace("<robot ", '<robot xmlns="http://example.org" ')).joints) == 1
+
+
+BROKEN = {
+    "no robot name": (' name="pendulum"', "", "<robot> at line 1 has no name"),
+    "no link name": ('<link name="base"/>', "<link/>", "<link> at line 1 has no name"),
+    "no joint name": ('<joint name="pin" ', "<joint ", "<joint> at line .* has no name"),
+    "no type": (' type="revolute"', "", "has the type None; known types: fixed, revolute"),
+    "unknown type": ("revolute", "hinge", "has the type 'hinge'; known types"),
+    "no parent": ('<parent link="base"/>', "", "has no <parent>"),
+    "parent without link": ('<parent link="base"/>', "<parent/>", "has no attribute 'link'"),
+    "empty parent": ('<parent link="base"/>', '<parent link=" "/>', "empty 'link': name a link"),
+    "two parents": ('<parent link="base"/>', '<parent link="base"/><parent link="rod"/>', "has 2 <parent> elements"),
+    "two origins": ("<axis", '<origin xyz="1 1 1"/><axis', "has 2 <origin> elements"),
+    "two links of one name": ('<link name="base"/>', '<link name="rod"/>', "two links are named 'rod'"),
+    "no mass": ('<mass value="2"/>', "", "has no <mass>"),
+    "empty mass": ('<mass value="2"/>', "<mass/>", "no attribute 'value'"),
+    "mass of words": ('value="2"', 'value="two"', "'two' in 'two' is not a finite number"),
+    "mass with unit": ('value="2"', 'value="2 kg"', "'kg' in '2 kg' is not"),
+    "mass twice": ('value="2"', 'value="2 2"', "expected 1 numbers, got 2"),
+    "mass NaN": ('value="2"', 'value="nan"', "not a finite number"),
+    "mass infinite": ('value="2"', 'value="1e999"', "too large for a number"),
+    "mass with underscore": ('value="2"', 'value="1_0"', "not a finite number"),
+    "mass in other digits": ('value="2"', 'value="٣"', "not a finite number"),
+    "mass empty": ('value="2"', 'value=""', "expected 1 numbers, got 0"),
+    "xacro left": ('value="2"', 'value="${m}"', "expand the file with xacro first"),
+    "no inertia": ('<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.01"/>', "", "has no <inertia>"),
+    "inertia without ixx": ('ixx="0.1" ', "", "no attribute 'ixx'"),
+    "inertia misspelt": ('ixy="0"', 'iyx="0"', "no attribute 'ixy'"),
+    "origin of two": ('xyz="0 0 1"', 'xyz="0 1"', "expected 3 numbers, got 2"),
+    "origin misspelt": ('rpy="0 0.5 0"', 'ryp="0 0.5 0"', "unknown attribute 'ryp'; known: xyz, rpy"),
+    "origin by quaternion": ('rpy="0 0.5 0"', 'quat_xyzw="0 0 0 1"', "unknown attribute 'quat_xyzw'"),
+    "axis without xyz": ('<axis xyz="0 1 0"/>', "<axis/>", "no attribute 'xyz'"),
+    "limit of words": ('lower="-1"', 'lower="low"', "'low'"),
+    "limit NaN": ('lower="-1"', 'lower="nan"', "not a finite number"),
+    "limit infinite": ('lower="-1"', 'lower="-inf"', "not a finite number"),
+    "mimic without joint": ("<axis", '<mimic multiplier="2"/><axis', "no attribute 'joint'"),
+    "helical without pitch": ("revolute", "helical", "has no <pitch>"),
+    "universal without axis2": ("revolute", "universal", "has no <axis2>"),
+    "pitch of words": ("<axis", '<pitch value="x"/><axis', "'x'"),
+    "coordinates too many": ("<axis", '<coordinates damping="1 2"/><axis', "expected 1 numbers, got 2"),
+    "coordinates misspelt": ("<axis", '<coordinates dampin="1"/><axis', "unknown attribute 'dampin'"),
+    "no link at all": (PENDULUM[PENDULUM.index("<link") : PENDULUM.index("</robot>")], "", "has no <link>"),
+    "wrong root": ("robot", "sdf", "root element <sdf>; URDF begins with <robot"),
+    "not closed": ("</robot>", "", "not well-formed"),
+    "xacro elements": (
+        "<robot ", '<robot xmlns:xacro="x"><xacro:include filename="y"/></robot><robot ', "not well-formed"),
+    "xacro macro": ('<link name="base"/>', '<link name="base"/><xacro:m xmlns:xacro="x"/>', "still has xacro elements"),
+    "unknown of ours": ("</robot>", "<freeflyer><spring/></freeflyer></robot>", "unknown element; known: site, loop"),
+    "incomplete of ours": ("</robot>", '<freeflyer><actuated/></freeflyer></robot>', "expected \\['joint'\\]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+def test_broken_file_is_refused_in_words(fault):
+    old, new, words = BROKEN[fault]
+    assert old in PENDULUM
+    with pytest.raises(FileError, match=words):
+        read_urdf(PENDULUM.replace(old, new))
+
+
+def test_yourdfpy_has_nothing_to_log(caplog):
+    with caplog.at_level(logging.DEBUG):
+        read_urdf(PENDULUM)
+    assert not caplog.records
+
+
+def test_source_of_a_wrong_type():
+    with pytest.raises(InputError, match="got int"):
+        read_urdf(3)
+
+
+def test_what_is_ignored_is_said():
+    text = PENDULUM.replace('damping="0.1"', 'damping="0.1" spring="4"')
+    assert "attribute 'spring' of <dynamics> is ignored" in read_urdf(text).notes
+    planar = read_urdf(TWO_LINKS.format(JOINT.format("planar", '<dynamics damping="1"/>')))
+    assert planar.notes == ("joint 'j' is planar: its <dynamics> is ignored (use <coordinates>)",)
+
+
+# Files of example-robot-data that describe no robot, with the words that say so.
+REFUSED = {
+    "alex_psyonic_hands.urdf": "mimic of joint 'Left_index_q2': no joint is named 'index_q1'",
+    "romeo_laas_small.urdf": "negative eigenvalue",
+    "ur3.urdf": "has no name",
+}
+
+
+@needs_examples
+@pytest.mark.parametrize("path", example_urdfs(), ids=lambda p: str(p.relative_to(EXAMPLES)))
+def test_example_robot(path):
+    if path.name in REFUSED:
+        with pytest.raises((FileError, DescriptionError), match=REFUSED[path.name]):
+            validate(read_urdf(path))
+        return
+    model = load(path)
+    assert model.nv >= 6
+    assert np.isfinite(model.parameters).all()
+
+
+@needs_examples
+def test_number_of_example_robots():
+    assert len(example_urdfs()) >= 60, "the package should bring its robots"
+    assert {p.name for p in example_urdfs()} >= set(REFUSED)
+
+
+@needs_examples
+def test_romeo_loads_as_is():
+    path = next(p for p in example_urdfs() if p.name == "romeo_laas_small.urdf")
+    with pytest.raises(DescriptionError) as caught:
+        load(path)
+    assert caught.value.data["links"] == ("body", "LHipPitch_link", "RHipPitch_link")
+    assert load(path, inertias="as-is").nv == 39
+
+
+@needs_examples
+@pytest.mark.parametrize("name", ["talos_full_v2.urdf", "pr2.urdf", "g1_29dof_rev_1_0.urdf", "centauro.urdf"])
+def test_against_pinocchio(name):
+    """Poses of all links at a random position, masses and inertias, as Pinocchio reads them from the same file."""
+    pin = pytest.importorskip("pinocchio")
+    path = next(p for p in example_urdfs() if p.name == name)
+    description = validate(read_urdf(path))
+    theirs = pin.buildModelFromUrdf(str(path))
+    data, rng = theirs.createData(), np.random.default_rng(3)
+    positions, q = {}, pin.neutral(theirs)
+    for j in description.joints:
+        if j.kind == "fixed":
+            continue
+        x = rng.uniform(-1.0, 1.0)
+        positions[j.name] = np.array([x])
+        joint = theirs.joints[theirs.getJointId(j.name)]
+        q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(x), np.sin(x)) if joint.nq == 2 else x
+    pin.framesForwardKinematics(theirs, data, q)
+    poses = link_poses(description, positions)
+    total = np.zeros((6, 6))
+    for link in description.links:
+        X = data.oMf[theirs.getFrameId(link.name)]
+        np.testing.assert_allclose(poses[link.name], X.homogeneous, atol=1e-12, err_msg=link.name)
+        total += X.act(pin.Inertia(link.inertia.mass, link.inertia.com, link.inertia.rotational)).matrix()
+    expected = sum(data.oMi[i].act(theirs.inertias[i]).matrix() for i in range(theirs.njoints))
+    np.testing.assert_allclose(total, expected, atol=1e-9)
+
+
+@needs_models
+def test_tocabi():
+    model = load(MODELS / "tocabi" / "tocabi.urdf")
+    assert (model.nq, model.nv, len(model.actuated)) == (40, 39, 33)
+    assert model.mass == pytest.approx(104.487, abs=1e-3)

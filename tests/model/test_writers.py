@@ -1,0 +1,242 @@
+"""What is written reads back as the same robot, and other programs agree with it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+from readers_samples import KINDS, differences, link_poses, with_hinge_loop, zoo
+from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
+from test_readers_urdf import REFUSED
+
+from freeflyer.errors import DescriptionError, FileError, InputError
+from freeflyer.model.build import build
+from freeflyer.model.description import WORLD, Inertia, Joint, Link, joint_sizes
+from freeflyer.model.load import describe, load, read
+from freeflyer.model.readers.mjcf_groups import FIELDS
+from freeflyer.model.validate import validate
+from freeflyer.model.writers import to_mjcf, to_urdf
+
+ALL = (*KINDS, "helical", "free")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_urdf_of_every_kind_reads_back(seed):
+    description = validate(with_hinge_loop(zoo(seed, ALL)))
+    text = to_urdf(description)
+    assert differences(description, describe(text, base=None)) == []
+    assert differences(description, describe(to_urdf(read(text)), base=None)) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mjcf_of_every_kind_reads_back(seed):
+    description = validate(zoo(seed))
+    text = to_mjcf(description)
+    assert differences(description, describe(text, base=None)) == []
+    again = describe(to_mjcf(describe(text)))
+    assert differences(description, again) == []
+
+
+@pytest.mark.parametrize("base", ["free", "fixed", "planar"])
+def test_root_joint_is_left_to_load(base):
+    """The joint that `load` adds is not written, so that the same base gives the same robot."""
+    description = replace(zoo(1, base=base), sites=(), loops=())
+    text = to_urdf(description)
+    assert "root_joint" not in text
+    assert differences(description, describe(text, base=base)) == []
+    assert differences(description, describe(to_mjcf(description), base=None)) == []
+
+
+def test_root_joint_with_data_is_written():
+    description = zoo(2)
+    damped = description.with_joint(replace(description.joint("root_joint"), damping=(0.1,) * 6))
+    for robot in (damped, replace(damped, sites=(), loops=())):
+        assert differences(robot, describe(to_urdf(robot), base="free")) == []
+
+
+def test_a_model_is_written_too():
+    model = build(zoo(3))
+    assert differences(model.description, describe(to_mjcf(model), base=None)) == []
+    assert differences(model.description, describe(to_urdf(model), base=None)) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_initial_positions_and_refs_read_back(seed):
+    rng = np.random.default_rng(seed)
+    description = zoo(seed)
+    joints = []
+    for j in description.joints:
+        nq = joint_sizes(j.kind)[0]
+        q = rng.uniform(-1.0, 1.0, nq)
+        if j.kind in ("free", "spherical"):
+            q[-4:] /= np.linalg.norm(q[-4:]) * np.sign(q[-1])
+        joints.append(replace(j, initial=tuple(float(x) for x in q)))
+    description = validate(replace(description, joints=tuple(joints)))
+    for text in (to_urdf(description), to_mjcf(description)):
+        back = describe(text, base=None)
+        assert differences(description, back) == []
+        for j in description.joints:
+            np.testing.assert_allclose(back.joint(j.name).initial, j.initial, atol=1e-12, err_msg=j.name)
+
+
+def test_mujoco_places_the_links_where_we_do():
+    description = zoo(4)
+    m = mujoco.MjModel.from_xml_string(to_mjcf(description))
+    data, rng = mujoco.MjData(m), np.random.default_rng(0)
+    positions = {}
+    for j in description.joints:
+        nq = joint_sizes(j.kind)[0]
+        q = rng.uniform(-1.0, 1.0, nq)
+        if j.kind in ("free", "spherical"):
+            q[-4:] /= np.linalg.norm(q[-4:])
+        positions[j.name] = q
+        several = j.kind in ("cylindrical", "planar", "universal")
+        names = [f"{j.name}/{j.kind}/{k}" for k in range(nq)] if several else [j.name]
+        for k, name in enumerate(names if nq else []):
+            x = q if len(names) == 1 else q[k]
+            if nq in (4, 7):
+                x = np.concatenate([q[:-4], q[-1:], q[-4:-1]])
+            data.joint(name).qpos[:] = x
+    mujoco.mj_kinematics(m, data)
+    for name, X in link_poses(description, positions).items():
+        np.testing.assert_allclose(X[:3, 3], data.body(name).xpos, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(X[:3, :3], data.body(name).xmat.reshape(3, 3), atol=1e-12, err_msg=name)
+
+
+def test_pinocchio_reads_the_urdf():
+    pin = pytest.importorskip("pinocchio")
+    plain = ("revolute", "continuous", "prismatic", "fixed", "revolute")
+    description = replace(zoo(6, plain, base="fixed"), sites=(), loops=(), couplings=(), actuated=())
+    theirs = pin.buildModelFromXML(to_urdf(description))
+    data, rng = theirs.createData(), np.random.default_rng(0)
+    q, positions = pin.neutral(theirs), {}
+    for j in description.joints:
+        if j.kind != "fixed":
+            x = float(rng.uniform(-1.0, 1.0))
+            joint = theirs.joints[theirs.getJointId(j.name)]
+            q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(x), np.sin(x)) if joint.nq == 2 else x
+            positions[j.name] = np.array([x])
+    pin.framesForwardKinematics(theirs, data, q)
+    for name, X in link_poses(description, positions).items():
+        if name != WORLD:
+            np.testing.assert_allclose(data.oMf[theirs.getFrameId(name)].homogeneous, X, atol=1e-12)
+
+
+@needs_examples
+@pytest.mark.parametrize("path", [p for p in example_urdfs() if p.name not in REFUSED],
+                         ids=lambda p: str(p.relative_to(EXAMPLES)))  # fmt: skip
+def test_example_robots_read_back_from_urdf(path):
+    description = describe(path)
+    assert differences(description, describe(to_urdf(description))) == []
+
+
+@needs_examples
+@pytest.mark.parametrize("name", ["talos_reduced.urdf", "g1_29dof_rev_1_0.urdf", "panda.urdf", "human.urdf"])
+def test_example_robots_read_back_from_mjcf(name):
+    description = describe(next(p for p in example_urdfs() if p.name == name))
+    assert differences(description, describe(to_mjcf(description))) == []
+
+
+@needs_models
+@pytest.mark.parametrize("name", ["kangaroo", "cassie", "battobot", "five_bar"])
+def test_linkages_read_back(name):
+    path = next(p for f in (f"{name}.xml", "robot.urdf") if (p := MODELS / name / f).exists())
+    loops = path.with_suffix(".yaml") if path.suffix == ".urdf" else None
+    description = describe(path, loops=loops)
+    for text in (to_urdf(description), to_mjcf(description)):
+        assert differences(description, describe(text)) == []
+
+
+def hung(joint, *more, link=None):
+    """A robot of one joint on the world, and what hangs on it."""
+    solid = Inertia(1.0, np.zeros(3), np.eye(3))
+    links = [link or Link(joint.child, solid)] + [Link(j.child, solid) for j in more]
+    return replace(zoo(0), links=tuple(links), joints=(joint, *more), sites=(), loops=(), couplings=(), actuated=())
+
+
+UNWRITABLE = {
+    "helical": (hung(Joint("h", "helical", WORLD, "a", pitch=0.1)), "helical joint 'h' cannot be written.*is soft"),
+    "hinge loop": (with_hinge_loop(zoo(0)), "loop 'hinge' with mask .* cannot be written: MuJoCo ties points"),
+    "no base": (replace(zoo(0), joints=zoo(0).joints[1:], loops=(), sites=()), "not tied to the world.*with_base"),
+    "free joint off the world": (
+        hung(Joint("h", "revolute", WORLD, "a"), Joint("f", "free", "a", "b")), "free joint 'f' cannot be written"),
+    "massless mover": (hung(Joint("h", "revolute", WORLD, "a"), link=Link("a")), "MuJoCo refuses.*'a'.*give the named"),
+    "triangle": (
+        hung(Joint("h", "revolute", WORLD, "a"), link=Link("a", Inertia(1.0, np.zeros(3), np.diag([1.0, 1.0, 5.0])))),
+        "link 'a' cannot be written: its principal moments are 1, 1, 5"),
+    "half a range": (
+        hung(Joint("h", "revolute", WORLD, "a", lower=(-np.inf,), upper=(1.0,))), "ranges have two finite ends"),
+    "losses of each coordinate": (
+        hung(Joint("h", "spherical", WORLD, "a", damping=(1.0, 2.0, 3.0))), "one number for all its coordinates"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNWRITABLE)
+def test_what_mjcf_cannot_hold_is_refused(case):
+    description, words = UNWRITABLE[case]
+    with pytest.raises(DescriptionError, match=words):
+        to_mjcf(description)
+
+
+def test_deep_robot():
+    joints = [Joint(f"j{k}", "revolute", f"l{k - 1}" if k else WORLD, f"l{k}") for k in range(600)]
+    description = hung(*joints)
+    with pytest.raises(DescriptionError, match=r"would nest 60. elements; MuJoCo reads 500"):
+        to_mjcf(description)
+    assert differences(description, describe(to_urdf(description), base=None)) == []
+
+
+def test_locked_and_unlimited_ranges_read_back():
+    locked = hung(Joint("h", "revolute", WORLD, "a", lower=(0.5,), upper=(0.5,), effort=(0.0,), velocity=(0.0,)))
+    open_ended = hung(Joint("h", "revolute", WORLD, "a", lower=(-np.inf,), upper=(1.0,), velocity=(np.inf,)))
+    assert differences(locked, describe(to_urdf(locked), base=None)) == []
+    back = describe(to_mjcf(locked), base=None).joint("h")
+    assert [getattr(back, f) for f in FIELDS[:4]] == [(0.5,), (0.5,), (0.0,), (0.0,)]
+    back = describe(to_urdf(open_ended), base=None).joint("h")
+    assert (back.lower, back.upper, back.velocity) == ((-np.inf,), (1.0,), (np.inf,))
+
+
+def test_flat_bodies_are_written():
+    """A thin plate obeys the triangle inequality with equality, which rounding may break by a bit."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        a, b = rng.uniform(0.1, 1.0, 2)
+        R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        J = R @ np.diag([a, b, a + b]) @ R.T
+        plate = hung(Joint("h", "revolute", WORLD, "a"), link=Link("a", Inertia(1.0, np.zeros(3), 0.5 * (J + J.T))))
+        assert differences(plate, describe(to_mjcf(plate), base=None)) == []
+
+
+@pytest.mark.parametrize("write", [to_urdf, to_mjcf])
+def test_files(tmp_path, write):
+    path = tmp_path / "robot.xml"
+    text = write(zoo(0), path)
+    assert path.read_text() == text
+    assert os.listdir(tmp_path) == ["robot.xml"]  # no temporary file stays
+    with pytest.raises(FileError, match="exists already: pass overwrite=True"):
+        write(zoo(1), path)
+    assert path.read_text() == text
+    assert write(zoo(1), path, overwrite=True) == path.read_text() != text
+    with pytest.raises(FileError, match="is a folder"):
+        write(zoo(0), tmp_path, overwrite=True)
+    with pytest.raises(FileError, match="cannot be written"):
+        write(zoo(0), tmp_path / "absent" / "robot.xml")
+    with pytest.raises(InputError, match="expected a Model or a Description, got int"):
+        write(3)
+    with pytest.raises(DescriptionError, match="mass -1"):
+        write(zoo(0).with_link(Link("trunk", Inertia(-1.0))))
+
+
+def test_odd_names_survive():
+    names = ("a b", "<&'\">", "é/ü", "世界", "x" * 300)
+    joints = [Joint(f"j {n}", "revolute", WORLD if k == 0 else names[k - 1], n) for k, n in enumerate(names)]
+    for write in (to_urdf, to_mjcf):
+        assert differences(hung(*joints), describe(write(hung(*joints)), base=None)) == []
+
+
+def test_loaded_twice_is_the_same_model():
+    model = load(to_urdf(load(to_urdf(zoo(5)), base=None)), base=None)
+    assert (model.nq, model.nv) == (build(zoo(5)).nq, build(zoo(5)).nv)
