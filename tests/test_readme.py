@@ -27,7 +27,7 @@ def test_links_exist(target: str) -> None:
 def test_commands_named_exist() -> None:
     from typer.main import get_command
 
-    from freeflyer.cli import app
+    from freeflyer.cli.app import app
 
     known = set(get_command(app).commands)  # type: ignore[attr-defined]
     named = set(re.findall(r"^    freeflyer (\w+)", TEXT, re.MULTILINE))
