@@ -1,0 +1,139 @@
+"""MuJoCo's answers in our coordinates: the reference of test_mujoco.py.
+
+Its free joint moves with [world velocity of the origin; angular velocity in body axes], its quaternions are w, x, y, z
+and its joints stand in another order: v_mj = T v, M = T^T M_mj T, tau = T^T tau_mj, J = J_mj T, with T(q) a permutation and
+the base's rotation. Only the tree is asked: no equality, tendon, spring, damping or contact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from freeflyer.model.model import Model
+
+Result = dict[str, np.ndarray]
+WIDTH = {0: (7, 6), 1: (4, 3), 2: (1, 1), 3: (1, 1)}  # mjtJoint: (nq, nv)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """`joints`: (MuJoCo's type, its first q and v, our first q and v) of each of its joints."""
+
+    model: Any
+    data: Any
+    nv: int
+    joints: tuple[tuple[int, int, int, int, int], ...]
+    bodies: Mapping[str, int]
+
+    def set_state(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Puts MuJoCo into this state; T (nv, nv), and Tdot v (nv,)."""
+        m, d = self.model, self.data
+        T, rate = np.zeros((m.nv, self.nv)), np.zeros(m.nv)
+        d.qpos[:], d.qvel[:] = np.nan, np.nan
+        for kind, aq, av, iq, iv in self.joints:
+            nq, nv = WIDTH[kind]
+            T[av : av + nv, iv : iv + nv] = np.eye(nv)
+            d.qpos[aq : aq + nq] = q[iq : iq + nq]
+            if kind < 2:
+                d.qpos[aq + nq - 4 : aq + nq] = q[[iq + nq - 1, iq + nq - 4, iq + nq - 3, iq + nq - 2]]
+            if kind == 0:
+                R = np.empty(9)
+                mujoco.mju_quat2Mat(R, d.qpos[aq + 3 : aq + 7])
+                R = R.reshape(3, 3)
+                T[av : av + 3, iv : iv + 3] = R
+                rate[av : av + 3] = R @ np.cross(v[iv + 3 : iv + 6], v[iv : iv + 3])
+        d.qvel[:] = T @ v
+        mujoco.mj_kinematics(m, d)
+        mujoco.mj_comPos(m, d)
+        mujoco.mj_makeM(m, d) if hasattr(mujoco, "mj_makeM") else mujoco.mj_crb(m, d)
+        mujoco.mj_comVel(m, d)
+        mujoco.mj_subtreeVel(m, d)
+        return T, rate
+
+
+def peer(model: Model, theirs: Any, names: Mapping[str, tuple[int, int]]) -> Peer:
+    """`names`: MuJoCo's names of joints, and our first q and v of each; bodies are matched by name, all of them."""
+    theirs.jnt_stiffness[:] = 0.0  # would count as potential energy
+    joints = []
+    for k in range(theirs.njnt):
+        iq, iv = names[theirs.joint(k).name]
+        joints.append((int(theirs.jnt_type[k]), int(theirs.jnt_qposadr[k]), int(theirs.jnt_dofadr[k]), iq, iv))
+    assert theirs.nv == model.nv
+    bodies = {theirs.body(k).name: k for k in range(1, theirs.nbody)}
+    assert set(bodies) <= set(model.frame_names)
+    return Peer(theirs, mujoco.MjData(theirs), model.nv, tuple(joints), bodies)
+
+
+def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
+              wrenches: Mapping[str, np.ndarray]) -> Result:  # fmt: skip
+    """Everything by MuJoCo, at one state; `wrenches` act on bodies, in their axes."""
+    m, d, nv = p.model, p.data, p.nv
+    T, rate = p.set_state(q, v)
+    full, column = np.full((nv, nv), np.nan), np.full(nv, np.nan)
+    for k in range(nv):
+        mujoco.mj_mulM(m, d, column, np.eye(nv)[k])
+        full[:, k] = column
+    bias, weight, torque = (np.full(nv, np.nan) for _ in range(3))
+    mujoco.mj_rne(m, d, 0, bias)
+    d.qacc[:] = T @ a + rate
+    mujoco.mj_rne(m, d, 1, torque)  # without armature
+    loads = np.zeros(nv)
+    for name, w in wrenches.items():
+        k = p.bodies[name]
+        R = d.xmat[k].reshape(3, 3)
+        mujoco.mj_applyFT(m, d, R @ w[:3], R @ w[3:], d.xpos[k], k, loads)
+    M, rest = T.T @ full @ T, T.T @ (full @ rate + bias)
+    d.qvel[:] = 0.0
+    mujoco.mj_comVel(m, d)
+    mujoco.mj_rne(m, d, 0, weight)
+    p.set_state(q, v)
+    out = {
+        "mass matrix": M, "inverse mass matrix": np.linalg.inv(M), "bias": rest, "gravity": T.T @ weight,
+        "inverse dynamics": T.T @ (torque + m.dof_armature * d.qacc), "C v": rest - T.T @ weight,
+        "inverse dynamics, wrenches": T.T @ (torque + m.dof_armature * d.qacc - loads),
+        "forward dynamics": np.linalg.solve(M, tau - rest),
+        "forward dynamics, wrenches": np.linalg.solve(M, tau - rest + T.T @ loads),
+        "kinetic energy": np.array([0.5 * v @ M @ v]),
+    }  # fmt: skip
+    if not m.body_mass[m.body_weldid == 0].any():  # what never moves has no part in our momenta
+        out |= _momenta(p, T)
+    return out | _bodies(p, T, rate)
+
+
+def _momenta(p: Peer, T: np.ndarray) -> Result:
+    m, d = p.model, p.data
+    linear, angular = np.full((3, p.nv), np.nan), np.full((3, p.nv), np.nan)
+    mujoco.mj_jacSubtreeCom(m, d, linear, 0)
+    mujoco.mj_angmomMat(m, d, angular, 0)
+    mujoco.mj_energyPos(m, d)
+    mass = float(m.body_subtreemass[0])
+    return {
+        "com": d.subtree_com[0].copy(), "com jacobian": linear @ T, "com velocity": d.subtree_linvel[0].copy(),
+        "momentum": np.concatenate([mass * d.subtree_linvel[0], d.subtree_angmom[0]]),
+        "momentum matrix": np.vstack([mass * linear, angular]) @ T, "potential energy": np.array([d.energy[0]]),
+    }  # fmt: skip
+
+
+def _bodies(p: Peer, T: np.ndarray, rate: np.ndarray) -> Result:
+    """Stacked over bodies, in the order of p.bodies; MuJoCo's Jacobians are "mixed" ones."""
+    m, d = p.model, p.data
+    poses, jacobians, rates = [], [], []
+    for k in p.bodies.values():
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = d.xmat[k].reshape(3, 3), d.xpos[k]
+        J, D = np.full((6, p.nv), np.nan), np.full((6, p.nv), np.nan)
+        mujoco.mj_jacBody(m, d, J[:3], J[3:], k)
+        mujoco.mj_jacDot(m, d, D[:3], D[3:], d.xpos[k], k)
+        poses.append(X)
+        jacobians.append(J @ T)
+        rates.append(D @ d.qvel + J @ rate)
+    jacobians = np.array(jacobians)
+    return {
+        "pose": np.array(poses), "jacobian, mixed": jacobians, "Jdot v, mixed": np.array(rates),
+        "velocity, mixed": jacobians @ (np.linalg.inv(T) @ d.qvel),
+    }  # fmt: skip
