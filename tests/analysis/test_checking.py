@@ -54,6 +54,14 @@ def test_a_massless_leaf_is_found_by_the_description_and_by_the_mass_matrix():
     result = check(build(with_inertia(arm(), "lower", Inertia())))
     assert ("error", "massless-leaf", "lower") in codes(result)
     assert ("error", "no-inertia", "elbow") in codes(result)
+    assert "identity" not in [f.code for f in result.findings]  # the laws that fail are explained
+    assert not all(law.holds for law in result.identities)
+
+
+def test_limits_of_ten_to_the_sixteen_leave_the_finite_differences_alone():
+    far = {"lower": (-1e16,), "upper": (1e16,)}
+    d = with_joint(with_joint(arm(), "elbow", kind="continuous", **far), "shoulder", **far)
+    assert all(law.holds for law in check(build(floating(d))).identities)
 
 
 def test_a_point_mass_on_its_axis_leaves_the_mass_matrix_singular():

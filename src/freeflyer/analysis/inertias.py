@@ -14,6 +14,8 @@ from freeflyer.model.rigid_groups import rigid_groups
 
 HEAVIEST, LIGHTEST = 1e4, 1e-6  # kg: outside, the unit of mass is probably another one
 LARGEST_REACH = 100.0  # m: beyond, lengths are probably millimetres
+NEGLIGIBLE = 1e-15  # kg m^2: less than a grain of dust has
+POINT = 1e-8  # m: a radius of gyration that stands for a point mass
 ROUNDING = 1e-4  # what the digits of a file may break a physical inequality by, relative to the largest moment
 
 
@@ -73,12 +75,12 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
     """Principal moments of a real body are positive, and none is larger than the other two together."""
     moments = np.linalg.eigvalsh(link.inertia.rotational)
     how, excess = _excess(moments)
-    if excess <= 0:
+    if excess <= NEGLIGIBLE:
         return
     largest = float(moments[2])
     if excess <= ROUNDING * largest:
         severity, why = "warning", "by rounding"
-    elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= 0:
+    elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= NEGLIGIBLE:
         severity, why = "warning", "but the links welded to it make up for it"
     else:
         severity, why = "error", "no mass distribution has this inertia"
@@ -120,8 +122,10 @@ def _inertia_unit(link: Link, scale: float) -> Iterator[Finding]:
             f"robot that reaches {scale:.3g} m: is it given in kg mm^2 or g m^2?"
         )
         yield Finding("warning", "inertia-unit", link.name, sentence, values)
-    elif gyration == 0.0:
-        yield Finding("note", "point-mass", link.name, "it has mass but no rotational inertia: a point mass", values)
+    elif gyration < POINT:
+        yield Finding(
+            "note", "point-mass", link.name, "it has mass but no rotational inertia to speak of: a point mass", values
+        )
     elif gyration < 1e-4 and link.inertia.mass > 1e-2:
         sentence = (
             f"its inertia is that of {link.inertia.mass:.3g} kg within {gyration * 1e3:.2g} mm of its centre: "

@@ -19,6 +19,7 @@ EXACT = 1e-10  # laws without a solve: rounding of a few hundred operations, wit
 STEP = 1e-5  # s, of the central differences; their error is of order STEP^2 times a third derivative
 SMALL = 1e-3  # rad/s or m/s
 DIFFERENCED = 1e-5  # laws with a finite difference
+NEED_REGULAR = ("M > 0", "M Minv = 1", "ID(FD(tau)) = tau", "FD(ID(a)) = a", "d(T+V)/dt = v . tau")  # M, that is
 EPS = float(np.finfo(float).eps)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 import freeflyer as ff
 
+FAR = 100.0  # rad or m: files write "no limit" as 1e16, where an angle has no digits left for its turn
+
 
 @dataclass(frozen=True)
 class States:
@@ -34,6 +36,7 @@ def random_states(model: Any, count: int, seed: int = 0, spread: float | None = 
     v, a, tau = (rng.standard_normal((count, model.nv)) for _ in range(3))
     if spread is None:
         q = np.stack([ff.random_configuration(model, rng) for _ in range(count)])
+        q = np.where(np.abs(q) > FAR, np.fmod(q, FAR), q)
     else:
         steps = spread * rng.standard_normal((count, model.nv))
         q = np.stack([ff.integrate(model, ff.neutral(model), step) for step in steps])
