@@ -48,7 +48,7 @@ def read_loops(path: str | os.PathLike[str], description: Description) -> Descri
     else:
         loops, actuated = _their_loops(content, where), content.get("name_mot", [])
         description = _with_joint_types(description, content, where)
-    frames = dict.fromkeys([x.name for x in (*description.links, *description.sites)] + [WORLD])
+    frames = dict.fromkeys([*(x.name for x in description.links), *(s.name for s in description.sites), WORLD])
     for loop in loops:
         for frame in (loop.frame_a, loop.frame_b):
             if frame not in frames:
@@ -139,8 +139,8 @@ def _our_loops(content: dict[str, Any], where: str) -> list[Loop]:
         if ("type" in entry) == ("mask" in entry):
             raise FileError(f"{at}: give either type ({', '.join(list(MASKS)[:4])}) or mask (six of 0 and 1)")
         mask = _mask(entry["mask"], at) if "mask" in entry else _type(entry["type"], at)
-        frames = [_text(entry[f], f"{at}, {f}") for f in ("frame_a", "frame_b")]
-        loops.append(Loop(_text(entry.get("name", f"loop_{k + 1}"), f"{at}, name"), *frames, mask))
+        a, b = (_text(entry[f], f"{at}, {f}") for f in ("frame_a", "frame_b"))
+        loops.append(Loop(_text(entry.get("name", f"loop_{k + 1}"), f"{at}, name"), a, b, mask))
     return loops
 
 
@@ -169,7 +169,8 @@ def _their_loops(content: dict[str, Any], where: str) -> list[Loop]:
         frames = [_text(x, at) for x in _list(pair, at)]
         if len(frames) != 2:
             raise FileError(f"{at}: expected two frames, got {_shown(pair)}")
-        loops.append(Loop(f"{frames[0]}~{frames[1]}", *frames, _type(kind, at)))
+        a, b = frames
+        loops.append(Loop(f"{a}~{b}", a, b, _type(kind, at)))
     return loops
 
 
@@ -193,8 +194,8 @@ def _retyped(joint: Joint, kind: Any, where: str) -> Joint:
         return bare
     if name == "SPHERICAL":
         return replace(bare, kind="spherical")
-    a, b = name[-2:] if len(name) == 9 else ("", "")
-    if name.startswith("UJOINT_") and a in AXES and b in AXES and a != b:
+    a, b = name[-2:-1], name[-1:]
+    if name == f"UJOINT_{a}{b}" and a in AXES and b in AXES and a != b:
         return replace(bare, kind="universal", axis=np.array(AXES[a]), axis2=np.array(AXES[b]))
     raise FileError(
         f"{where}: joint {joint.name!r} has the type {_shown(kind)}; known: SPHERICAL, FIXED, UJOINT_ with two "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from freeflyer.model.description import Joint, Link
@@ -24,7 +26,8 @@ def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Jo
             result.append(joints.pop(0))
             continue
         del joints[: len(parts)]
-        P, axes = np.eye(4), []  # placement of the parts together, and their axes in the frame to which it leads
+        axes: list[np.ndarray] = []
+        P = np.eye(4)  # placement of the parts together, and their axes in the frame to which it leads
         for part in reversed(parts):
             axes.insert(0, P[:3, :3].T @ part.axis)
             P = part.placement @ P
@@ -34,7 +37,7 @@ def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Jo
             continue
         hidden = {p.child for p in parts[:-1]}
         links = [x for x in links if x.name not in hidden]
-        fields = {f: _joined(parts, f) for f in FIELDS if any(getattr(p, f) for p in parts)}
+        fields: dict[str, Any] = {f: _joined(parts, f) for f in FIELDS if any(getattr(p, f) for p in parts)}
         result.append(Joint(name, kind, parts[0].parent, parts[-1].child, P, axis=axis, axis2=axis2, **fields))
     return links, result
 

@@ -74,7 +74,7 @@ def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, n
     our_kind = "revolute" if kind == HINGE and limited else KINDS[kind]
     drive = drives.get(m.joint(j).name, Drive())
     nv = joint_sizes(our_kind)[1]
-    values: dict[str, tuple[float, ...]] = {}
+    values: dict[str, Any] = {}
     for field, array, extra in (
         ("armature", m.dof_armature, drive.armature),
         ("damping", m.dof_damping, drive.damping),
@@ -184,4 +184,5 @@ def _gravity(m: Any, notes: list[str]) -> tuple[float, float, float]:
     if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY:
         notes.append("the file switches gravity off")
         return (0.0, 0.0, 0.0)
-    return tuple(float(g) for g in m.opt.gravity)
+    x, y, z = (float(g) for g in m.opt.gravity)
+    return (x, y, z)

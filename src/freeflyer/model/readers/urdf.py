@@ -102,7 +102,7 @@ def _link(link: Any) -> Link:
 def _joint(joint: Any, element: _Element, where: str, notes: list[str], unlimited: list[str]) -> Joint:
     kind = KINDS[joint.type]
     who = f"{where}, joint {joint.name!r}"
-    given: dict[str, tuple[float, ...]] = {}
+    given: dict[str, Any] = {}
     if kind in SINGLE:
         given |= _limits(joint, element, kind, notes, unlimited)
         losses = joint.dynamics
@@ -136,7 +136,9 @@ def _limits(
 ) -> dict[str, tuple[float, ...]]:
     """Limits of a joint with one coordinate. URDF has 0 for a missing bound, but files without either mean "none"."""
     limit, said = joint.limit, "absent" in element.find("limit").attrib if joint.limit is not None else False
-    given = {n: (x,) for n in ("velocity", "effort") if limit is not None and (x := getattr(limit, n)) is not None}
+    given: dict[str, tuple[float, ...]] = {
+        n: (x,) for n in ("velocity", "effort") if limit is not None and (x := getattr(limit, n)) is not None
+    }
     if kind not in LIMITED:
         return given
     if limit is None or (limit.lower is None and limit.upper is None):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LIMITS = ("lower", "upper", "velocity", "effort")
 # element: {attribute: how many numbers; 0 for a name, None for any}. In a STRICT element no other attribute may stand,
 # for it would change the meaning.
-NUMBERS = {
+NUMBERS: dict[str, dict[str, int | None]] = {
     "origin": {"xyz": 3, "rpy": 3}, "axis": {"xyz": 3}, "axis2": {"xyz": 3}, "pitch": {"value": 1},
     "mass": {"value": 1}, "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
     "limit": dict.fromkeys(LIMITS, 1) | {"absent": None}, "dynamics": {"damping": 1, "friction": 1},
@@ -115,5 +115,5 @@ def _check_attributes(element: _Element, who: str, notes: list[str]) -> None:
         elif known[name] == 0:
             if not text.strip():
                 raise FileError(f"{at} has an empty {name!r}: name a {'joint' if tag == 'mimic' else 'link'}")
-        elif known[name] is not None:
-            numbers(text, (known[name],), f"{at}, {name}")
+        elif (count := known[name]) is not None:
+            numbers(text, (count,), f"{at}, {name}")

@@ -45,7 +45,8 @@ def read_extension(description: Description, root: _Element, where: str) -> Desc
             case "actuated":
                 actuated.append(element.get("joint"))
             case "gravity":
-                gravity = numbers(element.get("xyz"), (3,), f"{at}, xyz")
+                x, y, z = numbers(element.get("xyz"), (3,), f"{at}, xyz")
+                gravity = (x, y, z)
     return replace(
         description, sites=tuple(sites), loops=tuple(loops), couplings=tuple(couplings), actuated=tuple(actuated),
         gravity=gravity,
