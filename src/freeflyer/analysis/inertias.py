@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from freeflyer.analysis.findings import Finding
+from freeflyer.analysis.findings import Finding, Severity
 from freeflyer.analysis.geometry import joint_above, joints_below, links_in_tree_order, reach
 from freeflyer.model.description import WORLD, Description, Inertia, Link
 from freeflyer.model.inertias import joined, moved
@@ -78,6 +78,7 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
     if excess <= NEGLIGIBLE:
         return
     largest = float(moments[2])
+    severity: Severity
     if excess <= ROUNDING * largest:
         severity, why = "warning", "by rounding"
     elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= NEGLIGIBLE:

@@ -126,8 +126,12 @@ class Difference:
     def along_each(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """The slope (count, nv) of a scalar f along each velocity coordinate."""
         unit = np.eye(self.model.nv)
-        columns = [self._central(lambda h, e=e: f(self._moved(np.broadcast_to(h * e, self.x.v.shape)))) for e in unit]
-        return np.stack(columns, axis=-1)
+        shape = self.x.v.shape
+
+        def slope(e: np.ndarray) -> np.ndarray:
+            return self._central(lambda h: f(self._moved(np.broadcast_to(h * e, shape))))
+
+        return np.stack([slope(e) for e in unit], axis=-1)
 
     def _moved(self, dv: np.ndarray) -> np.ndarray:
         return ff.integrate(self.model, self.x.q, np.ascontiguousarray(dv))

@@ -18,6 +18,7 @@ from freeflyer.analysis.bench.machine import usable_cores
 from freeflyer.analysis.bench.results import RobotTimings, Timing
 from freeflyer.analysis.states import States, random_states
 
+NAMES = tuple(algorithm.name for algorithm in ALGORITHMS)
 Progress = Callable[[str], None]
 
 
@@ -52,7 +53,7 @@ def threads(count: int) -> Iterator[None]:
 
 def time_robot(
     model: Any, *, urdf: Path | None = None, with_peer: bool = False, effort: Effort | None = None,
-    algorithms: tuple[str, ...] = tuple(a.name for a in ALGORITHMS), progress: Progress = silent,
+    algorithms: tuple[str, ...] = NAMES, progress: Progress = silent,
 ) -> RobotTimings:  # fmt: skip
     """Time the algorithms on a model; `urdf` is the file the peer may read too, else one is written for it."""
     effort = effort or Effort()
