@@ -1,0 +1,208 @@
+"""sin and cos: at most 2 units in the last place up to 1e5, and right beyond, alike for floats, rows and Packs."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numba
+import numpy as np
+import pytest
+
+from freeflyer.kernels import trig
+from freeflyer.kernels.entry import aligned_packs
+from freeflyer.kernels.pack import LANES
+
+ULP = 2.0
+LONG = np.finfo(np.longdouble).nmant >= 63  # of use as a reference
+
+
+@numba.njit
+def one_by_one(x, sines, cosines):
+    for i in range(x.size):
+        sines[i], cosines[i] = trig.sincos(x[i])
+
+
+def floats(x):
+    s, c = np.full((2, x.size), np.nan)
+    one_by_one(x, s, c)
+    return s, c
+
+
+def rows(x):
+    """Eight joints of one state at a time."""
+    n = -(-x.size // LANES) * LANES
+    work = np.full(3 * n, np.nan)
+    work[:n] = 0.0
+    work[: x.size] = x
+    trig.sincos_row(work, 0, n, 2 * n, n)
+    return work[n : n + x.size], work[2 * n : 2 * n + x.size]
+
+
+def packs(x):
+    """One joint of eight states at a time."""
+    n = -(-x.size // LANES)
+    work = aligned_packs(3 * n)
+    work.data[:] = 0.0
+    work.data[: x.size] = x
+    trig.sincos_row(work, 0, n, 2 * n, n)
+    s, c = work.data[LANES * n : 2 * LANES * n], work.data[2 * LANES * n :]
+    return s[: x.size], c[: x.size]
+
+
+WAYS = [floats, rows, packs]
+
+
+def exactly(x):
+    """(sin, cos) to 80 digits, as pairs of objects."""
+    with mpmath.workdps(80):
+        return [(mpmath.sin(float(v)), mpmath.cos(float(v))) for v in x]
+
+
+def ulps(got, exact, x):
+    """Largest distance in units in the last place of the exact value, and where."""
+    exact = np.asarray(exact)
+    unit = np.spacing(np.abs(exact.astype(float)))
+    if exact.dtype == object:
+        error = np.array([abs(float(mpmath.mpf(float(g)) - e)) for g, e in zip(got, exact)]) / unit
+    else:
+        error = (np.abs(got - exact) / unit).astype(float)
+    at = int(np.argmax(error))
+    return error[at], float(x[at])
+
+
+def assert_within(way, x, limit=ULP, reference=None):
+    s, c = way(x)
+    assert np.all(np.isfinite(s))
+    assert np.all(np.isfinite(c))
+    if reference is None:
+        pairs = exactly(x)
+        reference = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
+    for got, exact in zip((s, c), reference):
+        worst, at = ulps(got, exact, x)
+        assert worst <= limit, f"{worst} ulp at {at!r}"
+
+
+def multiples(count, of=np.pi / 2):
+    """The doubles around the first multiples of pi/2, those next to zeros of sin and cos."""
+    with mpmath.workdps(40):
+        x = np.array([float(k * mpmath.pi / 2) for k in range(1, count + 1)])
+    return np.concatenate([x, np.nextafter(x, np.inf), np.nextafter(x, 0.0), -x])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_random_angles(way):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([
+        rng.uniform(-np.pi, np.pi, 500), rng.uniform(-1e5, 1e5, 500),
+        10.0 ** rng.uniform(-300, 5, 300) * rng.choice([-1, 1], 300), multiples(200),
+    ])  # fmt: skip
+    assert_within(way, x)
+
+
+@pytest.mark.skipif(not LONG, reason="long double is no wider than double here: no dense reference")
+@pytest.mark.parametrize("way", WAYS)
+def test_dense(way):
+    """Two million angles against 64-bit mantissas, with the doubles next to every zero up to 1e5."""
+    rng = np.random.default_rng(1)
+    x = np.concatenate([
+        np.linspace(-7.0, 7.0, 500_001), rng.uniform(-1e5, 1e5, 1_000_000),
+        10.0 ** rng.uniform(-300, 5, 200_000), multiples(63661)[: 3 * 63661],
+    ])  # fmt: skip
+    x = x[np.abs(x) < trig.LIMIT]
+    wide = x.astype(np.longdouble)
+    assert_within(way, x, reference=(np.sin(wide), np.cos(wide)))
+
+
+@pytest.mark.skipif(not LONG, reason="long double is no wider than double here")
+def test_the_dense_reference_itself():
+    x = np.concatenate([multiples(50), np.random.default_rng(2).uniform(-1e5, 1e5, 200)])
+    for (s, c), v in zip(exactly(x), x.astype(np.longdouble)):
+        for wide, exact in ((np.sin(v), s), (np.cos(v), c)):
+            high = float(wide)
+            low = float(wide - np.longdouble(high))  # mpmath takes doubles
+            with mpmath.workdps(40):
+                assert abs((mpmath.mpf(high) + low - exact) / exact) < 2.0**-62
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tiny_angles(way):
+    tiny = np.array(
+        [0.0, 5e-324, 1e-320, 2.2250738585072014e-308, 1e-300, 1e-200, 1e-162, 1e-100, 1e-20, 1e-9, 2e-8, 3e-5]
+    )
+    for x in (tiny, -tiny):
+        s, c = way(x)
+        np.testing.assert_array_equal(s[:-4], x[:-4])
+        np.testing.assert_array_equal(c[:-4], 1.0)
+        assert_within(way, x[-4:])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_negative_zero_counts_as_zero(way):
+    """Kernels are compiled without signed zeros: its value is right, its sign is not promised."""
+    s, c = way(np.array([-0.0, 0.0]))
+    assert np.all(s == 0.0)
+    assert np.all(c == 1.0)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_around_the_limit_of_the_reduction(way):
+    x = np.array([np.nextafter(trig.LIMIT, 0.0), trig.LIMIT, np.nextafter(trig.LIMIT, np.inf), 1.5 * trig.LIMIT])
+    assert_within(way, np.concatenate([x, -x]))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_huge_angles(way):
+    rng = np.random.default_rng(3)
+    assert_within(way, np.append(10.0 ** rng.uniform(5, 22, 300) * rng.choice([-1, 1], 300), 1e22))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_beyond_all_measure_as_the_library(way):
+    """Also for the double nearest to a multiple of pi/2, whose cosine the library itself misses by some ulp."""
+    x = np.array([1e300, 1.7976931348623157e308, 6381956970095103.0 * 2.0**797])
+    s, c = way(x)
+    np.testing.assert_array_equal(s, [math.sin(v) for v in x])
+    np.testing.assert_array_equal(c, [math.cos(v) for v in x])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_neighbour_out_of_range_leaves_others_right(way):
+    """One huge, infinite or undefined lane sends its neighbours to the library: still within the bound."""
+    rng = np.random.default_rng(4)
+    for odd in (1e10, np.inf, -np.inf, np.nan):
+        x = rng.uniform(-10, 10, LANES)
+        x[3] = odd
+        s, c = way(x)
+        rest = np.arange(LANES) != 3
+        for got, exact in zip((s, c), np.array(exactly(x[rest]), object).T):
+            assert ulps(got[rest], exact, x[rest])[0] <= ULP
+        assert np.isfinite(odd) or (np.isnan(s[3]) and np.isnan(c[3]))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_value_at_infinity(way):
+    s, c = way(np.array([np.inf, -np.inf, np.nan, -np.nan]))
+    assert np.all(np.isnan(s))
+    assert np.all(np.isnan(c))
+
+
+def test_floats_rows_and_packs_agree_to_the_bit():
+    """One source: what a lane holds does not depend on how it came there."""
+    x = np.random.default_rng(5).uniform(-1e5, 1e5, 4096)
+    for other in (rows, packs):
+        np.testing.assert_array_equal(floats(x), other(x))
+
+
+@numba.njit
+def angles(y, x, out):
+    for i in range(y.size):
+        out[i] = trig.atan2(y[i], x[i])
+
+
+def test_atan2_is_the_library_s():
+    values = np.array([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, np.inf, -np.inf, np.nan, 0.3, -2.5])
+    y, x = (m.ravel() for m in np.meshgrid(values, values))
+    out = np.full(y.size, 7.0)
+    angles(y, x, out)
+    np.testing.assert_array_equal(out, np.arctan2(y, x))
