@@ -35,3 +35,18 @@ def test_a_falling_body_follows_the_parabola_and_keeps_its_spin_axis():
 def test_the_same_seed_falls_the_same_way():
     model = robots.chain(2)
     assert np.array_equal(free_fall(model, 3).runs[0].drift, free_fall(model, 3).runs[0].drift)
+
+
+def test_a_step_too_long_ends_as_an_infinite_drift_and_is_drawn():
+    from freeflyer.analysis import figures
+    from freeflyer.analysis.fall import Fall, FallStudy
+
+    time = np.linspace(0, 0.4, 5)
+    diverged = Fall(0.1, time, np.array([0, 1e-3, 1e9, np.nan, np.nan]))
+    fine = [Fall(h, time, h**4 * np.arange(5.0)) for h in (0.05, 0.025)]
+    study = FallStudy(0.4, (diverged, *fine))
+    assert diverged.worst == np.inf
+    assert study.order == pytest.approx(4.0)
+    assert len(figures.energy_drift(study).axes) == 2
+    assert np.isnan(FallStudy(0.4, (diverged,)).order)
+    figures.energy_drift(FallStudy(0.4, (diverged,)))

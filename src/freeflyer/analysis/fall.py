@@ -20,7 +20,10 @@ RUNS = 5
 
 @dataclass(frozen=True)
 class Fall:
-    """One run: `drift` (steps + 1,) is |energy - initial energy| over the largest kinetic energy, at `time` (s)."""
+    """One run: `drift` (steps + 1,) is |energy - initial energy| over the largest kinetic energy, at `time` (s).
+
+    It is NaN from where the motion left the numbers: the step was too long for this robot.
+    """
 
     step: float
     time: np.ndarray
@@ -28,7 +31,7 @@ class Fall:
 
     @property
     def worst(self) -> float:
-        return float(np.max(self.drift))
+        return float(np.max(self.drift)) if np.all(np.isfinite(self.drift)) else float("inf")
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,15 @@ def _fall(model: Any, q: np.ndarray, v: np.ndarray, duration: float, steps: int)
     h = duration / steps
     start, kinetic = _energies(model, q, v)
     energy, largest = [start], kinetic
-    for _ in range(steps):
-        q, v = step(model, q, v, h)
-        total, kinetic = _energies(model, q, v)
+    for i in range(steps):
+        try:
+            q, v = step(model, q, v, h)
+            total, kinetic = _energies(model, q, v)
+        except ff.FreeflyerError:
+            if i == 0:
+                raise
+            energy += [float("nan")] * (steps - i)
+            break
         energy.append(total)
         largest = max(largest, kinetic)
     drift = np.abs(np.array(energy) - start) / max(largest, 1e-12)

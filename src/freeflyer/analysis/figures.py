@@ -36,23 +36,22 @@ def new_figure(width: float, height: float, columns: int = 1) -> tuple[Any, Any]
 
 
 def mass_distribution(result: Overview) -> Any:
-    """Bars of the links' masses in tree order; the lightest of a large robot share one bar."""
+    """Bars of the links' masses in tree order; the lightest of a large robot are only counted."""
     heavy = [link for link in result.links if link.mass > 0]
     kept = {link.name for link in sorted(heavy, key=lambda link: -link.mass)[:MOST_BARS]}
     rows = [(label(link.name, 32), link.mass) for link in heavy if link.name in kept]
     others = [link.mass for link in heavy if link.name not in kept]
-    if others:
-        rows.append((f"{len(others)} lighter links", sum(others)))
     figure, axes = new_figure(6.4, 0.6 + 0.19 * max(len(rows), 3))
     names, masses = [r[0] for r in rows], [r[1] for r in rows]
     at = np.arange(len(rows))
-    axes.barh(at, masses, color=[GREY if n.endswith(" lighter links") and others else BLUE for n in names], height=0.75)
+    axes.barh(at, masses, color=BLUE, height=0.75)
     for y, mass in zip(at, masses, strict=True):
         axes.annotate(f"{mass:.3g}", (mass, y), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7)
     axes.set_yticks(at, names, fontsize=7.5)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1.12 * max(masses, default=1.0))
-    axes.set_xlabel("mass (kg)")
+    hidden = f"; {len(others)} lighter links weigh {sum(others):.3g} kg together" if others else ""
+    axes.set_xlabel(f"mass (kg){hidden}")
     return figure
 
 
@@ -129,9 +128,11 @@ def energy_drift(result: FallStudy) -> Any:
     left.set_ylabel("|energy drift| / kinetic energy")
     left.legend(fontsize=7, ncols=2, title="step", title_fontsize=7, loc="lower right")
     steps = np.array([r.step for r in result.runs])
-    worst = np.maximum([r.worst for r in result.runs], floor)
-    right.loglog(steps * 1e3, worst, "o-", color=BLUE, ms=4, lw=1.2, label=f"measured, order {result.order:.2f}")
-    right.loglog(steps * 1e3, worst[0] * (steps / steps[0]) ** 4, "--", color=GREY, lw=1, label="order 4")
+    worst = np.array([max(r.worst, floor) if np.isfinite(r.worst) else np.nan for r in result.runs])
+    right.loglog(steps * 1e3, worst, "o-", color=BLUE, ms=4, lw=1.2, label=_order(result))
+    if np.any(np.isfinite(worst)):
+        first = int(np.argmax(np.isfinite(worst)))
+        right.loglog(steps * 1e3, worst[first] * (steps / steps[first]) ** 4, "--", color=GREY, lw=1, label="order 4")
     right.set_xticks(steps * 1e3, [f"{1e3 * h:.3g}" for h in steps])
     right.minorticks_off()
     right.set_xlabel("step (ms)")
@@ -139,3 +140,7 @@ def energy_drift(result: FallStudy) -> Any:
     for axes in (left, right):
         axes.grid(True)
     return figure
+
+
+def _order(result: FallStudy) -> str:
+    return f"measured, order {result.order:.2f}" if np.isfinite(result.order) else "measured"

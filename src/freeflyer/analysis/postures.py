@@ -11,6 +11,8 @@ import freeflyer as ff
 from freeflyer.analysis.singular import coordinate_joints
 from freeflyer.analysis.states import random_states
 
+LARGEST = 2**24  # entries of all mass matrices together
+
 
 @dataclass(frozen=True)
 class Matrices:
@@ -43,7 +45,8 @@ def matrices(model: Any, seed: int = 0) -> Matrices:
 
 
 def conditioning(model: Any, count: int = 256, seed: int = 0) -> Conditioning:
-    """Condition numbers at `count` random postures; infinite where M is singular."""
+    """Condition numbers at `count` random postures (fewer for hundreds of joints); infinite where M is singular."""
+    count = min(count, max(8, LARGEST // model.nv**2))
     M = ff.mass_matrix(model, random_states(model, count, seed).q)
     d = np.sqrt(np.maximum(np.diagonal(M, axis1=-2, axis2=-1), np.finfo(float).tiny))
     return Conditioning(_condition(M), _condition(M / (d[:, :, None] * d[:, None, :])))

@@ -85,11 +85,10 @@ def _contestant(name: str, base: Any, loops: Path | None) -> Any:
 
 
 def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress: Any) -> Bench:
-    from freeflyer.analysis.bench.algorithms import ALGORITHMS
     from freeflyer.analysis.bench.machine import machine
     from freeflyer.analysis.bench.results import Bench
     from freeflyer.analysis.bench.robots import contestants
-    from freeflyer.analysis.bench.runner import time_robot
+    from freeflyer.analysis.bench.runner import NAMES, time_robot
     from freeflyer.analysis.bench.scaling import SIZES, scaling
     from freeflyer.analysis.bench.start import start_times
 
@@ -100,5 +99,5 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
             time_robot(c.model, urdf=c.urdf, with_peer=peers, effort=effort, progress=progress) for c in listed
         )
     grown = scaling(SIZES, peers, progress) if Part.scaling in wanted else ()
-    start = start_times(tuple(a.name for a in ALGORITHMS), progress) if Part.start in wanted else None
+    start = start_times(NAMES, progress) if Part.start in wanted else None
     return Bench(machine(), timings, grown, start)

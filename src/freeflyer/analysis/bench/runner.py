@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from freeflyer.analysis.bench.results import RobotTimings, Timing
 from freeflyer.analysis.states import States, random_states
 
 NAMES = tuple(algorithm.name for algorithm in ALGORITHMS)
+LARGEST_RESULT = 2**29  # bytes
 Progress = Callable[[str], None]
 
 
@@ -40,6 +41,11 @@ class Effort:
         return max(5, self.blocks // 2)
 
 
+def largest_batch(nv: int) -> int:
+    """How many states fit into LARGEST_RESULT when each gives an (nv, nv) matrix; a multiple of 8, at least 8."""
+    return max(8, LARGEST_RESULT // (8 * max(nv, 1) ** 2) // 8 * 8)
+
+
 @contextmanager
 def threads(count: int) -> Iterator[None]:
     """Run batches on `count` threads, and as before afterwards."""
@@ -57,6 +63,7 @@ def time_robot(
 ) -> RobotTimings:  # fmt: skip
     """Time the algorithms on a model; `urdf` is the file the peer may read too, else one is written for it."""
     effort = effort or Effort()
+    effort = replace(effort, batch=min(effort.batch, largest_batch(model.nv)))
     x, frame = random_states(model, effort.batch), outermost_frame(model)
     peer, note = None, None
     if with_peer:
