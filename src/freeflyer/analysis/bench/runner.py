@@ -63,7 +63,9 @@ def time_robot(
 ) -> RobotTimings:  # fmt: skip
     """Time the algorithms on a model; `urdf` is the file the peer may read too, else one is written for it."""
     effort = effort or Effort()
-    effort = replace(effort, batch=min(effort.batch, largest_batch(model.nv)))
+    effort = replace(
+        effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, usable_cores())
+    )
     x, frame = random_states(model, effort.batch), outermost_frame(model)
     peer, note = None, None
     if with_peer:
@@ -75,15 +77,13 @@ def time_robot(
     for name in algorithms:
         progress(f"{model.name}: {name}")
         rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
-    bodies = sum(1 for joint in model.joints)
-    count = min(effort.threads, usable_cores())
     return RobotTimings(
         model.name,
         model.nq,
         model.nv,
-        bodies,
+        len(model.joints),
         effort.batch,
-        count,
+        effort.threads,
         effort.blocks,
         effort.batch_blocks,
         tuple(rows),
@@ -105,7 +105,7 @@ def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.P
     with threads(1):
         batch, *peer_batch = interleaved(calls, effort.batch_blocks, effort.block_seconds)
     spread = None
-    if min(effort.threads, usable_cores()) > 1:
+    if effort.threads > 1:
         with threads(effort.threads):
             (spread,) = interleaved([ours], effort.batch_blocks, effort.block_seconds)
     return Timing(
