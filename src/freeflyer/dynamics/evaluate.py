@@ -13,7 +13,7 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries
-from freeflyer.kernels.entry import Entry, aligned_packs
+from freeflyer.kernels.entry import Entry, aligned_packs, scratch_for
 from freeflyer.kernels.pack import LANES
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
@@ -118,8 +118,9 @@ def _run_batch(
     count = rows[0].shape[0]
 
     def run(start: int, stop: int) -> int:
-        packs_in = tuple(aligned_packs(x.shape[1]) for x in rows)
-        packs_out = tuple(aligned_packs(x.shape[1]) for x in outs)
+        scratch = scratch_for(model.topology)
+        packs_in = tuple(aligned_packs(x.shape[1], scratch) for x in rows)
+        packs_out = tuple(aligned_packs(x.shape[1], scratch) for x in outs)
         return entry.batch(model.handle, rows, options, outs, packs_in, packs_out, start, stop)
 
     if _threads == 1 or count < SMALL_BATCH:

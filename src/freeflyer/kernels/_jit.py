@@ -23,7 +23,13 @@ import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
 FAST = {"contract", "reassoc", "nsz", "arcp"}
-NEVER_COMPILED = {"__init__.py", "counting.py", "entries.py", "plain.py", "scalars.py"}  # may change without a new cache
+NEVER_COMPILED = {
+    "__init__.py",
+    "counting.py",
+    "entries.py",
+    "plain.py",
+    "scalars.py",
+}  # may change without a new cache
 
 
 def kernel(function: Callable) -> Any:

@@ -40,6 +40,8 @@ from freeflyer.kernels.memory import (
     load_row,
     number_row,
     row_step,
+    row_width,
+    rows_for,
     store,
     store_row,
     tile_at,
@@ -183,27 +185,38 @@ def row_dot(s, work, at, stride):
 
 
 @inlined
-def subtree_products(topology, work, S, F, c, M):
-    """Row c of M: S_c . F_j for all j that column c moves."""
+def subtree_products(topology, work, S, F, c, M, width):
+    """Row c of M: S_c . F_j for all j that column c moves, zero for those beyond; what is before c is left to `mirror`."""
     stride, step, end = load_int(topology, COLUMN_ROW), row_step(work), last_column(topology, c) + 1
     s = scalar_column(work, S, stride, c)
     for k in range(c - c % step, end, step):
-        store_row(M, stride * c + k, keep_below(work, row_dot(s, work, F + k, stride), k, end))
+        store_row(M, width * c + k, keep_below(work, row_dot(s, work, F + k, stride), k, end))
+    clear_beyond(M, width, c, end)
 
 
-@kernel
-def clear(M, n):
-    """n zeros, n a multiple of 8."""
-    for k in range(0, n, row_step(M)):
-        store_row(M, k, 0.0)
+@inlined
+def clear_beyond(M, width, c, end):
+    """Zeros in row c of M from the first whole row scalar after `end` on."""
+    step = row_step(M)
+    for k in range((end + step - 1) // step * step, width, step):
+        store_row(M, width * c + k, 0.0)
+
+
+@inlined
+def matrix_rows(topology, M):
+    """(rows, their length) in which to compute a matrix of all columns that becomes M: M itself where that can be."""
+    nc = load_int(topology, N_COLUMNS)
+    return rows_for(M, nc, nc == load_int(topology, N_V)), row_width(M, nc)
 
 
 @kernel
 def condense(topology, H, M):
-    """M (nv, nv) from the matrix of all columns: copied, or summed where mimic joints share a coordinate."""
-    nc, nv, stride = load_int(topology, N_COLUMNS), load_int(topology, N_V), load_int(topology, COLUMN_ROW)
+    """M (nv, nv) from the matrix of all columns in H: M itself, or copied, or summed where mimic joints share a coordinate."""
+    nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
+    stride, step = row_width(H, nc), row_step(H)
+    if nc == nv and step == 1:
+        return
     if nc == nv:
-        step = row_step(H)
         full = nv - nv % step
         for i in range(nv):
             for k in range(0, full, step):

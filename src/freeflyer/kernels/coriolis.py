@@ -27,12 +27,13 @@ from freeflyer.kernels.algebra import (
     subtract,
 )  # fmt: skip
 from freeflyer.kernels.columns import (
-    clear,
+    clear_beyond,
     column_rows,
     condense,
     inertia_of,
     inertia_tiles,
     last_column,
+    matrix_rows,
     put_column,
     root_direction,
     root_inertias,
@@ -139,18 +140,17 @@ def coriolis(topology, parameters, q, v, C):
     work = kinematics_workspace(
         topology, parameters, q, 2 * inertia_tiles(topology) + (MOTION + RATE) * (n + 1) + 27 * stride
     )
-    upper, lower = workspace(q, stride * stride), workspace(q, stride * stride)
+    upper, width = matrix_rows(topology, C)
+    lower = workspace(q, width * width)
     subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     velocities(topology, work, v, motions)
     root_inertias(topology, parameters, work, bodies)
     subtree_rates(topology, parameters, work, motions, bodies, rates)
     rate_rows(topology, parameters, work, motions, composites, rates, T, P, G)
-    clear(upper, stride * stride)
-    clear(lower, stride * stride)
     step = row_step(work)
     for c in range(nc):
-        subtree_products(topology, work, S, P, c, upper)
+        subtree_products(topology, work, S, P, c, upper, width)
         end, s, t = last_column(topology, c) + 1, scalar_column(work, S, stride, c), scalar_column(work, T, stride, c)
         for k in range(c - c % step, end, step):
             x = (
@@ -158,6 +158,7 @@ def coriolis(topology, parameters, q, v, C):
                 + s[4] * load_row(work, G + stride + k)
                 + s[5] * load_row(work, G + 2 * stride + k)
             )
-            store_row(lower, stride * c + k, keep_below(work, x + row_dot(t, work, F + k, stride), k, end))
-    mirror(upper, lower, nc, stride)
+            store_row(lower, width * c + k, keep_below(work, x + row_dot(t, work, F + k, stride), k, end))
+        clear_beyond(lower, width, c, end)
+    mirror(upper, lower, nc, width)
     condense(topology, upper, C)

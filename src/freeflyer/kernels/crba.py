@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from freeflyer.kernels._jit import kernel
-from freeflyer.kernels.columns import clear, column_rows, condense, inertia_tiles, subtree_inertias, subtree_products
+from freeflyer.kernels.columns import (
+    column_rows,
+    condense,
+    inertia_tiles,
+    matrix_rows,
+    subtree_inertias,
+    subtree_products,
+)
 from freeflyer.kernels.kinematics import kinematics_workspace
-from freeflyer.kernels.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_V
-from freeflyer.kernels.memory import load, load_int, store, workspace
+from freeflyer.kernels.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V
+from freeflyer.kernels.memory import load, load_int, store
 from freeflyer.kernels.transpose import mirror
 
 
@@ -18,13 +25,12 @@ def crba(topology, parameters, q, M):
     S = composites + inertia_tiles(topology)
     F = S + 6 * stride
     work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + 12 * stride)
-    H = workspace(q, stride * stride)
+    H, width = matrix_rows(topology, M)
     subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
-    clear(H, stride * stride)
     for c in range(nc):
-        subtree_products(topology, work, S, F, c, H)
-    mirror(H, H, nc, stride)
+        subtree_products(topology, work, S, F, c, H, width)
+    mirror(H, H, nc, width)
     condense(topology, H, M)
     for j in range(nv):
         at = nv * j + j

@@ -15,12 +15,13 @@ import numpy as np
 from numba import types
 
 from freeflyer.kernels._jit import immediate, inlined, kernel
-from freeflyer.kernels.layout import N_Q, N_QUATERNIONS, N_V, QUATERNIONS_AT
+from freeflyer.kernels.layout import COLUMN_ROW, N_BODIES, N_Q, N_QUATERNIONS, N_V, QUATERNIONS_AT
 from freeflyer.kernels.memory import Packs, load, load_int, model_arrays
 from freeflyer.kernels.pack import LANES, all_below
 from freeflyer.kernels.transpose import finite_packs, gather, scatter
 
 OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, SINGULAR = 0, 1, 2, 3, 4
+SCRATCH_LIMIT = 2**23  # numbers: 64 MiB
 UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
 SIZES = {"q": N_Q, "v": N_V}
 FLOATS = types.Array(types.float64, 1, "C")
@@ -107,6 +108,7 @@ def make_batch(function: Any, sizes: tuple[int, ...], solves: bool) -> Any:
                     return NOT_FINITE
                 if sizes[k] == N_Q and not unit_quaternions(topology, packs_in[k]):
                     return NOT_UNIT
+            packs_in[0].used[0] = 0
             function(topology, parameters, *packs_in, *options, *packs_out)
             if solves and not finite_packs(packs_out[0].data, outputs[0].shape[1]):
                 return SINGULAR
@@ -150,8 +152,19 @@ def unit_quaternions(topology, q):
     return True
 
 
-def aligned_packs(n: int) -> Packs:
-    """A fresh row of n Packs."""
-    raw = np.empty(LANES * (n + 1))
+def aligned(n: int) -> np.ndarray:
+    """n uninitialised numbers, aligned to 64 bytes."""
+    raw = np.empty(n + LANES)
     start = (-raw.ctypes.data & 63) >> 3
-    return Packs(raw[start : start + LANES * n])
+    return raw[start : start + n]
+
+
+def scratch_for(topology: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(scratch, used) large enough for any kernel on this model, up to a limit beyond which kernels ask the system."""
+    bodies, row = int(topology[N_BODIES]) + 9, int(topology[COLUMN_ROW]) + 8
+    return aligned(min(LANES * (150 * bodies + 40 * row + 4 * row * row), SCRATCH_LIMIT)), np.zeros(1, np.int64)
+
+
+def aligned_packs(n: int, scratch: tuple[np.ndarray, np.ndarray]) -> Packs:
+    """A fresh row of n Packs that brings its scratch along."""
+    return Packs(aligned(LANES * n), *scratch)

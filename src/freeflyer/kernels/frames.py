@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import add, compose, cross, load3, load9, rotate, store3
-from freeflyer.kernels.joints import body_floats, body_ints, frame_columns, place
+from freeflyer.kernels.joints import body_floats, body_ints, frame_columns, lift, relative_pose
 from freeflyer.kernels.layout import (
     DEPTH,
     FIRST_Q,
@@ -15,22 +15,13 @@ from freeflyer.kernels.layout import (
     PARENT,
     PLACEMENT_FLOATS,
     PLACEMENTS_AT,
-    ROTATION,
-    TRANSLATION,
     TURN,
     TURN_OFFSET,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, store, workspace
-from freeflyer.kernels.pack import like
 from freeflyer.kernels.trig import sincos_row
 
 BODY, MIXED, WORLD = 0, 1, 2  # the axes (and for WORLD the point) of a velocity
-
-
-@inlined
-def lift(s, a):
-    """A 3-vector of numbers as scalars of the kind of s."""
-    return like(s, a[0]), like(s, a[1]), like(s, a[2])
 
 
 @inlined
@@ -62,15 +53,6 @@ def path_workspace(topology, parameters, q, body):
         store(work, i, 0.0)
     sincos_row(work, 0, row, 2 * row, row)
     return work, row
-
-
-@inlined
-def relative_pose(topology, parameters, q, b, s, c):
-    """Pose of body b in its parent."""
-    at, ints = body_floats(b), body_ints(b)
-    P = load9(parameters, at + ROTATION)
-    P, r = lift(s, P[:3]) + lift(s, P[3:6]) + lift(s, P[6:]), lift(s, load3(parameters, at + TRANSLATION))
-    return place(load_int(topology, ints + KIND), parameters, at, q, load_int(topology, ints + FIRST_Q), s, c, P, r)
 
 
 @kernel

@@ -17,6 +17,7 @@ from freeflyer.kernels.algebra import (
     compose,
     cross,
     load3,
+    load9,
     quaternion_rotation,
     rotate,
     scale,
@@ -32,15 +33,19 @@ from freeflyer.kernels.layout import (
     DIRECTION,
     FIRST_Q,
     HEADER,
+    KIND,
     N_BODIES,
+    ROTATION,
     SCREW,
     SINES_AT,
     SLIDE,
     SLIDE_OFFSET,
+    TRANSLATION,
     TURN,
     TURN_OFFSET,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, store
+from freeflyer.kernels.pack import like
 from freeflyer.kernels.trig import sincos_row
 
 
@@ -83,6 +88,21 @@ def place(kind, parameters, at, q, first, s, c, R, r):
     if kind == BALL:
         return compose(R, quaternion(q, first)), r
     return compose(R, quaternion(q, first + 3)), add(r, rotate(R, load3(q, first)))
+
+
+@inlined
+def lift(s, a):
+    """A 3-vector of numbers as scalars of the kind of s."""
+    return like(s, a[0]), like(s, a[1]), like(s, a[2])
+
+
+@inlined
+def relative_pose(topology, parameters, q, i, s, c):
+    """Pose (rotation, offset) of body i in its parent, from its joint's sine and cosine."""
+    at, ints = body_floats(i), body_ints(i)
+    P = load9(parameters, at + ROTATION)
+    P, r = lift(s, P[:3]) + lift(s, P[3:6]) + lift(s, P[6:]), lift(s, load3(parameters, at + TRANSLATION))
+    return place(load_int(topology, ints + KIND), parameters, at, q, load_int(topology, ints + FIRST_Q), s, c, P, r)
 
 
 @inlined

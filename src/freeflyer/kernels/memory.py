@@ -19,9 +19,15 @@ from freeflyer.kernels.pack import LANES, OVERLOAD, VECTOR, as_vector, lane, pac
 
 
 class Packs(NamedTuple):
-    """A row of Packs: entry i lies in data[8 i : 8 i + 8], data aligned to 64 bytes."""
+    """A row of Packs: entry i lies in data[8 i : 8 i + 8], data aligned to 64 bytes.
+
+    `scratch` is where a kernel's workspaces come from, `used` (1,) how much of it is taken: a batch hands the same scratch
+    to one pack of states after another, because asking the system for memory each time costs more than the arithmetic.
+    """
 
     data: np.ndarray
+    scratch: np.ndarray
+    used: np.ndarray
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -157,9 +163,13 @@ def _(like, n):
         return lambda like, n: np.empty(n, np.float64)
 
     def packs(like, n):
-        raw = np.empty(LANES * (n + 1), np.float64)
-        start = (-address(raw) & 63) >> 3
-        return Packs(raw[start : start + LANES * n])
+        start, size = like.used[0], LANES * n
+        if start + size <= like.scratch.size:
+            like.used[0] = start + size
+            return Packs(like.scratch[start : start + size], like.scratch, like.used)
+        raw = np.empty(size + LANES, np.float64)
+        first = (-address(raw) & 63) >> 3
+        return Packs(raw[first : first + size], like.scratch, like.used)
 
     return packs
 
@@ -281,3 +291,27 @@ def _(buffer, x):
 
         return total
     return lambda buffer, x: x
+
+
+def row_width(buffer: Any, n: int) -> int:
+    """The length of rows of n entries that row scalars can fill."""
+    return n
+
+
+@overload(row_width, jit_options=OVERLOAD)
+def _(buffer, n):
+    if isinstance(buffer, types.Array):
+        return lambda buffer, n: (n + LANES - 1) // LANES * LANES
+    return lambda buffer, n: n
+
+
+def rows_for(out: Any, n: int, fits: bool) -> Any:
+    """Where to compute an n x n matrix by rows: in `out` itself if it `fits` and needs no padding, else in a workspace."""
+    return [0] * (n * n)
+
+
+@overload(rows_for, jit_options=OVERLOAD)
+def _(out, n, fits):
+    if isinstance(out, types.Array):
+        return lambda out, n, fits: np.empty(row_width(out, n) * row_width(out, n), np.float64)
+    return lambda out, n, fits: out if fits else workspace(out, n * n)

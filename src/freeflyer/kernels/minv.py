@@ -11,10 +11,11 @@ from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.aba import eliminated, hand_over, store_rigid
 from freeflyer.kernels.algebra import add, cross, load3, load6, load9
 from freeflyer.kernels.columns import (
-    clear,
+    clear_beyond,
     condense,
     inertia_tiles,
     last_column,
+    matrix_rows,
     own_inertias,
     put_column,
     root_direction,
@@ -34,7 +35,6 @@ from freeflyer.kernels.memory import (
     store,
     store_row,
     unit_row,
-    workspace,
 )
 from freeflyer.kernels.poses import offset, root_position
 from freeflyer.kernels.transpose import mirror
@@ -88,20 +88,20 @@ def minv(topology, parameters, q, Minv):
     levels = F + 6 * stride
     extra = ARTICULATED * (n + 1) + inertia_tiles(topology) + (25 + 6 * load_int(topology, MAX_DEPTH)) * stride
     work = kinematics_workspace(topology, parameters, q, extra)
-    H = workspace(q, stride * stride)
+    H, width = matrix_rows(topology, Minv)
     articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverses)
     step = row_step(work)
     for k in range(0, 6 * stride, step):
         store_row(work, F + k, 0.0)
         store_row(work, levels + k, 0.0)  # the world does not accelerate
-    clear(H, stride * stride)
     for c in range(nc - 1, -1, -1):
         end, inverse = last_column(topology, c) + 1, load(work, inverses + c)
         s, u = scalar_column(work, S, stride, c), scalar_column(work, U, stride, c)
         for k in range(c - c % step, end, step):
             x = keep_below(work, inverse * (unit_row(work, k, c) - row_dot(s, work, F + k, stride)), k, end)
-            store_row(H, stride * c + k, x)
+            store_row(H, width * c + k, x)
             add_outer(work, F + k, F + k, stride, u, x)
+        clear_beyond(H, width, c, end)
     for i in range(1, n + 1):
         level = levels + 6 * stride * load_int(topology, body_ints(i) + DEPTH)
         before = level - 6 * stride
@@ -112,10 +112,10 @@ def minv(topology, parameters, q, Minv):
                 scalar_column(work, S, stride, c),
                 scalar_column(work, U, stride, c),
             )
-            for k in range(c - c % step, stride, step):
-                x = load_row(H, stride * c + k) - inverse * row_dot(u, work, before + k, stride)
-                store_row(H, stride * c + k, x)
+            for k in range(c - c % step, width, step):
+                x = load_row(H, width * c + k) - inverse * row_dot(u, work, before + k, stride)
+                store_row(H, width * c + k, x)
                 add_outer(work, level + k, before + k, stride, s, x)
             before = level
-    mirror(H, H, nc, stride)
+    mirror(H, H, nc, width)
     condense(topology, H, Minv)

@@ -14,20 +14,17 @@ from freeflyer.kernels.algebra import (
     cross,
     load3,
     load6,
-    load9,
     rotate,
     rotate_back,
     scale,
     store3,
-    store9,
     sym_apply,
 )  # fmt: skip
-from freeflyer.kernels.joints import accelerate, body_floats, body_ints, joint_angles, place, project
+from freeflyer.kernels.joints import accelerate, body_floats, body_ints, joint_angles, project, relative_pose
 from freeflyer.kernels.layout import (
     ARMATURE_AT,
     COM,
     DEPTH,
-    FIRST_Q,
     FIRST_V,
     GRAVITY,
     INERTIA,
@@ -36,21 +33,12 @@ from freeflyer.kernels.layout import (
     MAX_DEPTH,
     N_BODIES,
     N_V,
-    ROTATION,
     SINES_AT,
-    TRANSLATION,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, store, workspace
-from freeflyer.kernels.pack import like
 
-BODY = 18  # rotation and offset in the parent (12), force and moment at the origin (6)
+BODY = 6  # force and moment at the origin; poses are cheaper to compute again than to keep
 LEVEL = 9  # by depth, as bodies come depth-first: w, dw, acceleration going out; force and moment coming back
-
-
-@inlined
-def lift(s, a):
-    """A 3-vector of numbers as scalars of the kind of s."""
-    return like(s, a[0]), like(s, a[1]), like(s, a[2])
 
 
 @inlined
@@ -77,11 +65,9 @@ def rnea(topology, parameters, q, v, a, tau):
     for i in range(1, n + 1):
         ints, at, here = body_ints(i), body_floats(i), bodies + BODY * i
         level = levels + LEVEL * load_int(topology, ints + DEPTH)
-        kind, first = load_int(topology, ints + KIND), load_int(topology, ints + FIRST_Q)
+        kind = load_int(topology, ints + KIND)
         s, c = load(work, padded + i - 1), load(work, 2 * padded + i - 1)
-        P, r = load9(parameters, at + ROTATION), lift(s, load3(parameters, at + TRANSLATION))
-        P = lift(s, P[:3]) + lift(s, P[3:6]) + lift(s, P[6:])
-        R, r = place(kind, parameters, at, q, first, s, c, P, r)
+        R, r = relative_pose(topology, parameters, q, i, s, c)
         w, dw, acc = load3(work, level - LEVEL), load3(work, level - LEVEL + 3), load3(work, level - LEVEL + 6)
         acc = add(acc, add(cross(dw, r), cross(w, cross(w, r))))
         w, dw, acc = rotate_back(R, w), rotate_back(R, dw), rotate_back(R, acc)
@@ -90,10 +76,8 @@ def rnea(topology, parameters, q, v, a, tau):
         store3(work, level, w)
         store3(work, level + 3, dw)
         store3(work, level + 6, acc)
-        store9(work, here, R)
-        store3(work, here + 9, r)
-        store3(work, here + 12, force)
-        store3(work, here + 15, moment)
+        store3(work, here, force)
+        store3(work, here + 3, moment)
     armature = load_int(topology, ARMATURE_AT)
     for j in range(load_int(topology, N_V)):
         store(tau, j, load(parameters, armature + j) * load(a, j))
@@ -103,12 +87,12 @@ def rnea(topology, parameters, q, v, a, tau):
     for i in range(n, 0, -1):
         ints, at, here = body_ints(i), body_floats(i), bodies + BODY * i
         level = levels + LEVEL * load_int(topology, ints + DEPTH)
-        force = add(load3(work, here + 12), load3(work, level + LEVEL))
-        moment = add(load3(work, here + 15), load3(work, level + LEVEL + 3))
+        force = add(load3(work, here), load3(work, level + LEVEL))
+        moment = add(load3(work, here + 3), load3(work, level + LEVEL + 3))
         store3(work, level + LEVEL, ZERO)
         store3(work, level + LEVEL + 3, ZERO)
         project(load_int(topology, ints + KIND), parameters, at, force, moment, tau, load_int(topology, ints + FIRST_V))
-        R, r = load9(work, here), load3(work, here + 9)
+        R, r = relative_pose(topology, parameters, q, i, load(work, padded + i - 1), load(work, 2 * padded + i - 1))
         force = rotate(R, force)
         accumulate3(work, level, force)
         accumulate3(work, level + 3, add(rotate(R, moment), cross(r, force)))
