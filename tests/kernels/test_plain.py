@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from fractions import Fraction
 
@@ -12,7 +13,8 @@ import pytest
 from kernel_samples import ENTRIES, arguments, compiled, output_shapes, states, tree
 
 import freeflyer as ff
-from freeflyer.kernels import plain, scalars
+from freeflyer.kernels import layout as L
+from freeflyer.kernels import memory, pack, plain, scalars, transpose
 from freeflyer.kernels.counting import CountingScalar, Operations
 from freeflyer.kernels.memory import load, store, workspace
 
@@ -48,6 +50,30 @@ def test_lower_case_names_and_functions_are_the_same():
     plain.function("rnea")(model.topology.tolist(), model.parameters.tolist(), q.tolist(), v.tolist(), a.tolist(), tau)
     assert tau == plain.run("rnea", model, q, v, a).tolist() == plain.run("RNEA", model, list(q), tuple(v), a).tolist()
     assert plain.function(ENTRIES["RNEA"]) is plain.function("rnea")
+
+
+@pytest.mark.parametrize("robot", TREES)
+def test_completed_parameters_are_the_model_s(robot):
+    """All that is no gravity, body record, armature or frame follows from these."""
+    model = TREES[robot]
+    records = model.parameters[L.BODIES : L.BODIES + L.BODY_FLOATS * (model.topology[L.N_BODIES] + 1)]
+    parameters = np.full(len(model.parameters), -1.0)
+    parameters[: L.BODIES + len(records)] = model.parameters[: L.BODIES + len(records)]
+    parameters[L.BODIES + L.SUBTREE_MASS : L.BODIES + len(records) : L.BODY_FLOATS] = -1.0
+    for at, n in (("ARMATURE_AT", model.nv), ("PLACEMENTS_AT", L.PLACEMENT_FLOATS * len(model.frame_names))):
+        here = slice(model.topology[getattr(L, at)], model.topology[getattr(L, at)] + n)
+        parameters[here] = model.parameters[here]
+    np.testing.assert_allclose(plain.completed(model, parameters), model.parameters, rtol=1e-15)
+
+
+def test_every_overloaded_function_has_a_plain_meaning():
+    """Each function that compiled code overloads is replaced, or its body in the source is right for one scalar."""
+    as_they_are = {"like", "lane", "with_lane", "lanes", "rint"}
+    sources = "".join(inspect.getsource(module) for module in (memory, pack, transpose))
+    overloaded = set(re.findall(r"@overload\((\w+),", sources))
+    replaced = {f.__name__ for f in scalars.replacements(8) if inspect.isfunction(f)}
+    assert {"load", "row_step", "fma"} <= overloaded
+    assert overloaded - replaced == as_they_are
 
 
 def test_gravity_and_masses_can_be_replaced():

@@ -31,12 +31,11 @@ def arm():
     parameters[L.GRAVITY : L.GRAVITY + 3] = [0, -g, 0]
     for i, (m, c, I) in enumerate([(m1, c1, I1), (m2, c2, I2)], 1):
         at = L.BODIES + L.BODY_FLOATS * i
-        parameters[at + L.MASS], parameters[at + L.SUBTREE_MASS] = m, m1 + m2 if i == 1 else m2
+        parameters[at + L.MASS] = m
         parameters[at + L.COM : at + L.COM + 3] = [c, 0, 0]
         parameters[at + L.INERTIA : at + L.INERTIA + 6] = [0, 0, 0, 0, 0, I]
-    parameters[L.BODIES + L.SUBTREE_MASS] = m1 + m2
     parameters[L.BODIES + 2 * L.BODY_FLOATS + L.TRANSLATION] = l1
-    return model, parameters
+    return model, plain.completed(model, parameters)
 
 
 M12 = I2 + m2 * c2 * (c2 + l1 * sp.cos(q2))

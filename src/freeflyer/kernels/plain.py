@@ -26,10 +26,9 @@ from typing import Any
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from freeflyer.kernels import entries, layout
+from freeflyer.kernels import entries, layout, scalars
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.pack import LANES
-from freeflyer.kernels.scalars import replacements, symbolic
 
 COMMON = 1024  # floats whose denominator is at most this are taken for exact numbers
 OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state's outputs
@@ -42,12 +41,11 @@ OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state
 }  # fmt: skip
 
 
-def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None = None, row_step: int = LANES) -> Any:
+def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None = None, row_step: int = 1) -> Any:
     """One state's result of the entry `name` of kernels/entries.py (any case): an object array, or several.
 
     `arguments` are the entry's inputs, each of nq or nv scalars, then its options (integers: a frame's number, ...).
-    `parameters` replaces the model's, laid out as in kernels/layout.py, subtree masses included. `row_step`: see
-    `function`.
+    `parameters` replaces the model's, laid out as in kernels/layout.py (see `completed`). `row_step`: see `function`.
     Errors: ValueError for wrong arguments, LookupError for a name that is not there.
     """
     letters, n_options = entry(name).inputs, entry(name).options
@@ -60,7 +58,7 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
             for k, (x, letter) in enumerate(zip(inputs, letters))]  # fmt: skip
     numbers = model.parameters if parameters is None else parameters
     rows.insert(0, _row(numbers, len(model.parameters), "parameters"))
-    exact = any(isinstance(x, Fraction) or symbolic(x) for row in rows for x in row)
+    exact = any(isinstance(x, Fraction) or scalars.symbolic(x) for row in rows for x in row)
     if exact:
         rows = [[_exact(Fraction(x) if type(x) is int else x) for x in row] for row in rows]
     shapes = [tuple(sizes[n] if isinstance(n, str) else n for n in shape) for shape in OUTPUTS[name.upper()]]
@@ -70,7 +68,24 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     return results if len(results) > 1 else results[0]
 
 
-def function(source: str | Entry | Dispatcher, exact: bool = False, row_step: int = LANES) -> Callable[..., Any]:
+def completed(model: Any, parameters: Iterable[Any]) -> list[Any]:
+    """Parameters of a model in which what follows from the bodies' records is up to date: subtree masses and tiles."""
+    row = _row(parameters, len(model.parameters), "parameters")
+    n, tiles = int(model.topology[layout.N_BODIES]), int(model.topology[layout.TILES_AT])
+    row[tiles:] = [0.0] * (len(row) - tiles)
+    records = [layout.BODIES + layout.BODY_FLOATS * i for i in range(n + 1)]
+    for i, at in enumerate(records):
+        row[at + layout.SUBTREE_MASS] = row[at + layout.MASS]
+        first = tiles + scalars.tile_at(row, layout.TILE, i)
+        for k in range(layout.TILE if i else 0):
+            row[first + LANES * k] = row[at + layout.MASS + k]
+    for i in range(n, 0, -1):
+        parent = int(model.topology[layout.HEADER + layout.BODY_INTS * i + layout.PARENT])
+        row[records[parent] + layout.SUBTREE_MASS] += row[records[i] + layout.SUBTREE_MASS]
+    return row
+
+
+def function(source: str | Entry | Dispatcher, exact: bool = False, row_step: int = 1) -> Callable[..., Any]:
     """The plain version of a compiled function, of an entry's kernel, or of the entry of that name.
 
     It takes the kernel's own arguments; buffers are lists or flat arrays of scalars, outputs are written. `exact` turns
@@ -106,7 +121,7 @@ def _row(x: Iterable[Any], n: int, what: str) -> list[Any]:
 
 
 def _array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
-    if any(map(symbolic, values)):
+    if any(map(scalars.symbolic, values)):
         values = [sys.modules["sympy"].sympify(x) for x in values]
     array = np.empty(len(values), object)
     array[:] = values
@@ -117,7 +132,7 @@ class _Rebuilder:
     """From compiled functions to plain ones: the same code, in a namespace whose compiled functions are plain, too."""
 
     def __init__(self, exact: bool, row_step: int) -> None:
-        self.exact, self.replaced = exact, replacements(row_step)
+        self.exact, self.replaced = exact, scalars.replacements(row_step)
         self.functions: dict[Dispatcher, Callable[..., Any]] = {}
         self.namespaces: dict[str, dict[str, Any]] = {}
 

@@ -58,6 +58,18 @@ def unit_row(buffer: Any, k: int, c: int) -> np.ndarray:
     return _row(1 if k + i == c else 0 for i in range(pack.LANES))
 
 
+def tile_at(buffer: Any, size: int, i: int) -> int:
+    return i // pack.LANES * (pack.LANES * size) + i % pack.LANES
+
+
+def number_row(work: Any, parameters: Any, i: int) -> np.ndarray:
+    return load_row(parameters, i)
+
+
+def row_total(buffer: Any, row: Any) -> Any:
+    return sum(_row(row))
+
+
 def _row(x: Any) -> np.ndarray:
     """Eight scalars, or one scalar eight times."""
     row = np.empty(pack.LANES, object)
@@ -147,13 +159,15 @@ def complex_atan2(y: complex, x: complex) -> complex:
 def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
     """What stands for the functions that plain Python does otherwise; rows hold `row_step` entries, 8 or 1."""
     rows = {
-        memory.row_step: lambda buffer: row_step,
-        memory.load_row: load_row, memory.store_row: store_row, memory.keep_below: keep_below, memory.unit_row: unit_row,
+        memory.row_step: lambda buffer: row_step, memory.load_row: load, memory.store_row: store,
+        memory.number_row: lambda work, parameters, i: load(parameters, i),
+        memory.unit_row: lambda buffer, k, c: int(k == c),
     }  # fmt: skip
-    if row_step == 1:
+    if row_step == pack.LANES:  # what remains as it is for rows of one
         rows |= {
-            memory.load_row: load, memory.store_row: store,
-            memory.keep_below: memory.keep_below, memory.unit_row: memory.unit_row,
+            memory.load_row: load_row, memory.store_row: store_row, memory.number_row: number_row,
+            memory.keep_below: keep_below, memory.unit_row: unit_row, memory.tile_at: tile_at,
+            memory.row_total: row_total,
         }  # fmt: skip
     return rows | {
         memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
