@@ -48,7 +48,7 @@ def com_of(topology, parameters, work):
     zero = 0.0 * load_row(work, pose_at(topology, work, 0))
     total = (zero, zero, zero)
     for i in range(0, load_int(topology, N_BODIES) + 1, step):
-        m, h, _ = tile_inertias(topology, parameters, work, i, row3(work, pose_at(topology, work, i) + 12 * step))
+        _, h, _ = tile_inertias(topology, parameters, work, i, row3(work, pose_at(topology, work, i) + 12 * step))
         total = add(total, h)
     return scale(
         1.0 / total_mass(parameters), (row_total(work, total[0]), row_total(work, total[1]), row_total(work, total[2]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.frames import BODY
 from freeflyer.kernels.algebra import (
     ZERO,
     add,
@@ -17,7 +16,7 @@ from freeflyer.kernels.algebra import (
     subtract,
 )
 from freeflyer.kernels.composite import direction_at, joint_motion, parent_of, zeros
-from freeflyer.kernels.frames import WORLD, frame_body, placement
+from freeflyer.kernels.frames import BODY, WORLD, frame_body, placement
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import DIRECTION, FREE_AT, N_BODIES, N_COLUMNS
 from freeflyer.kernels.memory import load, load_int, store
