@@ -79,9 +79,11 @@ def errors(ours: Result, theirs: Result, lead: int, weight: float) -> dict[str, 
 
     Some quantities may vanish while their terms do not. Potential energy, whose zero is a matter of choice, is held
     against at least `weight` (N) times 1 m. As test velocities are of order 1 (m/s, rad/s), the bias rates of twists
-    are held against at least 1 (m/s^2, rad/s^2), and C + C^T, the rate of M, against at least M times 1/s.
+    are held against at least 1 (m/s^2, rad/s^2), that of momentum against a tenth of the weight, and C + C^T, the rate
+    of M, against M times 1/s.
     """
     least = {"potential energy": weight, "C + C^T": float(np.abs(theirs["mass matrix"]).max())}
+    least |= dict.fromkeys(("momentum bias", "momentum bias, by forces"), 0.1 * weight)
     out = {}
     for name in ours:
         known = theirs.get(name.removesuffix(", hamel"))

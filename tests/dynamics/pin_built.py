@@ -1,0 +1,119 @@
+"""Any Description as a Pinocchio model made of Pinocchio's own joints; mimic joints by G, as in peers.py.
+
+Pinocchio has no cylindrical joint, and its planar one moves by the body twist, so both are made of slides and turns: as
+chains of one-DoF joints, or as its JointModelComposite. Universal joints likewise: a chain, or its JointModelUniversal.
+Pinocchio's rates of Jacobians (and so its Coriolis matrix) leave out how the columns of the latter two turn, chains of
+simple joints have no such term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from peers import following
+
+from freeflyer.model.build import turn_z_to
+from freeflyer.model.description import WORLD, Description, Inertia, Joint
+from freeflyer.model.model import Model
+
+Turn, Slide = pin.JointModelRevoluteUnaligned, pin.JointModelPrismaticUnaligned
+
+
+@dataclass(frozen=True)
+class Built:
+    """What `peers.reference` needs of a peer; `pieces`: (its iq, its nq, our iq, ratio, offset) per joint."""
+
+    model: Any
+    data: Any
+    spread: np.ndarray
+    pieces: tuple[tuple[int, int, int, float, float], ...]
+    links: Mapping[str, int]
+
+    def q(self, q: np.ndarray) -> np.ndarray:
+        out = np.full(self.model.nq, np.nan)
+        for at, size, ours, ratio, offset in self.pieces:
+            out[at : at + size] = ratio * q[ours : ours + size] + offset
+        return out
+
+
+def built(model: Model, composite: bool = False) -> Built:
+    """The same robot in Pinocchio; frames are ours, by name, links and sites."""
+    d, theirs = model.description, pin.Model()
+    theirs.gravity.linear = model.gravity
+    ours = {j.name: j for j in model.joints}
+    where = {name: (0, pin.SE3.Identity()) for name in (WORLD, *d.roots)}
+    pieces, rows, rotors = [], [], []
+    for joint in depth_first(d):
+        k, X = where[joint.parent]
+        X = X * pin.SE3(joint.placement)
+        parts = [] if joint.kind == "fixed" else joint_models(joint, composite)
+        ratio, offset = following(d, joint.name)
+        iq, iv = (ours[joint.name].iq, ours[joint.name].iv) if parts else (0, 0)
+        for part in parts:
+            k, X = theirs.addJoint(k, part, X, f"{joint.name}_{len(rows)}"), pin.SE3.Identity()
+            new = theirs.joints[k]
+            pieces.append((new.idx_q, new.nq, iq, ratio, offset))
+            block = np.zeros((new.nv, model.nv))
+            block[:, iv : iv + new.nv] = ratio * np.eye(new.nv)
+            rows.append(block)
+            iq, iv = iq + new.nq, iv + new.nv
+        if parts:
+            rotors += joint.armature or [0.0] * sum(theirs.joints[theirs.njoints - 1 - i].nv for i in range(len(parts)))
+        where[joint.child] = (k, X)
+        if k:
+            theirs.appendBodyToJoint(k, inertia(d.link(joint.child).inertia), X)
+    frames = [(x.name, x.name, np.eye(4)) for x in d.links] + [(s.name, s.link, s.placement) for s in d.sites]
+    links = {}
+    for name, link, placement in frames:
+        k, X = where[link]
+        links[name] = theirs.addFrame(pin.Frame(name, k, X * pin.SE3(placement), pin.FrameType.OP_FRAME))
+    theirs.armature = np.array(rotors)
+    return Built(theirs, theirs.createData(), np.vstack([np.zeros((0, model.nv)), *rows]), tuple(pieces), links)
+
+
+def depth_first(d: Description) -> Iterator[Joint]:
+    """Pinocchio's algorithms need subtrees in one piece."""
+    stack = [j for start in (WORLD, *d.roots) for j in d.joints if j.parent == start]
+    while stack:
+        joint = stack.pop()
+        stack += [j for j in d.joints if j.parent == joint.child]
+        yield joint
+
+
+def inertia(x: Inertia) -> Any:
+    return pin.Inertia(x.mass, x.com, x.rotational)
+
+
+def joint_models(j: Joint, composite: bool) -> list[Any]:
+    axis = j.axis / np.linalg.norm(j.axis)
+    match j.kind:
+        case "revolute" | "continuous":  # the joint with (cos, sin) is compared on files
+            return [Turn(axis)]
+        case "prismatic":
+            return [Slide(axis)]
+        case "helical":
+            return [pin.JointModelHelicalUnaligned(axis, j.pitch)]
+        case "spherical":
+            return [pin.JointModelSpherical()]
+        case "free":
+            return [pin.JointModelFreeFlyer()]
+        case "cylindrical":
+            parts = [Slide(axis), Turn(axis)]
+        case "planar":
+            A = turn_z_to(axis)
+            parts = [Slide(A[:, 0]), Slide(A[:, 1]), Turn(axis)]
+        case "universal":
+            other = j.axis2 / np.linalg.norm(j.axis2)
+            parts = [Turn(axis), Turn(other)]
+            if composite and abs(axis @ other) < 1e-12:
+                return [pin.JointModelUniversal(axis, other)]
+    if not composite:
+        return parts
+    together = pin.JointModelComposite()
+    for part in parts:
+        together.addJoint(part)
+    return [together]

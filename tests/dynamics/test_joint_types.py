@@ -1,0 +1,239 @@
+"""Every joint kind: against Pinocchio's own joints, and against mechanics where a kind has no peer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pin_built
+import pytest
+from answers import answers, answers_at_once, errors, relative, times
+from flow import central, flow
+from peers import following, reference
+from random_robots import BASES, KINDS, ONE_DOF, random_description, random_joint, random_robot
+
+import freeflyer as ff
+from freeflyer.model.description import Description, Inertia, Joint, Link, Mimic, joint_sizes
+
+TOLERANCE = 1e-9  # relative; measured: below 1e-12
+DIFFERENCE = 1e-8  # relative; of fourth-order differences: h^4 = 1e-12 times derivatives of order 100, rounding / h = 1e-12
+STEP = 1e-3
+RATES = ("C v", "C v, hamel", "C + C^T", "momentum bias", "Jdot v, body", "Jdot v, mixed", "Jdot v, world")
+MOVING = tuple(k for k in KINDS if k != "fixed")
+
+
+def compare(model: ff.Model, seed: int, composite: bool = False) -> dict[str, float]:
+    """Relative errors against Pinocchio at one random state, which our side sees as a batch and alone."""
+    p, rng = pin_built.built(model, composite), np.random.default_rng(seed)
+    q, (v, a, tau) = ff.random_configuration(model, rng, 3), rng.standard_normal((3, 3, model.nv))
+    wrenches = {name: rng.standard_normal(6) for name in list(p.links)[::3]}
+    each = [reference(p, *x, wrenches) for x in zip(q, v, a, tau)]
+    theirs = {name: np.stack([x[name] for x in each]) for name in each[0]}
+    if model.armature.any():
+        del theirs["kinetic energy, by bodies"]  # Pinocchio's takes the armature of the wrong joints; its M does not
+    weight = 9.81 * model.mass
+    out = errors(answers(model, q, v, a, tau, p.links, wrenches), theirs, 1, weight)
+    out |= {f"kinematics: {k}": e for k, e in errors(answers_at_once(model, q, v, p.links), theirs, 1, weight).items()}
+    one, first = answers(model, q[0], v[0], a[0], tau[0], p.links, wrenches), {k: x[0] for k, x in theirs.items()}
+    return out | {f"one: {k}": e for k, e in errors(one, first, 0, weight).items()}
+
+
+def too_large(found: dict[str, float]) -> dict[str, float]:
+    assert len(found) > 60
+    return {name: e for name, e in found.items() if not e <= TOLERANCE}
+
+
+@pytest.mark.parametrize("base", ["free", "fixed"])
+@pytest.mark.parametrize("kind", MOVING)
+def test_kind_agrees_with_pinocchio(kind: str, base: str) -> None:
+    model = random_robot(np.random.default_rng(KINDS.index(kind)), 5, (kind,), base, mimics=0.0)
+    assert model.nv == 5 * joint_sizes(kind)[1] + 6 * (base == "free")
+    assert too_large(compare(model, 1)) == {}
+
+
+@pytest.mark.parametrize("kind", ["cylindrical", "planar", "universal"])
+def test_kind_agrees_with_one_joint_of_pinocchio(kind: str) -> None:
+    """As its composite or universal joint, whose Jacobians' rates Pinocchio leaves incomplete."""
+    model = random_robot(np.random.default_rng(5), 5, (kind,), "free", mimics=0.0)
+    found = compare(model, 2, composite=True)
+    incomplete = {k for k in found if k.split(": ")[-1] in RATES}
+    assert too_large(found).keys() <= incomplete
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_mimic_joints_agree(seed: int) -> None:
+    """Against the un-mimicked robot: with v = G v_free, M = G^T M G, and so on for every quantity."""
+    rng = np.random.default_rng(seed)
+    model = random_robot(rng, 9, (*ONE_DOF, "spherical"), BASES[seed % 4], mimics=0.7)
+    assert any(j.mimic is not None for j in model.joints)
+    assert too_large(compare(model, seed)) == {}
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_mixed_trees_agree(seed: int) -> None:
+    rng = np.random.default_rng(100 + seed)
+    model = random_robot(rng, int(rng.integers(4, 14)), KINDS, BASES[seed % 4], mimics=0.4)
+    assert too_large(compare(model, seed)) == {}
+
+
+LAYOUTS = {  # (parent, mimicked joint) of joints 1 to 4; joint 0 leads
+    "follower below its leader": ((0, None), (1, 1), (2, None), (3, None)),
+    "two followers below their leader": ((0, None), (1, 1), (2, 1), (3, None)),
+    "follower above its leader": ((0, 3), (1, None), (2, None), (3, None)),
+    "leader in another branch": ((0, None), (0, 1), (2, None), (0, 2)),
+    "chain of three": ((0, None), (1, 1), (2, 2), (3, 3)),
+    "chain against the order of the tree": ((0, 2), (1, 3), (2, 4), (3, None)),
+}
+
+
+@pytest.mark.parametrize("kind", ONE_DOF)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_mimic_layouts_agree(layout: str, kind: str) -> None:
+    rng = np.random.default_rng(len(layout))
+    d = random_description(rng, 0, base="free")
+    for i, (parent, leader) in enumerate(LAYOUTS[layout], 1):
+        joint = random_joint(rng, f"joint_{i}", kind, f"link_{parent}", f"link_{i}")
+        mimic = None if leader is None else Mimic(f"joint_{leader}", float(rng.uniform(-2, 2)), float(rng.uniform(-1, 1)))
+        link = replace(random_description(rng, 0).links[0], name=f"link_{i}")
+        d = replace(d, links=(*d.links, link), joints=(*d.joints, replace(joint, mimic=mimic)))
+    model = ff.load(d, base=None)
+    assert model.nv == 6 + sum(leader is None for _, leader in LAYOUTS[layout])
+    assert too_large(compare(model, 3)) == {}
+
+
+def test_mimic_joints_are_where_ratio_and_offset_say() -> None:
+    """By a closed form: three parallel hinges at 1 m, the second turning back twice as far plus 0.3 rad, the third half of that."""
+    inertia = Inertia(1.0, np.zeros(3), np.eye(3))
+    step = np.eye(4) + np.eye(4, k=3)
+    mimics = (None, Mimic("a", -2.0, 0.3), Mimic("b", 0.5, 0.1))
+    joints = tuple(
+        Joint(name, "revolute", parent, name.upper(), step, mimic=mimic)
+        for name, parent, mimic in zip("abc", ("O", "A", "B"), mimics)
+    )
+    d = Description("arm", tuple(Link(x, inertia) for x in "OABC"), joints)
+    model = ff.load(d, base=None)
+    assert (model.nq, model.nv) == (1, 1)
+    assert following(d, "c") == (-1.0, 0.25)
+    for x in (0.0, 0.7, -4.0):
+        a, b, c = x, -2.0 * x + 0.3, -x + 0.25
+        X = ff.frame_pose(model, [x], "C")
+        expected = [1.0 + np.cos(a) + np.cos(a + b), np.sin(a) + np.sin(a + b)]
+        np.testing.assert_allclose(X[:2, 3], expected, atol=1e-14)
+        np.testing.assert_allclose(X[:2, 0], [np.cos(a + b + c), np.sin(a + b + c)], atol=1e-14)
+
+
+def test_continuous_angles_are_not_wrapped() -> None:
+    model = ff.robots.chain(4, "continuous", base="free")
+    rng = np.random.default_rng(0)
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    far = q.copy()
+    far[7:] += 2.0 * np.pi * np.array([1, -3, 100, -1000])  # each turn costs 2e-16 of the angle: 1e-12 in all
+    np.testing.assert_allclose(ff.bias_forces(model, far, v), ff.bias_forces(model, q, v), atol=1e-10)
+    assert ff.integrate(model, far, v)[7:] == pytest.approx(far[7:] + v[6:], abs=1e-12)
+
+
+def single(kind: str, base: str = "free") -> tuple[ff.Model, np.ndarray, np.ndarray, np.ndarray]:
+    """A robot of one kind (half of its one-DoF joints follow another) and a random state and acceleration."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    model = random_robot(rng, 5, (kind, "revolute"), base, mimics=0.5)
+    return model, ff.random_configuration(model, rng), *rng.standard_normal((2, model.nv))
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_gravity_is_the_gradient_of_potential_energy(kind: str) -> None:
+    model, q, _, _ = single(kind)
+    directions = np.eye(model.nv)
+    gradient = central(lambda h: ff.potential_energy(model, ff.integrate(model, q, h * directions)), STEP)
+    assert relative(ff.gravity_forces(model, q), gradient, 1) < DIFFERENCE
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_velocities_and_jacobians_are_rates_of_poses(kind: str) -> None:
+    model, q, _, _ = single(kind)
+    for frame in ("link_5", "site_0"):
+        X = ff.frame_pose(model, q, frame)
+        moved = central(lambda h, f=frame: ff.frame_pose(model, ff.integrate(model, q, h * np.eye(model.nv)), f), STEP)
+        body = np.linalg.inv(X) @ moved
+        J = np.stack([*np.moveaxis(body[:, :3, 3], -1, 0), body[:, 2, 1], body[:, 0, 2], body[:, 1, 0]])
+        assert relative(ff.frame_jacobian(model, q, frame), J, 2) < DIFFERENCE
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_kinetic_energy_is_half_v_M_v(kind: str) -> None:
+    model, q, v, _ = single(kind)
+    M = ff.mass_matrix(model, q)
+    assert np.linalg.eigvalsh(M)[0] > 0.0
+    assert ff.kinetic_energy(model, q, v) == pytest.approx(0.5 * v @ M @ v, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_power_balance(kind: str) -> None:
+    """The power v . tau of inverse dynamics is the rate of energy along the motion, for many velocities at one posture."""
+    model, q, _, a = single(kind)
+    rng = np.random.default_rng(1)
+    v = rng.standard_normal((20, model.nv))
+
+    def energy(h: float) -> np.ndarray:
+        x, y = ff.integrate(model, q, h * v + 0.5 * h * h * a), v + h * a  # right to second order, which is enough
+        return ff.kinetic_energy(model, x, y) + ff.potential_energy(model, x)
+
+    h = 1e-5
+    power = (energy(h) - energy(-h)) / (2.0 * h)  # error: h^2 = 1e-10 times a third derivative, and rounding / h = 1e-11
+    tau = ff.inverse_dynamics(model, q, v, a)
+    assert relative(np.einsum("bi,bi->b", v, tau), power, 1) < 1e-7
+
+
+def origin_momentum(model: ff.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """[linear; angular about the world's origin]."""
+    h = ff.centroidal_momentum(model, q, v)
+    return h + np.concatenate([np.zeros(3), np.cross(ff.center_of_mass(model, q), h[:3])])
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_energy_and_momentum_along_a_motion(kind: str) -> None:
+    """Forward dynamics under constant joint forces, a base wrench and gravity for 0.1 s: energy grows by the work done,
+    momentum about the world's origin by the impulse of weight and wrench. Joint forces, armature and mimicry add none."""
+    model, q, v, _ = single(kind)
+    rng = np.random.default_rng(2)
+    tau = rng.standard_normal(model.nv)
+    base = model.joint("base")
+    here = slice(base.iv, base.iv + 6)
+
+    def watch(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        X, c = ff.frame_pose(model, q, "link_0"), ff.center_of_mass(model, q)
+        force, torque = X[:3, :3] @ tau[here][:3], X[:3, :3] @ tau[here][3:]
+        weight = model.mass * model.gravity
+        moment = torque + np.cross(X[:3, 3], force) + np.cross(c, weight)
+        return np.concatenate([[v @ tau], force + weight, moment])
+
+    x, y, gained = flow(model, q, v, lambda q, v: tau, watch, 5e-4, 200)
+    energy = [ff.kinetic_energy(model, *s) + ff.potential_energy(model, s[0]) for s in ((q, v), (x, y))]
+    momentum = [origin_momentum(model, *s) for s in ((q, v), (x, y))]
+    size = ff.kinetic_energy(model, q, v) + 9.81 * model.mass
+    assert abs(gained[0]) > 1e-3 * size
+    # h^4 = 6e-14 a step, times fifth derivatives of some 1e3 to 1e5
+    assert energy[1] - energy[0] == pytest.approx(gained[0], abs=1e-8 * size)
+    np.testing.assert_allclose(momentum[1] - momentum[0], gained[1:], atol=1e-8 * size)
+
+
+def test_small_errors_would_be_seen() -> None:
+    """Pitch, second axis, ratio, offset or a ball's inertia, a little off; and the laws with a wrong force."""
+    rng = np.random.default_rng(3)
+    model = random_robot(rng, 12, ("helical", "universal", "spherical"), "free", mimics=0.5)
+    d = model.description
+    helical = next(j for j in d.joints if j.kind == "helical" and j.mimic is None)
+    follower = next(j for j in d.joints if j.mimic is not None)
+    universal = next(j for j in d.joints if j.kind == "universal")
+    p, q, v = pin_built.built(model), ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    theirs = reference(p, q, v, v, v, {})
+    for edited in (
+        replace(helical, pitch=helical.pitch + 1e-7),
+        replace(universal, axis2=universal.axis2 + 1e-7 * universal.axis),
+        replace(follower, mimic=replace(follower.mimic, ratio=follower.mimic.ratio + 1e-7)),
+        replace(follower, mimic=replace(follower.mimic, offset=follower.mimic.offset + 1e-7)),
+    ):
+        wrong = ff.build(d.with_joint(edited))
+        found = errors(answers(wrong, q, v, v, v, p.links, {}), theirs, 0, 9.81 * model.mass)
+        assert {k for k, e in found.items() if e > TOLERANCE} > {"mass matrix", "bias", "forward dynamics", "C v"}
+    tau, M = ff.inverse_dynamics(model, q, v, v), ff.mass_matrix(model, q)
+    assert abs(v @ (tau - times(M, v)) / (v @ tau)) > 1e-3  # the balance would notice a missing bias force
