@@ -84,8 +84,7 @@ def test_imports_are_timed_in_fresh_processes(monkeypatch):
     monkeypatch.setattr(start, "REPEATS", 1)
     said = []
     result = start.start_times((), said.append)
-    assert 0 < result.import_warm < 60
-    assert result.import_cold > 0
+    assert 0 < result.import_warm < result.import_cold
     assert len(said) == 2
 
 
