@@ -63,12 +63,22 @@ def sincos(x):
 def sincos_row(work, angles, sines, cosines, n):
     """sin and cos of the n entries of `work` from `angles` on, written from `sines` and `cosines` on.
 
-    One state: eight joints go through one register, so n is padded to a multiple of 8 by the layout.
+    One state: eight joints go through one register, so n is padded to a multiple of 8 by the layout. Angles are looked at
+    first, because the common loop is a third faster without a way to the C library in it.
     """
-    for i in range(0, n, row_step(work)):
-        s, c = sincos(load_row(work, angles + i))
-        store_row(work, sines + i, s)
-        store_row(work, cosines + i, c)
+    step, usual = row_step(work), True
+    for i in range(0, n, step):
+        usual &= all_below(load_row(work, angles + i), LIMIT)
+    if usual:
+        for i in range(0, n, step):
+            s, c = _reduced(load_row(work, angles + i))
+            store_row(work, sines + i, s)
+            store_row(work, cosines + i, c)
+    else:
+        for i in range(0, n, step):
+            s, c = sincos(load_row(work, angles + i))
+            store_row(work, sines + i, s)
+            store_row(work, cosines + i, c)
 
 
 @kernel
