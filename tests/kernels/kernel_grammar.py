@@ -1,0 +1,116 @@
+"""The grammar of kernel sources, and a checker that answers with one sentence for each violation.
+
+A module is one of three: ours to compile (most), EXTENDING (it teaches Numba types and functions), or PYTHON (it builds,
+lists or runs kernels). Decorated functions of all obey the rules of arguments; those of the first kind also the rules of
+bodies: nothing but scalars, tuples, and buffers reached through load and store, so that one text runs on every scalar.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+
+OURS = {"kernel", "inlined", "immediate"}
+NUMBAS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "generated_jit", "jit_module"}
+TEACHING = {"overload", "intrinsic", "register_model", "overload_method", "overload_attribute", "typeof_impl"}
+EXTENDING = {"pack", "memory", "transpose"}
+PYTHON = {"__init__", "_jit", "entry", "entries", "layout", "plain", "scalars", "counting"}
+PACKAGES = {"numpy", "numba", "llvmlite"}
+BUFFERS = {"topology", "parameters", "work"}  # and whatever a function loads from or stores to
+BUILTINS = {"range", "min", "max", "len", "abs"}
+FORBIDDEN = (
+    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp, ast.Lambda, ast.Try, ast.With,
+    ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Raise, ast.Assert, ast.Import, ast.ImportFrom,
+    ast.ClassDef, ast.FunctionDef, ast.JoinedStr, ast.Delete, ast.NamedExpr, ast.Starred, ast.Match,
+)  # fmt: skip
+
+
+def violations(source: str, module: str) -> list[str]:
+    """What breaks the grammar in the source of the kernel module of that name."""
+    tree = ast.parse(source)
+    found = [] if ast.get_docstring(tree) else [f"{module} has no docstring"]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found += _imports(node, module)
+        if isinstance(node, ast.FunctionDef):
+            found += _function(node, module)
+    if module not in EXTENDING | PYTHON:
+        found += _undecorated(tree, module)
+    return found
+
+
+def _name(node: ast.expr) -> str:
+    """`njit` of njit, njit(...), numba.njit and numba.njit(...)."""
+    if isinstance(node, ast.Call):
+        return _name(node.func)
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _decorators(function: ast.FunctionDef) -> set[str]:
+    return {_name(d) for d in function.decorator_list}
+
+
+def _imports(node: ast.Import | ast.ImportFrom, module: str) -> list[str]:
+    relative = isinstance(node, ast.ImportFrom) and node.level > 0
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    allowed = PACKAGES | set(sys.stdlib_module_names) | {"__future__"}
+    wrong = [n for n in names if n.split(".")[0] not in allowed and not f"{n}.".startswith("freeflyer.kernels.")]
+    return [f"{module} imports {n or '.'}" for n in (names if relative else wrong)]
+
+
+def _function(node: ast.FunctionDef, module: str) -> list[str]:
+    where, decorators = f"{module}.{node.name}", _decorators(node)
+    found = []
+    if decorators & NUMBAS:
+        found.append(f"{where} is compiled by Numba's own decorator: use kernel or inlined")
+    if decorators & TEACHING and module not in EXTENDING:
+        found.append(f"{where} extends Numba outside of {sorted(EXTENDING)}")
+    if not decorators & OURS:
+        return found
+    a = node.args
+    if len(node.decorator_list) > 1:
+        found.append(f"{where} has more than one decorator")
+    if a.defaults or a.kw_defaults:
+        found.append(f"{where} has default arguments")
+    if a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs:
+        found.append(f"{where} has arguments that are not plain positional ones")
+    names = [x.arg for x in a.args]
+    if "topology" in names[1:]:
+        found.append(f"{where} takes topology, but not first")
+    if "parameters" in names and names[:2] != ["topology", "parameters"] and "topology" in names:
+        found.append(f"{where} takes parameters, but not next to topology")
+    return found if module in EXTENDING | PYTHON else found + _body(node, where)
+
+
+def _body(function: ast.FunctionDef, where: str) -> list[str]:
+    statements = function.body[1:] if ast.get_docstring(function) else function.body
+    calls = [n for n in ast.walk(function) if isinstance(n, ast.Call) and n.args]
+    buffers = BUFFERS | {_name(c.args[0]) for c in calls if _name(c).startswith(("load", "store", "accumulate"))}
+    found = []
+    for node in (n for statement in statements for n in ast.walk(statement)):
+        if isinstance(node, FORBIDDEN):
+            found.append(f"{where} uses {type(node).__name__}")
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes | complex):
+            found.append(f"{where} holds the constant {node.value!r}")
+        if isinstance(node, ast.Name) and node.id in ("np", "numpy"):
+            found.append(f"{where} uses numpy: only `workspace` allocates")
+        if isinstance(node, ast.Name) and node.id == "math" and not where.startswith("trig."):
+            found.append(f"{where} uses math, which knows floats only")
+        if isinstance(node, ast.Subscript):
+            base = getattr(node.value, "id", "")
+            if not isinstance(node.ctx, ast.Load) or base in buffers:
+                found.append(f"{where} reaches into {base or 'a buffer'} without load or store")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if hasattr(builtins, node.func.id) and node.func.id not in BUILTINS:
+                found.append(f"{where} calls {node.func.id}")
+    return found
+
+
+def _undecorated(tree: ast.Module, module: str) -> list[str]:
+    """Functions that are not compiled may only serve to make constants when the module is imported."""
+    plain = {n.name for n in tree.body if isinstance(n, ast.FunctionDef) and not _decorators(n)}
+    compiled = [n for n in tree.body if isinstance(n, ast.FunctionDef) and _decorators(n)]
+    used = {n.id for f in compiled for n in ast.walk(f) if isinstance(n, ast.Name)}
+    found = [f"{module}.{name} is not compiled, but compiled code uses it" for name in sorted(plain & used)]
+    return found + [f"{module}.{name} is neither compiled nor private" for name in sorted(plain) if name[0] != "_"]
