@@ -16,7 +16,6 @@ import numpy as np
 import pinocchio as pin
 from peers import following
 
-from freeflyer.model.build import turn_z_to
 from freeflyer.model.description import WORLD, Description, Inertia, Joint
 from freeflyer.model.model import Model
 
@@ -88,6 +87,14 @@ def inertia(x: Inertia) -> Any:
     return pin.Inertia(x.mass, x.com, x.rotational)
 
 
+def shortest_turn(axis: np.ndarray) -> np.ndarray:
+    """The rotation (3, 3) that takes z to a unit vector by the shortest way; to -z, about x."""
+    x, y, z = axis
+    sine = np.hypot(x, y)
+    about = np.array([-y, x, 0.0]) / sine if sine > 0.0 else np.array([1.0, 0.0, 0.0])
+    return pin.exp3(np.arctan2(sine, z) * about)
+
+
 def joint_models(j: Joint, composite: bool) -> list[Any]:
     axis = j.axis / np.linalg.norm(j.axis)
     match j.kind:
@@ -104,7 +111,7 @@ def joint_models(j: Joint, composite: bool) -> list[Any]:
         case "cylindrical":
             parts = [Slide(axis), Turn(axis)]
         case "planar":
-            A = turn_z_to(axis)
+            A = shortest_turn(axis)
             parts = [Slide(A[:, 0]), Slide(A[:, 1]), Turn(axis)]
         case "universal":
             other = j.axis2 / np.linalg.norm(j.axis2)

@@ -76,6 +76,26 @@ def test_mixed_trees_agree(seed: int) -> None:
     assert too_large(compare(model, seed)) == {}
 
 
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "cylindrical", "planar", "universal"])
+def test_axes_near_the_poles(kind: str) -> None:
+    """z and -z themselves, and all but: the robot's axes are turned to z, where digits could be lost.
+
+    The x and y of a planar joint turn quickly as its normal comes close to -z, and are a matter of choice there.
+    """
+    rng = np.random.default_rng(4)
+    for tilt in (0.0, 1e-15, 1e-12, 1e-9, 1e-7, 1e-6, 1.5e-6, 3e-6, 1e-5, 1e-4, 1e-3, 1e-2):
+        if kind == "planar" and 0.0 < tilt < 3e-6:
+            continue
+        for z in (1.0, -1.0):
+            d = random_description(rng, 3, (kind,), mimics=0.0)
+            joint = d.joint("joint_2")
+            axis = np.array([0.6 * tilt, -0.8 * tilt, z])
+            model = ff.load(d.with_joint(replace(joint, axis=axis, axis2=np.array([0.3, 1.0, 0.0]))), base=None)
+            found = compare(model, 4)
+            assert too_large(found) == {}, f"axis {axis}"
+            assert found["pose"] < 1e-13
+
+
 LAYOUTS = {  # (parent, mimicked joint) of joints 1 to 4; joint 0 leads
     "follower below its leader": ((0, None), (1, 1), (2, None), (3, None)),
     "two followers below their leader": ((0, None), (1, 1), (2, 1), (3, None)),

@@ -1,0 +1,60 @@
+"""Random robots at random states, as hypothesis draws them: small numbers and a seed, so that a failure shrinks and repeats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from random_robots import BASES, KINDS, random_robot
+
+import freeflyer as ff
+
+# Each example costs a few milliseconds; compiling on the first is no fault of it.
+few = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+@dataclass(frozen=True, repr=False)
+class Case:
+    """A robot and a state: q (nq,), and v, a, tau (nv,) of order 1 (SI units, radians)."""
+
+    label: str
+    model: ff.Model
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    tau: np.ndarray
+    rng: np.random.Generator
+
+    def _repr_pretty_(self, printer: object, cycle: bool) -> None:
+        printer.text(self.label)  # how to make it again, instead of all its numbers
+
+    def __repr__(self) -> str:
+        return self.label
+
+    @property
+    def links(self) -> list[str]:
+        """Those that move."""
+        still = {"world"} if self.model.joints[0].parent == "world" else {"world", "link_0"}
+        return [name for name in self.model.link_names if name not in still]
+
+
+@st.composite
+def cases(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS, bases: tuple[str, ...] = BASES, most: int = 9) -> Case:
+    """A robot of up to `most` joints beyond its base."""
+    base = draw(st.sampled_from(bases))
+    n = draw(st.integers(1 if base == "fixed" else 0, most))
+    mimics, armature, seed = draw(st.booleans()), draw(st.booleans()), draw(st.integers(0, 2**32 - 1))
+    return case(seed, n, kinds, base, 0.4 if mimics else 0.0, armature)
+
+
+def case(seed: int, n: int, kinds: tuple[str, ...] = KINDS, base: str = "free", mimics: float = 0.4,
+         armature: bool = True) -> Case:  # fmt: skip
+    rng = np.random.default_rng(seed)
+    model = random_robot(rng, n, kinds, base, mimics, armature)
+    while model.nv == 0:  # all joints fixed, to a fixed base
+        model = random_robot(rng, n, kinds, base, mimics, armature)
+    v, a, tau = rng.standard_normal((3, model.nv))
+    label = f"case({seed}, {n}, {kinds}, {base!r}, {mimics}, {armature})"
+    return Case(label, model, ff.random_configuration(model, rng), v, a, tau, rng)

@@ -1,0 +1,262 @@
+"""The laws of mechanics on random trees: all joint kinds, branches, mimic joints, free, fixed and planar bases.
+
+Differences are central and of fourth order (flow.central) with STEP: their error is h^4 = 1e-12 times a fifth derivative,
+which for joint rates of up to 5 rad/s along a chain is 1e3 to 1e5, plus rounding / h = 1e-12. Identities without
+differences and solves hold to a few hundred roundings.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from answers import EXPRESSED, relative, times
+from cases import Case, cases, few
+from flow import central
+from hypothesis import given
+from random_robots import KINDS, random_rotation
+
+import freeflyer as ff
+
+STEP = 1e-3
+DIFFERENCED = 1e-7
+EXACT = 1e-12
+EPS = float(np.finfo(float).eps)
+HOLONOMIC = tuple(k for k in KINDS if k not in ("spherical", "free"))  # velocities are rates of coordinates
+FORMS = ("passive", "hamel")
+
+
+def moved(c: Case, h: float) -> np.ndarray:
+    """q after h seconds at constant v."""
+    return ff.integrate(c.model, c.q, h * c.v)
+
+
+def solved(M: np.ndarray) -> float:
+    """The tolerance of a solve with M: 100 eps times its condition number."""
+    return max(EXACT, 100 * EPS * float(np.linalg.cond(M)))
+
+
+@few
+@given(cases())
+def test_rate_of_mass_matrix_is_C_plus_its_transpose(c: Case) -> None:
+    C = ff.coriolis_matrix(c.model, c.q, c.v)
+    rate = central(lambda h: ff.mass_matrix(c.model, moved(c, h)), STEP)
+    assert relative(C + C.T, rate, 2, floor=float(np.abs(ff.mass_matrix(c.model, c.q)).max())) < DIFFERENCED
+
+
+@few
+@given(cases())
+def test_coriolis_matrices_make_the_bias_forces(c: Case) -> None:
+    bias, weight = ff.bias_forces(c.model, c.q, c.v), ff.gravity_forces(c.model, c.q)
+    for form in FORMS:
+        C = ff.coriolis_matrix(c.model, c.q, c.v, form)
+        assert relative(C @ c.v + weight, bias, 1, floor=float(np.abs(C).max())) < EXACT, form
+
+
+@few
+@given(cases(kinds=HOLONOMIC, bases=("free",)))
+def test_hamel_form_is_the_one_of_the_thesis(c: Case) -> None:
+    """papers/004 (3.39), its derivatives of M taken by differences along each joint coordinate."""
+    l, w, nv = c.v[:3], c.v[3:6], c.model.nv
+    q, v, n = c.q, c.v, nv - 6
+    skew = [np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) for x, y, z in (l, w)]
+    ad = np.block([[skew[1], skew[0]], [np.zeros((3, 3)), skew[1]]])
+    M = ff.mass_matrix(c.model, q)
+    rate = central(lambda h: ff.mass_matrix(c.model, moved(c, h)), STEP)
+    along = np.hstack([np.zeros((n, 6)), np.eye(n)])
+    slope = central(lambda h: ff.mass_matrix(c.model, ff.integrate(c.model, q, h * along)), STEP)  # (n, nv, nv)
+    M_b_q = np.einsum("j,ijk->ik", v[:6], slope[:, :6, :6])
+    M_bq_q = np.einsum("j,ijk->ik", v[:6], slope[:, :6, 6:])
+    M_q_q = np.einsum("j,ijk->ik", v[6:], slope[:, 6:, 6:])
+    expected = np.block([
+        [rate[:6, :6] - ad.T @ M[:6, :6], rate[:6, 6:] - ad.T @ M[:6, 6:]],
+        [rate[6:, :6] - 0.5 * M_b_q, rate[6:, 6:] - M_bq_q - 0.5 * M_q_q],
+    ])  # fmt: skip
+    C = ff.coriolis_matrix(c.model, q, v, "hamel")
+    assert relative(C, expected, 2, floor=float(np.abs(M).max())) < DIFFERENCED
+
+
+@few
+@given(cases())
+def test_mass_matrix_and_its_inverse(c: Case) -> None:
+    M, inverse = ff.mass_matrix(c.model, c.q), ff.inverse_mass_matrix(c.model, c.q)
+    assert np.array_equal(M, M.T)
+    assert np.array_equal(inverse, inverse.T)
+    assert np.linalg.eigvalsh(M)[0] > 0.0
+    assert relative(M @ inverse, np.eye(c.model.nv), 2) < solved(M)
+
+
+@few
+@given(cases())
+def test_forward_and_inverse_dynamics_undo_each_other(c: Case) -> None:
+    M = ff.mass_matrix(c.model, c.q)
+    tau = ff.inverse_dynamics(c.model, c.q, c.v, c.a)
+    assert relative(ff.forward_dynamics(c.model, c.q, c.v, tau), c.a, 1) < solved(M)
+    a = ff.forward_dynamics(c.model, c.q, c.v, c.tau)
+    assert relative(ff.inverse_dynamics(c.model, c.q, c.v, a), c.tau, 1) < solved(M)
+
+
+@few
+@given(cases())
+def test_inverse_dynamics_term_by_term(c: Case) -> None:
+    M, bias = ff.mass_matrix(c.model, c.q), ff.bias_forces(c.model, c.q, c.v)
+    tau = ff.inverse_dynamics(c.model, c.q, c.v, c.a)
+    assert relative(M @ c.a + bias, tau, 1, floor=float(np.abs(M).max())) < EXACT
+    weight = ff.gravity_forces(c.model, c.q)
+    assert relative(ff.bias_forces(c.model, c.q, c.model.zero), weight, 1, floor=1.0) < EXACT
+    assert relative(ff.bias_forces(c.model, c.q, 2.0 * c.v) - weight, 4.0 * (bias - weight), 1, floor=1.0) < EXACT
+
+
+@few
+@given(cases())
+def test_momentum_and_energy_are_sums_over_links(c: Case) -> None:
+    """From each link's own pose, velocity and inertia, by the textbook."""
+    model, mass = c.model, 0.0
+    moment, energy, spins, momenta = np.zeros(3), 0.5 * model.armature @ c.v**2, [], []
+    for name in c.links:
+        x = model.description.link(name).inertia
+        X, V = ff.frame_pose(model, c.q, name), ff.frame_velocity(model, c.q, c.v, name, "mixed")
+        R, w = X[:3, :3], V[3:]
+        p, l = R @ x.com + X[:3, 3], V[:3] + np.cross(w, R @ x.com)
+        spin = R @ x.rotational @ R.T @ w
+        mass, moment = mass + x.mass, moment + x.mass * p
+        energy += 0.5 * (x.mass * l @ l + w @ spin)
+        spins.append(spin)
+        momenta.append((p, x.mass * l))
+    com = moment / mass
+    h = np.concatenate([
+        sum(l for _, l in momenta), sum(np.cross(p - com, l) for p, l in momenta) + sum(spins),
+    ])  # fmt: skip
+    at_once = ff.kinematics(model, c.q, c.v)
+    assert model.mass == pytest.approx(mass, rel=EXACT)
+    assert relative(ff.center_of_mass(model, c.q), com, 1, floor=1.0) < EXACT
+    assert relative(ff.centroidal_momentum(model, c.q, c.v), h, 1, floor=1.0) < EXACT
+    assert relative(ff.centroidal_momentum_matrix(model, c.q) @ c.v, h, 1, floor=1.0) < EXACT
+    assert relative(at_once.centroidal_momentum, h, 1, floor=1.0) < EXACT
+    assert relative(at_once.center_of_mass_velocity, h[:3] / mass, 1, floor=1.0) < EXACT
+    assert ff.kinetic_energy(model, c.q, c.v) == pytest.approx(energy, rel=EXACT)
+    assert at_once.kinetic_energy == pytest.approx(energy, rel=EXACT)
+    assert ff.potential_energy(model, c.q) == pytest.approx(-mass * model.gravity @ com, rel=EXACT, abs=EXACT)
+
+
+@few
+@given(cases())
+def test_centroidal_bias_is_the_rate_of_momentum(c: Case) -> None:
+    rate = central(lambda h: ff.centroidal_momentum(c.model, moved(c, h), c.v), STEP)
+    assert relative(ff.centroidal_bias(c.model, c.q, c.v), rate, 1, floor=c.model.mass) < DIFFERENCED
+    along = central(lambda h: ff.center_of_mass(c.model, moved(c, h)), STEP)
+    assert relative(ff.center_of_mass_jacobian(c.model, c.q) @ c.v, along, 1, floor=1.0) < DIFFERENCED
+
+
+@few
+@given(cases())
+def test_frames_move_by_their_jacobians(c: Case) -> None:
+    model, q, v = c.model, c.q, c.v
+    for frame in (c.links[-1], "site_0", "site_1"):
+        X = ff.frame_pose(model, q, frame)
+        R, p = X[:3, :3], X[:3, 3]
+        rate = central(lambda h, f=frame: ff.frame_pose(model, moved(c, h), f), STEP)
+        W = rate[:3, :3] @ R.T
+        w = np.array([W[2, 1], W[0, 2], W[1, 0]])
+        l = rate[:3, 3]
+        expected = {
+            "body": np.concatenate([R.T @ l, R.T @ w]), "mixed": np.concatenate([l, w]),
+            "world": np.concatenate([l + np.cross(p, w), w]),
+        }  # fmt: skip
+        for e in EXPRESSED:
+            J, V = ff.frame_jacobian(model, q, frame, e), ff.frame_velocity(model, q, v, frame, e)
+            assert relative(V, expected[e], 1, floor=1.0) < DIFFERENCED
+            assert relative(J @ v, V, 1, floor=1.0) < EXACT
+            turning = central(lambda h, f=frame, e=e: ff.frame_jacobian(model, moved(c, h), f, e), STEP)
+            assert relative(ff.frame_bias_acceleration(model, q, v, frame, e), turning @ v, 1, floor=1.0) < DIFFERENCED
+
+
+@few
+@given(cases())
+def test_external_wrenches_act_through_jacobians(c: Case) -> None:
+    model, q, v, frames = c.model, c.q, c.v, (c.links[0], c.links[-1], "site_0")
+    wrenches = {name: c.rng.standard_normal(6) for name in frames}
+    loads = sum(ff.frame_jacobian(model, q, name).T @ w for name, w in wrenches.items())
+    tau = ff.inverse_dynamics(model, q, v, c.a)
+    assert relative(ff.inverse_dynamics(model, q, v, c.a, wrenches), tau - loads, 1, floor=1.0) < EXACT
+    a = ff.forward_dynamics(model, q, v, c.tau, wrenches)
+    assert relative(a, ff.forward_dynamics(model, q, v, c.tau + loads), 1) < EXACT
+    assert relative(ff.inverse_dynamics(model, q, v, a, wrenches), c.tau, 1) < solved(ff.mass_matrix(model, q))
+    still = {name: w for name, w in wrenches.items() if not ff.frame_jacobian(model, q, name).any()}
+    assert np.array_equal(ff.inverse_dynamics(model, q, v, c.a, still), tau)
+
+
+@few
+@given(cases())
+def test_gravity_keyword_is_another_gravity(c: Case) -> None:
+    model, g = c.model, c.rng.standard_normal(3)
+    other = ff.with_gravity(model, g)
+    assert np.array_equal(ff.gravity_forces(model, c.q, gravity=g), ff.gravity_forces(other, c.q))
+    assert np.array_equal(ff.bias_forces(model, c.q, c.v, gravity=g), ff.bias_forces(other, c.q, c.v))
+    assert np.array_equal(
+        ff.inverse_dynamics(model, c.q, c.v, c.a, gravity=g), ff.inverse_dynamics(other, c.q, c.v, c.a)
+    )
+    assert np.array_equal(
+        ff.forward_dynamics(model, c.q, c.v, c.tau, gravity=g), ff.forward_dynamics(other, c.q, c.v, c.tau)
+    )
+    assert ff.potential_energy(model, c.q, gravity=g) == ff.potential_energy(other, c.q)
+    J = ff.center_of_mass_jacobian(model, c.q)
+    assert relative(ff.gravity_forces(model, c.q, gravity=g), -model.mass * J.T @ g, 1, floor=1.0) < EXACT
+    assert not ff.gravity_forces(model, c.q, gravity=(0, 0, 0)).any()
+    C = ff.coriolis_matrix(model, c.q, c.v)
+    weightless = ff.bias_forces(model, c.q, c.v, gravity=(0, 0, 0))
+    assert relative(weightless, C @ c.v, 1, floor=model.mass) < EXACT
+
+
+def displaced(c: Case, S: np.ndarray) -> np.ndarray:
+    """q with all that floats carried by S (4, 4), a displacement of the world."""
+    q = c.q.copy()
+    for joint in c.model.joints:
+        if joint.kind == "free" and joint.parent == "world":
+            P, at = c.model.description.joint(joint.name).placement, slice(joint.iq, joint.iq + 7)
+            X = ff.spatial.se3.from_position_quaternion(q[at][:3], q[at][3:])
+            X = np.linalg.inv(P) @ S @ P @ X
+            q[at] = [*X[:3, 3], *ff.spatial.quaternion.from_matrix(X[:3, :3])]
+    return q
+
+
+@few
+@given(cases(bases=("free", "two free")))
+def test_a_rigid_displacement_changes_nothing_inside(c: Case) -> None:
+    """With gravity turned along, forces and accelerations stay; momentum, in world axes, turns."""
+    model, S = c.model, np.eye(4)
+    S[:3, :3], S[:3, 3] = random_rotation(c.rng), c.rng.standard_normal(3)
+    q, turned = displaced(c, S), ff.with_gravity(model, S[:3, :3] @ model.gravity)
+    M, R = ff.mass_matrix(model, c.q), S[:3, :3]
+    weight = 9.81 * model.mass
+    assert relative(ff.mass_matrix(model, q), M, 2) < EXACT
+    for form in FORMS:
+        C = ff.coriolis_matrix(model, c.q, c.v, form)
+        assert relative(ff.coriolis_matrix(model, q, c.v, form), C, 2, floor=model.mass) < EXACT
+    tau = ff.inverse_dynamics(model, c.q, c.v, c.a)
+    assert relative(ff.inverse_dynamics(turned, q, c.v, c.a), tau, 1, floor=weight) < EXACT
+    a = ff.forward_dynamics(model, c.q, c.v, c.tau)
+    assert relative(ff.forward_dynamics(turned, q, c.v, c.tau), a, 1) < solved(M)
+    h, h_turned = ff.centroidal_momentum(model, c.q, c.v), ff.centroidal_momentum(model, q, c.v)
+    assert relative(h_turned, np.concatenate([R @ h[:3], R @ h[3:]]), 1, floor=model.mass) < EXACT
+    X = ff.frame_pose(model, c.q, c.links[-1])
+    assert relative(ff.frame_pose(model, q, c.links[-1]), S @ X, 2) < EXACT
+
+
+@few
+@given(cases(bases=("free",)))
+def test_base_rows_are_the_momentum_of_the_whole(c: Case) -> None:
+    """The base's part of M v is the momentum about the base's origin, in its axes; so is that of the bias its rate."""
+    model, base = c.model, c.model.joint("base")
+    X, com = ff.frame_pose(model, c.q, "link_0"), ff.center_of_mass(model, c.q)
+    R, here = X[:3, :3], slice(base.iv, base.iv + 6)
+    for h, f in (
+        (ff.centroidal_momentum(model, c.q, c.v), ff.mass_matrix(model, c.q)[here] @ c.v),
+        (ff.centroidal_bias(model, c.q, c.v), ff.bias_forces(model, c.q, c.v, gravity=(0, 0, 0))[here]),
+    ):
+        about = np.concatenate([R.T @ h[:3], R.T @ (h[3:] + np.cross(com - X[:3, 3], h[:3]))])
+        assert relative(f, about, 1, floor=model.mass) < EXACT
+
+
+def test_times_with_leading_axes() -> None:
+    A, x = np.arange(24.0).reshape(2, 3, 4), np.arange(8.0).reshape(2, 4)
+    np.testing.assert_array_equal(times(A, x), np.stack([A[0] @ x[0], A[1] @ x[1]]))

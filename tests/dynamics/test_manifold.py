@@ -1,0 +1,135 @@
+"""integrate and difference: a group's exponential and logarithm, across every angle where the kernel changes its formula."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from answers import relative
+from cases import Case, cases, few
+from flow import central, rates
+from hypothesis import given
+from random_robots import ONE_DOF, random_robot, random_rotation
+from scipy.linalg import expm
+
+import freeflyer as ff
+from freeflyer.spatial import se3
+
+EXACT = 2e-15  # relative to steps of size 1: a few roundings
+SMALL = (0.0, 1e-300, 1e-160, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)
+SWITCH = tuple(s + d for s in (1.0, 2.0) for d in (-1e-3, -1e-9, -2e-16, 0.0, 4e-16, 1e-9, 1e-3))  # of the power series
+LOGARITHM = tuple(2.0 * np.arcsin(1e-3) + d for d in (-1e-6, -1e-12, 0.0, 1e-12, 1e-6))  # where difference takes atan2
+NEAR_PI = tuple(np.pi - d for d in (1.0, 0.1, 1e-3, 1e-5, 1e-7))
+ANGLES = SMALL + SWITCH + LOGARITHM + NEAR_PI
+FLOATING = ff.robots.chain(1, "fixed", base="free")
+
+
+def twists(angles: tuple[float, ...], per_angle: int = 6) -> np.ndarray:
+    """(n, 6): about random axes, the coordinate axes first, with linear parts of order 1."""
+    rng = np.random.default_rng(5)
+    axes = np.vstack([np.eye(3), rng.standard_normal((per_angle - 3, 3))])
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    w = np.array([angle * axis for angle in angles for axis in axes])
+    return np.hstack([rng.standard_normal(w.shape), w])
+
+
+def starts(n: int) -> np.ndarray:
+    return ff.random_configuration(FLOATING, np.random.default_rng(6), n)
+
+
+def pose(q: np.ndarray) -> np.ndarray:
+    return se3.from_position_quaternion(q[..., :3], q[..., 3:])
+
+
+def test_integrate_is_the_exponential() -> None:
+    """Of a body twist, by the matrix series: X(q (+) dv) = X(q) exp(dv^)."""
+    dv = twists(ANGLES)
+    q = starts(len(dv))
+    expected = pose(q) @ np.stack([expm(se3.hat(x)) for x in dv])
+    np.testing.assert_allclose(pose(ff.integrate(FLOATING, q, dv)), expected, atol=1e-14)  # expm is right to about 5e-15
+    one = np.stack([ff.integrate(FLOATING, *x) for x in zip(q, dv)])
+    np.testing.assert_allclose(pose(one), expected, atol=1e-14)
+
+
+def test_small_steps_keep_all_their_digits() -> None:
+    """From the neutral posture: the displacement and the vector part are dv and half of it, to the last digits."""
+    dv = twists(tuple(a for a in SMALL if a < 1e-7))
+    out = ff.integrate(FLOATING, ff.neutral(FLOATING), dv)
+    np.testing.assert_allclose(out[:, 3:6], 0.5 * dv[:, 3:], rtol=1e-14, atol=0.0)
+    np.testing.assert_allclose(out[:, :3], dv[:, :3], rtol=1e-6)
+    back = ff.difference(FLOATING, ff.neutral(FLOATING), out)
+    np.testing.assert_allclose(back[:, 3:], dv[:, 3:], rtol=1e-14, atol=0.0)
+
+
+@pytest.mark.parametrize("angles", [SMALL, SWITCH, LOGARITHM, NEAR_PI])
+def test_difference_undoes_integrate(angles: tuple[float, ...]) -> None:
+    """Near pi by d, rounding of the quaternion costs no digit of the rotation vector, but 1 / d of those of the twist."""
+    dv = twists(angles)
+    q = starts(len(dv))
+    ahead = ff.integrate(FLOATING, q, dv)
+    np.testing.assert_allclose(np.linalg.norm(ahead[:, 3:], axis=1), 1.0, atol=4e-16)
+    back = ff.difference(FLOATING, q, ahead)
+    assert relative(back, dv, 1, floor=1.0) < 2e-14
+    assert relative(np.stack([ff.difference(FLOATING, *x) for x in zip(q, ahead)]), dv, 1, floor=1.0) < 2e-14
+    assert relative(ff.difference(FLOATING, q, ahead * [1, 1, 1, -1, -1, -1, -1]), dv, 1, floor=1.0) < 2e-14
+
+
+def test_difference_goes_the_short_way() -> None:
+    dv = twists((np.pi + 1e-3, 4.0, 6.0, 2.0 * np.pi + 0.1))
+    q = starts(len(dv))
+    ahead = ff.integrate(FLOATING, q, dv)
+    back = ff.difference(FLOATING, q, ahead)
+    assert np.linalg.norm(back[:, 3:], axis=1).max() <= np.pi
+    np.testing.assert_allclose(pose(ff.integrate(FLOATING, q, back)), pose(ahead), atol=1e-13)
+
+
+def test_half_a_turn_is_finite_and_returns() -> None:
+    for axis in np.vstack([np.eye(3), random_rotation(np.random.default_rng(0))]):
+        q = ff.neutral(FLOATING)
+        q[:3], q[3:6], q[6] = (1.0, 2.0, 3.0), axis, 0.0
+        back = ff.difference(FLOATING, ff.neutral(FLOATING), q)
+        assert np.linalg.norm(back[3:]) == pytest.approx(np.pi, abs=1e-15)
+        np.testing.assert_allclose(pose(ff.integrate(FLOATING, ff.neutral(FLOATING), back)), pose(q), atol=1e-14)
+
+
+def test_agrees_with_pinocchio() -> None:
+    """Away from its own switches, where Pinocchio's series are short: 1e-11."""
+    dv = twists((1e-6, 1e-3, 0.1, 0.99, 1.01, 2.0, 3.0))
+    q, theirs = starts(len(dv)), pin.Model()
+    theirs.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
+    ours = ff.integrate(FLOATING, q, dv)
+    expected = np.stack([pin.integrate(theirs, *x) for x in zip(q, dv)])
+    np.testing.assert_allclose(pose(ours), pose(expected), atol=1e-11)
+    expected = np.stack([pin.difference(theirs, *x) for x in zip(q, ours)])
+    np.testing.assert_allclose(ff.difference(FLOATING, q, ours), expected, atol=1e-11)
+
+
+@few
+@given(cases())
+def test_round_trips_of_any_robot(c: Case) -> None:
+    model, q = c.model, c.q
+    step = 0.5 * c.v / max(1.0, float(np.abs(c.v).max()))
+    ahead = ff.integrate(model, q, step)
+    assert relative(ff.difference(model, q, ahead), step, 1, floor=1.0) < 1e-14
+    assert relative(ff.difference(model, ahead, q), -step, 1, floor=1.0) < 1e-14
+    assert np.abs(ff.difference(model, q, q)).max() < 1e-16
+    assert relative(ff.integrate(model, q, model.zero), q, 1, floor=1.0) < EXACT
+    halfway = ff.integrate(model, ff.integrate(model, q, 0.3 * step), 0.7 * step)  # one line: steps add up
+    assert np.abs(ff.difference(model, ahead, halfway)).max() < 1e-14
+
+
+@few
+@given(cases())
+def test_integrate_moves_by_the_velocity(c: Case) -> None:
+    """Its rate at the beginning is qdot by the definition of the joints' velocities."""
+    along = central(lambda h: ff.integrate(c.model, c.q, h * c.v), 1e-3)
+    assert relative(along, rates(c.model, c.q, c.v), 1, floor=1.0) < 1e-10
+
+
+def test_followers_own_no_coordinate() -> None:
+    model = random_robot(np.random.default_rng(1), 8, ONE_DOF, "fixed", mimics=0.8)
+    rng = np.random.default_rng(2)
+    q, dv = rng.standard_normal((2, model.nq))
+    assert model.nq == model.nv < 8
+    assert np.array_equal(ff.integrate(model, q, dv), q + dv)
+    assert np.array_equal(ff.difference(model, q, q + dv), (q + dv) - q)
