@@ -101,9 +101,8 @@ def _body(function: ast.FunctionDef, where: str) -> list[str]:
             base = getattr(node.value, "id", "")
             if not isinstance(node.ctx, ast.Load) or base in buffers:
                 found.append(f"{where} reaches into {base or 'a buffer'} without load or store")
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if hasattr(builtins, node.func.id) and node.func.id not in BUILTINS:
-                found.append(f"{where} calls {node.func.id}")
+        if isinstance(node, ast.Call) and hasattr(builtins, _name(node)) and _name(node) not in BUILTINS:
+            found.append(f"{where} calls {_name(node)}")
     return found
 
 
