@@ -6,7 +6,8 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.kernels import entries, layout, plain
-from freeflyer.kernels.entry import Entry
+from freeflyer.kernels.entry import Entry, aligned_packs
+from freeflyer.kernels.memory import Packs
 from freeflyer.model.description import joint_sizes
 from freeflyer.spatial import quaternion
 
@@ -85,3 +86,18 @@ def compiled(model: ff.Model, name: str, *arguments: object) -> list[np.ndarray]
     status = entry.single(model.handle, *flat, *outputs)
     assert status == 0, f"{name} refused a good state with status {status}"
     return outputs
+
+
+def no_scratch() -> tuple[np.ndarray, np.ndarray]:
+    """Scratch from which nothing can be taken."""
+    return np.empty(0), np.zeros(1, np.int64)
+
+
+def fresh_packs(n: int) -> Packs:
+    """A row of n Packs."""
+    return aligned_packs(n, no_scratch())
+
+
+def packs_in(data: np.ndarray) -> Packs:
+    """The row of Packs that lies in these numbers."""
+    return Packs(data, *no_scratch())

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
+from kernel_samples import fresh_packs
 
 from freeflyer.kernels import memory
-from freeflyer.kernels.entry import aligned_packs
 from freeflyer.kernels.memory import (
-    Packs,
     handle_block,
     keep_below,
     load,
@@ -40,8 +39,8 @@ def row_copied(a, b, n):
         store_row(b, i, load_row(a, i))
 
 
-def packs(data: np.ndarray) -> Packs:
-    p = aligned_packs(data.size // LANES)
+def packs(data: np.ndarray) -> memory.Packs:
+    p = fresh_packs(data.size // LANES)
     p.data[:] = data
     return p
 
@@ -95,7 +94,7 @@ def lane_total(work, n):
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 31, 100, 1001])
 def test_work_arrays_of_packs_are_aligned(n):
     """To a cache line, so that no Pack lies across two."""
-    like = aligned_packs(1)
+    like = fresh_packs(1)
     for _ in range(20):
         at, size, total = first_address(like, n)
         assert at % 64 == 0
@@ -112,7 +111,7 @@ def test_work_arrays_of_numbers():
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 64, 999])
 def test_packs_made_by_python_are_aligned(n):
     for _ in range(20):
-        data = aligned_packs(n).data
+        data = fresh_packs(n).data
         assert data.size == LANES * n
         assert data.ctypes.data % 64 == 0 or n == 0
 
@@ -157,14 +156,14 @@ def test_records_in_tiles():
         places = [at(np.zeros(1), size, i) + LANES * e for i in range(24) for e in range(size)]
         assert sorted(places) == list(range(24 * size))
         assert [at(np.zeros(1), size, i) for i in range(8)] == list(range(8))
-        assert [at(aligned_packs(1), size, i) for i in range(8)] == [size * i for i in range(8)]
+        assert [at(fresh_packs(1), size, i) for i in range(8)] == [size * i for i in range(8)]
 
 
 def test_rows_of_numbers_and_their_total():
     numbers = np.arange(30.0)
     total = numba.njit(lambda work, numbers: row_total(work, number_row(work, numbers, 4)))
     assert total(np.zeros(1), numbers) == np.arange(4.0, 12.0).sum()
-    assert total(aligned_packs(1), numbers) == 4.0
+    assert total(fresh_packs(1), numbers) == 4.0
 
 
 @numba.njit

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pytest
+from kernel_samples import packs_in
 
 from freeflyer.kernels import pack
 from freeflyer.kernels.memory import Packs, load, store
@@ -22,7 +23,7 @@ def aligned(*rows) -> Packs:
     start = (-raw.ctypes.data & 63) >> 3
     data = raw[start : start + LANES * len(rows)]
     data[:] = np.concatenate([np.asarray(r, float) for r in rows])
-    return Packs(data)
+    return packs_in(data)
 
 
 def applied(function, *rows):

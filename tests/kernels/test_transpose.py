@@ -5,8 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
+from kernel_samples import packs_in
 
-from freeflyer.kernels.memory import Packs
 from freeflyer.kernels.pack import LANES
 from freeflyer.kernels.transpose import block, finite_packs, gather, mirror, put_block, scatter, transposed
 
@@ -37,7 +37,7 @@ def test_gather(n):
     for first, stop in [(0, 8), (8, 16), (3, 20), (0, 20), *((5, 5 + k) for k in range(1, 9)), (19, 20)]:
         x = states(20, n)
         buffer, data = guarded(LANES * n)
-        assert gather(x, first, stop, Packs(data))
+        assert gather(x, first, stop, packs_in(data))
         rows = np.minimum(np.arange(first, first + LANES), stop - 1)
         np.testing.assert_array_equal(data.reshape(n, LANES), x[rows].T)
         assert untouched(buffer)
@@ -51,7 +51,7 @@ def test_scatter(n):
         data[:] = np.arange(LANES * n)
         buffer, flat = guarded(20 * n)
         out = flat.reshape(20, n)
-        scatter(Packs(data), out, first, stop)
+        scatter(packs_in(data), out, first, stop)
         last = min(first + LANES, stop)
         np.testing.assert_array_equal(out[first:last], data.reshape(n, LANES).T[: last - first])
         assert np.all(np.isnan(out[:first]))
@@ -65,8 +65,8 @@ def test_there_and_back(n):
     y = np.full_like(x, np.nan)
     _, data = guarded(LANES * n)
     for first in range(0, 29, LANES):
-        assert gather(x, first, 29, Packs(data))
-        scatter(Packs(data), y, first, 29)
+        assert gather(x, first, 29, packs_in(data))
+        scatter(packs_in(data), y, first, 29)
     np.testing.assert_array_equal(x, y)
 
 
@@ -80,18 +80,18 @@ def test_gather_sees_what_is_not_finite(n, bad):
             for k in range(n):
                 x = states(17, n)
                 x[row, k] = bad
-                assert not gather(x, first, stop, Packs(data)), (row, k)
+                assert not gather(x, first, stop, packs_in(data)), (row, k)
         x = states(17, n)
         x[: first or 0] = bad
         x[stop:] = bad
-        assert gather(x, first, stop, Packs(data))
+        assert gather(x, first, stop, packs_in(data))
 
 
 def test_no_width_at_all():
     """A robot that cannot move has states without numbers."""
     _, data = guarded(0)
-    assert gather(np.empty((8, 0)), 0, 8, Packs(data))
-    scatter(Packs(data), np.empty((8, 0)), 0, 8)
+    assert gather(np.empty((8, 0)), 0, 8, packs_in(data))
+    scatter(packs_in(data), np.empty((8, 0)), 0, 8)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40])
@@ -151,7 +151,7 @@ def test_mirror_of_packs(n):
     data[:] = np.random.default_rng(0).standard_normal(data.size)
     M = data.reshape(stride, stride, LANES)
     before = M.copy()
-    mirrored(Packs(data), Packs(data), n, stride)
+    mirrored(packs_in(data), packs_in(data), n, stride)
     i, j = np.tril_indices(n, -1)
     np.testing.assert_array_equal(M[i, j], before[j, i])
     i, j = np.triu_indices(n)

@@ -8,9 +8,9 @@ import mpmath
 import numba
 import numpy as np
 import pytest
+from kernel_samples import fresh_packs
 
 from freeflyer.kernels import trig
-from freeflyer.kernels.entry import aligned_packs
 from freeflyer.kernels.pack import LANES
 
 ULP = 2.0
@@ -42,7 +42,7 @@ def rows(x):
 def packs(x):
     """One joint of eight states at a time."""
     n = -(-x.size // LANES)
-    work = aligned_packs(3 * n)
+    work = fresh_packs(3 * n)
     work.data[:] = 0.0
     work.data[: x.size] = x
     trig.sincos_row(work, 0, n, 2 * n, n)

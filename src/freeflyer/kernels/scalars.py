@@ -66,6 +66,10 @@ def number_row(work: Any, parameters: Any, i: int) -> np.ndarray:
     return load_row(parameters, i)
 
 
+def row_width(buffer: Any, n: int) -> int:
+    return -(-n // pack.LANES) * pack.LANES
+
+
 def row_total(buffer: Any, row: Any) -> Any:
     return sum(_row(row))
 
@@ -99,6 +103,8 @@ def select_less(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 
 def all_below(a: Any, limit: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return all(all_below(x, limit) for x in a)
     return less(a, limit) is not False and less(-a, limit) is not False
 
 
@@ -162,15 +168,18 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
         memory.row_step: lambda buffer: row_step, memory.load_row: load, memory.store_row: store,
         memory.number_row: lambda work, parameters, i: load(parameters, i),
         memory.unit_row: lambda buffer, k, c: int(k == c),
+        memory.row_width: lambda buffer, n: n,
+        memory.rows_for: lambda out, n, fits: out if fits else workspace(out, n * n),
     }  # fmt: skip
     if row_step == pack.LANES:  # what remains as it is for rows of one
         rows |= {
             memory.load_row: load_row, memory.store_row: store_row, memory.number_row: number_row,
             memory.keep_below: keep_below, memory.unit_row: unit_row, memory.tile_at: tile_at,
-            memory.row_total: row_total,
+            memory.row_total: row_total, memory.row_width: row_width,
+            memory.rows_for: lambda out, n, fits: workspace(out, row_width(out, n) ** 2),
         }  # fmt: skip
     return rows | {
         memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
         transpose.mirror: mirror, pack.select_less: select_less, pack.all_below: all_below,
-        pack.fma: fma, pack.sqrt: sqrt, trig.sincos: sincos, trig.atan2: atan2,
+        pack.fma: fma, pack.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2,
     }  # fmt: skip
