@@ -17,21 +17,29 @@ def models_folder() -> Path:
     return MODELS
 
 
-@pytest.fixture
-def poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every array that the library makes for a result is full of NaN, so that an entry not written is seen.
+class Poison:
+    """numpy, but for `empty`, whose floats are all NaN."""
 
-    Without this an old, right result in reused memory could hide it.
-    """
-    from freeflyer.dynamics import equations
+    def __getattr__(self, name: str) -> object:
+        return getattr(np, name)
 
-    made = np.empty
-
+    @staticmethod
     def empty(*args: object, **options: object) -> np.ndarray:
-        x = made(*args, **options)
+        x = np.empty(*args, **options)
         if x.dtype.kind == "f":
             x.fill(np.nan)
         return x
 
-    monkeypatch.setattr(np, "empty", empty)
-    monkeypatch.setattr(equations, "empty", empty)
+
+@pytest.fixture
+def poisoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every array that the library makes for a result is full of NaN, so that an entry not written is seen.
+
+    Without this an old, right result in reused memory could hide it. Only the layer above the kernels is touched, as
+    what kernels see of numpy is compiled into them.
+    """
+    from freeflyer.dynamics import centroidal, equations, evaluate, frames, manifold
+
+    for module in (centroidal, equations, evaluate, frames, manifold):
+        monkeypatch.setattr(module, "np", Poison())
+    monkeypatch.setattr(equations, "empty", Poison.empty)

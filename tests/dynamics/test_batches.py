@@ -1,0 +1,305 @@
+"""One state or a batch of any shape, any input layout, any number of threads: the same numbers; bad input is told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from answers import relative
+from random_robots import KINDS, random_robot
+
+import freeflyer as ff
+
+Call = Callable[..., np.ndarray]
+SHAPES = ((), (1,), (3,), (2, 5), (17,), (70,), (0,), (2, 0, 3))
+# Packs and single states take the same steps, but sums run in another order: a few roundings, amplified in the solves.
+TOLERANCE, SOLVES = 1e-12, 1e-10
+SITE = "site_0"
+
+
+def wrenches(model: ff.Model) -> dict[str, np.ndarray]:
+    return {SITE: np.arange(6.0), model.link_names[-1]: np.ones(6)}
+
+
+# name: (inputs, function, axes of one result)
+FUNCTIONS: dict[str, tuple[str, Call, int]] = {
+    "integrate": ("qv", lambda m, q, v: ff.integrate(m, q, v), 1),
+    "difference": ("qq", lambda m, q, x: ff.difference(m, q, x), 1),
+    "inverse_dynamics": ("qvv", lambda m, q, v, a: ff.inverse_dynamics(m, q, v, a), 1),
+    "inverse_dynamics, wrenches": ("qvv", lambda m, q, v, a: ff.inverse_dynamics(m, q, v, a, wrenches(m)), 1),
+    "inverse_dynamics, gravity": ("qvv", lambda m, q, v, a: ff.inverse_dynamics(m, q, v, a, gravity=(1, 2, 3)), 1),
+    "forward_dynamics": ("qvv", lambda m, q, v, t: ff.forward_dynamics(m, q, v, t), 1),
+    "forward_dynamics, wrenches": ("qvv", lambda m, q, v, t: ff.forward_dynamics(m, q, v, t, wrenches(m)), 1),
+    "forward_dynamics, gravity": ("qvv", lambda m, q, v, t: ff.forward_dynamics(m, q, v, t, gravity=(1, 2, 3)), 1),
+    "bias_forces": ("qv", lambda m, q, v: ff.bias_forces(m, q, v), 1),
+    "gravity_forces": ("q", lambda m, q: ff.gravity_forces(m, q), 1),
+    "mass_matrix": ("q", lambda m, q: ff.mass_matrix(m, q), 2),
+    "inverse_mass_matrix": ("q", lambda m, q: ff.inverse_mass_matrix(m, q), 2),
+    "coriolis_matrix": ("qv", lambda m, q, v: ff.coriolis_matrix(m, q, v), 2),
+    "coriolis_matrix, hamel": ("qv", lambda m, q, v: ff.coriolis_matrix(m, q, v, "hamel"), 2),
+    "kinetic_energy": ("qv", lambda m, q, v: ff.kinetic_energy(m, q, v), 0),
+    "potential_energy": ("q", lambda m, q: ff.potential_energy(m, q), 0),
+    "center_of_mass": ("q", lambda m, q: ff.center_of_mass(m, q), 1),
+    "center_of_mass_jacobian": ("q", lambda m, q: ff.center_of_mass_jacobian(m, q), 2),
+    "centroidal_momentum_matrix": ("q", lambda m, q: ff.centroidal_momentum_matrix(m, q), 2),
+    "centroidal_momentum": ("qv", lambda m, q, v: ff.centroidal_momentum(m, q, v), 1),
+    "centroidal_bias": ("qv", lambda m, q, v: ff.centroidal_bias(m, q, v), 1),
+    "frame_pose": ("q", lambda m, q: ff.frame_pose(m, q, SITE), 2),
+    "kinematics: poses": ("qv", lambda m, q, v: ff.kinematics(m, q, v).poses, 2),
+    "kinematics: motions": ("qv", lambda m, q, v: ff.kinematics(m, q, v).motions, 2),
+    "kinematics: columns": ("qv", lambda m, q, v: ff.kinematics(m, q, v).columns, 2),
+    "kinematics: com": ("q", lambda m, q: ff.kinematics(m, q).center_of_mass, 1),
+    "kinematics: com velocity": ("qv", lambda m, q, v: ff.kinematics(m, q, v).center_of_mass_velocity, 1),
+    "kinematics: momentum": ("qv", lambda m, q, v: ff.kinematics(m, q, v).centroidal_momentum, 1),
+    "kinematics: energy": ("qv", lambda m, q, v: ff.kinematics(m, q, v).kinetic_energy, 0),
+    "kinematics: pose": ("q", lambda m, q: ff.kinematics(m, q).frame_pose(SITE), 2),
+}
+for e in ("body", "mixed", "world"):
+    FUNCTIONS |= {
+        f"frame_jacobian, {e}": ("q", lambda m, q, e=e: ff.frame_jacobian(m, q, SITE, e), 2),
+        f"frame_velocity, {e}": ("qv", lambda m, q, v, e=e: ff.frame_velocity(m, q, v, SITE, e), 1),
+        f"frame_bias, {e}": ("qv", lambda m, q, v, e=e: ff.frame_bias_acceleration(m, q, v, SITE, e), 1),
+        f"kinematics: jacobian, {e}": ("q", lambda m, q, e=e: ff.kinematics(m, q).frame_jacobian(SITE, e), 2),
+        f"kinematics: velocity, {e}": ("qv", lambda m, q, v, e=e: ff.kinematics(m, q, v).frame_velocity(SITE, e), 1),
+        f"kinematics: bias, {e}": ("qv", lambda m, q, v, e=e: ff.kinematics(m, q, v).frame_bias_acceleration(SITE, e), 1),
+    }
+ROBOTS = {
+    "humanoid": lambda: ff.build(with_site(ff.robots.humanoid())),
+    "every kind": lambda: random_robot(np.random.default_rng(0), 12, KINDS, "free", mimics=0.0),
+    "mimics": lambda: random_robot(np.random.default_rng(2), 10, KINDS, "planar", mimics=0.7),
+}
+each_robot = pytest.mark.parametrize("robot", ROBOTS)
+each_function = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+def with_site(model: ff.Model) -> ff.Description:
+    from dataclasses import replace
+
+    d = model.description
+    return replace(d, sites=(*d.sites, ff.Site(SITE, d.links[-1].name, ff.spatial.se3.exp(0.3 * np.ones(6)))))
+
+
+@pytest.fixture(scope="module")
+def robots() -> dict[str, ff.Model]:
+    return {name: make() for name, make in ROBOTS.items()}
+
+
+@pytest.fixture
+def threads() -> Iterator[None]:
+    """Puts the thread count back."""
+    before = ff.get_threads()
+    yield
+    ff.set_threads(before)
+
+
+def inputs(model: ff.Model, letters: str, shape: tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [ff.random_configuration(model, rng, shape) if x == "q" else rng.standard_normal((*shape, model.nv)) for x in letters]
+
+
+def loop(f: Call, model: ff.Model, arrays: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """State by state."""
+    states = [f(model, *(x[k] for x in arrays)) for k in np.ndindex(shape)]
+    return np.array(states).reshape(shape + np.shape(states[0]))
+
+
+@each_function
+@each_robot
+def test_batches_are_loops(robot: str, name: str, robots: dict[str, ff.Model], poisoned: None) -> None:
+    model, (letters, f, axes) = robots[robot], FUNCTIONS[name]
+    allowed = SOLVES if "forward" in name or "inverse_mass" in name else TOLERANCE
+    one = np.asarray(f(model, *inputs(model, letters, ())))
+    for shape in SHAPES:
+        arrays = inputs(model, letters, shape)
+        kept = [x.copy() for x in arrays]
+        result = np.asarray(f(model, *arrays))
+        assert result.shape == shape + one.shape
+        assert result.dtype == np.float64
+        assert one.ndim == axes
+        assert all(np.array_equal(x, y) for x, y in zip(arrays, kept))  # inputs are not written to
+        if result.size:
+            expected = loop(f, model, arrays, shape)
+            assert relative(result[..., None], expected[..., None], axes + 1) < allowed, shape
+
+
+@pytest.mark.parametrize("name", [k for k, (letters, _, _) in FUNCTIONS.items() if len(letters) > 1])
+@each_robot
+def test_leading_axes_broadcast(robot: str, name: str, robots: dict[str, ff.Model]) -> None:
+    model, (letters, f, _) = robots[robot], FUNCTIONS[name]
+    shapes = [(4, 1), (5,), ()]
+    arrays = [inputs(model, x, s, seed)[0] for seed, (x, s) in enumerate(zip(letters, shapes))]
+    full = [np.ascontiguousarray(np.broadcast_to(x, (4, 5, x.shape[-1]))) for x in arrays]
+    assert np.array_equal(f(model, *arrays), f(model, *full))
+
+
+def test_wrenches_have_batches_of_their_own(robots: dict[str, ff.Model]) -> None:
+    model = robots["humanoid"]
+    rng = np.random.default_rng(0)
+    q, v, a = inputs(model, "qvv", ())
+    w = rng.standard_normal((7, 6))
+    for f in (ff.inverse_dynamics, ff.forward_dynamics):
+        expected = np.stack([f(model, q, v, a, {SITE: x}) for x in w])
+        assert relative(f(model, q, v, a, {SITE: w}), expected, 1) < SOLVES
+
+
+BAD_WRENCHES = (
+    np.ones(5), np.ones((7, 6)), np.full(6, np.nan), np.full(6, np.inf), np.ones(6) * 1j, np.ones(6).astype(str), ["a"] * 6,
+    {"force": 1.0}, None, 1.0,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("wrench", BAD_WRENCHES, ids=lambda w: f"{np.asarray(w).dtype}{np.shape(w)}")
+def test_bad_wrenches_are_told(wrench: object, robots: dict[str, ff.Model]) -> None:
+    model = robots["humanoid"]
+    q, v, a = inputs(model, "qvv", (3,))
+    for f in (ff.inverse_dynamics, ff.forward_dynamics):
+        with pytest.raises(ff.InputError):
+            f(model, q, v, a, {SITE: wrench})
+        with pytest.raises(ff.UnknownNameError, match="nowhere"):
+            f(model, q, v, a, {"nowhere": np.ones(6)})
+        with pytest.raises(ff.InputError):
+            f(model, q, v, a, [np.ones(6)])
+
+
+@each_function
+@each_robot
+def test_results_do_not_depend_on_threads(robot: str, name: str, robots: dict[str, ff.Model], threads: None) -> None:
+    model, (letters, f, _) = robots[robot], FUNCTIONS[name]
+    arrays, results = inputs(model, letters, (203,)), []  # more than one chunk a thread, and a tail
+    for n in (1, 2, 3, 4):
+        ff.set_threads(n)
+        results.append(np.asarray(f(model, *arrays)))
+    assert all(np.array_equal(results[0], x) for x in results[1:])
+
+
+@each_function
+def test_any_layout_of_inputs(name: str, robots: dict[str, ff.Model]) -> None:
+    """Strided, reversed, Fortran-ordered, read-only, of lists and of single precision."""
+    model, (letters, f, _) = robots["every kind"], FUNCTIONS[name]
+    for shape in ((), (6,)):
+        arrays = inputs(model, letters, shape)
+        expected = f(model, *arrays)
+        strided = [np.repeat(x, 2, axis=-1)[..., ::2] for x in arrays]
+        reversed_ = [np.ascontiguousarray(x[..., ::-1])[..., ::-1] for x in arrays]
+        locked = [x.copy() for x in arrays]
+        for x in locked:
+            x.setflags(write=False)
+        for same in (strided, reversed_, [np.asfortranarray(x) for x in arrays], locked, [x.tolist() for x in arrays]):
+            assert relative(np.asarray(f(model, *same))[None], np.asarray(expected)[None], np.ndim(expected) + 1) < 1e-14
+        single = [x.astype(np.float32) for x in arrays]
+        normal = [ff.normalize_configuration(model, x) if k == "q" else x.astype(float) for k, x in zip(letters, single)]
+        close = np.asarray(f(model, *single)), np.asarray(f(model, *normal))
+        assert relative(close[0][None], close[1][None], close[0].ndim + 1) < 1e-4
+
+
+@each_function
+def test_bad_input_is_told(name: str, robots: dict[str, ff.Model]) -> None:
+    """Wrong sizes, NaN, infinities, quaternions off the unit sphere, shapes that do not broadcast: alone and in a batch."""
+    model, (letters, f, _) = robots["every kind"], FUNCTIONS[name]
+    for shape in ((), (3,), (40,)):
+        good = inputs(model, letters, shape)
+        f(model, *good)
+        for k, letter in enumerate(letters):
+            for bad in bad_arrays(good[k], letter):
+                with pytest.raises(ff.InputError):
+                    f(model, *good[:k], bad, *good[k + 1 :])
+        if shape == (3,) and len(letters) > 1:
+            with pytest.raises(ff.InputError, match="broadcast"):
+                f(model, good[0], *(np.concatenate([x, x]) for x in good[1:]))
+
+
+def bad_arrays(x: np.ndarray, letter: str) -> Iterator[np.ndarray]:
+    yield x[..., :-1]
+    yield np.concatenate([x, x[..., :1]], axis=-1)
+    yield x[..., None]
+    yield x.astype(complex)
+    yield x.astype(str)
+    for value in (np.nan, np.inf, -np.inf):
+        for at in (0, -1):
+            bad = x.copy()
+            bad[..., at].flat[-1] = value if x.ndim > 1 else 0.0
+            if x.ndim == 1:
+                bad[at] = value
+            yield bad
+    if letter == "q":
+        bad = x.copy()
+        bad[..., 3:7] *= 1.001
+        yield bad
+        bad = x.copy()
+        bad[..., 3:7] = 0.0
+        yield bad
+
+
+OUT = {
+    "inverse_dynamics": "qvv", "forward_dynamics": "qvv", "bias_forces": "qv", "gravity_forces": "q", "mass_matrix": "q",
+    "inverse_mass_matrix": "q", "coriolis_matrix": "qv", "centroidal_momentum_matrix": "q",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUT)
+def test_out_receives_the_result(name: str, robots: dict[str, ff.Model]) -> None:
+    model, f = robots["mimics"], getattr(ff, name)
+    for shape in ((), (5,)):
+        arrays = inputs(model, OUT[name], shape)
+        expected = f(model, *arrays)
+        out = np.full(expected.shape, np.nan)
+        assert f(model, *arrays, out=out) is out
+        assert relative(out[None], expected[None], expected.ndim + 1) < 1e-14
+        for bad in (out[..., :-1], np.zeros(out.shape, np.float32), out.tolist(), np.asfortranarray(np.zeros((3, *out.shape)).T)):
+            with pytest.raises(ff.InputError, match="out must be"):
+                f(model, *arrays, out=bad)
+
+
+@each_robot
+def test_a_far_base_costs_what_it_must(robot: str, robots: dict[str, ff.Model]) -> None:
+    """At 10 km positions hold 2e-12 m. What depends on them is as exact; what does not is as it is at home."""
+    model = robots[robot]
+    q, v, a = inputs(model, "qvv", (5,))
+    far = q.copy()
+    far[:, :2] += 1e4  # of a free or planar base
+    for name, (letters, f, axes) in FUNCTIONS.items():
+        if axes == 0 or letters == "qq" or name.startswith(("integrate", "kinematics: poses", "kinematics: pose")):
+            continue
+        here, there = (np.asarray(f(model, x, *(v, a)[: len(letters) - 1])) for x in (q, far))
+        if name in ("frame_pose", "center_of_mass", "kinematics: com"):
+            here, there = np.diff(here, axis=0), np.diff(there, axis=0)  # the same displacement for all
+            assert relative(there, here, axes, floor=1.0) < 1e-11, name
+        elif name.endswith(", world"):
+            continue  # about the world's origin: another quantity there
+        else:
+            about_com = "momentum" in name or "centroidal" in name
+            assert relative(there, here, axes) < (1e-10 if about_com or "forward" in name else 1e-11), name
+
+
+POISON = """
+import sys; sys.path[:0] = {paths!r}
+import numpy as np, hashlib
+from test_batches import FUNCTIONS, ROBOTS, inputs
+digest = hashlib.sha256()
+for robot in ROBOTS:
+    model = ROBOTS[robot]()
+    for name, (letters, f, _) in FUNCTIONS.items():
+        for shape in ((), (11,)):
+            digest.update(np.asarray(f(model, *inputs(model, letters, shape))).tobytes())
+print(digest.hexdigest())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="MALLOC_PERTURB_ is of the GNU C library")
+def test_no_kernel_reads_memory_that_it_did_not_write() -> None:
+    """The same bits, whatever the allocator leaves in fresh memory."""
+    here = Path(__file__).parent
+    code = POISON.format(paths=[str(here), str(here.parent)])
+    digests = set()
+    for byte in ("0", "128", "85"):
+        run = subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "MALLOC_PERTURB_": byte}, capture_output=True, text=True, timeout=300
+        )
+        assert run.returncode == 0, run.stderr
+        digests.add(run.stdout.strip())
+    assert len(digests) == 1
