@@ -21,6 +21,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.registry import CPUDispatcher
 
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 NEVER_COMPILED = {
@@ -33,22 +34,36 @@ NEVER_COMPILED = {
 
 
 def kernel(function: Callable) -> Any:
-    """Compile on first use, cached on disk. Small functions are inlined by LLVM into their callers."""
-    return _compiled(function, fastmath=FAST)
+    """Compiled on first use, cached on disk; LLVM decides whether to inline it into other kernels."""
+    return _compiled(function, no_cfunc_wrapper=True)
 
 
 def inlined(function: Callable) -> Any:
-    """A kernel's building block: always inlined by LLVM, never called from Python."""
-    return _compiled(function, fastmath=FAST, forceinline=True)
+    """A kernel's building block, always inlined by LLVM. Without the wrapper for Python, which takes time to compile."""
+    dispatcher = _compiled(function, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    dispatcher.__class__ = BuildingBlock
+    return dispatcher
 
 
 def immediate(function: Callable) -> Any:
     """A kernel's door for one state: so quick that releasing the interpreter lock would only cost."""
-    return _compiled(function, nogil=False, fastmath=FAST)
+    return _compiled(function, nogil=False, no_cfunc_wrapper=True)
+
+
+def released(function: Callable) -> Any:
+    """A kernel's door for a batch: releases the interpreter lock, so that several can run."""
+    return _compiled(function, no_cfunc_wrapper=True)
+
+
+class BuildingBlock(CPUDispatcher):
+    """A compiled function that only compiled functions call."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise TypeError(f"{self.__name__} is a building block of kernels: call it from a kernel, or see kernels.plain")
 
 
 def _compiled(function: Callable, nogil: bool = True, **options: Any) -> Any:
-    dispatcher = numba.njit(nogil=nogil, error_model="numpy", **options)(function)
+    dispatcher = numba.njit(nogil=nogil, error_model="numpy", fastmath=FAST, **options)(function)
     dispatcher._cache = SourceKeyedCache(function)
     return dispatcher
 

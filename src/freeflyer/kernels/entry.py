@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from freeflyer.kernels._jit import immediate, inlined, kernel
+from freeflyer.kernels._jit import immediate, inlined, kernel, released
 from freeflyer.kernels.layout import COLUMN_ROW, N_BODIES, N_Q, N_QUATERNIONS, N_V, QUATERNIONS_AT
 from freeflyer.kernels.memory import Packs, load, load_int, model_arrays
 from freeflyer.kernels.pack import LANES, all_below
@@ -116,7 +116,7 @@ def make_batch(function: Any, sizes: tuple[int, ...], solves: bool) -> Any:
                 scatter(packs_out[k], outputs[k], first, stop)
         return OK
 
-    return kernel(named(batch, f"batch.{function.py_func.__module__}.{function.py_func.__name__}"))
+    return released(named(batch, f"batch.{function.py_func.__module__}.{function.py_func.__name__}"))
 
 
 @inlined
@@ -165,6 +165,6 @@ def scratch_for(topology: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return aligned(min(LANES * (150 * bodies + 40 * row + 4 * row * row), SCRATCH_LIMIT)), np.zeros(1, np.int64)
 
 
-def aligned_packs(n: int, scratch: tuple[np.ndarray, np.ndarray]) -> Packs:
-    """A fresh row of n Packs that brings its scratch along."""
+def aligned_packs(n: int, scratch: tuple[np.ndarray, ...] = ()) -> Packs:
+    """A fresh row of n Packs that brings its scratch along, if given one."""
     return Packs(aligned(LANES * n), *scratch)

@@ -26,8 +26,8 @@ class Packs(NamedTuple):
     """
 
     data: np.ndarray
-    scratch: np.ndarray
-    used: np.ndarray
+    scratch: np.ndarray = np.empty(0)  # none: workspaces come from the system
+    used: np.ndarray = np.zeros(1, np.int64)  # stays zero where there is no scratch
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -35,45 +35,25 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any
     return builder.gep(data, [index], inbounds=True)
 
 
-@intrinsic
-def _load_number(typing_context, array, i):
-    def codegen(context, builder, sig, args):
-        return builder.load(_pointer(context, builder, sig.args[0], *args))
-
-    return array.dtype(array, types.intp), codegen
-
-
-@intrinsic
-def _store_float(typing_context, array, i, x):
-    def codegen(context, builder, sig, args):
-        builder.store(args[2], _pointer(context, builder, sig.args[0], *args[:2]))
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, types.float64), codegen
+def _place(context: Any, builder: Any, buffer_type: Any, buffer: Any, index: Any) -> tuple[Any, Any]:
+    """(pointer, LLVM type) of entry `index` of a float array or of Packs."""
+    if isinstance(buffer_type, types.Array):
+        pointer = _pointer(context, builder, buffer_type, buffer, index)
+        return pointer, pointer.type.pointee
+    first = builder.mul(index, ir.Constant(index.type, LANES))
+    pointer = _pointer(context, builder, buffer_type.types[0], builder.extract_value(buffer, 0), first)
+    return builder.bitcast(pointer, VECTOR.as_pointer()), VECTOR
 
 
-@intrinsic
-def _load_pack(typing_context, array, i):
-    """Eight numbers from flat index i on."""
-
-    def codegen(context, builder, sig, args):
-        pointer = builder.bitcast(_pointer(context, builder, sig.args[0], *args), VECTOR.as_pointer())
-        value = builder.load(pointer)
-        value.align = 8
-        return value
-
-    return pack_type(array, types.intp), codegen
+def _vector_place(context: Any, builder: Any, buffer_type: Any, buffer: Any, index: Any) -> Any:
+    """Pointer to eight numbers: those from `index` on of a float array, or entry `index` of Packs."""
+    pointer, _ = _place(context, builder, buffer_type, buffer, index)
+    return builder.bitcast(pointer, VECTOR.as_pointer())
 
 
-@intrinsic
-def _store_pack(typing_context, array, i, x):
-    def codegen(context, builder, sig, args):
-        value = as_vector(context, builder, args[2], sig.args[2])
-        pointer = _pointer(context, builder, sig.args[0], *args[:2])
-        builder.store(value, builder.bitcast(pointer, VECTOR.as_pointer())).align = 8
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, x), codegen
+def _aligned(access: Any) -> Any:
+    access.align = 8
+    return access
 
 
 @intrinsic
@@ -118,43 +98,81 @@ def handle_block(topology: np.ndarray, parameters: np.ndarray) -> np.ndarray:
     return np.array([topology.ctypes.data, topology.size, parameters.ctypes.data, parameters.size], np.int64)
 
 
-def load(buffer: Any, i: int) -> Any:
+@intrinsic
+def load(typing_context, buffer, i):
     """Entry i."""
-    return buffer[i]
+    result = buffer.dtype if isinstance(buffer, types.Array) else pack_type
+
+    def codegen(context, builder, sig, args):
+        return _aligned(builder.load(_place(context, builder, sig.args[0], *args)[0]))
+
+    return result(buffer, types.intp), codegen
 
 
-def store(buffer: Any, i: int, x: Any) -> None:
-    """Entry i becomes x."""
-    buffer[i] = x
-
-
-def load_int(topology: Any, i: int) -> int:
+@intrinsic
+def load_int(typing_context, topology, i):
     """Entry i of a topology array."""
-    return topology[i]
+
+    def codegen(context, builder, sig, args):
+        return _aligned(builder.load(_place(context, builder, sig.args[0], *args)[0]))
+
+    return types.int64(topology, types.intp), codegen
+
+
+@intrinsic
+def store(typing_context, buffer, i, x):
+    """Entry i becomes x."""
+
+    def codegen(context, builder, sig, args):
+        pointer, ty = _place(context, builder, sig.args[0], *args[:2])
+        packed = ty is VECTOR
+        value = (
+            as_vector(context, builder, args[2], sig.args[2])
+            if packed
+            else context.cast(builder, args[2], sig.args[2], types.float64)
+        )
+        _aligned(builder.store(value, pointer))
+        return context.get_dummy_value()
+
+    return types.void(buffer, types.intp, x), codegen
+
+
+@intrinsic
+def load_row(typing_context, buffer, i):
+    """Entries i, ..., i + row_step - 1 as one scalar."""
+
+    def codegen(context, builder, sig, args):
+        return _aligned(builder.load(_vector_place(context, builder, sig.args[0], *args)))
+
+    return pack_type(buffer, types.intp), codegen
+
+
+@intrinsic
+def store_row(typing_context, buffer, i, x):
+    """Entries i, ..., i + row_step - 1 become x."""
+
+    def codegen(context, builder, sig, args):
+        value = as_vector(context, builder, args[2], sig.args[2])
+        _aligned(builder.store(value, _vector_place(context, builder, sig.args[0], *args[:2])))
+        return context.get_dummy_value()
+
+    return types.void(buffer, types.intp, x), codegen
+
+
+@intrinsic
+def row_step(typing_context, buffer):
+    """How many neighbouring entries a row scalar stands for: eight of a float buffer, one of Packs, which are full."""
+    step = LANES if isinstance(buffer, types.Array) else 1
+
+    def codegen(context, builder, sig, args):
+        return ir.Constant(ir.IntType(64), step)
+
+    return types.int64(buffer), codegen
 
 
 def workspace(like: Any, n: int) -> Any:
     """n uninitialised scalars of the kind that `like` holds."""
     return [0] * n
-
-
-@overload(load, jit_options=OVERLOAD)
-def _(buffer, i):
-    if isinstance(buffer, types.Array):
-        return lambda buffer, i: _load_number(buffer, i)
-    return lambda buffer, i: _load_pack(buffer.data, LANES * i)
-
-
-@overload(store, jit_options=OVERLOAD)
-def _(buffer, i, x):
-    if isinstance(buffer, types.Array):
-        return lambda buffer, i, x: _store_float(buffer, i, x)
-    return lambda buffer, i, x: _store_pack(buffer.data, LANES * i, x)
-
-
-@overload(load_int, jit_options=OVERLOAD)
-def _(topology, i):
-    return lambda topology, i: _load_number(topology, i)
 
 
 @overload(workspace, jit_options=OVERLOAD)
@@ -172,43 +190,6 @@ def _(like, n):
         return Packs(raw[first : first + size], like.scratch, like.used)
 
     return packs
-
-
-# Rows: neighbouring entries of one float buffer are handled eight at a time; a Packs buffer is full already.
-
-
-def row_step(buffer: Any) -> int:
-    """How many entries `load_row` takes at once."""
-    return 1
-
-
-def load_row(buffer: Any, i: int) -> Any:
-    """Entries i, ..., i + row_step - 1 as one scalar."""
-    return buffer[i]
-
-
-def store_row(buffer: Any, i: int, x: Any) -> None:
-    """Entries i, ..., i + row_step - 1 become x."""
-    buffer[i] = x
-
-
-@overload(row_step, jit_options=OVERLOAD)
-def _(buffer):
-    return (lambda buffer: LANES) if isinstance(buffer, types.Array) else (lambda buffer: 1)
-
-
-@overload(load_row, jit_options=OVERLOAD)
-def _(buffer, i):
-    if isinstance(buffer, types.Array):
-        return lambda buffer, i: _load_pack(buffer, i)
-    return lambda buffer, i: _load_pack(buffer.data, LANES * i)
-
-
-@overload(store_row, jit_options=OVERLOAD)
-def _(buffer, i, x):
-    if isinstance(buffer, types.Array):
-        return lambda buffer, i, x: _store_pack(buffer, i, x)
-    return lambda buffer, i, x: _store_pack(buffer.data, LANES * i, x)
 
 
 @intrinsic
@@ -270,8 +251,8 @@ def number_row(work: Any, parameters: Any, i: int) -> Any:
 @overload(number_row, jit_options=OVERLOAD)
 def _(work, parameters, i):
     if isinstance(work, types.Array):
-        return lambda work, parameters, i: _load_pack(parameters, i)
-    return lambda work, parameters, i: _load_number(parameters, i)
+        return lambda work, parameters, i: load_row(parameters, i)
+    return lambda work, parameters, i: load(parameters, i)
 
 
 def row_total(buffer: Any, x: Any) -> Any:
@@ -307,7 +288,7 @@ def _(buffer, n):
 
 def rows_for(out: Any, n: int, fits: bool) -> Any:
     """Where to compute an n x n matrix by rows: in `out` itself if it `fits` and needs no padding, else in a workspace."""
-    return [0] * (n * n)
+    return out if fits else [0] * (n * n)
 
 
 @overload(rows_for, jit_options=OVERLOAD)

@@ -31,7 +31,7 @@ class PackType(types.Type):
 
 
 pack_type = PackType()
-OVERLOAD: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True}
+OVERLOAD: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True, "no_cfunc_wrapper": True}
 
 
 @register_model(PackType)

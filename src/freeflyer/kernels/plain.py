@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
 
 from freeflyer.kernels import entries, layout, scalars
 from freeflyer.kernels.entry import Entry
@@ -137,7 +138,7 @@ class _Rebuilder:
         self.namespaces: dict[str, dict[str, Any]] = {}
 
     def plain(self, value: Any) -> Any:
-        if isinstance(value, FunctionType | Dispatcher) and value in self.replaced:
+        if isinstance(value, FunctionType | Dispatcher | _Intrinsic) and value in self.replaced:
             return self.replaced[value]
         if not isinstance(value, Dispatcher):
             return _exact(value) if self.exact else value

@@ -11,7 +11,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.memory import _blend, _load_pack, _store_pack, load, store
+from freeflyer.kernels.memory import _blend, load, load_row, store, store_row
 from freeflyer.kernels.pack import LANES, all_below, lane, pack_type, with_lane
 
 ROUNDS = (  # distance between partners, and which numbers of the two (0-7, 8-15) go to each
@@ -45,22 +45,22 @@ def transposed(typing_context, rows):
 def block(data, at, stride):
     """Eight Packs, `stride` apart."""
     return (
-        _load_pack(data, at), _load_pack(data, at + stride), _load_pack(data, at + 2 * stride),
-        _load_pack(data, at + 3 * stride), _load_pack(data, at + 4 * stride), _load_pack(data, at + 5 * stride),
-        _load_pack(data, at + 6 * stride), _load_pack(data, at + 7 * stride),
+        load_row(data, at), load_row(data, at + stride), load_row(data, at + 2 * stride),
+        load_row(data, at + 3 * stride), load_row(data, at + 4 * stride), load_row(data, at + 5 * stride),
+        load_row(data, at + 6 * stride), load_row(data, at + 7 * stride),
     )  # fmt: skip
 
 
 @inlined
 def put_block(data, at, stride, rows):
-    _store_pack(data, at, rows[0])
-    _store_pack(data, at + stride, rows[1])
-    _store_pack(data, at + 2 * stride, rows[2])
-    _store_pack(data, at + 3 * stride, rows[3])
-    _store_pack(data, at + 4 * stride, rows[4])
-    _store_pack(data, at + 5 * stride, rows[5])
-    _store_pack(data, at + 6 * stride, rows[6])
-    _store_pack(data, at + 7 * stride, rows[7])
+    store_row(data, at, rows[0])
+    store_row(data, at + stride, rows[1])
+    store_row(data, at + 2 * stride, rows[2])
+    store_row(data, at + 3 * stride, rows[3])
+    store_row(data, at + 4 * stride, rows[4])
+    store_row(data, at + 5 * stride, rows[5])
+    store_row(data, at + 6 * stride, rows[6])
+    store_row(data, at + 7 * stride, rows[7])
 
 
 @inlined
@@ -77,15 +77,15 @@ def gather(rows, first, stop, packs):
     if n == 0:
         return True
     if n < LANES or first + LANES > stop:
-        x = _load_pack(data, 0)
+        x = load_row(data, 0)
         total = with_zeros(x)
         for i in range(n):
             for k in range(LANES):
                 x = with_lane(x, k, rows[min(first + k, stop - 1), i])
-            _store_pack(data, LANES * i, x)
+            store_row(data, LANES * i, x)
             total = total + 0.0 * x
         return all_below(total, 1.0)
-    total = with_zeros(_load_pack(data, 0))
+    total = with_zeros(load_row(data, 0))
     for i in range(0, n, LANES):
         i = min(i, n - LANES)  # the last block may overlap the one before
         b = transposed(block(rows, first * n + i, n))
@@ -97,9 +97,9 @@ def gather(rows, first, stop, packs):
 @kernel
 def finite_packs(data, n):
     """Whether n Packs are finite."""
-    total = 0.0 * _load_pack(data, 0)
+    total = 0.0 * load_row(data, 0)
     for i in range(1, n):
-        total = total + 0.0 * _load_pack(data, LANES * i)
+        total = total + 0.0 * load_row(data, LANES * i)
     return all_below(total, 1.0)
 
 
@@ -116,7 +116,7 @@ def scatter(packs, rows, first, stop):
     n, data = rows.shape[1], packs.data
     if n < LANES or first + LANES > stop:
         for i in range(n):
-            x = _load_pack(data, LANES * i)
+            x = load_row(data, LANES * i)
             for k in range(min(LANES, stop - first)):
                 rows[first + k, i] = lane(x, k)
         return
