@@ -52,6 +52,12 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | 
 def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """h (..., 6), kg m/s and kg m^2/s."""
     _massive(model)
+    try:
+        h = np.empty(6)
+        if not E.MOMENTUM.single(model.handle, q, v, h):
+            return h
+    except TypeError:
+        pass
     return one(evaluate(E.MOMENTUM, model, (q, v), ("q", "v"), ((6,),)))
 
 

@@ -18,6 +18,7 @@ from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.dynamics.external import external_forces
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
+from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 
 Wrenches = Mapping[str, ArrayLike] | None
@@ -45,9 +46,18 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
         return tau
     forces = external_forces(model, q, external)
     if out is None:
-        return tau - forces
-    out -= forces
+        return total(tau, -forces)
+    out[...] = total(tau, -forces)
     return out
+
+
+def total(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
+    """Their sum; InputError where their leading axes do not fit."""
+    try:
+        return tau + forces
+    except ValueError:
+        shapes = f"{tau.shape} and {forces.shape}"
+        raise InputError(f"leading axes of the state and of the external wrenches do not fit: forces are {shapes}") from None
 
 
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
@@ -67,7 +77,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
             pass
     model = under(model, gravity)
     if external is not None:
-        tau = np.asarray(tau, dtype=float) + external_forces(model, q, external)
+        tau = total(row(model, "tau", tau, "v"), external_forces(model, q, external))
     return one(evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), ((model.nv,),), out=out))
 
 
@@ -147,9 +157,22 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
 
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
     """T (...), J: 1/2 v^T M v, armature included."""
+    try:
+        T = empty(1)
+        if not E.KINETIC_ENERGY.single(model.handle, q, v, T):
+            return T[0]
+    except TypeError:
+        pass
     return one(evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"), ((1,),)))[..., 0]
 
 
 def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None) -> Any:
     """U (...), J: -mass gravity . centre of mass; zero when that is at the world's origin."""
+    if gravity is None:
+        try:
+            U = empty(1)
+            if not E.POTENTIAL_ENERGY.single(model.handle, q, U):
+                return U[0]
+        except TypeError:
+            pass
     return one(evaluate(E.POTENTIAL_ENERGY, under(model, gravity), (q,), ("q",), ((1,),)))[..., 0]

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.errors import InputError
+from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 
 
@@ -20,12 +21,16 @@ def external_forces(model: Model, q: ArrayLike, external: Mapping[str, ArrayLike
     total: np.ndarray | None = None
     for name, wrench in external.items():
         model.frame(name)
-        w = np.asarray(wrench, dtype=float)
+        w = real_array(f"the wrench on {name!r}", wrench)
         if w.ndim == 0 or w.shape[-1] != 6 or not np.all(np.isfinite(w)):
             raise InputError(
-                f"the wrench on {name!r} must be finite [force; torque] of shape (..., 6), got shape {w.shape}",
-                frame=name,
+                f"the wrench on {name!r} must be finite [force; torque] of shape (..., 6), got shape {w.shape}", frame=name
             )
-        force = np.einsum("...ij,...i->...j", frame_jacobian(model, q, name), w)
-        total = force if total is None else total + force
+        J = frame_jacobian(model, q, name)
+        try:
+            force = np.einsum("...ij,...i->...j", J, w)
+            total = force if total is None else total + force
+        except ValueError:
+            shapes = f"wrench {w.shape}, q {(*J.shape[:-2], model.nq)}"
+            raise InputError(f"the leading axes of the wrench on {name!r} do not fit: {shapes}", frame=name) from None
     return np.zeros(model.nv) if total is None else total

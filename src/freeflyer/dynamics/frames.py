@@ -59,6 +59,12 @@ def frame_jacobian(
 def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body") -> np.ndarray:
     """V (..., 6), the frame's twist."""
     options = (model.frame(frame), expression(expressed))
+    try:
+        twist = empty(6)
+        if not E.FRAME_VELOCITY.single(model.handle, q, v, *options, twist):
+            return twist
+    except TypeError:
+        pass
     return one(evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), ((6,),), options))
 
 
@@ -70,4 +76,10 @@ def frame_bias_acceleration(
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
     """
     options = (model.frame(frame), expression(expressed))
+    try:
+        twist = empty(6)
+        if not E.FRAME_BIAS.single(model.handle, q, v, *options, twist):
+            return twist
+    except TypeError:
+        pass
     return one(evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), ((6,),), options))

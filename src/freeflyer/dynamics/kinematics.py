@@ -144,12 +144,15 @@ def _express(kind: int, R: np.ndarray, p: np.ndarray, l: np.ndarray, w: np.ndarr
 def kinematics(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Kinematics:
     """Poses, velocities and motion columns of all bodies in one pass; v (..., nv) is zero where not given."""
     v = model.zero if v is None else v
-    n, columns = int(model.topology[L.N_BODIES]) + 1, int(model.topology[L.N_COLUMNS])
-    shapes = ((n, 12), (n, 12), (columns, 6))
+    shapes = (model.body_rows, model.body_rows, model.column_rows)
+    try:
+        poses, motions, directions = map(np.empty, shapes)
+        if not E.ALL_MOTIONS.single(model.handle, q, v, poses, motions, directions):
+            return Kinematics(model, np.array(q), np.array(v), poses, motions, directions)
+    except TypeError:
+        pass
     poses, motions, directions = evaluate(E.ALL_MOTIONS, model, (q, v), ("q", "v"), shapes)
     lead = poses.shape[:-2]
-    q, v = (
-        np.broadcast_to(np.asarray(q, float), (*lead, model.nq)),
-        np.broadcast_to(np.asarray(v, float), (*lead, model.nv)),
-    )
+    q = np.broadcast_to(np.array(q, float), (*lead, model.nq))
+    v = np.broadcast_to(np.array(v, float), (*lead, model.nv))
     return Kinematics(model, q, v, poses, motions, directions)

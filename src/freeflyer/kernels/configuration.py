@@ -39,10 +39,9 @@ def _series(first: int) -> tuple[float, ...]:
 
 
 SINC, VERSINE, REMAINDER = _series(1), _series(2), _series(3)  # sin x / x, (1 - cos x) / x^2, (x - sin x) / x^3
-ZETA = tuple(sum(n ** (-2.0 * k) for n in range(1, 4000)) + (1 / 3999.5 if k == 1 else 0.0) for k in range(1, 15))
-COTANGENT = tuple(
-    2.0 * z / (2.0 * math.pi) ** (2 * k + 2) for k, z in reversed(tuple(enumerate(ZETA)))
-)  # of log, below
+BERNOULLI = (1 / 6, 1 / 30, 1 / 42, 1 / 30, 5 / 66, 691 / 2730, 7 / 6, 3617 / 510, 43867 / 798, 174611 / 330, 854513 / 138,
+             236364091 / 2730, 8553103 / 6)  # fmt: skip
+COTANGENT = tuple(b / math.factorial(2 * k + 2) for k, b in reversed(tuple(enumerate(BERNOULLI))))  # of log, below
 
 
 @inlined

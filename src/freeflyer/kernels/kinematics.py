@@ -8,7 +8,7 @@ its offset from its parent and its motion columns.
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.algebra import ZERO, add, compose, load3, load9, rotate
+from freeflyer.kernels.algebra import ZERO, add, compose, load3, load9, rotate, subtract
 from freeflyer.kernels.joints import body_floats, body_ints, directions, joint_angles, place
 from freeflyer.kernels.layout import (
     DIRECTION,
@@ -16,6 +16,7 @@ from freeflyer.kernels.layout import (
     FIRST_COLUMN,
     FIRST_Q,
     FREE_AT,
+    IS_REFERENCE,
     KIND,
     N_BODIES,
     PARENT,
@@ -24,17 +25,23 @@ from freeflyer.kernels.layout import (
     TRANSLATION,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, row_step, workspace
-from freeflyer.kernels.poses import position, put_pose, root_position, rotation
+from freeflyer.kernels.poses import offset, position, put_pose, put_root_position, root_position, rotation
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @inlined
-def root_offset(topology, work, parent, r):
-    """Position from the root body's origin: zero for a root body itself."""
-    if parent == 0:
-        return 0.0 * r[0], 0.0 * r[1], 0.0 * r[2]
-    return add(root_position(topology, work, parent), r)
+def put_references(topology, work, i):
+    """Positions of the (massless) bodies between the reference body i and the world, from i's origin."""
+    r = offset(topology, work, i)
+    x = (0.0 * r[0], 0.0 * r[1], 0.0 * r[2])
+    put_root_position(topology, work, i, x)
+    b = load_int(topology, body_ints(i) + PARENT)
+    while b > 0:
+        x = subtract(x, r)
+        put_root_position(topology, work, b, x)
+        r = offset(topology, work, b)
+        b = load_int(topology, body_ints(b) + PARENT)
 
 
 @kernel
@@ -54,8 +61,10 @@ def kinematics(topology, parameters, q, work):
         R = compose(R, load9(parameters, at + ROTATION))
         s, c = load(work, sines + i - 1), load(work, 2 * sines + i - 1)
         R, r = place(kind, parameters, at, q, first, s, c, R, r)
-        p, x = add(position(topology, work, parent), r), root_offset(topology, work, parent, r)
+        p, x = add(position(topology, work, parent), r), add(root_position(topology, work, parent), r)
         put_pose(topology, work, i, R, r, p, x)
+        if load_int(topology, ints + IS_REFERENCE) == 1:
+            put_references(topology, work, i)
         directions(kind, parameters, at, R, work, columns + DIRECTION * load_int(topology, ints + FIRST_COLUMN))
 
 

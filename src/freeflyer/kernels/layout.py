@@ -17,9 +17,10 @@ TILES_AT = 18  # in parameters: mass, CoM and inertia of all bodies, in tiles of
 HEADER = 24
 
 # a body in topology, record 0 being the world
-BODY_INTS = 8
+BODY_INTS = 9
 PARENT, KIND, FIRST_Q, FIRST_COLUMN, COLUMN_COUNT, LAST_BODY = 0, 1, 2, 3, 4, 5  # LAST_BODY: last of its subtree
 FIRST_V, DEPTH = 6, 7  # velocity coordinate of the first column; joints between the body and the world
+IS_REFERENCE = 8  # whether matrices of its tree are seen from its origin: the first body with mass
 
 # a column in topology
 COLUMN_INTS = 4
@@ -51,5 +52,5 @@ TILE = 10  # mass, CoM (3), inertia (6): the same as in a body's record
 PLACEMENT_FLOATS = 12  # a frame: rotation, translation
 
 # the kinematics in a work array
-POSE = 18  # in world axes: rotation (9), offset from the parent's origin (3), position (3), position from the root body (3)
+POSE = 18  # in world axes: rotation (9), offset from the parent's origin (3), position (3), position from the reference body (3)
 DIRECTION = 6  # a column: linear, angular; at its body's origin, in world axes

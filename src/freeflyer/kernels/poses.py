@@ -1,7 +1,7 @@
 """Records of all bodies in a work array, laid out in tiles of eight so that one register holds an entry of eight bodies.
 
 A body's pose has 18 entries in world axes: rotation (9), offset from the parent's origin (3), position (3), position
-from the root body's origin (3). Entries of one record are `row_step` apart.
+from the origin of the tree's reference body (3). Entries of one record are `row_step` apart.
 """
 
 from __future__ import annotations
@@ -102,3 +102,8 @@ def put_pose(topology, work, i, R, r, p, x):
     put_spaced3(work, at + 9 * step, r)
     put_spaced3(work, at + 12 * step, p)
     put_spaced3(work, at + 15 * step, x)
+
+
+@inlined
+def put_root_position(topology, work, i, x):
+    put_spaced3(work, pose_at(topology, work, i) + 15 * row_step(work), x)

@@ -183,10 +183,10 @@ def screws(joint: Joint) -> list[tuple[np.ndarray, float, float]]:
 
 
 def turn_z_to(axis: np.ndarray) -> np.ndarray:
-    """A rotation (3, 3) whose third column is the unit vector `axis`; the identity for z."""
-    z = np.array([0.0, 0.0, 1.0])
-    if axis[2] < -1.0 + 1e-12:
-        return np.diag([1.0, -1.0, -1.0])
-    v = np.cross(z, axis)
-    K = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-    return np.eye(3) + K + K @ K / (1.0 + axis[2])
+    """A rotation (3, 3) whose third column is the unit vector `axis`: the short turn from z; the identity for z itself."""
+    x, y, z = axis
+    if z < 0.0 and x * x + y * y < 1e-12:  # beside -z the short turn's own axis is rounding noise: half a turn about x first
+        F = np.diag([1.0, -1.0, -1.0])
+        return F @ turn_z_to(F @ axis)
+    K = np.array([[0.0, 0.0, x], [0.0, 0.0, y], [-x, -y, 0.0]])
+    return np.eye(3) + K + K @ K * (1.0 / (1.0 + z) if z > 0.0 else (1.0 - z) / (x * x + y * y))  # 1 + z would cancel

@@ -64,13 +64,15 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
         n, nq, nv, len(columns), len(frames), columns_at, coordinates_at, frames_at, armature_at, placements_at,
         padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at,
     )  # fmt: skip
+    references = reference_bodies(bodies)
     parameters[:3] = gravity
     depth = [0] * (n + 1)
     for i, b in enumerate(bodies):
         at = L.HEADER + L.BODY_INTS * i
         depth[i] = depth[b.parent] + 1 if i else 0
         topology[at : at + L.BODY_INTS] = (
-            b.parent, b.kind, b.first_q, first_column[i], len(b.coordinates), last_body[i], b.coordinates[0] if i else 0, depth[i],
+            b.parent, b.kind, b.first_q, first_column[i], len(b.coordinates), last_body[i],
+            b.coordinates[0] if i else 0, depth[i], i in references,
         )  # fmt: skip
         at = L.BODIES + L.BODY_FLOATS * i
         com = b.moment / b.mass if b.mass > 0.0 else np.zeros(3)
@@ -99,6 +101,22 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     topology[quaternions_at:] = quaternions
     parameters[armature_at:placements_at] = armature
     return topology, parameters
+
+
+def reference_bodies(bodies: Sequence[Body]) -> set[int]:
+    """For each tree on the world its first body with mass (or that branches): matrices are seen from there.
+
+    A planar base begins with massless bodies that stay where it came from: seen from them, far out, digits would be lost.
+    """
+    below: list[list[int]] = [[] for _ in bodies]
+    for i, body in enumerate(bodies[1:], 1):
+        below[body.parent].append(i)
+    references = set()
+    for i in below[0]:
+        while bodies[i].mass == 0.0 and len(below[i]) == 1:
+            i = below[i][0]
+        references.add(i)
+    return references
 
 
 def coordinate_tree(topology: np.ndarray, columns: list[tuple[int, int]], at: int, nv: int, shared: bool) -> np.ndarray:

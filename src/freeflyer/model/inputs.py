@@ -11,14 +11,20 @@ from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.model.model import Model
 
 
-def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
-    """x as float64 (..., nq) for letter q, (..., nv) for v; InputError if it is no such array of real numbers."""
+def real_array(name: str, x: Any) -> np.ndarray:
+    """x as a float64 array; InputError if it does not hold real numbers."""
     try:
         array = np.asarray(x)
     except Exception as error:
         raise InputError(f"{name} cannot be read as an array: {error}", name=name) from None
-    if array.dtype.kind not in "fiub" or array.dtype.kind == "b":
+    if array.dtype.kind not in "fiu":
         raise InputError(f"{name} must hold real numbers, got {type(x).__name__} of dtype {array.dtype}", name=name)
+    return array.astype(np.float64, copy=False)
+
+
+def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
+    """x as float64 (..., nq) for letter q, (..., nv) for v; InputError if it is no such array of real numbers."""
+    array = real_array(name, x)
     n, size = (model.nq, "nq") if letter == "q" else (model.nv, "nv")
     if array.ndim == 0 or array.shape[-1] != n:
         hint = ""
@@ -32,7 +38,7 @@ def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
             shape=array.shape,
             expected=n,
         )
-    return array.astype(np.float64, copy=False)
+    return array
 
 
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:

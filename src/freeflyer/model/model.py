@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import unknown_name
+from freeflyer.kernels import layout
 from freeflyer.kernels.memory import handle_block
 from freeflyer.model.description import Description, Loop, Mimic
 
@@ -64,6 +65,8 @@ class Model:
     zero: np.ndarray = field(init=False, repr=False)  # (nv,)
     square: tuple[int, int] = field(init=False, repr=False)  # (nv, nv)
     six_rows: tuple[int, int] = field(init=False, repr=False)  # (6, nv)
+    body_rows: tuple[int, int] = field(init=False, repr=False)  # (bodies and world, 12)
+    column_rows: tuple[int, int] = field(init=False, repr=False)  # (columns, 6)
 
     def __post_init__(self) -> None:
         block = handle_block(self.topology, self.parameters)
@@ -72,6 +75,8 @@ class Model:
         object.__setattr__(self, "zero", np.zeros(self.nv))
         object.__setattr__(self, "square", (self.nv, self.nv))
         object.__setattr__(self, "six_rows", (6, self.nv))
+        object.__setattr__(self, "body_rows", (int(self.topology[layout.N_BODIES]) + 1, 12))
+        object.__setattr__(self, "column_rows", (int(self.topology[layout.N_COLUMNS]), 6))
 
     def __reduce__(self) -> Any:
         from freeflyer.model.build import build
