@@ -57,7 +57,7 @@ def total(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
         return tau + forces
     except ValueError:
         shapes = f"{tau.shape} and {forces.shape}"
-        raise InputError(f"leading axes of the state and of the external wrenches do not fit: forces are {shapes}") from None
+        raise InputError(f"the leading (batch) axes of the state and of the external wrenches do not broadcast together: {shapes}") from None
 
 
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,

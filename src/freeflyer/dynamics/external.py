@@ -32,5 +32,5 @@ def external_forces(model: Model, q: ArrayLike, external: Mapping[str, ArrayLike
             total = force if total is None else total + force
         except ValueError:
             shapes = f"wrench {w.shape}, q {(*J.shape[:-2], model.nq)}"
-            raise InputError(f"the leading axes of the wrench on {name!r} do not fit: {shapes}", frame=name) from None
+            raise InputError(f"the leading (batch) axes of the wrench on {name!r} do not broadcast: {shapes}", frame=name) from None
     return np.zeros(model.nv) if total is None else total
