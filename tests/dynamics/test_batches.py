@@ -209,7 +209,7 @@ def test_bad_input_is_told(name: str, robots: dict[str, ff.Model]) -> None:
                 with pytest.raises(ff.InputError):
                     f(model, *good[:k], bad, *good[k + 1 :])
         if shape == (3,) and len(letters) > 1:
-            with pytest.raises(ff.InputError, match="broadcast"):
+            with pytest.raises(ff.InputError, match="leading"):
                 f(model, good[0], *(np.concatenate([x, x]) for x in good[1:]))
 
 
