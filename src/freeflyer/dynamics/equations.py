@@ -56,8 +56,11 @@ def total(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
     try:
         return tau + forces
     except ValueError:
-        shapes = f"{tau.shape} and {forces.shape}"
-        raise InputError(f"the leading (batch) axes of the state and of the external wrenches do not broadcast together: {shapes}") from None
+        raise InputError(
+            "the leading (batch) axes of the state and of the external wrenches do not broadcast together: their forces have "
+            f"shapes {tau.shape} and {forces.shape}",
+            shapes=(tau.shape, forces.shape),
+        ) from None
 
 
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
