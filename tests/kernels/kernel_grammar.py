@@ -11,7 +11,7 @@ import ast
 import builtins
 import sys
 
-OURS = {"kernel", "inlined", "immediate"}
+OURS = {"kernel", "inlined", "immediate", "released"}
 NUMBAS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "generated_jit", "jit_module"}
 TEACHING = {"overload", "intrinsic", "register_model", "overload_method", "overload_attribute", "typeof_impl"}
 EXTENDING = {"pack", "memory", "transpose"}

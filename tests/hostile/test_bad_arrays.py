@@ -1,0 +1,173 @@
+"""Every bad argument ends in a FreeflyerError that names it: no other exception, no crash, no silent number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bad_arguments import BATCH, FIXED, FRAMES, FUNCTIONS, ROBOT, called, cases, good
+
+import freeflyer as ff
+
+CASES = {name: (call, word) for name, call, word in cases()}
+UNSOLVED = ("potential_energy", "forward_dynamics", "inverse_mass_matrix")  # no mass, nothing to solve for
+UNUSUAL = {  # arrays that hold the right numbers in unusual ways
+    "a list": lambda x: x.tolist(),
+    "a tuple": lambda x: tuple(map(tuple, x)) if x.ndim == 2 else tuple(x),
+    "a list of arrays": lambda x: list(x),
+    "every second of a longer one": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "reversed twice": lambda x: np.ascontiguousarray(x[..., ::-1])[..., ::-1],
+    "Fortran order": np.asfortranarray,
+    "big-endian": lambda x: x.astype(">f8"),
+    "long double": lambda x: x.astype(np.longdouble),
+    "not aligned": lambda x: np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(float).reshape(x.shape),
+    "a matrix row": lambda x: x if x.ndim == 1 else np.asmatrix(x),
+    "a broadcast view": lambda x: np.broadcast_to(x, x.shape),
+}
+
+
+def test_there_are_enough():
+    assert len(CASES) >= 800
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled():
+    """Every function has run once, so that what follows meets the short way of a compiled single state, too."""
+    for name in FUNCTIONS:
+        called(ROBOT, name, good(ROBOT, name))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_argument(name):
+    call, word = CASES[name]
+    with pytest.raises(ff.FreeflyerError) as caught:
+        call()
+    sentence = str(caught.value)
+    assert len(sentence) >= 20
+    assert word in sentence, sentence
+
+
+@pytest.mark.parametrize("kind", UNUSUAL)
+@pytest.mark.parametrize("lead", [(), (BATCH,)], ids=["state", "batch"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_unusual_arrays_work(name, lead, kind):
+    """The same bits as from plain arrays; and the argument stays as it was."""
+    arrays = good(ROBOT, name, lead)
+    odd = {k: UNUSUAL[kind](x) for k, x in arrays.items()}
+    before = {k: np.array(x) for k, x in odd.items()}
+    results, expected = (called(ROBOT, name, x) for x in (odd, arrays))
+    if name == "kinematics":
+        results, expected = (np.concatenate([r.poses.ravel(), r.motions.ravel()]) for r in (results, expected))
+    np.testing.assert_array_equal(np.asarray(results), expected)
+    for k, x in odd.items():
+        np.testing.assert_array_equal(np.array(x), before[k])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, np.int32, np.int8, np.uint8])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_other_numbers_work(name, dtype):
+    """Floats of other sizes and integers are taken at their value."""
+    arrays = {k: (3.0 * x).astype(dtype) for k, x in good(FIXED, name).items()}
+    wide = {k: x.astype(float) for k, x in arrays.items()}
+    results, expected = (called(FIXED, name, x) for x in (arrays, wide))
+    if name == "kinematics":
+        results, expected = results.motions, expected.motions
+    assert results.dtype == np.float64
+    np.testing.assert_array_equal(results, expected)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_read_only_arrays_work(name):
+    arrays = good(ROBOT, name)
+    expected = called(ROBOT, name, arrays)
+    for x in arrays.values():
+        x.flags.writeable = False
+    results = called(ROBOT, name, arrays)
+    if name == "kinematics":
+        results, expected = results.motions, expected.motions
+    np.testing.assert_array_equal(results, expected)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_batches_of_any_shape_work(name):
+    """Also none, one, and several axes; and arrays with and without them together."""
+    arrays = good(ROBOT, name)
+    one = np.asarray(getattr(called(ROBOT, name, arrays), "motions", called(ROBOT, name, arrays)))
+    for lead in ((0,), (1,), (2, 3), (0, 4), (1, 1, 1), (9,)):
+        for batched in arrays:
+            mixed = {k: np.broadcast_to(x, (*lead, x.size)) if k == batched else x for k, x in arrays.items()}
+            result = called(ROBOT, name, mixed)
+            result = np.asarray(getattr(result, "motions", result))
+            assert result.shape == lead + one.shape
+            scale = np.abs(one).max()
+            assert np.all(np.abs(result - one) <= 1e-12 * scale)
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in UNSOLVED])
+def test_a_robot_that_cannot_move(name):
+    """Of no coordinates: results without entries, or a sentence; nothing else."""
+    still = ff.build(ff.Description(
+        "rock", (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),),
+        (ff.Joint("bolt", "fixed", "world", "rock"),), (ff.Site("tip", "rock"),),
+    ))  # fmt: skip
+    for lead in ((), (3,), (70,)):
+        arrays = {k: np.empty((*lead, 0)) for k in good(still, name)}
+        try:
+            result = called(still, name, arrays)
+        except ff.InputError:
+            continue
+        result = np.asarray(getattr(result, "motions", result))
+        assert result.shape[: len(lead)] == lead
+        assert np.all(np.isfinite(result))
+
+
+@pytest.mark.parametrize("name", ["mass_matrix", "frame_pose", "center_of_mass"])
+@pytest.mark.parametrize("size", [-1, 1, 7, 10_000])
+def test_sizes_are_caught_before_anything_is_compiled(name, size):
+    """A fresh model and the very first call, and then again."""
+    model = ff.robots.chain(2)
+    arrays = {"q": np.zeros(max(model.nq + size, 0))}
+    for _ in range(2):
+        with pytest.raises(ff.InputError, match=r"q has shape"):
+            called(model, name, arrays)
+
+
+def test_results_do_not_share_memory_with_arguments():
+    arrays = good(ROBOT, "integrate", (BATCH,))
+    arrays["dv"] = np.zeros((BATCH, ROBOT.nv))
+    result = ff.integrate(ROBOT, **arrays)
+    result[:] = 7.0
+    assert not np.any(arrays["q"] == 7.0)
+    q = ff.normalize_configuration(ROBOT, arrays["q"])
+    assert not np.shares_memory(q, arrays["q"])
+
+
+def test_out_receives_the_result_only():
+    q = good(ROBOT, "mass_matrix", (BATCH,))["q"]
+    out = np.full((BATCH, ROBOT.nv, ROBOT.nv), np.nan)
+    assert ff.mass_matrix(ROBOT, q, out=out) is out
+    np.testing.assert_array_equal(out, ff.mass_matrix(ROBOT, q))
+    bad = q.copy()
+    bad[2, 0] = np.nan
+    with pytest.raises(ff.InputError):
+        ff.mass_matrix(ROBOT, bad, out=out)
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_unknown_frames_come_with_a_suggestion(name):
+    with pytest.raises(ff.UnknownNameError, match=r"Did you mean 'tip'"):
+        called(ROBOT, name, good(ROBOT, name), frame="tipp")
+
+
+@pytest.mark.parametrize("rng", [None, 0, np.random, np.random.RandomState(0), "seed", object()], ids=str)
+def test_random_configuration_takes_a_generator(rng):
+    with pytest.raises(ff.InputError, match=r"rng must be a numpy\.random\.Generator"):
+        ff.random_configuration(ROBOT, rng)
+
+
+@pytest.mark.parametrize("bad", [0.0, 1e-13, np.nan, np.inf])
+def test_normalize_configuration_needs_a_direction(bad):
+    q = ff.neutral(ROBOT)
+    q[3:7] = 0.0
+    q[5] = bad
+    with pytest.raises(ff.InputError, match=r"quaternion of joint 'root_joint' is zero or not finite"):
+        ff.normalize_configuration(ROBOT, q)
