@@ -1,0 +1,249 @@
+"""The package as a whole: what its door offers, that opening it does nothing else, that models can be copied and kept."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import FrozenInstanceError
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+import freeflyer as ff
+
+DESIGNED = (  # the names that others rely on
+    "load", "neutral", "random_configuration", "integrate", "difference", "frame_pose", "frame_velocity", "frame_jacobian",
+    "frame_bias_acceleration", "center_of_mass", "center_of_mass_jacobian", "mass_matrix", "inverse_mass_matrix",
+    "gravity_forces", "bias_forces", "coriolis_matrix", "inverse_dynamics", "forward_dynamics", "centroidal_momentum_matrix",
+    "centroidal_momentum", "centroidal_bias", "kinetic_energy", "potential_energy", "kinematics", "FreeflyerError",
+)  # fmt: skip
+MODEL = ("nq", "nv", "mass", "joint_names", "frame_names", "actuated", "loops")
+HEAVY = (
+    "matplotlib",
+    "mujoco",
+    "sympy",
+    "viser",
+    "torch",
+    "yourdfpy",
+    "lxml",
+    "jax",
+    "typer",
+    "rich",
+    "pinocchio",
+    "yaml",
+)
+PUBLIC = [name for name in ff.__all__ if callable(getattr(ff, name))]
+
+OPENING = """
+import json, os, sys, threading
+def files():
+    return sorted(os.path.join(d, f) for top in sys.argv[1:] for d, _, names in os.walk(top) for f in names)
+before = files(), threading.active_count(), os.getcwd(), dict(os.environ)
+import freeflyer
+import logging
+print(json.dumps({
+    "modules": sorted(sys.modules), "files": files() == before[0], "threads": threading.active_count() - before[1],
+    "folder": os.getcwd() == before[2], "environment": dict(os.environ) == before[3], "handlers": len(logging.getLogger().handlers),
+    "compiled": [name for m in list(sys.modules.values()) if getattr(m, "__name__", "").startswith("freeflyer.kernels.")
+                 for name, f in vars(m).items() if not isinstance(f, type) and getattr(f, "signatures", None)],
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """What a fresh process saw when it imported the package, in an empty folder and with an empty cache."""
+    home = tmp_path_factory.mktemp("home")
+    environment = {
+        **os.environ,
+        "HOME": str(home),
+        "FREEFLYER_CACHE_DIR": str(home / "cache"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = [sys.executable, "-W", "error", "-c", OPENING, str(home)]
+    done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+def test_exports_exist_and_are_sorted():
+    assert ff.__all__ == sorted(ff.__all__)
+    assert len(set(ff.__all__)) == len(ff.__all__)
+    for name in ff.__all__:
+        assert getattr(ff, name) is not None
+
+
+def test_nothing_public_is_left_out():
+    """What the door's module holds of our own functions and classes is exported."""
+    own = {
+        name for name, x in vars(ff).items()
+        if not name.startswith("_") and callable(x) and getattr(x, "__module__", "").startswith("freeflyer")
+    }  # fmt: skip
+    assert own <= set(ff.__all__)
+
+
+@pytest.mark.parametrize("name", DESIGNED)
+def test_designed_names_exist(name):
+    assert name in ff.__all__
+    assert callable(getattr(ff, name))
+
+
+def test_the_designed_call_forms():
+    """Argument names and defaults by which others call."""
+    forms = {
+        "load": "source base loops", "frame_jacobian": "model q frame expressed", "coriolis_matrix": "model q v form",
+        "inverse_dynamics": "model q v a external", "forward_dynamics": "model q v tau external",
+        "random_configuration": "model rng", "difference": "model q0 q1", "integrate": "model q dv",
+        "frame_velocity": "model q v frame", "frame_bias_acceleration": "model q v frame", "kinematics": "model q v",
+    }  # fmt: skip
+    for name, words in forms.items():
+        assert list(inspect.signature(getattr(ff, name)).parameters)[: len(words.split())] == words.split(), name
+    assert inspect.signature(ff.load).parameters["base"].default == "free"
+    assert inspect.signature(ff.frame_jacobian).parameters["expressed"].default == "body"
+    assert inspect.signature(ff.coriolis_matrix).parameters["form"].default == "passive"
+
+
+def test_models_have_the_designed_attributes():
+    model = ff.robots.quadruped()
+    assert all(hasattr(model, name) for name in MODEL)
+    assert isinstance(str(model), str)
+    assert model.nv == 18
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name != "Link"])
+def test_what_is_public_has_a_docstring(name):
+    thing = getattr(ff, name)
+    doc = inspect.getdoc(thing)
+    assert doc
+    assert len(doc) > 20
+    if inspect.isclass(thing):
+        assert not doc.startswith(f"{name}("), "the signature that dataclasses write is no docstring"
+    elif "model" in inspect.signature(thing).parameters and name not in ("to_urdf", "to_mjcf"):
+        assert re.search(r"[A-Z(.]", doc)
+
+
+def test_public_functions_are_annotated():
+    for name in PUBLIC:
+        if inspect.isfunction(getattr(ff, name)):
+            signature = inspect.signature(getattr(ff, name))
+            assert signature.return_annotation is not signature.empty, name
+            assert all(p.annotation is not p.empty for p in signature.parameters.values()), name
+
+
+def test_an_unknown_attribute_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'forward_dynamic'"):
+        ff.forward_dynamic  # noqa: B018
+
+
+def test_errors_have_one_base():
+    for name in ("InputError", "UnknownNameError", "DescriptionError", "FileError"):
+        assert issubclass(getattr(ff, name), ff.FreeflyerError)
+    error = ff.InputError("q has the wrong shape", shape=(3,))
+    assert error.data == {"shape": (3,)}
+    assert isinstance(error, ValueError)
+    assert isinstance(ff.UnknownNameError("no"), LookupError)
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+
+
+@pytest.mark.parametrize("heavy", HEAVY)
+def test_importing_stays_light(opened, heavy):
+    assert heavy not in opened["modules"]
+
+
+def test_importing_does_nothing_else(opened):
+    assert opened["files"], "files were written"
+    assert opened["threads"] == 0
+    assert opened["folder"]
+    assert opened["environment"]
+    assert opened["handlers"] == 0
+    assert opened["compiled"] == []
+
+
+@pytest.fixture(scope="module")
+def model():
+    return ff.robots.humanoid()
+
+
+def results(model: ff.Model) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    q, v = ff.random_configuration(model, rng, 20), rng.standard_normal((20, model.nv))
+    return [
+        ff.inverse_dynamics(model, q, v, v),
+        ff.mass_matrix(model, q[0]),
+        ff.frame_pose(model, q, model.frame_names[-1]),
+    ]
+
+
+COPIES = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    **{f"pickle {k}": (lambda m, k=k: pickle.loads(pickle.dumps(m, k))) for k in range(2, pickle.HIGHEST_PROTOCOL + 1)},
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_copies_give_the_same_results(model, way):
+    again = COPIES[way](model)
+    assert (again.name, again.nq, again.nv, again.joint_names, again.frame_names, again.actuated) == (
+        model.name, model.nq, model.nv, model.joint_names, model.frame_names, model.actuated,
+    )  # fmt: skip
+    for ours, theirs in zip(results(again), results(model)):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_copy_outlives_the_original():
+    """A copy has arrays of its own, or holds the original's: compiled code knows a model by an address only."""
+    expected = results(ff.robots.quadruped())
+    for way in COPIES.values():
+        again = way(ff.robots.quadruped())
+        for _ in range(20):
+            ff.robots.chain(30)  # takes the memory that might have been freed
+        for ours, theirs in zip(results(again), expected):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_models_travel_between_processes():
+    model = ff.robots.chain(3)
+    q = np.linspace(0.1, 0.3, 3)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        M = pool.submit(ff.mass_matrix, model, q).result(timeout=120)
+    np.testing.assert_array_equal(M, ff.mass_matrix(model, q))
+
+
+def arrays_of(model: ff.Model) -> dict[str, np.ndarray]:
+    return {name: x for name, x in vars(model).items() if isinstance(x, np.ndarray)}
+
+
+def test_arrays_of_a_model_are_read_only(model):
+    arrays = arrays_of(model)
+    assert {"topology", "parameters", "armature", "position_lower"} <= set(arrays)
+    for name, x in arrays.items():
+        if name.startswith("_") or name in ("zero", "neutral"):
+            continue
+        with pytest.raises(ValueError, match="read-only"):
+            x[..., :1] = 0
+
+
+def test_fields_of_a_model_cannot_be_set(model):
+    for name in ("nq", "mass", "parameters", "handle"):
+        with pytest.raises(FrozenInstanceError):
+            setattr(model, name, 0)
+
+
+def test_what_a_model_hands_out_is_not_its_own(model):
+    """Changing a result changes nothing else."""
+    for hand in (ff.neutral, lambda m: m.gravity, lambda m: ff.bias_forces(m, ff.neutral(m), np.zeros(m.nv))):
+        x = hand(model)
+        before = x.copy()
+        x[:] = 99.0
+        np.testing.assert_array_equal(hand(model), before)
