@@ -38,7 +38,6 @@ HEAVY = (
     "typer",
     "rich",
     "pinocchio",
-    "yaml",
 )
 PUBLIC = [name for name in ff.__all__ if callable(getattr(ff, name))]
 
