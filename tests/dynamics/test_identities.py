@@ -102,7 +102,7 @@ def test_inverse_dynamics_term_by_term(c: Case) -> None:
     tau = ff.inverse_dynamics(c.model, c.q, c.v, c.a)
     assert relative(M @ c.a + bias, tau, 1, floor=float(np.abs(M).max())) < EXACT
     weight = ff.gravity_forces(c.model, c.q)
-    assert relative(ff.bias_forces(c.model, c.q, c.model.zero), weight, 1, floor=1.0) < EXACT
+    assert relative(ff.bias_forces(c.model, c.q, np.zeros(c.model.nv)), weight, 1, floor=1.0) < EXACT
     assert relative(ff.bias_forces(c.model, c.q, 2.0 * c.v) - weight, 4.0 * (bias - weight), 1, floor=1.0) < EXACT
 
 

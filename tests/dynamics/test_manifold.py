@@ -113,7 +113,7 @@ def test_round_trips_of_any_robot(c: Case) -> None:
     assert relative(ff.difference(model, q, ahead), step, 1, floor=1.0) < 1e-14
     assert relative(ff.difference(model, ahead, q), -step, 1, floor=1.0) < 1e-14
     assert np.abs(ff.difference(model, q, q)).max() < 1e-16
-    assert relative(ff.integrate(model, q, model.zero), q, 1, floor=1.0) < EXACT
+    assert relative(ff.integrate(model, q, np.zeros(model.nv)), q, 1, floor=1.0) < EXACT
     halfway = ff.integrate(model, ff.integrate(model, q, 0.3 * step), 0.7 * step)  # one line: steps add up
     assert np.abs(ff.difference(model, ahead, halfway)).max() < 1e-14
 

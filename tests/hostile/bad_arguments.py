@@ -170,11 +170,11 @@ def _options(name: str) -> Iterator[tuple[str, Callable[[], Any], str]]:
         for bad in ("World", "local", "", None, 0, 2, ["body"], ("body",), b"body", {"body": 0}, True):
             yield case(f"expressed = {bad!r}", "expressed", expressed=bad)
     if name == "coriolis_matrix":
-        for bad in ("Passive", "christoffel", "", None, 0, ["passive"], b"hamel", True):
+        for bad in ("Passive", "christoffel", "", None, 0, ["passive"], b"hamel", True, np.zeros(2)):
             yield case(f"form = {bad!r}", "form", form=bad)
     if name in GRAVITIES:
         for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, 0, -9.81]], [0, 0, np.nan], [0, np.inf, 0], [0, 0, 1j],
-                    ["0", "0", "g"], {}, np.nan, object(), b"g", [None, 0, 0]):  # fmt: skip
+                    ["0", "0", "g"], {}, np.nan, object(), b"g", [None, 0, 0], True):  # fmt: skip
             yield case(f"gravity = {bad!r}", "gravity", gravity=bad)
     if name in OUTS:
         shape = called(ROBOT, name, arrays).shape

@@ -200,3 +200,16 @@ def test_fma_rounds_once():
     assert a * b - 1.0 == 0.0
     assert scalars.fma(a, b, -1.0) == -(2.0**-60)
     assert scalars.fma(np.inf, 1.0, 2.0) == np.inf
+
+
+@pytest.mark.parametrize("row_step", [1, 8])
+@pytest.mark.parametrize(
+    "name", [name for name in ENTRIES if name not in ("COM", "MOMENTUM_MATRIX", "MOMENTUM", "MOMENTUM_BIAS")]
+)
+def test_a_robot_without_coordinates_reads_nothing(name, row_step):
+    """Of an empty buffer there is no entry 0. (What needs a mass is refused before.)"""
+    rock = ff.build(ff.Description(
+        "rock", (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),), (ff.Joint("bolt", "fixed", "world", "rock"),),
+    ))  # fmt: skip
+    entry = ENTRIES[name]
+    plain.run(name, rock, *([],) * len(entry.inputs), *(0,) * entry.options, row_step=row_step)

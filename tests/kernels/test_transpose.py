@@ -156,3 +156,7 @@ def test_mirror_of_packs(n):
     np.testing.assert_array_equal(M[i, j], before[j, i])
     i, j = np.triu_indices(n)
     np.testing.assert_array_equal(M[i, j], before[i, j])
+
+
+def test_no_packs_are_finite():
+    assert finite_packs(np.full(LANES, np.nan), 0)

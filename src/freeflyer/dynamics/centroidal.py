@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -26,7 +26,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
         c = np.empty(3)
         if not E.COM.single(model.handle, q, c):
             return c
-    except TypeError:
+    except REFUSED:
         pass
     return one(evaluate(E.COM, model, (q,), ("q",), ((3,),)))
 
@@ -44,7 +44,7 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | 
             A = np.empty(model.six_rows)
             if not E.MOMENTUM_MATRIX.single(model.handle, q, A):
                 return A
-        except TypeError:
+        except REFUSED:
             pass
     return one(evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), (model.six_rows,), out=out))
 
@@ -56,7 +56,7 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         h = np.empty(6)
         if not E.MOMENTUM.single(model.handle, q, v, h):
             return h
-    except TypeError:
+    except REFUSED:
         pass
     return one(evaluate(E.MOMENTUM, model, (q, v), ("q", "v"), ((6,),)))
 
@@ -68,6 +68,6 @@ def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         b = np.empty(6)
         if not E.MOMENTUM_BIAS.single(model.handle, q, v, b):
             return b
-    except TypeError:
+    except REFUSED:
         pass
     return one(evaluate(E.MOMENTUM_BIAS, model, (q, v), ("q", "v"), ((6,),)))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics._gravity import under
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
 from freeflyer.dynamics.external import external_forces
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -23,6 +23,7 @@ from freeflyer.model.model import Model
 
 Wrenches = Mapping[str, ArrayLike] | None
 empty = np.empty
+FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 
 
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
@@ -38,7 +39,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
             tau = empty(model.nv)
             if not E.RNEA.single(model.handle, q, v, a, tau):
                 return tau
-        except TypeError:
+        except REFUSED:
             pass
     model = under(model, gravity)
     tau = one(evaluate(E.RNEA, model, (q, v, a), ("q", "v", "a"), ((model.nv,),), out=out))
@@ -76,7 +77,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
             a = empty(model.nv)
             if not entry.single(model.handle, q, v, tau, a):
                 return a
-        except TypeError:
+        except REFUSED:
             pass
     model = under(model, gravity)
     if external is not None:
@@ -90,12 +91,12 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike 
     if gravity is None and out is None:
         try:
             tau = empty(model.nv)
-            if not E.RNEA.single(model.handle, q, v, model.zero, tau):
+            if not E.RNEA.single(model.handle, q, v, model._zero, tau):
                 return tau
-        except TypeError:
+        except REFUSED:
             pass
     model = under(model, gravity)
-    return one(evaluate(E.RNEA, model, (q, v, model.zero), ("q", "v", "a"), ((model.nv,),), out=out))
+    return one(evaluate(E.RNEA, model, (q, v, model._zero), ("q", "v", "a"), ((model.nv,),), out=out))
 
 
 def gravity_forces(
@@ -105,12 +106,12 @@ def gravity_forces(
     if gravity is None and out is None:
         try:
             tau = empty(model.nv)
-            if not E.RNEA.single(model.handle, q, model.zero, model.zero, tau):
+            if not E.RNEA.single(model.handle, q, model._zero, model._zero, tau):
                 return tau
-        except TypeError:
+        except REFUSED:
             pass
     model = under(model, gravity)
-    return one(evaluate(E.RNEA, model, (q, model.zero, model.zero), ("q", "v", "a"), ((model.nv,),), out=out))
+    return one(evaluate(E.RNEA, model, (q, model._zero, model._zero), ("q", "v", "a"), ((model.nv,),), out=out))
 
 
 def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
@@ -120,7 +121,7 @@ def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) ->
             M = empty(model.square)
             if not E.CRBA.single(model.handle, q, M):
                 return M
-        except TypeError:
+        except REFUSED:
             pass
     return one(evaluate(E.CRBA, model, (q,), ("q",), (model.square,), out=out))
 
@@ -133,7 +134,7 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = 
             Minv = empty(model.square)
             if not entry.single(model.handle, q, Minv):
                 return Minv
-        except TypeError:
+        except REFUSED:
             pass
     return one(evaluate(entry, model, (q,), ("q",), (model.square,), out=out))
 
@@ -145,15 +146,16 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
     "passive": Mdot = C + C^T, so that Mdot - 2 C is skew; that of the robot seen as particles, sum m J^T Jdot.
     "hamel": the matrix of the Hamel equations on SE(3) x R^n, papers/004 (3.39), which is not passive.
     """
-    if form not in ("passive", "hamel"):
-        raise InputError(f"form must be 'passive' or 'hamel', got {form!r}", form=form)
-    entry = E.CORIOLIS if form == "passive" else E.HAMEL
+    try:
+        entry = FORMS[form]
+    except (KeyError, TypeError):
+        raise InputError(f"form must be 'passive' or 'hamel', got {form!r}", form=form) from None
     if out is None:
         try:
             C = empty(model.square)
             if not entry.single(model.handle, q, v, C):
                 return C
-        except TypeError:
+        except REFUSED:
             pass
     return one(evaluate(entry, model, (q, v), ("q", "v"), (model.square,), out=out))
 
@@ -164,9 +166,9 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
         T = empty(1)
         if not E.KINETIC_ENERGY.single(model.handle, q, v, T):
             return T[0]
-    except TypeError:
+    except REFUSED:
         pass
-    return one(evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"), ((1,),)))[..., 0]
+    return one(evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"), ((1,),)))[..., 0][()]
 
 
 def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None) -> Any:
@@ -176,6 +178,6 @@ def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = 
             U = empty(1)
             if not E.POTENTIAL_ENERGY.single(model.handle, q, U):
                 return U[0]
-        except TypeError:
+        except REFUSED:
             pass
-    return one(evaluate(E.POTENTIAL_ENERGY, under(model, gravity), (q,), ("q",), ((1,),)))[..., 0]
+    return one(evaluate(E.POTENTIAL_ENERGY, under(model, gravity), (q,), ("q",), ((1,),)))[..., 0][()]

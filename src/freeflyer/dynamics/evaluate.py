@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries
@@ -18,6 +19,7 @@ from freeflyer.kernels.pack import LANES
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 
+REFUSED = (TypeError, NumbaError)  # what compiled doors raise for anything but flat float64 arrays
 SMALL_BATCH = 64  # below this many states, threads cost more than they give
 CHUNKS_PER_THREAD = 4
 _threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -65,7 +67,7 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
             model.handle, *(x[0] for x in rows), *options, *(_two_axes(r, s) for r, s in zip(results, shapes))
         )
     else:
-        status = _run_batch(entry, model, rows, options, tuple(r.reshape(count, -1) for r in results))
+        status = _run_batch(entry, model, rows, options, tuple(r.reshape(count, prod(shape)) for r, shape in zip(results, shapes)))
     if status:
         for name, x, letter in zip(names, arrays, entry.inputs):
             check_configuration(model, name, x, letter)

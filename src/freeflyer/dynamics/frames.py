@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -36,7 +36,7 @@ def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
         X = np.empty((4, 4))
         if not E.FRAME_POSE.single(model.handle, q, index, X):
             return X
-    except TypeError:
+    except REFUSED:
         pass
     return one(evaluate(E.FRAME_POSE, model, (q,), ("q",), ((4, 4),), (index,)))
 
@@ -50,7 +50,7 @@ def frame_jacobian(
             J = empty(model.six_rows)
             if not JACOBIAN.single(model.handle, q, model.frame_index[frame], EXPRESSED[expressed], J):
                 return J
-        except (KeyError, TypeError):
+        except (KeyError, *REFUSED):
             pass
     options = (model.frame(frame), expression(expressed))
     return one(evaluate(JACOBIAN, model, (q,), ("q",), (model.six_rows,), options, out=out))
@@ -63,7 +63,7 @@ def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, express
         twist = empty(6)
         if not E.FRAME_VELOCITY.single(model.handle, q, v, *options, twist):
             return twist
-    except TypeError:
+    except REFUSED:
         pass
     return one(evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), ((6,),), options))
 
@@ -80,6 +80,6 @@ def frame_bias_acceleration(
         twist = empty(6)
         if not E.FRAME_BIAS.single(model.handle, q, v, *options, twist):
             return twist
-    except TypeError:
+    except REFUSED:
         pass
     return one(evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), ((6,),), options))

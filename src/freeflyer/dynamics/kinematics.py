@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics.evaluate import REFUSED, evaluate
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.kernels import entries as E
 from freeflyer.kernels import layout as L
@@ -143,13 +143,13 @@ def _express(kind: int, R: np.ndarray, p: np.ndarray, l: np.ndarray, w: np.ndarr
 
 def kinematics(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Kinematics:
     """Poses, velocities and motion columns of all bodies in one pass; v (..., nv) is zero where not given."""
-    v = model.zero if v is None else v
+    v = model._zero if v is None else v
     shapes = (model.body_rows, model.body_rows, model.column_rows)
     try:
         poses, motions, directions = map(np.empty, shapes)
         if not E.ALL_MOTIONS.single(model.handle, q, v, poses, motions, directions):
             return Kinematics(model, np.array(q), np.array(v), poses, motions, directions)
-    except TypeError:
+    except REFUSED:
         pass
     poses, motions, directions = evaluate(E.ALL_MOTIONS, model, (q, v), ("q", "v"), shapes)
     lead = poses.shape[:-2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 
@@ -16,7 +16,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
         out = np.empty(model.nq)
         if not E.INTEGRATE.single(model.handle, q, dv, out):
             return out
-    except TypeError:
+    except REFUSED:
         pass
     return one(evaluate(E.INTEGRATE, model, (q, dv), ("q", "dv"), ((model.nq,),)))
 
@@ -27,6 +27,6 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         out = np.empty(model.nv)
         if not E.DIFFERENCE.single(model.handle, q0, q1, out):
             return out
-    except TypeError:
+    except REFUSED:
         pass
     return one(evaluate(E.DIFFERENCE, model, (q0, q1), ("q0", "q1"), ((model.nv,),)))

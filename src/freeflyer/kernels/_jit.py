@@ -8,10 +8,14 @@ does not notice that a function called from it has changed.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import pickle
+import shutil
 import sys
 import tempfile
+import uuid
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,9 +24,11 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.registry import CPUDispatcher
+from numba.core.serialize import dumps
 
+SEAL = 32  # bytes of a hash
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 NEVER_COMPILED = {
     "__init__.py",
@@ -69,40 +75,44 @@ def _compiled(function: Callable, nogil: bool = True, **options: Any) -> Any:
 
 
 class SourceKeyedCache(FunctionCache):
-    """Numba's own cache files, in a folder keyed by every kernel source; a broken file means: compile again."""
+    """Compiled code on disk, in a folder keyed by every kernel source: one file for each signature, sealed by its hash.
+
+    Not Numba's own files: several processes would share an index there, and code of one signature could end up under
+    the name of another; a broken index would stop every call; a flipped bit would be executed. A file that is not
+    whole, or not ours, means: compile again.
+    """
 
     def __init__(self, function: Callable) -> None:
         self._name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
-        self._py_func = function
-        self._enabled = True
-
-    @property
-    def _cache_file(self) -> IndexDataCacheFile:
-        return IndexDataCacheFile(cache_folder(), self._name, source_stamp="")
-
-    @property
-    def _impl(self) -> _Impl:
-        return _Impl()
+        self._impl = _Impl()
 
     @property
     def cache_path(self) -> str:
         return cache_folder()
 
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return sig, codegen.magic_tuple()
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        key = hashlib.sha256(repr((sig, codegen.magic_tuple())).encode()).hexdigest()[:16]
+        return Path(cache_folder(), f"{self._name}.{key}")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        target_context.refresh()
         try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # a truncated or foreign file: what matters is that the kernel gets compiled
+            sealed = self._path(sig, target_context.codegen()).read_bytes()
+            if hashlib.sha256(sealed[SEAL:]).digest() != sealed[:SEAL]:
+                return None
+            return self._impl.rebuild(target_context, pickle.loads(sealed[SEAL:]))
+        except Exception:  # whatever is wrong with the file: what matters is that the kernel gets compiled
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        code = dumps(self._impl.reduce(data))
         try:
-            key = self._index_key(sig, data.codegen)
-            self._cache_file.save(key, self._impl.reduce(data))
+            path = self._path(sig, data.codegen)
+            unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+            unfinished.write_bytes(hashlib.sha256(code).digest() + code)
+            os.replace(unfinished, path)
         except OSError:  # a full or read-only disk costs time, not correctness
-            self._enabled = False
+            return
 
 
 class _Impl(CompileResultCacheImpl):
@@ -113,14 +123,15 @@ class _Impl(CompileResultCacheImpl):
 @cache
 def cache_folder() -> str:
     """FREEFLYER_CACHE_DIR, else the user's cache folder, else a temporary one; below it a folder per source hash."""
-    root = os.environ.get("FREEFLYER_CACHE_DIR")
-    base = Path(root) if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "freeflyer"
-    folder = base / source_key()
     try:
+        root = os.environ.get("FREEFLYER_CACHE_DIR")
+        base = Path(root) if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "freeflyer"
+        folder = base.absolute() / source_key()
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
+    except (OSError, RuntimeError):  # no folder to write to, or no home
         folder = Path(tempfile.mkdtemp(prefix="freeflyer-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return str(folder)
 
 

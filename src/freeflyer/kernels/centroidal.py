@@ -42,17 +42,21 @@ def total_mass(parameters):
 
 
 @inlined
-def com_of(topology, parameters, work):
-    """Centre of mass (3) from the poses in work."""
+def moment_of(topology, parameters, work):
+    """First moment of mass (3) about the world's origin, from the poses in work."""
     step = row_step(work)
     zero = 0.0 * load_row(work, pose_at(topology, work, 0))
     total = (zero, zero, zero)
     for i in range(0, load_int(topology, N_BODIES) + 1, step):
         _, h, _ = tile_inertias(topology, parameters, work, i, row3(work, pose_at(topology, work, i) + 12 * step))
         total = add(total, h)
-    return scale(
-        1.0 / total_mass(parameters), (row_total(work, total[0]), row_total(work, total[1]), row_total(work, total[2]))
-    )
+    return row_total(work, total[0]), row_total(work, total[1]), row_total(work, total[2])
+
+
+@inlined
+def com_of(topology, parameters, work):
+    """Centre of mass (3) from the poses in work."""
+    return scale(1.0 / total_mass(parameters), moment_of(topology, parameters, work))
 
 
 @kernel
@@ -136,7 +140,7 @@ def momentum_bias(topology, parameters, q, v, b):
 def kinetic_energy(topology, parameters, q, v, T):
     """T (1,): 1/2 v^T M v, armature included."""
     work, to = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT)
-    total = 0.0 * load(v, 0)
+    total = zeros(load(work, pose_at(topology, work, 0)))[0]
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here = body_floats(i), to + MOVING * i
         R, w = rotation(topology, work, i), load3(work, here + 3)
@@ -151,5 +155,5 @@ def kinetic_energy(topology, parameters, q, v, T):
 @kernel
 def potential_energy(topology, parameters, q, U):
     """U (1,): -m g . c, zero with the centre of mass at the world's origin."""
-    c = com_of(topology, parameters, kinematics_workspace(topology, parameters, q, 0))
-    store(U, 0, -total_mass(parameters) * dot(load3(parameters, GRAVITY), c))
+    h = moment_of(topology, parameters, kinematics_workspace(topology, parameters, q, 0))
+    store(U, 0, -dot(load3(parameters, GRAVITY), h))

@@ -43,6 +43,7 @@ def path_workspace(topology, parameters, q, body):
     """(work, row length): sines and cosines of the joints from a body to the world, the body's first."""
     row = (load_int(topology, body_ints(body) + DEPTH) + 7) // 8 * 8
     work = workspace(q, 3 * row + 8)
+    store(work, 3 * row, 0.0)  # whatever the path: a scalar to take the kind from
     k, b = 0, body
     while b > 0:
         at, first = body_floats(b), load_int(topology, body_ints(b) + FIRST_Q)
@@ -60,7 +61,7 @@ def frame_pose(topology, parameters, q, frame, X):
     """X (4, 4): rotation and position of a frame in the world."""
     b = frame_body(topology, frame)
     work, row = path_workspace(topology, parameters, q, b)
-    R, p = placement(topology, parameters, frame, load(q, 0))
+    R, p = placement(topology, parameters, frame, load(work, 3 * row))
     k = 0
     while b > 0:
         S, r = relative_pose(topology, parameters, q, b, load(work, row + k), load(work, 2 * row + k))
@@ -85,7 +86,7 @@ def frame_jacobian(topology, parameters, q, frame, expressed, J):
     for k in range(6 * nv):
         store(J, k, 0.0)
     work, row = path_workspace(topology, parameters, q, b)
-    R, p = placement(topology, parameters, frame, load(q, 0))
+    R, p = placement(topology, parameters, frame, load(work, 3 * row))
     k = 0
     while b > 0:
         ints = body_ints(b)

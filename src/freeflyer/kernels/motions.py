@@ -20,7 +20,7 @@ from freeflyer.kernels.frames import BODY, WORLD, frame_body, placement
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import DIRECTION, FREE_AT, N_BODIES, N_COLUMNS
 from freeflyer.kernels.memory import load, load_int, store
-from freeflyer.kernels.poses import offset, position, rotation
+from freeflyer.kernels.poses import offset, pose_at, position, rotation
 
 MOVING = 12  # velocity of the origin, angular velocity, bias acceleration of the origin, bias angular acceleration
 
@@ -51,7 +51,7 @@ def frame_motion(topology, parameters, q, v, frame):
     work = kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1))
     moving(topology, work, v, to)
     here = to + MOVING * i
-    P, c = placement(topology, parameters, frame, load(q, 0))
+    P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
     R, p = rotation(topology, work, i), position(topology, work, i)
     c = rotate(R, c)
     w, dw = load3(work, here + 3), load3(work, here + 9)

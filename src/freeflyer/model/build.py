@@ -130,14 +130,15 @@ class _Builder:
                 if j.mimic is None and not (j.kind in ("free", "planar") and j.parent == WORLD)
             )
         )
-        for array in (topology, parameters, *arrays.values()):
+        neutral = np.array(self.neutral)
+        for array in (topology, parameters, neutral, *arrays.values()):
             array.setflags(write=False)
         return Model(
             name=description.name, nq=self.nq, nv=nv, mass=float(sum(b.mass for b in self.bodies[1:])), joints=tuple(self.joints),
             link_names=tuple(link.name for link in description.links), frame_names=tuple(f[0] for f in frames),
             actuated=actuated, position_lower=arrays["lower"], position_upper=arrays["upper"],
             velocity_limit=arrays["velocity"], effort_limit=arrays["effort"], armature=arrays["armature"],
-            damping=arrays["damping"], friction=arrays["friction"], neutral=np.array(self.neutral),
+            damping=arrays["damping"], friction=arrays["friction"], neutral=neutral,
             shared_coordinates=shared, topology=topology, parameters=parameters, description=description,
             frame_index={f[0]: k for k, f in enumerate(frames)},
         )  # fmt: skip

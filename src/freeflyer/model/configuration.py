@@ -24,7 +24,7 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
         raise InputError(
             f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}"
         )
-    lead = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    lead = _lead(size)
     q = np.empty((*lead, model.nq))
     for joint in model.joints:
         if joint.nv == 0:
@@ -47,6 +47,17 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
             low, high = (low if np.isfinite(low) else -span), (high if np.isfinite(high) else span)
             q[..., iq + k] = rng.uniform(min(low, high), max(low, high), lead)
     return q
+
+
+def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
+    """Batch axes from a count or a tuple of counts."""
+    counts = (size,) if isinstance(size, int | np.integer) else size
+    whole = isinstance(counts, tuple | list) and all(
+        isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in counts
+    )
+    if not whole:
+        raise InputError(f"size must be a count or a tuple of counts of at least 0, got {size!r}", size=size)
+    return tuple(int(n) for n in counts)
 
 
 def normalize_configuration(model: Model, q: Any) -> np.ndarray:

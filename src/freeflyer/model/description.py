@@ -34,6 +34,8 @@ class Inertia:
 
 @dataclass(frozen=True)
 class Link:
+    """A rigid body, or a bare frame where its inertia is nothing."""
+
     name: str
     inertia: Inertia = field(default_factory=Inertia)
 

@@ -16,6 +16,7 @@ from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
 from freeflyer.model.inertias import joined, moved
+from freeflyer.model.inputs import real_array
 from freeflyer.model.locking import leader, locked, open_loops
 from freeflyer.model.model import Model
 from freeflyer.model.rigid_groups import rigid_groups
@@ -157,10 +158,7 @@ def _payload(mass: float, com: ArrayLike, inertia: ArrayLike | None) -> Inertia:
 
 
 def _finite(what: str, value: ArrayLike) -> np.ndarray:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} must be numbers; got {value!r}.") from None
+    array = real_array(what, value)
     if not np.isfinite(array).all():
         raise InputError(f"{what} must be finite; got {array.tolist()}.")
-    return array
+    return np.array(array)

@@ -17,6 +17,8 @@ def real_array(name: str, x: Any) -> np.ndarray:
         array = np.asarray(x)
     except Exception as error:
         raise InputError(f"{name} cannot be read as an array: {error}", name=name) from None
+    if np.ma.is_masked(x):
+        raise InputError(f"{name} is a masked array: fill or drop its masked entries first", name=name)
     if array.dtype.kind not in "fiu":
         raise InputError(f"{name} must hold real numbers, got {type(x).__name__} of dtype {array.dtype}", name=name)
     return array.astype(np.float64, copy=False)

@@ -62,7 +62,7 @@ class Model:
     description: Description = field(repr=False)
     frame_index: dict[str, int] = field(repr=False)
     handle: int = field(init=False, repr=False)  # what compiled code knows the model by
-    zero: np.ndarray = field(init=False, repr=False)  # (nv,)
+    _zero: np.ndarray = field(init=False, repr=False)  # (nv,), writable only because compiled code takes no other
     square: tuple[int, int] = field(init=False, repr=False)  # (nv, nv)
     six_rows: tuple[int, int] = field(init=False, repr=False)  # (6, nv)
     body_rows: tuple[int, int] = field(init=False, repr=False)  # (bodies and world, 12)
@@ -72,7 +72,7 @@ class Model:
         block = handle_block(self.topology, self.parameters)
         object.__setattr__(self, "_block", block)  # kept alive with the model
         object.__setattr__(self, "handle", block.ctypes.data)
-        object.__setattr__(self, "zero", np.zeros(self.nv))
+        object.__setattr__(self, "_zero", np.zeros(self.nv))
         object.__setattr__(self, "square", (self.nv, self.nv))
         object.__setattr__(self, "six_rows", (6, self.nv))
         object.__setattr__(self, "body_rows", (int(self.topology[layout.N_BODIES]) + 1, 12))
