@@ -155,7 +155,7 @@ def test_an_edit_leaves_the_model_alone():
         ({"left_thumb": 0.1}, None, InputError, "'left_thumb' of 'humanoid_33' is fixed already"),
         ({"left_knee": float("nan")}, None, InputError, "position of joint 'left_knee' must be finite"),
         ({"left_knee": [0.1, 0.2]}, None, InputError, r"revolute joint 'left_knee' has 1 entries; got shape \(2,\)"),
-        ({"left_knee": "bent"}, None, InputError, "position of joint 'left_knee' must be numbers; got 'bent'"),
+        ({"left_knee": "bent"}, None, InputError, "position of joint 'left_knee' must hold real numbers, got str"),
         ({"root_joint": [0.0, 0.0, 1.0]}, None, InputError, "has 7 entries"),
         ({"root_joint": [0, 0, 1, 0, 0, 0, 2]}, None, InputError, "2"),
         ({"root_joint": np.zeros(7)}, None, InputError, "0"),
@@ -272,5 +272,5 @@ def test_gravity_scales_its_forces():
 
 @pytest.mark.parametrize("gravity", [(0.0, 9.81), np.zeros((3, 3)), (0.0, 0.0, float("nan")), "down", None])
 def test_gravity_that_is_none_is_refused(gravity):
-    with pytest.raises(InputError, match="gravity must be"):
+    with pytest.raises(InputError, match="gravity must"):
         with_gravity(robots.quadruped(), gravity)
