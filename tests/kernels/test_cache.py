@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import pickle
 import shutil
@@ -45,6 +46,7 @@ def settle(monkeypatch):
     monkeypatch.undo()
     _jit.cache_folder.cache_clear()
     _jit.source_key.cache_clear()
+    _jit.source.cache_clear()
 
 
 @pytest.fixture
@@ -58,7 +60,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_the_folder_is_where_the_user_wants_it(settle, tmp_path):
-    key = _jit.source_key()
+    key = _jit.versions_key()
     assert settle(FREEFLYER_CACHE_DIR=tmp_path / "mine") == tmp_path / "mine" / key
     assert settle(FREEFLYER_CACHE_DIR=None, XDG_CACHE_HOME=tmp_path / "xdg") == tmp_path / "xdg" / "freeflyer" / key
     assert settle(XDG_CACHE_HOME=None, HOME=tmp_path) == tmp_path / ".cache" / "freeflyer" / key
@@ -197,47 +199,57 @@ def copied_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return copy
 
 
-def key_now() -> str:
+RNEA = ("freeflyer.kernels.entry", "freeflyer.kernels.rnea")
+BEHIND_RNEA = {"_jit", "algebra", "entry", "joints", "layout", "memory", "pack", "rnea", "transpose", "trig"}
+
+
+def key_now(modules: tuple[str, ...] = RNEA) -> str:
     _jit.source_key.cache_clear()
-    return _jit.source_key()
+    _jit.source.cache_clear()
+    return _jit.source_key(modules)
 
 
-def test_any_change_of_a_compiled_source_is_a_new_folder(tmp_path, monkeypatch, settle):
+def test_a_change_counts_where_the_source_is_reached(tmp_path, monkeypatch, settle):
     original = key_now()
     copy = copied_sources(tmp_path, monkeypatch)
     assert key_now() == original
-    seen = {original}
+    assert _jit.reached(RNEA) >= BEHIND_RNEA
     for path in sorted(copy.glob("*.py")):
-        if path.name in _jit.NEVER_COMPILED:
-            continue
         source = path.read_bytes()
         path.write_bytes(source + b"# changed\n")
-        assert key_now() not in seen, path.name
-        seen.add(key_now())
+        assert (key_now() != original) == (path.stem in _jit.reached(RNEA)), path.name
         path.write_bytes(source)
-    (copy / "another.py").write_text("x = 1\n")
-    assert key_now() not in seen
-    (copy / "another.py").unlink()
-    (copy / "rnea.py").rename(copy / "renamed.py")
-    assert key_now() not in seen
+    assert "crba" not in _jit.reached(RNEA)
 
 
-def test_what_is_never_compiled_may_change(tmp_path, monkeypatch, settle):
-    original = key_now()
-    copy = copied_sources(tmp_path, monkeypatch)
-    for name in _jit.NEVER_COMPILED:
-        with (copy / name).open("a") as file:
-            file.write("# changed\n")
-    assert key_now() == original
-    compiled = {f"{m}.py" for m in ("rnea", "aba", "pack", "memory", "transpose", "trig", "entry", "layout", "_jit")}
-    assert not compiled & _jit.NEVER_COMPILED
+def test_every_import_of_a_kernel_file_is_followed():
+    """The hash finds imports by their text: it must find all that the language finds."""
+    for path in Path(_jit.__file__).parent.glob("*.py"):
+        named = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == _jit.ROOM:
+                named |= {x.name for x in node.names}
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_jit.ROOM):
+                named.add(node.module.removeprefix(_jit.ROOM + "."))
+            elif isinstance(node, ast.Import):
+                assert not any(x.name.startswith(_jit.ROOM) for x in node.names), path.name
+        assert named <= _jit.reached((f"{_jit.ROOM}.{path.stem}",)), path.name
+
+
+def test_a_door_depends_on_its_kernel():
+    """Doors are made in entry.py around kernels of other files."""
+    from freeflyer.kernels import entries
+
+    for entry in (entries.RNEA, entries.CRBA):
+        for door in (entry.single_source, entry.batch):
+            assert entry.function.py_func.__module__ in door._cache._modules
 
 
 def test_versions_are_part_of_the_key(monkeypatch, settle):
-    original = key_now()
+    original = _jit.versions_key()
     for module in (numba, np, _jit.llvmlite):
         monkeypatch.setattr(module, "__version__", "0.0.0")
-        assert key_now() != original
+        assert _jit.versions_key() != original
         monkeypatch.undo()
 
 

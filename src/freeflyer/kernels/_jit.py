@@ -1,9 +1,9 @@
 """The one place that decides how kernels are compiled and where compiled code is kept.
 
 Options, and why: `nogil` so that batches run on threads; `error_model="numpy"` so that a division is one instruction;
-fast-math flags that let LLVM fuse and reorder (contract, reassoc, nsz, arcp) but keep NaN and Inf detectable. The cache
-folder is named by a hash of all kernel sources, because Numba looks only at the file of the function it compiles and
-does not notice that a function called from it has changed.
+fast-math flags that let LLVM fuse and reorder (contract, reassoc, nsz, arcp) but keep NaN and Inf detectable. Cached code
+is named by a hash of every kernel source that its function can reach, because Numba looks only at the file of the function
+it compiles and does not notice that a function called from it has changed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import atexit
 import hashlib
 import os
 import pickle
+import re
 import shutil
 import sys
 import tempfile
@@ -30,13 +31,8 @@ from numba.core.serialize import dumps
 
 SEAL = 32  # bytes of a hash
 FAST = {"contract", "reassoc", "nsz", "arcp"}
-NEVER_COMPILED = {
-    "__init__.py",
-    "counting.py",
-    "entries.py",
-    "plain.py",
-    "scalars.py",
-}  # may change without a new cache
+ROOM = "freeflyer.kernels"
+IMPORTED = re.compile(rf"^(?:from {ROOM}\.(\w+) import|from {ROOM} import (.+)$)", re.MULTILINE)
 
 
 def kernel(function: Callable) -> Any:
@@ -75,7 +71,7 @@ def _compiled(function: Callable, nogil: bool = True, **options: Any) -> Any:
 
 
 class SourceKeyedCache(FunctionCache):
-    """Compiled code on disk, in a folder keyed by every kernel source: one file for each signature, sealed by its hash.
+    """Compiled code on disk: one file for each signature and state of the sources behind it, sealed by its hash.
 
     Not Numba's own files: several processes would share an index there, and code of one signature could end up under
     the name of another; a broken index would stop every call; a flipped bit would be executed. A file that is not
@@ -85,13 +81,14 @@ class SourceKeyedCache(FunctionCache):
     def __init__(self, function: Callable) -> None:
         self._name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
         self._impl = _Impl()
+        self._modules = tuple(sorted(modules(function)))
 
     @property
     def cache_path(self) -> str:
         return cache_folder()
 
     def _path(self, sig: Any, codegen: Any) -> Path:
-        key = hashlib.sha256(repr((sig, codegen.magic_tuple())).encode()).hexdigest()[:16]
+        key = hashlib.sha256(repr((sig, codegen.magic_tuple(), source_key(self._modules))).encode()).hexdigest()[:16]
         return Path(cache_folder(), f"{self._name}.{key}")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -122,11 +119,11 @@ class _Impl(CompileResultCacheImpl):
 
 @cache
 def cache_folder() -> str:
-    """FREEFLYER_CACHE_DIR, else the user's cache folder, else a temporary one; below it a folder per source hash."""
+    """FREEFLYER_CACHE_DIR, else the user's cache folder, else a temporary one; below it a folder per set of versions."""
     try:
         root = os.environ.get("FREEFLYER_CACHE_DIR")
         base = Path(root) if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "freeflyer"
-        folder = base.absolute() / source_key()
+        folder = base.absolute() / versions_key()
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except (OSError, RuntimeError):  # no folder to write to, or no home
@@ -135,13 +132,45 @@ def cache_folder() -> str:
     return str(folder)
 
 
+def versions_key() -> str:
+    """Hash of the versions that compiled code depends on."""
+    versions = f"{sys.version_info[:2]} {numba.__version__} {llvmlite.__version__} {np.__version__}"
+    return hashlib.sha256(versions.encode()).hexdigest()[:16]
+
+
+def modules(function: Callable) -> set[str]:
+    """Modules that a function's code comes from: its own, and those of the compiled functions that it closes over."""
+    found = {function.__module__}
+    for cell in function.__closure__ or ():
+        inner = getattr(cell.cell_contents, "py_func", None)
+        if inner is not None:
+            found |= modules(inner)
+    return found
+
+
 @cache
-def source_key() -> str:
-    """Hash of the kernel sources and of the versions that compiled code depends on."""
-    digest = hashlib.sha256(
-        f"{sys.version_info[:2]} {numba.__version__} {llvmlite.__version__} {np.__version__}".encode()
-    )
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        if path.name not in NEVER_COMPILED:
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
+def source_key(names: tuple[str, ...]) -> str:
+    """Hash of the kernel sources that these modules reach by their imports."""
+    digest = hashlib.sha256()
+    for name in sorted(reached(names)):
+        digest.update(name.encode() + b"\0" + source(name).encode() + b"\0")
+    return digest.hexdigest()
+
+
+def reached(names: tuple[str, ...]) -> set[str]:
+    """Kernel files that these modules import, directly or through others, and this one, which holds the options."""
+    found: set[str] = set()
+    waiting = ["_jit", *(name.removeprefix(ROOM + ".") for name in names if name.startswith(ROOM + "."))]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            for module, several in IMPORTED.findall(source(name)):
+                waiting += [module] if module else [x.strip() for x in several.split(",")]
+    return found
+
+
+@cache
+def source(name: str) -> str:
+    """Text of a kernel file."""
+    return Path(__file__).with_name(f"{name}.py").read_text()
