@@ -13,6 +13,12 @@ from freeflyer.dynamics.centroidal import (
     centroidal_momentum,
     centroidal_momentum_matrix,
 )  # fmt: skip
+from freeflyer.dynamics.derivatives import (
+    ForwardDynamicsDerivatives,
+    InverseDynamicsDerivatives,
+    forward_dynamics_derivatives,
+    inverse_dynamics_derivatives,
+)
 from freeflyer.dynamics.equations import (
     bias_forces,
     coriolis_matrix,
@@ -49,14 +55,15 @@ from freeflyer.model.writers import to_mjcf, to_urdf
 __version__ = "0.1.0"
 
 __all__ = [
-    "Coupling", "Description", "DescriptionError", "FileError", "FreeflyerError", "Inertia", "InputError", "Joint",
-    "JointInfo", "Kinematics", "Link", "Loop", "Mimic", "Model", "Site", "UnknownNameError", "attach_payload",
-    "bias_forces", "build", "center_of_mass", "center_of_mass_jacobian", "centroidal_bias", "centroidal_momentum",
-    "centroidal_momentum_matrix", "coriolis_matrix", "difference", "forward_dynamics", "frame_bias_acceleration",
-    "frame_jacobian", "frame_pose", "frame_velocity", "get_threads", "gravity_forces", "integrate", "inverse_dynamics",
-    "inverse_mass_matrix", "kinematics", "kinetic_energy", "load", "lock_joints", "mass_matrix", "merge_fixed", "neutral",
-    "normalize_configuration", "potential_energy", "random_configuration", "robots", "set_threads", "spatial", "to_mjcf",
-    "to_urdf", "with_gravity",
+    "Coupling", "Description", "DescriptionError", "FileError", "ForwardDynamicsDerivatives", "FreeflyerError",
+    "Inertia", "InputError", "InverseDynamicsDerivatives", "Joint", "JointInfo", "Kinematics", "Link", "Loop",
+    "Mimic", "Model", "Site", "UnknownNameError", "attach_payload", "bias_forces", "build", "center_of_mass",
+    "center_of_mass_jacobian", "centroidal_bias", "centroidal_momentum", "centroidal_momentum_matrix",
+    "coriolis_matrix", "difference", "forward_dynamics", "forward_dynamics_derivatives", "frame_bias_acceleration",
+    "frame_jacobian", "frame_pose", "frame_velocity", "get_threads", "gravity_forces", "integrate",
+    "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix", "kinematics", "kinetic_energy",
+    "load", "lock_joints", "mass_matrix", "merge_fixed", "neutral", "normalize_configuration", "potential_energy",
+    "random_configuration", "robots", "set_threads", "spatial", "to_mjcf", "to_urdf", "with_gravity",
 ]  # fmt: skip
 
 

@@ -6,10 +6,12 @@ from freeflyer.kernels import centroidal, configuration, frames, hamel, motions
 from freeflyer.kernels.aba import aba
 from freeflyer.kernels.coriolis import coriolis
 from freeflyer.kernels.crba import crba
+from freeflyer.kernels.derivatives import inverse_dynamics_gradient
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.factor import shared_forward_dynamics, shared_minv
 from freeflyer.kernels.minv import minv
 from freeflyer.kernels.rnea import rnea
+from freeflyer.kernels.solved_derivatives import forward_dynamics_gradient, shared_forward_dynamics_gradient
 
 RNEA = Entry(rnea, "qvv")
 ABA = Entry(aba, "qvv", solves=True)
@@ -33,3 +35,6 @@ KINETIC_ENERGY = Entry(centroidal.kinetic_energy, "qv")
 POTENTIAL_ENERGY = Entry(centroidal.potential_energy, "q")
 INTEGRATE = Entry(configuration.integrate, "qv")
 DIFFERENCE = Entry(configuration.difference, "qq")
+RNEA_GRADIENT = Entry(inverse_dynamics_gradient, "qvv", output_axes=(2, 2, 2))
+ABA_GRADIENT = Entry(forward_dynamics_gradient, "qvv", output_axes=(2, 2, 2), solves=True)
+SHARED_ABA_GRADIENT = Entry(shared_forward_dynamics_gradient, "qvv", output_axes=(2, 2, 2), solves=True)

@@ -162,7 +162,7 @@ def aligned(n: int) -> np.ndarray:
 def scratch_for(topology: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(scratch, used) large enough for any kernel on this model, up to a limit beyond which kernels ask the system."""
     bodies, row = int(topology[N_BODIES]) + 9, int(topology[COLUMN_ROW]) + 8
-    return aligned(min(LANES * (150 * bodies + 40 * row + 4 * row * row), SCRATCH_LIMIT)), np.zeros(1, np.int64)
+    return aligned(min(LANES * (400 * bodies + 120 * row + 10 * row * row), SCRATCH_LIMIT)), np.zeros(1, np.int64)
 
 
 def aligned_packs(n: int, scratch: tuple[np.ndarray, ...] = ()) -> Packs:

@@ -38,6 +38,7 @@ OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state
     "FRAME_POSE": ((4, 4),), "FRAME_JACOBIAN": ((6, "nv"),), "FRAME_VELOCITY": ((6,),), "FRAME_BIAS": ((6,),),
     "ALL_MOTIONS": (("bodies", 12), ("bodies", 12), ("columns", 6)), "ALL_POSES": (("bodies", 12),), "COM": ((3,),),
     "MOMENTUM_MATRIX": ((6, "nv"),), "MOMENTUM": ((6,),), "MOMENTUM_BIAS": ((6,),), "KINETIC_ENERGY": ((1,),),
+    "RNEA_GRADIENT": (("nv", "nv"),) * 3, "ABA_GRADIENT": (("nv", "nv"),) * 3, "SHARED_ABA_GRADIENT": (("nv", "nv"),) * 3,
     "POTENTIAL_ENERGY": ((1,),), "INTEGRATE": (("nq",),), "DIFFERENCE": (("nv",),),
 }  # fmt: skip
 

@@ -1,0 +1,89 @@
+"""Derivatives of inverse and forward dynamics on SE(3) x R^n, exact and without any attitude parametrisation.
+
+A derivative by q is taken in the tangent space: column j of `.dq` is d/de f(integrate(q, e x unit vector j)) at e = 0. For a
+free joint that is a step along the body twist, as papers/002 differentiates: "left-trivialised".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics._gravity import under
+from freeflyer.dynamics.equations import Wrenches, total
+from freeflyer.dynamics.evaluate import REFUSED, evaluate
+from freeflyer.dynamics.external import external_forces, external_gradient
+from freeflyer.kernels import entries as E
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+
+empty = np.empty
+
+
+@dataclass(frozen=True, slots=True)
+class InverseDynamicsDerivatives:
+    """Derivatives of tau = inverse_dynamics(q, v, a): rows are tau, columns the step in q, in v, in a; (..., nv, nv) each.
+
+    `da` is the mass matrix. Units: of tau, per m or rad, per m/s or rad/s, per m/s^2 or rad/s^2.
+    """
+
+    dq: np.ndarray
+    dv: np.ndarray
+    da: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardDynamicsDerivatives:
+    """Derivatives of a = forward_dynamics(q, v, tau): rows are a, columns the step in q, in v, in tau; (..., nv, nv) each.
+
+    `dtau` is the inverse mass matrix.
+    """
+
+    dq: np.ndarray
+    dv: np.ndarray
+    dtau: np.ndarray
+
+
+def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
+                                 gravity: ArrayLike | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
+    """d tau by q, v and a at (q, v, a), in one recursion; the wrenches `external` are held fixed in their frames' axes.
+
+    Arguments, batches and errors: as inverse_dynamics. Singh, Russell, Wensing (2022); papers/002, tables 5 to 8, by another way.
+    """
+    if external is None and gravity is None:
+        try:
+            dq, dv, da = empty(model.square), empty(model.square), empty(model.square)
+            if not E.RNEA_GRADIENT.single(model.handle, q, v, a, dq, dv, da):
+                return InverseDynamicsDerivatives(dq, dv, da)
+        except REFUSED:
+            pass
+    model = under(model, gravity)
+    dq, dv, da = evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), (model.square,) * 3)
+    if external is not None:
+        dq = total(dq, -external_gradient(model, q, external))
+    return InverseDynamicsDerivatives(dq, dv, da)
+
+
+def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
+                                 gravity: ArrayLike | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
+    """d a by q, v and tau at (q, v, tau), the generalised forces tau and the wrenches `external` held fixed.
+
+    Arguments, batches and errors: as forward_dynamics, a singular mass matrix included.
+    """
+    entry = E.SHARED_ABA_GRADIENT if model.shared_coordinates else E.ABA_GRADIENT
+    if external is None and gravity is None:
+        try:
+            dq, dv, dtau = empty(model.square), empty(model.square), empty(model.square)
+            if not entry.single(model.handle, q, v, tau, dq, dv, dtau):
+                return ForwardDynamicsDerivatives(dq, dv, dtau)
+        except REFUSED:
+            pass
+    model = under(model, gravity)
+    if external is not None:
+        tau = total(row(model, "tau", tau, "v"), external_forces(model, q, external))
+    dq, dv, dtau = evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), (model.square,) * 3)
+    if external is not None:
+        dq = total(dq, dtau @ external_gradient(model, q, external))
+    return ForwardDynamicsDerivatives(dq, dv, dtau)
