@@ -1,0 +1,32 @@
+"""Table 8 of papers/002: derivative of the extended inverse dynamics with respect to the joint velocities r."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freeflyer.formulations.geometric.algebra import cross, cross_star, cross_star_of, zeros
+from freeflyer.formulations.geometric.eidamb import Pass
+
+
+def derivative_by_joint_velocity(e: Pass) -> np.ndarray:
+    """D_4 ID (6 + n_J, n_J): rows base wrench, joint forces."""
+    tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
+    n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
+    bodies, nJ = range(1, n + 1), tree.n_joint_columns
+    dv, da, db = ([zeros((6, nJ), dtype)] * (n + 1) for _ in range(3))
+    for i in bodies:  # line 1
+        at = tree.columns[i]
+        dv_joint = gamma[i]  # line 2
+        dv[i] = X[i] @ dv[lam[i]]  # line 3
+        dv[i][:, at] += dv_joint  # line 4
+        da[i] = X[i] @ da[lam[i]] - cross(e.v_joint[i]) @ dv[i]  # line 5
+        da[i][:, at] += cross(e.v[i]) @ dv_joint  # line 6
+        dm = M[i] @ dv[i]  # line 7
+        db[i] = M[i] @ da[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm  # line 8
+    for i in reversed(bodies):  # line 10
+        db[lam[i]] = db[lam[i]] + X[i].T @ db[i]  # line 11
+    out = zeros((6 + nJ, nJ), dtype)
+    for i in bodies:  # line 13
+        out[6:][tree.columns[i]] = gamma[i].T @ db[i]  # line 14
+    out[:6] = db[0]  # line 16: of b^c for line 40's b^vp, which differ by F rdot, free of velocities
+    return out

@@ -1,0 +1,182 @@
+"""The paper's algorithms in the library's coordinates: q (nq,), v, a, tau (nv,), base and joints together, one state.
+
+Readable references for the compiled functions of the same names, which take batches. With S = `Tree.spread`: [^0 v; r] = S v,
+tau = S^T [tau_b; tau_J] + armature a, and likewise for derivatives, which are taken in the tangent space, q (+) dq.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.errors import InputError
+from freeflyer.formulations.geometric.algebra import cross, transform
+from freeflyer.formulations.geometric.by_base_velocity import derivative_by_base_velocity
+from freeflyer.formulations.geometric.by_joint_velocity import derivative_by_joint_velocity
+from freeflyer.formulations.geometric.by_pose import derivative_by_pose
+from freeflyer.formulations.geometric.by_shape import derivative_by_shape
+from freeflyer.formulations.geometric.eidamb import Pass, eidamb
+from freeflyer.formulations.geometric.immamb import immamb
+from freeflyer.formulations.geometric.joints import base_pose
+from freeflyer.formulations.geometric.tree import Tree, tree_of
+from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class InverseDynamicsDerivatives:
+    """d tau / d q, v, a, (nv, nv) each; `da` is the mass matrix."""
+
+    dq: np.ndarray
+    dv: np.ndarray
+    da: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardDynamicsDerivatives:
+    """d a / d q, v, tau, (nv, nv) each; `dtau` is the inverse of the mass matrix."""
+
+    dq: np.ndarray
+    dv: np.ndarray
+    dtau: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Linearization:
+    """x' = A x + B u about a state: x = [eta; dv] (2 nv,), u = dtau (nv,). A (2 nv, 2 nv), B (2 nv, nv).
+
+    eta is the left-trivialised position error, q = q0 (+) eta (for the base: H = H0 exp(eta)), dv = v - v0.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+
+
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+    """tau (nv,) of M a + bias = tau by EIDAmb, papers/002 Table 4. Errors: InputError for anything but one good state."""
+    return forces_of(tree_of(model), *_state(model, q=q, v=v, a=a))
+
+
+def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> InverseDynamicsDerivatives:
+    """Derivatives of the inverse dynamics by papers/002, Tables 5 to 8. Errors: InputError for anything but one good state."""
+    return _derivatives(tree_of(model), *_state(model, q=q, v=v, a=a))
+
+
+def forward_dynamics_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike
+) -> ForwardDynamicsDerivatives:
+    """Derivatives of the forward dynamics: minus M^-1 (papers/002, Table 9) times those of the inverse dynamics (Tables 5-8).
+
+    Errors: InputError for anything but one good state, and where a joint moves no inertia.
+    """
+    tree = tree_of(model)
+    q, v, tau = _state(model, q=q, v=v, tau=tau)
+    M_inv = _inverse_mass_matrix(tree, q)
+    a = M_inv @ (tau - forces_of(tree, q, v, np.zeros(model.nv)))
+    inverse = _derivatives(tree, q, v, a)
+    return ForwardDynamicsDerivatives(-M_inv @ inverse.dq, -M_inv @ inverse.dv, M_inv)
+
+
+def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
+    """M^-1 (nv, nv) by IMMAmb, papers/002 Table 9. Errors: InputError for a bad q, and where a joint moves no inertia."""
+    (q,) = _state(model, q=q)
+    return _inverse_mass_matrix(tree_of(model), q)
+
+
+def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linearization:
+    """(A, B) of the motion about a state and input, without any parametrisation of attitude.
+
+    eta' = dv - ad_v eta, of the base and, on their groups, of spherical and free joints; dv' by the forward dynamics.
+    Errors: as forward_dynamics_derivatives.
+    """
+    d = forward_dynamics_derivatives(model, q, v, tau)
+    nv, (v,) = model.nv, _state(model, v=v)
+    A, B = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, nv))
+    A[:nv, nv:], A[nv:, :nv], A[nv:, nv:], B[nv:] = np.eye(nv), d.dq, d.dv, d.dtau
+    for joint in model.joints:
+        at = slice(joint.iv, joint.iv + joint.nv)
+        if joint.kind == "free":
+            A[at, at] = -cross(v[at])
+        elif joint.kind == "spherical":
+            A[at, at] = -cross(np.concatenate([np.zeros(3), v[at]]))[3:, 3:]
+    return Linearization(A, B)
+
+
+def motion_pass(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenches: bool = True) -> Pass:
+    """EIDAmb at a state in the library's coordinates, over any scalar; nothing is checked."""
+    base = 6 * tree.moving
+    H = base_pose(tree, q)
+    twist, acceleration = (np.zeros(6), np.zeros(6))
+    v, a = tree.spread @ v, tree.spread @ a
+    if tree.moving:
+        twist, acceleration = transform(H[:3, :3], H[:3, 3]) @ v[:6], a[:6]
+    return eidamb(tree, q, v[base:], a[base:], H, twist, acceleration, wrenches)
+
+
+def forces_of(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """tau (nv,) over any scalar; nothing is checked."""
+    e = motion_pass(tree, q, v, a, wrenches=False)
+    tau = np.concatenate([e.tau_base, e.tau]) if tree.moving else e.tau
+    return tree.spread.T @ (tau + tree.armature * (tree.spread @ a))
+
+
+def mass_matrix_of(e: Pass) -> np.ndarray:
+    """M (base columns + n_J, same): the derivative by accelerations, which EIDAmb has in its F and composite inertias.
+
+    d tau_b / d a_b = M^c_0; d tau_b / d rdot = F; d tau_j / d rdot_i = Gamma_j^T _j F_Bi for joints j on the way to i.
+    """
+    tree, lam = e.tree, e.tree.parent
+    M = np.zeros((6 + tree.n_joint_columns,) * 2, e.tau_base.dtype)
+    M[:6, :6], M[:6, 6:], M[6:, :6] = e.M_c[0], e.F_base, e.F_base.T
+    joints = M[6:, 6:]
+    for i in range(1, tree.n_bodies + 1):
+        j = i
+        while j > 0:
+            block = tree.gamma[j].T @ e.F[j, i]
+            joints[tree.columns[j], tree.columns[i]], joints[tree.columns[i], tree.columns[j]] = block, block.T
+            j = lam[j]
+    return (M if tree.moving else joints) + np.diag(tree.armature)
+
+
+def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> InverseDynamicsDerivatives:
+    e = motion_pass(tree, q, v, a)
+    dq, dv = derivative_by_shape(e, through_wrenches=False), derivative_by_joint_velocity(e)
+    if tree.moving:
+        dq = np.hstack([derivative_by_pose(e, held="body"), dq])
+        dv = np.hstack([derivative_by_base_velocity(e), dv])
+    else:
+        dq, dv = dq[6:], dv[6:]
+    S = tree.spread
+    return InverseDynamicsDerivatives(S.T @ dq @ S, S.T @ dv @ S, S.T @ mass_matrix_of(e) @ S)
+
+
+def _inverse_mass_matrix(tree: Tree, q: np.ndarray) -> np.ndarray:
+    """IMMAmb; then mimic joints are tied to their leaders by K [v_b; r] = 0, as Gauss' principle does:
+    S (S^T M S)^-1 S^T = M^-1 - M^-1 K^T (K M^-1 K^T)^-1 K M^-1, whose rows of owned columns are the answer.
+    """
+    M_inv, owned = immamb(tree, q), tree.owned
+    if not owned.all():
+        leaders = tree.spread[~owned] @ tree.spread[owned].T @ np.eye(len(owned))[owned]
+        K = np.eye(len(owned))[~owned] - leaders
+        M_inv = M_inv - M_inv @ K.T @ np.linalg.solve(K @ M_inv @ K.T, K @ M_inv)
+    select = tree.spread[owned].T  # a permutation: rows in the order of velocity coordinates
+    return select @ M_inv[np.ix_(owned, owned)] @ select.T
+
+
+def _state(model: Model, **arrays: ArrayLike) -> tuple[np.ndarray, ...]:
+    """The arguments as checked arrays of one state."""
+    checked = []
+    for name, x in arrays.items():
+        letter = "q" if name == "q" else "v"
+        array = row(model, name, x, letter)
+        if array.ndim != 1:
+            raise InputError(
+                f"{name} has shape {array.shape}: the formulations take one state ({array.shape[-1]},); for batches use the "
+                "functions of the same names in freeflyer",
+                name=name, shape=array.shape,
+            )  # fmt: skip
+        check_configuration(model, name, array, letter)
+        checked.append(array)
+    return tuple(checked)

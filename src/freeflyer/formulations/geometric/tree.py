@@ -1,0 +1,119 @@
+"""A Model as papers/002 sees a robot: a base numbered 0 and bodies 1 ... n_B, each on its parent lambda(i) < i by one joint.
+
+The base is the body of a free joint that carries all others, or else the world (a fixed base, or several trees on it).
+Where the paper's joints have one degree of freedom, these have any number k: Gamma is (6, k). A revolute, prismatic or
+helical joint has k = 1, a spherical one 3, a free joint that is not the base 6. A mimic joint is a joint like others whose
+position and rate are those of its leader's coordinate, and Gamma contains the ratio; so r = spread @ v with a constant
+matrix of zeros and ones, by which everything of the library's coordinates follows (`spread`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from freeflyer.formulations.geometric.algebra import blocks, inverse_transform, pose, wedge
+from freeflyer.kernels import layout as L
+from freeflyer.model.description import joint_sizes
+from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Bodies 0 ... n_B (0 the base); entry i of a tuple is of body i or its joint. Units SI, vectors [linear; angular].
+
+    `n_joint_columns` is the length n_J of r; `columns[i]` joint i's part of it. `spread` (base columns + n_J, nv) gives
+    base twist and r from v; `owned` tells which columns own their coordinate (mimic joints' do not). `armature`
+    (base columns + n_J,) adds to the mass matrix' diagonal. `moving`: the base floats. `gravity` is minus the model's,
+    [linear; angular] (6,), world axes: the acceleration that a resting body appears to have.
+    """
+
+    moving: bool
+    parent: tuple[int, ...]
+    last: tuple[int, ...]  # of the subtree: bodies i ... last[i]
+    kind: tuple[int, ...]
+    first_q: tuple[int, ...]
+    screw: tuple[np.ndarray, ...]  # (4,) turn, slide, and their offsets
+    placement: tuple[
+        np.ndarray, ...
+    ]  # ^{lambda(i)|i} X_{lambda(i)} (6, 6): from the parent to the joint's own frame on it
+    mount: np.ndarray  # (4, 4): where q has the base, in the world
+    inertia: tuple[np.ndarray, ...]  # M_Bi (6, 6)
+    gamma: tuple[np.ndarray, ...]  # Gamma_Ji (6, k)
+    columns: tuple[slice, ...]
+    n_joint_columns: int
+    spread: np.ndarray
+    owned: np.ndarray
+    armature: np.ndarray
+    gravity: np.ndarray
+    joint: tuple[str, ...]  # names of the joints that move the bodies
+
+    @property
+    def n_bodies(self) -> int:
+        """n_B: the base not counted."""
+        return len(self.parent) - 1
+
+    def subtree(self, i: int) -> slice:
+        """The columns of r in the subtree of i, its own included; depth-first numbering makes them a run."""
+        return slice(self.columns[i].start, self.columns[self.last[i]].stop)
+
+
+def tree_of(model: Model) -> Tree:
+    """Reads the compiled model's arrays (kernels/layout.py)."""
+    T, P = model.topology, model.parameters
+    n = int(T[L.N_BODIES])
+    body = T[L.HEADER : L.HEADER + L.BODY_INTS * (n + 1)].reshape(n + 1, L.BODY_INTS)
+    number = P[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)
+    moving = bool(n > 0 and body[1, L.KIND] == L.FLOATING and body[1, L.LAST_BODY] == n)
+    base = int(moving)
+    kept = range(base, n + 1)
+    first = 6 * base
+    start, stop = body[:, L.FIRST_COLUMN] - first, body[:, L.FIRST_COLUMN] + body[:, L.COLUMN_COUNT] - first
+    names, owned = _columns(model)
+    coordinate = T[T[L.COLUMNS_AT] : T[L.COORDINATES_AT]].reshape(-1, L.COLUMN_INTS)[:, L.COORDINATE]
+    return Tree(
+        moving=moving,
+        parent=tuple(int(body[i, L.PARENT]) - base for i in kept),
+        last=tuple(int(body[i, L.LAST_BODY]) - base for i in kept),
+        kind=tuple(int(body[i, L.KIND]) for i in kept),
+        first_q=tuple(int(body[i, L.FIRST_Q]) for i in kept),
+        screw=tuple(number[i, L.TURN : L.TURN + 4] for i in kept),
+        placement=tuple(inverse_transform(*_placement(number[i])) for i in kept),
+        mount=pose(*_placement(number[1])) if moving else np.eye(4),
+        inertia=tuple(_inertia(number[i]) for i in kept),
+        gamma=tuple(_gamma(int(body[i, L.KIND]), number[i]) if i > base else np.zeros((6, 0)) for i in kept),
+        columns=tuple(slice(int(start[i]), int(stop[i])) if i > base else slice(0, 0) for i in kept),
+        n_joint_columns=len(coordinate) - first,
+        spread=(coordinate[:, None] == np.arange(model.nv)).astype(float),
+        owned=owned,
+        armature=np.where(owned, model.armature[coordinate], 0.0),
+        gravity=np.concatenate([-P[L.GRAVITY : L.GRAVITY + 3], np.zeros(3)]),
+        joint=tuple(names[int(body[i, L.FIRST_COLUMN])] if i else "" for i in kept),
+    )
+
+
+def _columns(model: Model) -> tuple[list[str], np.ndarray]:
+    """Of every column: its joint's name, and whether the joint owns the coordinate (mimic joints do not)."""
+    pairs = [(j.name, j.mimic is None) for j in model.joints for _ in range(joint_sizes(j.kind)[1])]
+    return [name for name, _ in pairs], np.array([owned for _, owned in pairs], bool)
+
+
+def _placement(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return number[L.ROTATION : L.TRANSLATION].reshape(3, 3), number[L.TRANSLATION : L.MASS]
+
+
+def _inertia(number: np.ndarray) -> np.ndarray:
+    """M (6, 6) about the body's origin from mass, centre of mass and inertia about it."""
+    m, c = number[L.MASS], wedge(number[L.COM : L.INERTIA])
+    about_com = np.empty((3, 3))
+    about_com[np.triu_indices(3)] = number[L.INERTIA : L.INERTIA + 6]
+    about_com.T[np.triu_indices(3)] = number[L.INERTIA : L.INERTIA + 6]
+    return blocks(m * np.eye(3), -m * c, m * c, about_com - m * c @ c)
+
+
+def _gamma(kind: int, number: np.ndarray) -> np.ndarray:
+    """Joint velocity subspace (6, k), in the body's own axes; constant for every joint kind."""
+    if kind == L.SCREW:
+        return np.array([[0.0, 0.0, number[L.SLIDE], 0.0, 0.0, number[L.TURN]]]).T
+    return np.eye(6)[:, 3:] if kind == L.BALL else np.eye(6)

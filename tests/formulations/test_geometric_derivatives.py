@@ -1,0 +1,191 @@
+"""Tables 5 to 8 of papers/002: against complex steps, the compiled inverse dynamics, and Pinocchio."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from geometric_cases import CASES, H, central, close, complex_steps, differences, rates, robot_and_state
+
+import freeflyer as ff
+from freeflyer.formulations import geometric
+from freeflyer.formulations.geometric.algebra import transform, wedge
+from freeflyer.formulations.geometric.eidamb import base_transform
+from freeflyer.spatial import se3
+
+EXACT = 1e-13  # rounding alone
+TREES = [("free", 0.0, 1), ("free", 0.4, 2), ("fixed", 0.0, 3)]
+
+
+class Point:
+    """A state in EIDAmb's own variables, and the algorithm at states beside it."""
+
+    def __init__(self, base: str, mimics: float, seed: int) -> None:
+        model, self.q, _, _ = robot_and_state(base, mimics, seed)
+        self.model, self.tree = model, geometric.tree_of(model)
+        n, rng = self.tree.n_joint_columns, np.random.default_rng(seed)
+        self.r, self.rdot = rng.standard_normal((2, n))
+        self.a = rng.standard_normal(6)
+        self.pose = se3.exp(rng.standard_normal(6))
+        self.twist = rng.standard_normal(6)  # inertial
+        self.X = base_transform(self.pose)
+        self.body_twist = self.X @ self.twist
+        self.passed = geometric.eidamb(self.tree, self.q, self.r, self.rdot, self.pose, self.twist, self.a)
+
+    def forces(self, q=0.0, r=0.0, pose=None, twist=0.0, body_twist=None) -> np.ndarray:
+        pose = self.pose if pose is None else pose
+        inertial = self.twist + twist if body_twist is None else transform(pose[:3, :3], pose[:3, 3]) @ body_twist
+        e = geometric.eidamb(self.tree, self.q + q, self.r + r, self.rdot, pose, inertial, self.a)
+        return np.concatenate([e.tau_base, e.tau])
+
+    def turned(self, eta: np.ndarray) -> np.ndarray:
+        """H exp(hat(eta)) for a complex step eta, of which only the first order counts."""
+        return self.pose @ (np.eye(4) + 1j * se3.hat(eta.imag))
+
+
+@pytest.fixture(params=TREES, ids=str, scope="module")
+def point(request):
+    return Point(*request.param)
+
+
+def test_table_5_with_the_inertial_twist_held(point):
+    expected = complex_steps(lambda eta: point.forces(pose=point.turned(eta)), 6)
+    close(geometric.derivative_by_pose(point.passed), expected, EXACT)
+
+
+def test_table_5_with_the_body_twist_held(point):
+    expected = complex_steps(lambda eta: point.forces(pose=point.turned(eta), body_twist=point.body_twist), 6)
+    close(geometric.derivative_by_pose(point.passed, held="body"), expected, EXACT)
+
+
+def test_the_two_choices_of_table_5_and_their_relation(point):
+    e, v = point.passed, point.body_twist
+    inertial, body = geometric.derivative_by_pose(e), geometric.derivative_by_pose(e, held="body")
+    by_velocity = geometric.derivative_by_base_velocity(e)
+    assert np.abs(inertial - body).max() > 1.0
+    close(geometric.pose_derivative_with_inertial_twist(body, by_velocity, v), inertial, EXACT)
+    close(geometric.pose_derivative_with_body_twist(inertial, by_velocity, v), body, EXACT)
+
+
+def test_lines_1_and_2_of_table_5_as_they_are_printed(point):
+    """In inertial quantities; the cross products of the code are the same matrices."""
+    e = point.passed
+    R, o = e.X[0][:3, :3], point.pose[:3, 3]
+    for inertial, body in ((point.twist, e.v[0]), (point.tree.gravity, e.a_r[0])):
+        linear, angular = inertial[:3], inertial[3:]
+        corner = R @ wedge(angular) @ R.T
+        right = R @ wedge(linear - wedge(o) @ angular) @ R.T
+        printed = np.block([[corner, right], [np.zeros((3, 3)), corner]])
+        close(geometric.algebra.cross(body), printed, EXACT)
+
+
+def test_table_6(point):
+    """Both readings; complex steps where columns are coordinates (mimic joints: see the library's coordinates below)."""
+    long, short = (geometric.derivative_by_shape(point.passed, through_wrenches=x) for x in (True, False))
+    close(long, short, EXACT)
+    if not point.model.shared_coordinates:
+        expected = complex_steps(lambda u: point.forces(q=column_step(point, u)), point.tree.n_joint_columns)
+        close(long, expected, EXACT)
+
+
+def column_step(point: Point, step: np.ndarray) -> np.ndarray:
+    """The step of q that a complex step of the joint columns makes, where these are velocity coordinates."""
+    base = 6 * point.tree.moving
+    v = np.concatenate([np.zeros(base), step.imag])
+    return 1j * rates(point.model, point.q, v)
+
+
+def test_table_7(point):
+    body = complex_steps(lambda u: point.forces(body_twist=point.body_twist + u), 6)
+    inertial = complex_steps(lambda u: point.forces(twist=u), 6)
+    ours = geometric.derivative_by_base_velocity(point.passed)
+    close(ours, body, EXACT)
+    close(geometric.derivative_by_inertial_twist(ours, point.X), inertial, EXACT)
+
+
+def test_table_8(point):
+    expected = complex_steps(lambda u: point.forces(r=u), point.tree.n_joint_columns)
+    close(geometric.derivative_by_joint_velocity(point.passed), expected, EXACT)
+
+
+@pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
+def test_in_the_library_s_coordinates(base, mimics, seed):
+    """Complex steps through EIDAmb for digits, differences of the compiled inverse dynamics for independence."""
+    model, q, v, a = robot_and_state(base, mimics, seed)
+    tree, n = geometric.tree_of(model), model.nv
+    d = geometric.inverse_dynamics_derivatives(model, q, v, a)
+    close(d.dq, complex_steps(lambda u: geometric.forces_of(tree, q + 1j * rates(model, q, u.imag), v, a), n), EXACT)
+    close(d.dv, complex_steps(lambda u: geometric.forces_of(tree, q, v + u, a), n), EXACT)
+    close(d.da, ff.mass_matrix(model, q), EXACT)
+    close(d.dq, differences(lambda u: ff.inverse_dynamics(model, ff.integrate(model, q, u), v, a), n), 1e-9)
+    close(d.dv, differences(lambda u: ff.inverse_dynamics(model, q, v + u, a), n), 1e-9)
+
+
+@pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
+def test_equals_pinocchio(base, mimics, seed):
+    pin = pytest.importorskip("pinocchio")
+    from pin_built import built
+
+    model, q, v, a = robot_and_state(base, mimics, seed)
+    p = built(model)
+    G, m, data = p.spread, p.model, p.data
+    d = geometric.inverse_dynamics_derivatives(model, q, v, a)
+    dq, dv, _ = pin.computeRNEADerivatives(m, data, p.q(q), G @ v, G @ a)
+    close(d.dq, G.T @ dq @ G, 1e-12)
+    close(d.dv, G.T @ dv @ G, 1e-12)
+    if mimics:
+        return
+    d = geometric.forward_dynamics_derivatives(model, q, v, a)
+    B = np.linalg.inv(G)
+    dq, dv, dtau = pin.computeABADerivatives(m, data, p.q(q), G @ v, B.T @ a)
+    close(d.dq, B @ dq @ G, 1e-10)
+    close(d.dv, B @ dv @ G, 1e-10)
+    close(d.dtau, B @ dtau @ B.T, 1e-10)
+
+
+def test_exactly_at_the_pitch_of_ninety_degrees():
+    """Where roll, pitch and yaw fail; with the base turned everywhere else, too."""
+    model, q, v, a = robot_and_state("free", 0.0, 7)
+    tree, s = geometric.tree_of(model), np.sqrt(0.5)
+    for quaternion in (
+        [0.0, s, 0.0, s],
+        [0.0, -s, 0.0, s],
+        [1.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0],
+        [0.5, 0.5, 0.5, 0.5],
+    ):
+        q[3:7] = quaternion
+        expected = complex_steps(lambda u: geometric.forces_of(tree, q + 1j * rates(model, q, u.imag), v, a), model.nv)
+        close(geometric.inverse_dynamics_derivatives(model, q, v, a).dq, expected, EXACT)
+
+
+@pytest.mark.parametrize(("base", "mimics", "seed"), CASES[:6])
+def test_linearisation_of_forward_dynamics(base, mimics, seed):
+    """The columns of A and B beside the motion of a neighbour: positions by the manifold's own maps."""
+    model, q, v, tau = robot_and_state(base, mimics, seed)
+    L, n = geometric.linearize(model, q, v, tau), model.nv
+    assert L.A.shape == (2 * n, 2 * n)
+    assert L.B.shape == (2 * n, n)
+
+    def drift(eta: np.ndarray, dv: np.ndarray) -> np.ndarray:
+        """Rate of the error between a state and its neighbour, each moving with its own velocity."""
+        start = ff.integrate(model, q, eta)
+
+        def error(t: float) -> np.ndarray:
+            return ff.difference(model, ff.integrate(model, q, t * v), ff.integrate(model, start, t * (v + dv)))
+
+        return central(error, 1e-3)
+
+    zero = np.zeros(n)
+    close(L.A[:n, :n], differences(lambda u: drift(u, zero), n), 1e-7)
+    close(L.A[:n, n:], differences(lambda u: drift(zero, u), n), 1e-7)
+    by_q = differences(lambda u: ff.forward_dynamics(model, ff.integrate(model, q, u), v, tau), n)
+    close(L.A[n:, :n], by_q, 1e-6)
+    close(L.A[n:, n:], differences(lambda u: ff.forward_dynamics(model, q, v + u, tau), n), 1e-6)
+    close(L.B[n:], differences(lambda u: ff.forward_dynamics(model, q, v, tau + u), n, 1.0), 1e-9)
+    assert not L.B[:n].any()
+
+
+def test_complex_steps_are_exact():
+    """The yardstick itself: d sin at 1."""
+    close(complex_steps(lambda u: np.sin(1.0 + u), 1), np.array([[np.cos(1.0)]]), 1e-15)
+    assert H < 1e-20

@@ -1,0 +1,85 @@
+"""EIDAmb (papers/002, Table 4) beside the compiled inverse dynamics, which is another algorithm in other axes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from geometric_cases import CASES, H, close, robot_and_state, state
+
+import freeflyer as ff
+from freeflyer.formulations import geometric
+from freeflyer.spatial import se3
+
+
+@pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
+def test_equals_the_compiled_inverse_dynamics(base, mimics, seed):
+    model, q, v, a = robot_and_state(base, mimics, seed)
+    close(geometric.inverse_dynamics(model, q, v, a), ff.inverse_dynamics(model, q, v, a), 1e-12)
+
+
+@pytest.mark.parametrize("base", ["free", "fixed"])
+def test_both_readings_of_the_base_wrench(base):
+    """Line 40 through F and b^vp, and through b^c."""
+    model, q, v, a = robot_and_state(base, 0.0, 3)
+    e = geometric.motion_pass(geometric.tree_of(model), q, v, a)
+    close(e.tau_base, e.base_wrench_short, 1e-13)
+    assert np.abs(e.tau_base).max() > 1.0
+
+
+def test_the_world_holds_a_fixed_robot():
+    """At rest, the wrench at a base that does not move carries the weight."""
+    model, q, v, _ = robot_and_state("fixed", 0.0, 4)
+    e = geometric.motion_pass(geometric.tree_of(model), q, 0.0 * v, 0.0 * v)
+    carried = ff.mass_matrix(model, q)  # what moves; link_0 is bolted to the world and no part of the Model
+    assert len(carried) == model.nv
+    close(e.tau_base[:3], -model.mass * model.gravity, 1e-13)
+    com = ff.center_of_mass(model, q)
+    close(e.tau_base[3:], np.cross(com, -model.mass * model.gravity), 1e-12)
+
+
+def test_intrinsic_acceleration_is_the_rate_of_the_body_twist():
+    """^0 X_A d/dt(^A v) = d/dt(^0 v), the base's part of the library's a, at any twist."""
+    model, q, v, a = robot_and_state("free", 0.0, 5)
+    tree = geometric.tree_of(model)
+    X = geometric.base_pose(tree, q)
+
+    def inertial_twist(t: complex) -> np.ndarray:
+        moved = X @ (np.eye(4) + t * se3.hat(v[:6]))  # H exp(t v), to first order in t
+        R, o = moved[:3, :3], moved[:3, 3]
+        body = v[:6] + t * a[:6]
+        linear, angular = R @ body[:3], R @ body[3:]
+        return np.concatenate([linear + np.cross(o, angular), angular])
+
+    intrinsic = se3.adjoint(se3.inverse(X)) @ (inertial_twist(1j * H).imag / H)
+    close(intrinsic, a[:6], 1e-13)
+    classical = a[:3] + np.cross(v[3:6], v[:3])
+    assert np.abs(classical - a[:3]).max() > 0.1
+
+
+def test_a_single_body():
+    """No joints: Newton and Euler."""
+    c, I, m = np.array([0.1, -0.2, 0.3]), np.diag([0.3, 0.4, 0.5]), 2.0
+    links = (ff.Link("stone", ff.Inertia(m, c, I)),)
+    model = ff.build(ff.Description("stone", links, (ff.Joint("root", "free", "world", "stone"),)))
+    q, v, a = state(model, np.random.default_rng(0))
+    R = se3.from_position_quaternion(q[:3], q[3:])[:3, :3]
+    w, dw = v[3:], a[3:]
+    point = a[:3] + np.cross(w, v[:3]) + np.cross(dw, c) + np.cross(w, np.cross(w, c)) - R.T @ model.gravity
+    force = m * point
+    torque = I @ dw + np.cross(w, I @ w) + np.cross(c, force)
+    close(geometric.inverse_dynamics(model, q, v, a), np.concatenate([force, torque]), 1e-13)
+
+
+def test_a_robot_that_cannot_move():
+    links = (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),)
+    model = ff.build(ff.Description("rock", links, (ff.Joint("bolt", "fixed", "world", "rock"),)))
+    none = np.empty(0)
+    assert geometric.inverse_dynamics(model, none, none, none).shape == (0,)
+    assert geometric.inverse_dynamics_derivatives(model, none, none, none).dq.shape == (0, 0)
+    assert geometric.forward_dynamics_derivatives(model, none, none, none).dtau.shape == (0, 0)
+
+
+def test_a_real_robot(models_folder):
+    model = ff.load(models_folder / "tocabi" / "tocabi.urdf")
+    q, v, a = state(model, np.random.default_rng(6))
+    close(geometric.inverse_dynamics(model, q, v, a), ff.inverse_dynamics(model, q, v, a), 1e-12)
