@@ -32,8 +32,16 @@ from freeflyer.dynamics.equations import (
 )  # fmt: skip
 from freeflyer.dynamics.evaluate import get_threads, set_threads
 from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose, frame_velocity
+from freeflyer.dynamics.integrators import step
 from freeflyer.dynamics.kinematics import Kinematics, kinematics
+from freeflyer.dynamics.linearization import Linearization, linearize
 from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.dynamics.manifold_derivatives import (
+    DifferenceDerivatives,
+    IntegrateDerivatives,
+    difference_derivatives,
+    integrate_derivatives,
+)  # fmt: skip
 from freeflyer.errors import DescriptionError, FileError, FreeflyerError, InputError, UnknownNameError
 from freeflyer.model.build import build
 from freeflyer.model.configuration import neutral, normalize_configuration, random_configuration
@@ -55,15 +63,16 @@ from freeflyer.model.writers import to_mjcf, to_urdf
 __version__ = "0.1.0"
 
 __all__ = [
-    "Coupling", "Description", "DescriptionError", "FileError", "ForwardDynamicsDerivatives", "FreeflyerError",
-    "Inertia", "InputError", "InverseDynamicsDerivatives", "Joint", "JointInfo", "Kinematics", "Link", "Loop",
-    "Mimic", "Model", "Site", "UnknownNameError", "attach_payload", "bias_forces", "build", "center_of_mass",
-    "center_of_mass_jacobian", "centroidal_bias", "centroidal_momentum", "centroidal_momentum_matrix",
-    "coriolis_matrix", "difference", "forward_dynamics", "forward_dynamics_derivatives", "frame_bias_acceleration",
-    "frame_jacobian", "frame_pose", "frame_velocity", "get_threads", "gravity_forces", "integrate",
-    "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix", "kinematics", "kinetic_energy",
-    "load", "lock_joints", "mass_matrix", "merge_fixed", "neutral", "normalize_configuration", "potential_energy",
-    "random_configuration", "robots", "set_threads", "spatial", "to_mjcf", "to_urdf", "with_gravity",
+    "Coupling", "Description", "DescriptionError", "DifferenceDerivatives", "FileError", "ForwardDynamicsDerivatives",
+    "FreeflyerError", "Inertia", "InputError", "IntegrateDerivatives", "InverseDynamicsDerivatives", "Joint",
+    "JointInfo", "Kinematics", "Linearization", "Link", "Loop", "Mimic", "Model", "Site", "UnknownNameError",
+    "attach_payload", "bias_forces", "build", "center_of_mass", "center_of_mass_jacobian", "centroidal_bias",
+    "centroidal_momentum", "centroidal_momentum_matrix", "coriolis_matrix", "difference", "difference_derivatives",
+    "forward_dynamics", "forward_dynamics_derivatives", "frame_bias_acceleration", "frame_jacobian", "frame_pose",
+    "frame_velocity", "get_threads", "gravity_forces", "integrate", "integrate_derivatives", "inverse_dynamics",
+    "inverse_dynamics_derivatives", "inverse_mass_matrix", "kinematics", "kinetic_energy", "linearize", "load",
+    "lock_joints", "mass_matrix", "merge_fixed", "neutral", "normalize_configuration", "potential_energy",
+    "random_configuration", "robots", "set_threads", "spatial", "step", "to_mjcf", "to_urdf", "with_gravity",
 ]  # fmt: skip
 
 

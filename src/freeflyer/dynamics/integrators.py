@@ -1,0 +1,104 @@
+"""One step in time on the configuration manifold, under forces that are held over the step.
+
+Each scheme is written once, over q (+) dv, sums and accelerations alone: on arrays it steps, on dual values
+(`duals`) it gives the step's exact derivative (`linearization`). h is the step.
+
+    "explicit"        v+ = v + h a(q, v),  q+ = q (+) h v                                  order 1
+    "semi-implicit"   v+ = v + h a(q, v),  q+ = q (+) h v+                                 order 1, keeps energy better
+    "rk4"             commutator-free Runge-Kutta method with five exponentials,           order 4
+
+"rk4" is that of Celledoni, Marthinsen and Owren (2003), "Commutator-free Lie group methods", order 4. The classical
+method, written with q (+) h v, loses its order on rotations; here the last stage starts from the second and the end is
+reached by two exponentials. All of them turn quaternions by exponentials, so that their length stays 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.equations import Wrenches, forward_dynamics
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+
+Integrator = Literal["semi-implicit", "explicit", "rk4"]
+Acceleration = Callable[[Any, Any], Any]
+Plus = Callable[[Any, Any], Any]
+
+
+def explicit(a: Acceleration, plus: Plus, q: Any, v: Any, h: float) -> tuple[Any, Any]:
+    """The explicit Euler step."""
+    return plus(q, h * v), v + h * a(q, v)
+
+
+def semi_implicit(a: Acceleration, plus: Plus, q: Any, v: Any, h: float) -> tuple[Any, Any]:
+    """The semi-implicit (symplectic) Euler step."""
+    v_next = v + h * a(q, v)
+    return plus(q, h * v_next), v_next
+
+
+def rk4(a: Acceleration, plus: Plus, q: Any, v: Any, h: float) -> tuple[Any, Any]:
+    """Commutator-free step of order 4."""
+    v1, a1 = v, a(q, v)
+    q2, v2 = plus(q, 0.5 * h * v1), v + 0.5 * h * a1
+    a2 = a(q2, v2)
+    q3, v3 = plus(q, 0.5 * h * v2), v + 0.5 * h * a2
+    a3 = a(q3, v3)
+    q4, v4 = plus(q2, h * (v3 - 0.5 * v1)), v + h * a3
+    a4 = a(q4, v4)
+    half = plus(q, h / 12.0 * (3.0 * v1 + 2.0 * v2 + 2.0 * v3 - v4))
+    end = plus(half, h / 12.0 * (-v1 + 2.0 * v2 + 2.0 * v3 + 3.0 * v4))
+    return end, v + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
+
+
+SCHEMES: dict[str, Callable[[Acceleration, Plus, Any, Any, float], tuple[Any, Any]]] = {
+    "semi-implicit": semi_implicit, "explicit": explicit, "rk4": rk4,
+}  # fmt: skip
+
+
+def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit",
+         external: Wrenches = None, *, gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """(q (..., nq), v (..., nv)) a time dt (s) later; tau and the wrenches `external`, in their frames' axes, are held.
+
+    integrator: "semi-implicit", "explicit" or "rk4" (see this module). `external` and `gravity` as in forward_dynamics.
+    Errors: as forward_dynamics; InputError for other integrators, for a dt that is no positive number, and for a step so
+    long that the motion leaves the numbers.
+    """
+    scheme, h = scheme_of(integrator), time_step("dt", dt)
+    first = forward_dynamics(model, q, v, tau, external, gravity=gravity)
+    lead = first.shape[:-1]
+    q0 = np.broadcast_to(row(model, "q", q, "q"), (*lead, model.nq))
+    v0 = np.broadcast_to(row(model, "v", v, "v"), (*lead, model.nv))
+
+    def acceleration(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return first if x is q0 and y is v0 else forward_dynamics(model, x, y, tau, external, gravity=gravity)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            out = scheme(acceleration, lambda x, dv: integrate(model, x, dv), q0, v0, h)
+        except InputError as error:
+            raise InputError(f"a step of {h:g} s leads out of the numbers ({error}): take a shorter one", dt=h) from None
+    if not (np.isfinite(out[0]).all() and np.isfinite(out[1]).all()):
+        raise InputError(f"a step of {h:g} s leads out of the numbers: take a shorter one", dt=h)
+    return out
+
+
+def scheme_of(integrator: object) -> Callable[[Acceleration, Plus, Any, Any, float], tuple[Any, Any]]:
+    """The scheme of that name; InputError for others."""
+    if not isinstance(integrator, str) or integrator not in SCHEMES:
+        known = ", ".join(repr(name) for name in SCHEMES)
+        raise InputError(f"integrator must be one of {known}, got {integrator!r}", integrator=integrator)
+    return SCHEMES[integrator]
+
+
+def time_step(name: str, dt: object) -> float:
+    """dt as a positive finite number of seconds; InputError otherwise."""
+    real = isinstance(dt, int | float | np.integer | np.floating) and not isinstance(dt, bool)
+    if not real or not np.isfinite(dt) or not dt > 0:  # type: ignore[call-overload, operator]
+        raise InputError(f"{name} must be a positive number of seconds, got {dt!r}", **{name: dt})
+    return float(dt)  # type: ignore[arg-type]

@@ -1,0 +1,135 @@
+"""The equations of motion linearised on the group itself: no attitude angles, hence no attitude where it fails.
+
+The error about a state (q0, v0) under tau0 is x = [eta; dv] with q = q0 (+) eta and v = v0 + dv, 2 nv numbers. From
+H = H0 exp(eta) follows, for every joint that carries a quaternion (papers/002),
+
+    eta_dot = dv - ad(v0) eta          (free joint: ad of its body twist; ball: omega x eta; all others: 0)
+    dv_dot  = da/dq eta + da/dv dv + da/dtau dtau
+
+which are the rows of x_dot = A x + B dtau. A step of an integrator is linearised by the chain rule through its stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.derivatives import forward_dynamics_derivatives
+from freeflyer.dynamics.duals import Dual
+from freeflyer.dynamics.equations import Wrenches
+from freeflyer.dynamics.frames import frame_jacobian
+from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics.manifold_derivatives import quaternion_blocks, step_derivatives
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """x_dot = A x + B dtau, or with a `step` x+ = A x + B dtau, about (q, v, tau); x = [eta; dv], q (+) eta, v + dv.
+
+    A (..., 2 nv, 2 nv) and B (..., 2 nv, nv), SI units: eta in m and rad, as the velocity coordinates; dtau in N, N m.
+    C (..., 6 len(frames), 2 nv): how frames move, y = C x, six rows a frame: X(q (+) eta) = X(q) exp(y), y = [m; rad] in
+    the frame's own axes; no rows without frames. `step` (s) and `integrator` are None for continuous time.
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    frames: tuple[str, ...] = ()
+    step: float | None = None
+    integrator: str | None = None
+
+
+def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
+              gravity: ArrayLike | None = None, step: float | None = None, integrator: Integrator = "semi-implicit",
+              frames: Sequence[str] = ()) -> Linearization:  # fmt: skip
+    """A and B about a state and its input, or along trajectories: q (..., nq), v and tau (..., nv) broadcast.
+
+    external, gravity: as forward_dynamics; wrenches are constant in their frames' axes. step (s): linearise one step of
+    `integrator` ("semi-implicit", "explicit", "rk4": see freeflyer.step) instead of the rates, exactly. frames: whose
+    poses make up the output map C. Errors: as forward_dynamics; UnknownNameError for frames that do not exist.
+    """
+    scheme = scheme_of(integrator)
+    h = None if step is None else time_step("step", step)
+    named = _frames(model, frames)
+    if h is None:
+        A, B = _rates(model, q, v, tau, external, gravity)
+    else:
+        A, B = _step(model, q, v, tau, external, gravity, scheme, h)
+    return Linearization(A, B, _outputs(model, q, named, A.shape[:-2]), named, h, None if h is None else integrator)
+
+
+def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
+           gravity: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    d, n = forward_dynamics_derivatives(model, q, v, tau, external, gravity=gravity), model.nv
+    lead = d.dq.shape[:-2]
+    A, B = np.zeros((*lead, 2 * n, 2 * n)), np.zeros((*lead, 2 * n, n))
+    velocity = np.asarray(v)
+    for at, free in quaternion_blocks(model):
+        _minus_ad(velocity[..., at], free, A[..., at, at])
+    np.einsum("...ii->...i", A[..., :n, n:])[...] = 1.0
+    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = d.dq, d.dv, d.dtau
+    return A, B
+
+
+def _minus_ad(v: np.ndarray, free: bool, out: np.ndarray) -> None:
+    """Minus the Lie bracket of a body twist (..., 6) or an angular velocity (..., 3), written into `out`."""
+    w = v[..., 3:] if free else v
+    for first in (0, 3) if free else (0,):
+        _minus_skew(w, out[..., first : first + 3, first : first + 3])
+    if free:
+        _minus_skew(v[..., :3], out[..., :3, 3:])
+
+
+def _minus_skew(w: np.ndarray, out: np.ndarray) -> None:
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[..., i, j] = w[..., k]
+        out[..., j, i] = -w[..., k]
+
+
+def _step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
+          scheme: object, h: float) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """The derivative of one step: the scheme's own text, run on values that carry theirs along."""
+    from freeflyer.dynamics.equations import forward_dynamics
+
+    n = model.nv
+    first = forward_dynamics(model, q, v, tau, external, gravity=gravity)
+    inputs = np.eye(3 * n)
+    q0 = Dual(np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq)), inputs[:n])
+    v0 = Dual(np.broadcast_to(row(model, "v", v, "v"), first.shape), inputs[n : 2 * n])
+    forces = inputs[2 * n :]
+
+    def acceleration(x: Dual, y: Dual) -> Dual:
+        d = forward_dynamics_derivatives(model, x.value, y.value, tau, external, gravity=gravity)
+        value = forward_dynamics(model, x.value, y.value, tau, external, gravity=gravity)
+        return Dual(value, d.dq @ x.tangent + d.dv @ y.tangent + d.dtau @ forces)
+
+    def plus(x: Dual, s: Dual) -> Dual:
+        dq, ddv = step_derivatives(model, s.value)
+        return Dual(integrate(model, x.value, s.value), dq @ x.tangent + ddv @ s.tangent)
+
+    q1, v1 = scheme(acceleration, plus, q0, v0, h)  # type: ignore[operator]
+    lead = first.shape[:-1]
+    whole = np.concatenate([np.broadcast_to(t, (*lead, n, 3 * n)) for t in (q1.tangent, v1.tangent)], axis=-2)
+    return whole[..., : 2 * n].copy(), whole[..., 2 * n :].copy()
+
+
+def _frames(model: Model, frames: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(frames, str) or not isinstance(frames, Sequence):
+        raise InputError(f'frames must list the names of frames, as in ("left_sole",), got {frames!r}', frames=frames)
+    for name in frames:
+        model.frame(name)
+    return tuple(frames)
+
+
+def _outputs(model: Model, q: ArrayLike, frames: tuple[str, ...], lead: tuple[int, ...]) -> np.ndarray:
+    C = np.zeros((*lead, 6 * len(frames), 2 * model.nv))
+    for k, frame in enumerate(frames):
+        C[..., 6 * k : 6 * k + 6, : model.nv] = frame_jacobian(model, q, frame)
+    return C

@@ -1,0 +1,110 @@
+"""How q (+) dv and its inverse change with their arguments, in the tangent space: Ad of exp(-dv) and Jacobians of exp.
+
+With X for the pose of a joint that carries a quaternion and d, e for small tangent vectors:
+
+    (X exp(d)) exp(xi) = X exp(xi) exp(Ad(exp(-xi)) d)        X exp(xi + e) = X exp(xi) exp(J_r(xi) e)
+
+so both blocks follow from exp. All other joints add. Blocks of joints do not mix: the matrices are block-diagonal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+from freeflyer.spatial import se3
+
+HALF_TURN = 1e-7  # rad: how near to half a turn the shortest way is no longer told from the other one
+
+
+@dataclass(frozen=True)
+class IntegrateDerivatives:
+    """Of q (+) dv: small changes d of q and e of dv move the result by dq @ d + ddv @ e, seen from where it is.
+
+    dq, ddv (..., nv, nv): identities but for the blocks of joints with quaternions.
+    """
+
+    dq: np.ndarray
+    ddv: np.ndarray
+
+
+@dataclass(frozen=True)
+class DifferenceDerivatives:
+    """Of difference(q0, q1): small changes d of q0 and e of q1 change it by dq0 @ d + dq1 @ e.
+
+    dq0, dq1 (..., nv, nv): minus identity and identity but for the blocks of joints with quaternions.
+    """
+
+    dq0: np.ndarray
+    dq1: np.ndarray
+
+
+def quaternion_blocks(model: Model) -> list[tuple[slice, bool]]:
+    """(velocity coordinates, whether it is a free joint) of each joint that carries a quaternion."""
+    kinds = {"free": True, "spherical": False}
+    return [(slice(j.iv, j.iv + j.nv), kinds[j.kind]) for j in model.joints if j.kind in kinds and j.nv]
+
+
+def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> IntegrateDerivatives:
+    """Derivatives of integrate(model, q, dv) with respect to q and dv, exact for steps of any size.
+
+    q (..., nq), dv (..., nv). A sphere's blocks are R^T and the right Jacobian of SO(3), a free joint's those of SE(3)
+    (spatial.se3). Errors: as `integrate`.
+    """
+    integrate(model, q, dv)  # refuses what cannot be used
+    lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(dv)[:-1])
+    step = np.broadcast_to(row(model, "dv", dv, "v"), (*lead, model.nv))
+    return IntegrateDerivatives(*step_derivatives(model, step))
+
+
+def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives:
+    """Derivatives of difference(model, q0, q1) with respect to q0 and q1.
+
+    q0, q1 (..., nq). InputError where a joint is half a turn away from itself: the shortest way jumps there, and has
+    no derivative. Other errors: as `difference`.
+    """
+    dv = np.asarray(difference(model, q0, q1))
+    dq0, dq1 = -_identities(model, dv.shape[:-1]), _identities(model, dv.shape[:-1])
+    for joint in model.joints:
+        if joint.kind in ("free", "spherical") and joint.nv:
+            angle = np.linalg.norm(dv[..., joint.iv + joint.nv - 3 : joint.iv + joint.nv], axis=-1)
+            if np.any(angle > np.pi - HALF_TURN):
+                raise InputError(
+                    f"joint {joint.name!r} is half a turn away between q0 and q1: the shortest way from one to the other "
+                    "jumps there, so that difference has no derivative. Compare postures that are nearer to each other",
+                    joint=joint.name,
+                )
+    for at, free in quaternion_blocks(model):
+        xi = _twist(dv[..., at], free)
+        part = slice(0, 6) if free else slice(3, 6)
+        dq0[..., at, at] = -se3.left_jacobian_inverse(xi)[..., part, part]
+        dq1[..., at, at] = se3.right_jacobian_inverse(xi)[..., part, part]
+    return DifferenceDerivatives(dq0, dq1)
+
+
+def step_derivatives(model: Model, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(dq, ddv) of a step (..., nv)."""
+    dq, ddv = _identities(model, step.shape[:-1]), _identities(model, step.shape[:-1])
+    for at, free in quaternion_blocks(model):
+        xi = _twist(step[..., at], free)
+        part = slice(0, 6) if free else slice(3, 6)
+        dq[..., at, at] = se3.adjoint(se3.exp(-xi))[..., part, part]
+        ddv[..., at, at] = se3.right_jacobian(xi)[..., part, part]
+    return dq, ddv
+
+
+def _twist(x: np.ndarray, free: bool) -> np.ndarray:
+    """The body twist (..., 6) of a free joint's velocity, or of a ball's (..., 3)."""
+    return x if free else np.concatenate([np.zeros_like(x), x], axis=-1)
+
+
+def _identities(model: Model, lead: tuple[int, ...]) -> np.ndarray:
+    out = np.zeros((*lead, model.nv, model.nv))
+    np.einsum("...ii->...i", out)[...] = 1.0
+    return out

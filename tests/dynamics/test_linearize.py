@@ -1,0 +1,224 @@
+"""A and B against differences of what really moves: the rates, the steps of each integrator, and the simulated flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from cases import Case, case
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import freeflyer as ff
+from freeflyer.spatial import quaternion
+
+INTEGRATORS = ("semi-implicit", "explicit", "rk4")
+STEP = 0.01  # s
+
+
+def jacobian(f: Callable[[np.ndarray], np.ndarray], n: int, h: float = 1e-3) -> np.ndarray:
+    """df/dx at 0 (m, n), by central differences of sixth order; f takes all its arguments (k, n) at once."""
+    weights = np.array([1 / 60, -3 / 20, 3 / 4, -3 / 4, 3 / 20, -1 / 60]) / h
+    shifts = h * np.array([3.0, 2.0, 1.0, -1.0, -2.0, -3.0])
+    values = f((shifts[:, None, None] * np.eye(n)).reshape(-1, n))
+    return np.einsum("s,skm->mk", weights, values.reshape(6, n, -1))
+
+
+def differenced(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, move: Callable, h: float = 1e-3):
+    """(A, B) of the map (q, v, tau) -> (q, v) that `move` makes, in the coordinates of the group."""
+    n = model.nv
+    q1, v1 = move(q, v, tau)
+
+    def f(x: np.ndarray) -> np.ndarray:
+        q2, v2 = move(ff.integrate(model, q, x[:, :n]), v + x[:, n : 2 * n], tau + x[:, 2 * n :])
+        return np.concatenate([ff.difference(model, q1, q2), v2 - v1], axis=-1)
+
+    J = jacobian(f, 3 * n, h)
+    return J[:, : 2 * n], J[:, 2 * n :]
+
+
+def error(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """The largest difference, over the larger of the largest entry and 1."""
+    return float(np.max(np.abs(ours - theirs))) / max(1.0, float(np.max(np.abs(theirs))))
+
+
+def flow_derivatives(c: Case, tau: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(A, B) of continuous time: the derivative with respect to time, at 0, of the derivative of the simulated flow."""
+
+    def flow(t: float) -> tuple[np.ndarray, np.ndarray]:
+        def move(q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            for _ in range(2):  # forwards, or backwards by mirrored time
+                q, v = through(c.model, q, v, tau, t / 2.0)
+            return q, v
+
+        return differenced(c.model, q, v, tau, move)
+
+    h = 2e-3
+    weights = ((1, 2 / 3), (2, -1 / 12))
+    pairs = [(w, flow(s * h), flow(-s * h)) for s, w in weights]
+    return tuple(sum(w * (f[k] - b[k]) for w, f, b in pairs) / h for k in (0, 1))  # type: ignore[return-value]
+
+
+def through(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
+    """A step of either sign: backwards in time, velocities and the outcome turn round, forces do not."""
+    q, v = ff.step(model, q, v if h > 0 else -v, tau, abs(h), "rk4")
+    return q, v if h > 0 else -v
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(st.integers(0, 2**31), st.integers(0, 4), st.sampled_from(("free", "fixed", "planar", "two free")), st.booleans())
+def test_continuous_time_is_the_rate_of_the_flow(seed: int, n: int, base: str, mimics: bool) -> None:
+    c = case(seed, max(n, 1), base=base, mimics=0.4 if mimics else 0.0)
+    found = ff.linearize(c.model, c.q, c.v, c.tau)
+    A, B = flow_derivatives(c, c.tau, c.q, c.v)
+    assert error(found.A, A) < 1e-6
+    assert error(found.B, B) < 1e-6
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(seed=st.integers(0, 2**31), n=st.integers(0, 5), base=st.sampled_from(("free", "fixed", "planar", "two free")))
+def test_a_step_is_linearised_exactly(integrator: str, seed: int, n: int, base: str) -> None:
+    c = case(seed, max(n, 1), base=base)
+    found = ff.linearize(c.model, c.q, c.v, c.tau, step=STEP, integrator=integrator)
+    A, B = differenced(c.model, c.q, c.v, c.tau, lambda q, v, tau: ff.step(c.model, q, v, tau, STEP, integrator))
+    assert error(found.A, A) < 1e-8
+    assert error(found.B, B) < 1e-8
+    assert (found.step, found.integrator) == (STEP, integrator)
+
+
+@pytest.mark.parametrize("step", [0.3, 1.0])
+def test_long_steps_too(step: float) -> None:
+    """Turns of radians within a step, across the switches of the series."""
+    c = case(3, 2, kinds=("spherical",), base="free")
+    v, tau = 2.0 * c.v, np.zeros(c.model.nv)
+    for integrator in INTEGRATORS:
+        found = ff.linearize(c.model, c.q, v, tau, step=step, integrator=integrator)
+        A, B = differenced(c.model, c.q, v, tau, lambda q, v, tau, i=integrator: ff.step(c.model, q, v, tau, step, i))
+        assert error(found.A, A) < 1e-6
+        assert error(found.B, B) < 1e-6
+
+
+def attitudes() -> np.ndarray:
+    """(n, 4): random ones, and pitches of exactly 90 degrees, where roll-pitch-yaw angles have no derivative."""
+    rng = np.random.default_rng(8)
+    pitched = [quaternion.from_rpy([r, p, y]) for p in (np.pi / 2, -np.pi / 2) for r, y in ((0.0, 0.0), (0.3, -2.0))]
+    return np.vstack([np.eye(4)[3:], pitched, quaternion.random(rng, (7,))])
+
+
+
+
+def test_no_attitude_is_worse_than_another() -> None:
+    c = case(5, 4, base="free", mimics=0.0)
+    joint = c.model.joint("base")
+    errors, sizes = [], []
+    for turned in attitudes():
+        q = c.q.copy()
+        q[joint.iq + 3 : joint.iq + 7] = turned
+        found = ff.linearize(c.model, q, c.v, c.tau)
+        A, B = flow_derivatives(c, c.tau, q, c.v)
+        errors.append(max(error(found.A, A), error(found.B, B)))
+        sizes.append(np.linalg.norm(found.A, 2))
+    assert max(errors) < 1e-7
+    assert max(errors) < 50.0 * np.median(errors), errors  # differences of rounding alone
+    assert max(sizes) < 2.0 * min(sizes)
+
+
+def test_without_gravity_attitude_does_not_enter() -> None:
+    c = case(6, 4, base="free")
+    joint = c.model.joint("base")
+    all_q = np.tile(c.q, (len(attitudes()), 1))
+    all_q[:, joint.iq + 3 : joint.iq + 7] = attitudes()
+    found = ff.linearize(c.model, all_q, c.v, c.tau, gravity=(0.0, 0.0, 0.0))
+    np.testing.assert_allclose(found.A, np.broadcast_to(found.A[0], found.A.shape), atol=1e-9 * np.abs(found.A).max())
+    np.testing.assert_allclose(found.B, np.broadcast_to(found.B[0], found.B.shape), atol=1e-9 * np.abs(found.B).max())
+
+
+@pytest.mark.parametrize("step", [None, STEP])
+def test_wrenches_and_gravity(step: float | None) -> None:
+    c = case(11, 4, base="free")
+    wrenches = {"site_0": c.rng.standard_normal(6), c.links[-1]: c.rng.standard_normal(6)}
+    options = {"gravity": (1.0, 2.0, -3.0)}
+    found = ff.linearize(c.model, c.q, c.v, c.tau, wrenches, step=step, integrator="rk4", **options)
+    if step is None:
+        f = lambda q, v, tau: ff.forward_dynamics(c.model, q, v, tau, wrenches, **options)
+        n = c.model.nv
+        J = jacobian(lambda x: f(ff.integrate(c.model, c.q, x[:, :n]), c.v + x[:, n : 2 * n], c.tau + x[:, 2 * n :]), 3 * n)
+        assert error(np.concatenate([found.A, found.B], axis=1)[n:], J) < 1e-8
+    else:
+        A, B = differenced(c.model, c.q, c.v, c.tau,
+                           lambda q, v, tau: ff.step(c.model, q, v, tau, STEP, "rk4", wrenches, **options))  # fmt: skip
+        assert error(found.A, A) < 1e-8
+        assert error(found.B, B) < 1e-8
+    plain = ff.linearize(c.model, c.q, c.v, c.tau, step=step, integrator="rk4")
+    assert error(found.A, plain.A) > 1e-4
+
+
+@pytest.mark.parametrize("step", [None, STEP])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_batches_are_states_side_by_side(step: float | None, integrator: str) -> None:
+    c = case(2, 4, base="free")
+    q = ff.random_configuration(c.model, c.rng, (3, 4))
+    v, tau = c.rng.standard_normal((4, c.model.nv)), c.rng.standard_normal(c.model.nv)
+    frames = ("site_1", "link_0")
+    found = ff.linearize(c.model, q, v, tau, step=step, integrator=integrator, frames=frames)
+    n = c.model.nv
+    assert found.A.shape == (3, 4, 2 * n, 2 * n)
+    assert found.B.shape == (3, 4, 2 * n, n)
+    assert found.C.shape == (3, 4, 12, 2 * n)
+    for i, j in np.ndindex(3, 4):
+        one = ff.linearize(c.model, q[i, j], v[j], tau, step=step, integrator=integrator, frames=frames)
+        for ours, theirs in ((found.A, one.A), (found.B, one.B), (found.C, one.C)):
+            assert error(ours[i, j], theirs) < 1e-10
+    whole = ff.linearize(c.model, c.q, v, tau, step=step, integrator=integrator)  # only v is a batch
+    assert whole.A.shape == (4, 2 * n, 2 * n)
+    empty = ff.linearize(c.model, np.zeros((0, c.model.nq)), c.v, c.tau, step=step, integrator=integrator)
+    assert empty.A.shape == (0, 2 * n, 2 * n)
+
+
+def test_outputs_are_how_frames_move() -> None:
+    c = case(4, 5, base="free")
+    frames = ("site_0", "link_0")
+    found = ff.linearize(c.model, c.q, c.v, c.tau, frames=frames)
+    from freeflyer.spatial import se3
+
+    n = c.model.nv
+    for k, frame in enumerate(frames):
+        X = se3.inverse(ff.frame_pose(c.model, c.q, frame))
+        J = jacobian(lambda x: se3.log(X @ ff.frame_pose(c.model, ff.integrate(c.model, c.q, x[:, :n]), frame)), 2 * n)  # noqa: B023
+        assert error(found.C[6 * k : 6 * k + 6], J) < 1e-9
+    assert ff.linearize(c.model, c.q, c.v, c.tau).C.shape == (0, 2 * n)
+
+
+def test_results_are_frozen() -> None:
+    c = case(1, 2)
+    found = ff.linearize(c.model, c.q, c.v, c.tau)
+    with pytest.raises(AttributeError):
+        found.A = found.B  # type: ignore[misc]
+    assert found.step is None
+    assert found.integrator is None
+
+
+GOOD = case(1, 2, base="free")
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"q": np.zeros(GOOD.model.nq)}, "quaternion"), ({"q": GOOD.q[:-1]}, "q has shape"), ({"v": None}, "v must hold"),
+        ({"v": np.full(GOOD.model.nv, np.nan)}, "finite"), ({"tau": "torque"}, "tau"), ({"tau": GOOD.tau[:, None]}, "tau"),
+        ({"step": 0.0}, "step"), ({"step": -1e-3}, "step"), ({"step": np.nan}, "step"), ({"step": "1 ms"}, "step"),
+        ({"step": True}, "step"), ({"step": [0.1]}, "step"), ({"integrator": "euler"}, "semi-implicit"),
+        ({"integrator": None}, "integrator"), ({"integrator": ["rk4"]}, "integrator"), ({"frames": "site_0"}, "frames"),
+        ({"frames": ("nowhere",)}, "site_0"), ({"frames": 3}, "frames"), ({"frames": (3,)}, "frame"),
+        ({"gravity": (0, 1)}, "gravity"), ({"external": {"nowhere": np.zeros(6)}}, "nowhere"),
+        ({"external": {"site_0": np.zeros(5)}}, "site_0"),
+        ({"q": np.tile(GOOD.q, (3, 1)), "v": np.tile(GOOD.v, (2, 1))}, "broadcast"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("step", [None, STEP])
+def test_bad_arguments(change: dict, word: str, step: float | None) -> None:
+    arguments = {"q": GOOD.q, "v": GOOD.v, "tau": GOOD.tau, "step": step} | change
+    with pytest.raises(ff.FreeflyerError, match=word):
+        ff.linearize(GOOD.model, **arguments)
