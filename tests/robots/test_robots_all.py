@@ -17,6 +17,7 @@ SIZES = {
     "differential_drive_manipulator": (9, 7, 66.6),
     "holonomic_manipulator": (9, 7, 70.2),
     "humanoid": (39, 33, 100.0),
+    "kangaroo_like": (82, 12, 41.956),
     "quadruped": (18, 12, 31.6),
     "space_manipulator": (13, 7, 481.0),
 }
@@ -68,8 +69,9 @@ def test_motors_have_effort_and_speed_and_hinges_contain_zero(model):
         assert (model.effort_limit[at] > 0).all()
         assert np.isfinite(model.effort_limit[at]).all()
         assert np.isfinite(model.velocity_limit[at]).all()
-        assert (model.position_lower[at] < 0).all()
-        assert (model.position_upper[at] > 0).all()
+        assert (model.position_lower[at] <= 0).all()  # a leg's length motor starts at zero
+        assert (model.position_upper[at] >= 0).all()
+        assert (model.position_lower[at] < model.position_upper[at]).all()
 
 
 def test_base_joint_is_named_as_load_names_it():

@@ -10,21 +10,22 @@ from freeflyer.model.model import Model
 from freeflyer.robots.aerial import aerial_manipulator
 from freeflyer.robots.chain import chain
 from freeflyer.robots.humanoid import humanoid
+from freeflyer.robots.kangaroo import kangaroo_like
 from freeflyer.robots.mobile import differential_drive_manipulator, holonomic_manipulator
 from freeflyer.robots.postures import standing_posture
 from freeflyer.robots.quadruped import quadruped
 from freeflyer.robots.space import space_manipulator
 
 __all__ = [
-    "aerial_manipulator", "chain", "differential_drive_manipulator", "holonomic_manipulator", "humanoid", "make",
-    "names", "quadruped", "space_manipulator", "standing_posture",
+    "aerial_manipulator", "chain", "differential_drive_manipulator", "holonomic_manipulator", "humanoid",
+    "kangaroo_like", "make", "names", "quadruped", "space_manipulator", "standing_posture",
 ]  # fmt: skip
 
 _MAKERS: dict[str, Callable[..., Model]] = {
     maker.__name__: maker
     for maker in (
-        aerial_manipulator, chain, differential_drive_manipulator, holonomic_manipulator, humanoid, quadruped,
-        space_manipulator,
+        aerial_manipulator, chain, differential_drive_manipulator, holonomic_manipulator, humanoid,
+        kangaroo_like, quadruped, space_manipulator,
     )
 }  # fmt: skip
 

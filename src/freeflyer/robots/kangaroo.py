@@ -1,0 +1,76 @@
+"""A lower body like PAL Robotics' Kangaroo (papers/000): two legs that twelve linear actuators move through linkages."""
+
+from __future__ import annotations
+
+from freeflyer.model.build import build
+from freeflyer.model.description import Description, Inertia, Joint, Link, Loop, Site
+from freeflyer.model.model import Model
+from freeflyer.robots._parts import at, floating
+from freeflyer.robots._solids import box, joined
+from freeflyer.robots.kangaroo_ankle import HEEL, SOLE, SOLE_HALF_WIDTH, TOE, ankle
+from freeflyer.robots.kangaroo_hip import hip
+from freeflyer.robots.kangaroo_hip_yaw import hip_yaw
+from freeflyer.robots.kangaroo_knee import ANKLE, knee
+from freeflyer.robots.kangaroo_parts import SubMechanism, ties, tree
+
+BASE = "base_link"
+GROUND = ANKLE[2] - SOLE  # height of the soles at the reference posture, in the base frame
+NAMES = ("hip_yaw", "hip", "knee", "ankle")
+
+
+def kangaroo_like() -> Model:
+    """A floating lower body of 42 kg whose legs are closed linkages with 6 linear motors and 32 passive joints each.
+
+    A leg has four sub-mechanisms (papers/000, Table II), one file each: `kangaroo_hip_yaw` (RRPR), `kangaroo_hip`
+    (U-2RRPU), `kangaroo_knee` (RRRR-RRRP-R) and `kangaroo_ankle` (U-2(RRRP-RRRR-UU)). Dimensions are our own, chosen so
+    that strokes, joint limits and singularities come out near the paper's. nq = 83, nv = 82, 64 independent loop rows.
+
+    The reference posture (all joint coordinates zero) closes every loop exactly: legs nearly stretched, length motors
+    at the start of their stroke. Motors are `left_yaw_motor`, `left_hip_outer_motor`, `left_hip_inner_motor`,
+    `left_length_motor`, `left_ankle_outer_motor`, `left_ankle_inner_motor`; the joints one thinks in are
+    `left_hip_yaw`, `_hip_pitch`, `_hip_roll`, `_knee`, `_ankle_pitch`, `_ankle_roll`. The right leg mirrors the left:
+    turns about y and slides keep their sign, other turns change it. x is forward, y left, z up; soles are the sites
+    `left_sole` (on the ground below the ankle) and its corners `left_sole_front_left` ..., 1.05 m below the base.
+    """
+    return build(kangaroo_like_description())
+
+
+def kangaroo_like_description() -> Description:
+    links, joints = [Link(BASE, _trunk())], [floating(BASE)]
+    sites, loops, motors = [Site("imu", BASE, at(z=0.1))], list[Loop](), list[str]()
+    for side in ("left", "right"):
+        more = _leg(side)
+        links += more[0]
+        joints += more[1]
+        sites += more[2]
+        loops += more[3]
+        motors += [joint.name for joint in more[1] if joint.kind == "prismatic"]
+    return Description("kangaroo_like", tuple(links), tuple(joints), tuple(sites), tuple(loops), actuated=tuple(motors))
+
+
+def sub_mechanisms() -> dict[str, SubMechanism]:
+    """The four closed sub-mechanisms of a left leg by name, from the hip down."""
+    return dict(zip(NAMES, (hip_yaw(BASE), hip(), knee(), ankle())))
+
+
+def _leg(side: str) -> tuple[list[Link], list[Joint], list[Site], list[Loop]]:
+    pieces = [piece for mechanism in sub_mechanisms().values() for piece in mechanism.pieces]
+    cuts = [cut for mechanism in sub_mechanisms().values() for cut in mechanism.cuts]
+    links, joints = tree(side, BASE, pieces)
+    sites, loops = ties(side, pieces, cuts)
+    return links, joints, sites + _sole(side), loops
+
+
+def _sole(side: str) -> list[Site]:
+    foot = f"{side}_ankle_roll_link"
+    corners = [
+        Site(f"{side}_sole_{end}_{edge}", foot, at(x, y, -SOLE))
+        for end, x in (("front", TOE), ("rear", -HEEL))
+        for edge, y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
+    ]
+    return [Site(f"{side}_sole", foot, at(z=-SOLE)), *corners]
+
+
+def _trunk() -> Inertia:
+    """Pelvis, electronics, batteries and the cage around them."""
+    return joined(box(4.0, (0.16, 0.22, 0.08), (-0.04, 0.0, 0.0)), box(12.4, (0.20, 0.26, 0.40), (-0.06, 0.0, 0.22)))

@@ -1,0 +1,67 @@
+"""Hip pitch and roll of the Kangaroo-like robot, U-2RRPU: two actuators in front work together and against each other.
+
+Pitch, then roll, carry the leg. Beside them stand two braces, one on either side:
+
+    hip yaw - R (cradle, about x) - R (housing, about y) - P (rod) - U (the cut) - R (about x) - the leg
+
+A cut that left only a hinge would lock the hip as soon as pitch and roll both differ from zero: the rods must lean
+sideways (roll shortens the distance between them) while the cradle's plane cannot. So the cut ties the point and one
+angle, four rows (papers/000, (20)), and leaves a universal joint.
+"""
+
+from __future__ import annotations
+
+import math
+
+from freeflyer.robots.kangaroo_hip_yaw import AXIS
+from freeflyer.robots.kangaroo_parts import (
+    BALL_WITH_ANGLE,
+    STRUT,
+    Cut,
+    Motor,
+    Piece,
+    Point,
+    SubMechanism,
+    X,
+    Y,
+    between,
+    shifted,
+)  # fmt: skip
+
+CENTER: Point = (0.0, AXIS[1], AXIS[2] - 0.09)  # where pitch and roll axes meet
+ARM = 0.06  # m: the rods end this far in front of the centre
+HALF_WIDTH = 0.04  # m: and this far to either side; a stroke of as much, differentially, is singular at 90 degrees
+CRADLE_X, CRADLE_Z = 0.05, 0.10  # m: the cradles, in front of and above the centre
+STROKE = Motor(-0.04, 0.04, 3000.0, 0.5)
+PITCH_STOP, ROLL_STOP = math.radians(42.5), math.radians(27.0)
+
+
+def hip() -> SubMechanism:
+    """The sub-mechanism of the left leg; the link `hip_roll` carries the thigh and its actuators."""
+    x, y, z = CENTER
+    pelvis = ((x - 0.03, y + 0.01, z - 0.02), (x - 0.03, y + 0.05, z - 0.11))
+    pieces = [
+        Piece("hip_pitch", "hip_yaw", CENTER, Y, 0.1, (shifted(CENTER, Y, -0.02), shifted(CENTER, Y, 0.02)),
+              limits=(-PITCH_STOP, PITCH_STOP)),
+        Piece("hip_roll", "hip_pitch", CENTER, X, 2.0, pelvis, 0.05, limits=(-ROLL_STOP, ROLL_STOP)),
+    ]  # fmt: skip
+    cuts = []
+    for brace, side in (("outer", HALF_WIDTH), ("inner", -HALF_WIDTH)):
+        more, cut = _brace(f"hip_{brace}", side)
+        pieces += more
+        cuts.append(cut)
+    return SubMechanism("U-2RRPU", tuple(pieces), tuple(cuts))
+
+
+def _brace(name: str, offset: float) -> tuple[list[Piece], Cut]:
+    x, y, z = CENTER
+    foot: Point = (x + ARM, y + offset, z)
+    cradle: Point = (x + CRADLE_X, y + offset, z + CRADLE_Z)
+    along = between(cradle, foot)
+    pieces = [
+        Piece(f"{name}_cradle", "hip_yaw", cradle, X, 0.15, (shifted(cradle, X, -0.02), shifted(cradle, X, 0.02))),
+        Piece(f"{name}_housing", f"{name}_cradle", cradle, Y, 0.7, (cradle, shifted(cradle, along, -0.08)), STRUT),
+        Piece(f"{name}_motor", f"{name}_housing", foot, along, 0.15, (shifted(foot, along, -0.1), foot), motor=STROKE),
+        Piece(f"{name}_fork", "hip_roll", foot, X, 0.05, (shifted(foot, Y, -0.012), shifted(foot, Y, 0.012))),
+    ]
+    return pieces, Cut(f"{name}_joint", f"{name}_fork", f"{name}_motor", foot, BALL_WITH_ANGLE)
