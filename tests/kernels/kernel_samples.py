@@ -16,6 +16,10 @@ TREE = (  # joint kind, parent: a free base with three branches
     ("free", 0), ("revolute", 1), ("helical", 2), ("spherical", 3), ("prismatic", 4), ("continuous", 1),
     ("cylindrical", 6), ("fixed", 7), ("planar", 8), ("universal", 1), ("spherical", 10), ("revolute", 11),
 )  # fmt: skip
+LOOPS = (  # frames and mask: every number of tied turns, and the world
+    ("link5", "link9", (1, 1, 1, 0, 0, 0)), ("link8", "tool", (1, 1, 1, 1, 1, 1)), ("link3", "link12", (1, 0, 1, 1, 0, 1)),
+    ("tool", "link4", (0, 0, 0, 0, 1, 0)), ("world", "link7", (0, 1, 0, 0, 0, 1)),
+)  # fmt: skip
 
 
 def placement(rng: np.random.Generator) -> np.ndarray:
@@ -55,7 +59,9 @@ def tree(mimic: bool = False, seed: int = 1) -> ff.Model:
             joints.append(ff.Joint(f"mimic{k}", kind, "link3" if k == 0 else "link12", f"follower{k}", placement(rng),
                                    np.array([0.0, 0.6, 0.8]), mimic=ff.Mimic(leader, ratio, 0.2)))  # fmt: skip
     site = ff.Site("tool", "link12", placement(rng))
-    return ff.build(ff.Description("zoo", tuple(links), tuple(joints), (site,)))
+    loops = [ff.Loop(f"loop{k}", a, b, mask) for k, (a, b, mask) in enumerate(LOOPS)]
+    couplings = [ff.Coupling("cubic", "joint2", "joint5", (0.1, -0.5, 0.3, 0.2)), ff.Coupling("held", "joint6", "", (0.4,))]
+    return ff.build(ff.Description("zoo", tuple(links), tuple(joints), (site,), tuple(loops), tuple(couplings)))
 
 
 def states(model: ff.Model, count: int | tuple[int, ...] = (), seed: int = 2) -> tuple[np.ndarray, ...]:
@@ -74,7 +80,7 @@ def arguments(model: ff.Model, entry: Entry, q: np.ndarray, v: np.ndarray, a: np
 
 def output_shapes(model: ff.Model, name: str) -> list[tuple[int, ...]]:
     sizes = {"nq": model.nq, "nv": model.nv, "bodies": int(model.topology[layout.N_BODIES]) + 1,
-             "columns": int(model.topology[layout.N_COLUMNS])}  # fmt: skip
+             "columns": int(model.topology[layout.N_COLUMNS]), "rows": model.constraint_rows[0]}  # fmt: skip
     return [tuple(sizes.get(n, n) for n in shape) for shape in plain.OUTPUTS[name]]
 
 

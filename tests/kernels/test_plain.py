@@ -60,6 +60,8 @@ def test_completed_parameters_are_the_model_s(robot):
     parameters = np.full(len(model.parameters), -1.0)
     parameters[: L.BODIES + len(records)] = model.parameters[: L.BODIES + len(records)]
     parameters[L.BODIES + L.SUBTREE_MASS : L.BODIES + len(records) : L.BODY_FLOATS] = -1.0
+    first = model.topology[model.topology[L.COUPLINGS_AT] + L.NUMBERS_AT]
+    parameters[first : model.topology[L.TILES_AT]] = model.parameters[first : model.topology[L.TILES_AT]]
     for at, n in (("ARMATURE_AT", model.nv), ("PLACEMENTS_AT", L.PLACEMENT_FLOATS * len(model.frame_names))):
         here = slice(model.topology[getattr(L, at)], model.topology[getattr(L, at)] + n)
         parameters[here] = model.parameters[here]

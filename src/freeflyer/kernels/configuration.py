@@ -119,6 +119,12 @@ def rotation_vector(q0, q1, i):
     """(w, half-angle cotangent factor): the shortest turn from one quaternion to the other, in the first one's axes."""
     u, s = load3(q0, i), load(q0, i + 3)
     v, t = quaternion_product((scale(-1.0, u), s), (load3(q1, i), load(q1, i + 3)))
+    return shortest_turn(v, t)
+
+
+@inlined
+def shortest_turn(v, t):
+    """(w, |t|, |v|, angle): rotation vector of a unit quaternion with vector part v and scalar part t, by the shorter way."""
     sign = select_less(t, 0.0, -1.0, 1.0)
     v, t = scale(sign, v), sign * t
     square = dot(v, v)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels import centroidal, configuration, frames, hamel, motions
+from freeflyer.kernels import centroidal, configuration, frames, hamel, loops, motions
 from freeflyer.kernels.aba import aba
 from freeflyer.kernels.coriolis import coriolis
 from freeflyer.kernels.crba import crba
@@ -38,3 +38,6 @@ DIFFERENCE = Entry(configuration.difference, "qq")
 RNEA_GRADIENT = Entry(inverse_dynamics_gradient, "qvv", output_axes=(2, 2, 2))
 ABA_GRADIENT = Entry(forward_dynamics_gradient, "qvv", output_axes=(2, 2, 2), solves=True)
 SHARED_ABA_GRADIENT = Entry(shared_forward_dynamics_gradient, "qvv", output_axes=(2, 2, 2), solves=True)
+CONSTRAINT_RESIDUAL = Entry(loops.constraint_residual, "q")
+CONSTRAINTS = Entry(loops.constraints, "q", output_axes=(1, 2))
+CONSTRAINT_BIAS = Entry(loops.constraint_bias, "qv")

@@ -2,8 +2,8 @@
 
 Bodies are the links that joints move, numbered from 1 in depth-first order; body 0 is the world. A body has one column
 (a motion direction) per degree of freedom of its joint; a column belongs to one velocity coordinate, which mimic joints
-share. `topology` holds: header, bodies, columns, velocity coordinates, frames. `parameters` holds: gravity, bodies,
-armature per velocity coordinate, frames.
+share. `topology` holds: header, bodies, columns, velocity coordinates, frames, quaternions, loops, couplings. `parameters`
+holds: gravity, bodies, armature per velocity coordinate, frames, couplings, tiles.
 """
 
 # header of topology
@@ -14,7 +14,10 @@ SINES_AT, POSES_AT, DIRECTIONS_AT, FREE_AT = 10, 11, 12, 13  # in work: sines, b
 N_QUATERNIONS, QUATERNIONS_AT = 14, 15  # how many, and where topology lists their first entries in q
 MAX_DEPTH, COLUMN_ROW = 16, 17  # COLUMN_ROW: the number of columns, padded to whole rows of eight
 TILES_AT = 18  # in parameters: mass, CoM and inertia of all bodies, in tiles of eight
-HEADER = 24
+N_LOOPS, LOOPS_AT = 19, 20  # loop constraints, first record in topology
+N_COUPLINGS, COUPLINGS_AT = 21, 22  # joint equalities, first record in topology
+N_ROWS = 23  # rows of all loops and couplings
+HEADER = 32
 
 # a body in topology, record 0 being the world
 BODY_INTS = 9
@@ -37,6 +40,16 @@ PARENT_COORDINATE, LAST_COORDINATE = 0, 1  # for the sparsity of the mass matrix
 
 # a frame in topology
 FRAME_INTS = 1  # its body
+
+# a loop in topology: its two frames, the bits of its mask (x first), its first row
+LOOP_INTS = 4
+FRAME_A, FRAME_B, MASK, FIRST_ROW = 0, 1, 2, 3
+
+# a coupling in topology: entries of q and v of its two joints (-1: no second joint), its numbers in parameters, how many
+# coefficients. One row each, after the loops' rows
+COUPLING_INTS = 6
+FIRST_POSITION, FIRST_VELOCITY, SECOND_POSITION, SECOND_VELOCITY, NUMBERS_AT, N_COEFFICIENTS = 0, 1, 2, 3, 4, 5
+COUPLING_RATIOS = 4  # numbers: ratio and offset of the first and of the second joint (of mimics), then coefficients
 
 # joint kinds
 SCREW, BALL, FLOATING = 0, 1, 2

@@ -40,6 +40,7 @@ OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state
     "MOMENTUM_MATRIX": ((6, "nv"),), "MOMENTUM": ((6,),), "MOMENTUM_BIAS": ((6,),), "KINETIC_ENERGY": ((1,),),
     "RNEA_GRADIENT": (("nv", "nv"),) * 3, "ABA_GRADIENT": (("nv", "nv"),) * 3, "SHARED_ABA_GRADIENT": (("nv", "nv"),) * 3,
     "POTENTIAL_ENERGY": ((1,),), "INTEGRATE": (("nq",),), "DIFFERENCE": (("nv",),),
+    "CONSTRAINT_RESIDUAL": (("rows",),), "CONSTRAINTS": (("rows",), ("rows", "nv")), "CONSTRAINT_BIAS": (("rows",),),
 }  # fmt: skip
 
 
@@ -55,7 +56,7 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     if len(arguments) != len(letters) + n_options:
         raise ValueError(f"{name} takes {len(letters)} inputs and {n_options} options, got {len(arguments)} arguments")
     sizes = {"nq": model.nq, "nv": model.nv, "bodies": int(model.topology[layout.N_BODIES]) + 1,
-             "columns": int(model.topology[layout.N_COLUMNS])}  # fmt: skip
+             "columns": int(model.topology[layout.N_COLUMNS]), "rows": model.constraint_rows[0]}  # fmt: skip
     rows = [_row(x, sizes["nq" if letter == "q" else "nv"], f"{name}'s input {k + 1}")
             for k, (x, letter) in enumerate(zip(inputs, letters))]  # fmt: skip
     numbers = model.parameters if parameters is None else parameters

@@ -7,7 +7,7 @@ import numpy as np
 from freeflyer.errors import DescriptionError
 from freeflyer.kernels import layout as L
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
-from freeflyer.model.flatten import Body, flatten
+from freeflyer.model.flatten import Body, Coupled, flatten
 from freeflyer.model.model import JointInfo, Model
 
 KINDS = {"spherical": L.BALL, "free": L.FLOATING}
@@ -92,6 +92,14 @@ class _Builder:
             seen.add(joint.name)
         return owners[joint.name], ratio, offset
 
+    def _coupled(self, name: str) -> Coupled:
+        """Where a coupling finds the position and rate of a joint; a joint without name is none."""
+        if not name:
+            return Coupled()
+        owners = {j.name: (j.iq, j.iv) for j in self.joints if j.mimic is None}
+        (iq, iv), ratio, offset = self._coordinates(self.by_name[name], owners)
+        return Coupled(iq, iv, ratio, offset)
+
     def _append(
         self, joint: Joint, body: int, X: np.ndarray, iq: int, iv: int, ratio: float, offset: float
     ) -> tuple[int, np.ndarray]:
@@ -118,8 +126,9 @@ class _Builder:
         arrays = _spread(list(zip(self.sources, self.joints, self.ratios)), nv)
         shared = any(j.mimic is not None for j in self.joints)
         topology, parameters = flatten(
-            self.bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity
-        )
+            self.bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity, description.loops,
+            [(self._coupled(c.joint1), self._coupled(c.joint2), c.coefficients) for c in description.couplings],
+        )  # fmt: skip
         own = tuple(j.name for j in self.joints if j.mimic is None)
         actuated = (
             tuple(n for n in own if n in set(description.actuated))

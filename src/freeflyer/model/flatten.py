@@ -8,7 +8,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from freeflyer.kernels import layout as L
-from freeflyer.model.description import Inertia
+from freeflyer.model.description import Inertia, Loop
+
+
+@dataclass(frozen=True)
+class Coupled:
+    """A joint of a coupling: its position is ratio q[position] + offset, its rate ratio v[velocity]."""
+
+    position: int = -1
+    velocity: int = -1
+    ratio: float = 0.0
+    offset: float = 0.0
 
 
 @dataclass
@@ -35,7 +45,8 @@ class Body:
 
 
 def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], nq: int, nv: int, shared: bool,
-             armature: np.ndarray, gravity: tuple[float, float, float]) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+             armature: np.ndarray, gravity: tuple[float, float, float], loops: Sequence[Loop] = (),
+             couplings: Sequence[tuple[Coupled, Coupled, tuple[float, ...]]] = ()) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The arrays of kernels/layout.py."""
     n = len(bodies) - 1
     columns = [(i, j) for i, b in enumerate(bodies) for j in b.coordinates]
@@ -52,11 +63,14 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     coordinates_at = columns_at + L.COLUMN_INTS * len(columns)
     frames_at = coordinates_at + L.COORDINATE_INTS * nv
     quaternions_at = frames_at + L.FRAME_INTS * len(frames)
-    topology = np.zeros(quaternions_at + len(quaternions), np.int64)
+    loops_at = quaternions_at + len(quaternions)
+    couplings_at = loops_at + L.LOOP_INTS * len(loops)
+    topology = np.zeros(couplings_at + L.COUPLING_INTS * len(couplings), np.int64)
     armature_at = L.BODIES + L.BODY_FLOATS * (n + 1)
     placements_at = armature_at + nv
     padded = -(-max(n, 1) // 8) * 8
-    tiles_at = placements_at + L.PLACEMENT_FLOATS * len(frames)
+    numbers_at = placements_at + L.PLACEMENT_FLOATS * len(frames)
+    tiles_at = numbers_at + sum(L.COUPLING_RATIOS + len(c) for _, _, c in couplings)
     parameters = np.zeros(tiles_at + L.TILE * (padded + 8))
     poses_at = 3 * padded
     directions_at = poses_at + L.POSE * (padded + 8)
@@ -98,7 +112,22 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
         topology[frames_at + k] = body
         at = placements_at + L.PLACEMENT_FLOATS * k
         parameters[at : at + 12] = (*X[:3, :3].ravel(), *X[:3, 3])
-    topology[quaternions_at:] = quaternions
+    topology[quaternions_at:loops_at] = quaternions
+    index = {name: k for k, (name, _, _) in enumerate(frames)}
+    row = 0
+    for k, loop in enumerate(loops):
+        at = loops_at + L.LOOP_INTS * k
+        bits = sum(int(m) << i for i, m in enumerate(loop.mask))
+        topology[at : at + L.LOOP_INTS] = (index[loop.frame_a], index[loop.frame_b], bits, row)
+        row += sum(int(m) for m in loop.mask)
+    for k, (one, two, coefficients) in enumerate(couplings):
+        at, end = couplings_at + L.COUPLING_INTS * k, numbers_at + L.COUPLING_RATIOS + len(coefficients)
+        topology[at : at + L.COUPLING_INTS] = (
+            one.position, one.velocity, two.position, two.velocity, numbers_at, len(coefficients)
+        )  # fmt: skip
+        parameters[numbers_at:end] = (one.ratio, one.offset, two.ratio, two.offset, *coefficients)
+        numbers_at = end
+    topology[L.N_LOOPS : L.N_ROWS + 1] = (len(loops), loops_at, len(couplings), couplings_at, row + len(couplings))
     parameters[armature_at:placements_at] = armature
     return topology, parameters
 

@@ -65,6 +65,7 @@ class Model:
     _zero: np.ndarray = field(init=False, repr=False)  # (nv,), writable only because compiled code takes no other
     square: tuple[int, int] = field(init=False, repr=False)  # (nv, nv)
     six_rows: tuple[int, int] = field(init=False, repr=False)  # (6, nv)
+    constraint_rows: tuple[int, int] = field(init=False, repr=False)  # (rows of all loops and couplings, nv)
     body_rows: tuple[int, int] = field(init=False, repr=False)  # (bodies and world, 12)
     column_rows: tuple[int, int] = field(init=False, repr=False)  # (columns, 6)
 
@@ -75,6 +76,7 @@ class Model:
         object.__setattr__(self, "_zero", np.zeros(self.nv))
         object.__setattr__(self, "square", (self.nv, self.nv))
         object.__setattr__(self, "six_rows", (6, self.nv))
+        object.__setattr__(self, "constraint_rows", (int(self.topology[layout.N_ROWS]), self.nv))
         object.__setattr__(self, "body_rows", (int(self.topology[layout.N_BODIES]) + 1, 12))
         object.__setattr__(self, "column_rows", (int(self.topology[layout.N_COLUMNS]), 6))
 

@@ -1,0 +1,1 @@
+"""Robots with closed linkages: constraint rows, which joints follow which, and closing a posture."""

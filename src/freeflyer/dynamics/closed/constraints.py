@@ -1,0 +1,79 @@
+"""What loops and couplings ask of a posture and a velocity: residual, Jacobian and bias of every constraint row.
+
+Rows stand in the order of `constraint_names`: for each loop its tied directions, in frame_a's axes and in the order x y z rx
+ry rz; then one row for each coupling. Source: papers/000 (1)-(10), (48)-(57).
+
+    residual(q (+) v dt) = residual(q) + J v dt + O(dt^2)      d/dt (J v) = J vdot + bias
+
+The second holds everywhere. The first holds at closure for all rows, and everywhere for linear rows, couplings and a single
+tied turn. With two or three tied turns the angular rows are the relative angular velocity in frame_a's axes; away from
+closure J^T residual still is the gradient of |residual|^2 / 2 everywhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
+from freeflyer.kernels import entries as E
+from freeflyer.model.model import Model
+
+DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+
+
+def constraint_names(model: Model) -> tuple[str, ...]:
+    """The name of each row: the loop's and the tied direction's ("knee_rod.x"), or the coupling's."""
+    loops = [f"{loop.name}.{d}" for loop in model.loops for d, m in zip(DIRECTIONS, loop.mask) if m]
+    return tuple(loops + [c.name for c in model.description.couplings])
+
+
+def constraint_loops(model: Model) -> tuple[str, ...]:
+    """The loop (or coupling) that each row belongs to."""
+    loops = [loop.name for loop in model.loops for m in loop.mask if m]
+    return tuple(loops + [c.name for c in model.description.couplings])
+
+
+def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
+    """residual (..., r): by how much each tied direction is open, m or rad; zero where the linkage is closed.
+
+    Linear rows: the way from frame_a's origin to frame_b's. Angular rows: three tied turns give the rotation vector from
+    frame_a to frame_b; two give the rotation vector of the shortest turn that takes the free axis of frame_a to that of
+    frame_b; one gives its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
+    """
+    try:
+        residual = np.empty(model.constraint_rows[0])
+        if not E.CONSTRAINT_RESIDUAL.single(model.handle, q, residual):
+            return residual
+    except REFUSED:
+        pass
+    return one(evaluate(E.CONSTRAINT_RESIDUAL, model, (q,), ("q",), (model.constraint_rows[:1],)))
+
+
+def constraints(model: Model, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """(residual (..., r), J (..., r, nv)) from one pass."""
+    shapes = (model.constraint_rows[:1], model.constraint_rows)
+    try:
+        residual, J = np.empty(shapes[0]), np.empty(shapes[1])
+        if not E.CONSTRAINTS.single(model.handle, q, residual, J):
+            return residual, J
+    except REFUSED:
+        pass
+    residual, J = evaluate(E.CONSTRAINTS, model, (q,), ("q",), shapes)
+    return residual, J
+
+
+def constraint_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
+    """J (..., r, nv): rows of the twist of frame_b relative to frame_a, in frame_a's axes, for each velocity coordinate."""
+    return constraints(model, q)[1]
+
+
+def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """bias (..., r): Jdot v, the rate of J v while no coordinate accelerates (frame_a's own turning included)."""
+    try:
+        bias = np.empty(model.constraint_rows[0])
+        if not E.CONSTRAINT_BIAS.single(model.handle, q, v, bias):
+            return bias
+    except REFUSED:
+        pass
+    return one(evaluate(E.CONSTRAINT_BIAS, model, (q, v), ("q", "v"), (model.constraint_rows[:1],)))

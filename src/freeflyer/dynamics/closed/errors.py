@@ -1,0 +1,13 @@
+"""The errors of closed linkages."""
+
+from __future__ import annotations
+
+from freeflyer.errors import FreeflyerError
+
+
+class AssemblyError(FreeflyerError, ValueError):
+    """A linkage that does not close; `.data` holds the worst loop, its gap and the posture that came nearest."""
+
+
+class LinkageError(FreeflyerError, ValueError):
+    """A linkage whose motors, loops or posture do not say how its joints follow each other."""
