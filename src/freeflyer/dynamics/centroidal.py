@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
+from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -22,12 +22,9 @@ def _massive(model: Model) -> None:
 def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """c (..., 3), m, of the moving links (links fixed to the world do not count)."""
     _massive(model)
-    try:
-        c = np.empty(3)
-        if not E.COM.single(model.handle, q, c):
-            return c
-    except REFUSED:
-        pass
+    c = E.COM.single(model.handle, q, 3)
+    if c is not None:
+        return c
     return one(evaluate(E.COM, model, (q,), ("q",), ((3,),)))
 
 
@@ -40,34 +37,25 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | 
     """A_G (..., 6, nv) with A_G v the centroidal momentum."""
     _massive(model)
     if out is None:
-        try:
-            A = np.empty(model.six_rows)
-            if not E.MOMENTUM_MATRIX.single(model.handle, q, A):
-                return A
-        except REFUSED:
-            pass
+        A = E.MOMENTUM_MATRIX.single(model.handle, q, model.six_rows)
+        if A is not None:
+            return A
     return one(evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), (model.six_rows,), out=out))
 
 
 def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """h (..., 6), kg m/s and kg m^2/s."""
     _massive(model)
-    try:
-        h = np.empty(6)
-        if not E.MOMENTUM.single(model.handle, q, v, h):
-            return h
-    except REFUSED:
-        pass
+    h = E.MOMENTUM.single(model.handle, q, v, 6)
+    if h is not None:
+        return h
     return one(evaluate(E.MOMENTUM, model, (q, v), ("q", "v"), ((6,),)))
 
 
 def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Adot_G v (..., 6): the rate of the centroidal momentum while no joint accelerates, N and N m; without gravity."""
     _massive(model)
-    try:
-        b = np.empty(6)
-        if not E.MOMENTUM_BIAS.single(model.handle, q, v, b):
-            return b
-    except REFUSED:
-        pass
+    b = E.MOMENTUM_BIAS.single(model.handle, q, v, 6)
+    if b is not None:
+        return b
     return one(evaluate(E.MOMENTUM_BIAS, model, (q, v), ("q", "v"), ((6,),)))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics._gravity import under
-from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
+from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.dynamics.external import external_forces
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -22,7 +22,6 @@ from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 
 Wrenches = Mapping[str, ArrayLike] | None
-empty = np.empty
 FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 
 
@@ -35,12 +34,9 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
     Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length.
     """
     if external is None and gravity is None and out is None:
-        try:
-            tau = empty(model.nv)
-            if not E.RNEA.single(model.handle, q, v, a, tau):
-                return tau
-        except REFUSED:
-            pass
+        tau = E.RNEA.single(model.handle, q, v, a, model.nv)
+        if tau is not None:
+            return tau
     model = under(model, gravity)
     tau = one(evaluate(E.RNEA, model, (q, v, a), ("q", "v", "a"), ((model.nv,),), out=out))
     if external is None:
@@ -73,12 +69,9 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
     """
     entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
     if external is None and gravity is None and out is None:
-        try:
-            a = empty(model.nv)
-            if not entry.single(model.handle, q, v, tau, a):
-                return a
-        except REFUSED:
-            pass
+        a = entry.single(model.handle, q, v, tau, model.nv)
+        if a is not None:
+            return a
     model = under(model, gravity)
     if external is not None:
         tau = total(row(model, "tau", tau, "v"), external_forces(model, q, external))
@@ -89,12 +82,9 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike 
                 out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """tau (..., nv) at zero acceleration: Coriolis, centrifugal and gravity forces."""
     if gravity is None and out is None:
-        try:
-            tau = empty(model.nv)
-            if not E.RNEA.single(model.handle, q, v, model._zero, tau):
-                return tau
-        except REFUSED:
-            pass
+        tau = E.RNEA.single(model.handle, q, v, model._zero, model.nv)
+        if tau is not None:
+            return tau
     model = under(model, gravity)
     return one(evaluate(E.RNEA, model, (q, v, model._zero), ("q", "v", "a"), ((model.nv,),), out=out))
 
@@ -104,12 +94,9 @@ def gravity_forces(
 ) -> np.ndarray:
     """tau (..., nv) that holds the robot at rest: the gradient of the potential energy."""
     if gravity is None and out is None:
-        try:
-            tau = empty(model.nv)
-            if not E.RNEA.single(model.handle, q, model._zero, model._zero, tau):
-                return tau
-        except REFUSED:
-            pass
+        tau = E.RNEA.single(model.handle, q, model._zero, model._zero, model.nv)
+        if tau is not None:
+            return tau
     model = under(model, gravity)
     return one(evaluate(E.RNEA, model, (q, model._zero, model._zero), ("q", "v", "a"), ((model.nv,),), out=out))
 
@@ -117,12 +104,9 @@ def gravity_forces(
 def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
     """M (..., nv, nv), symmetric, armature included. RBDA (2008), table 6.2."""
     if out is None:
-        try:
-            M = empty(model.square)
-            if not E.CRBA.single(model.handle, q, M):
-                return M
-        except REFUSED:
-            pass
+        M = E.CRBA.single(model.handle, q, model.square)
+        if M is not None:
+            return M
     return one(evaluate(E.CRBA, model, (q,), ("q",), (model.square,), out=out))
 
 
@@ -130,12 +114,9 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = 
     """M^-1 (..., nv, nv), symmetric, by the factorisation that keeps the tree's sparsity, RBDA (2008), section 6.5."""
     entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
     if out is None:
-        try:
-            Minv = empty(model.square)
-            if not entry.single(model.handle, q, Minv):
-                return Minv
-        except REFUSED:
-            pass
+        Minv = entry.single(model.handle, q, model.square)
+        if Minv is not None:
+            return Minv
     return one(evaluate(entry, model, (q,), ("q",), (model.square,), out=out))
 
 
@@ -151,33 +132,24 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
     except (KeyError, TypeError):
         raise InputError(f"form must be 'passive' or 'hamel', got {form!r}", form=form) from None
     if out is None:
-        try:
-            C = empty(model.square)
-            if not entry.single(model.handle, q, v, C):
-                return C
-        except REFUSED:
-            pass
+        C = entry.single(model.handle, q, v, model.square)
+        if C is not None:
+            return C
     return one(evaluate(entry, model, (q, v), ("q", "v"), (model.square,), out=out))
 
 
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
     """T (...), J: 1/2 v^T M v, armature included."""
-    try:
-        T = empty(1)
-        if not E.KINETIC_ENERGY.single(model.handle, q, v, T):
-            return T[0]
-    except REFUSED:
-        pass
+    T = E.KINETIC_ENERGY.single(model.handle, q, v, 1)
+    if T is not None:
+        return T[0]
     return one(evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"), ((1,),)))[..., 0][()]
 
 
 def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None) -> Any:
     """U (...), J: -mass gravity . centre of mass; zero when that is at the world's origin."""
     if gravity is None:
-        try:
-            U = empty(1)
-            if not E.POTENTIAL_ENERGY.single(model.handle, q, U):
-                return U[0]
-        except REFUSED:
-            pass
+        U = E.POTENTIAL_ENERGY.single(model.handle, q, 1)
+        if U is not None:
+            return U[0]
     return one(evaluate(E.POTENTIAL_ENERGY, under(model, gravity), (q,), ("q",), ((1,),)))[..., 0][()]

@@ -10,16 +10,15 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
 
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries
-from freeflyer.kernels.entry import Entry, aligned_packs, scratch_for
+from freeflyer.kernels.entry import NOT_FLAT, Entry, aligned_packs, scratch_for
 from freeflyer.kernels.pack import LANES
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 
-REFUSED = (TypeError, NumbaError)  # what compiled doors raise for anything but flat float64 arrays
+REFUSED = (TypeError,)  # what a compiled door raises for arguments that it cannot tell apart
 SMALL_BATCH = 64  # below this many states, threads cost more than they give
 CHUNKS_PER_THREAD = 4
 _threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -62,11 +61,12 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     if count == 0:
         return results
     rows = tuple(_rows(x, lead, count) for x in arrays)
+    status = NOT_FLAT
     if not lead:
         status = entry.single(
             model.handle, *(x[0] for x in rows), *options, *(_two_axes(r, s) for r, s in zip(results, shapes))
         )
-    else:
+    if status == NOT_FLAT:
         status = _run_batch(entry, model, rows, options, tuple(r.reshape(count, prod(shape)) for r, shape in zip(results, shapes)))
     if status:
         for name, x, letter in zip(names, arrays, entry.inputs):

@@ -11,14 +11,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
+from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 
 Expressed = Literal["body", "mixed", "world"]
 EXPRESSED = {"body": 0, "mixed": 1, "world": 2}
-JACOBIAN, empty = E.FRAME_JACOBIAN, np.empty  # looked up once
 
 
 def expression(name: str) -> int:
@@ -32,12 +31,9 @@ def expression(name: str) -> int:
 def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     """X_WF (..., 4, 4), the pose of a frame in the world."""
     index = model.frame(frame)
-    try:
-        X = np.empty((4, 4))
-        if not E.FRAME_POSE.single(model.handle, q, index, X):
-            return X
-    except REFUSED:
-        pass
+    X = E.FRAME_POSE.single(model.handle, q, index, (4, 4))
+    if X is not None:
+        return X
     return one(evaluate(E.FRAME_POSE, model, (q,), ("q",), ((4, 4),), (index,)))
 
 
@@ -47,24 +43,21 @@ def frame_jacobian(
     """J (..., 6, nv) with J v the frame's twist."""
     if out is None:
         try:
-            J = empty(model.six_rows)
-            if not JACOBIAN.single(model.handle, q, model.frame_index[frame], EXPRESSED[expressed], J):
+            J = E.FRAME_JACOBIAN.single(model.handle, q, model.frame_index[frame], EXPRESSED[expressed], model.six_rows)
+            if J is not None:
                 return J
-        except (KeyError, *REFUSED):
+        except (KeyError, TypeError):
             pass
     options = (model.frame(frame), expression(expressed))
-    return one(evaluate(JACOBIAN, model, (q,), ("q",), (model.six_rows,), options, out=out))
+    return one(evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), (model.six_rows,), options, out=out))
 
 
 def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body") -> np.ndarray:
     """V (..., 6), the frame's twist."""
     options = (model.frame(frame), expression(expressed))
-    try:
-        twist = empty(6)
-        if not E.FRAME_VELOCITY.single(model.handle, q, v, *options, twist):
-            return twist
-    except REFUSED:
-        pass
+    twist = E.FRAME_VELOCITY.single(model.handle, q, v, *options, 6)
+    if twist is not None:
+        return twist
     return one(evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), ((6,),), options))
 
 
@@ -76,10 +69,7 @@ def frame_bias_acceleration(
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
     """
     options = (model.frame(frame), expression(expressed))
-    try:
-        twist = empty(6)
-        if not E.FRAME_BIAS.single(model.handle, q, v, *options, twist):
-            return twist
-    except REFUSED:
-        pass
+    twist = E.FRAME_BIAS.single(model.handle, q, v, *options, 6)
+    if twist is not None:
+        return twist
     return one(evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), ((6,),), options))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import REFUSED, evaluate
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.kernels import entries as E
 from freeflyer.kernels import layout as L
@@ -145,12 +145,9 @@ def kinematics(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Kinema
     """Poses, velocities and motion columns of all bodies in one pass; v (..., nv) is zero where not given."""
     v = model._zero if v is None else v
     shapes = (model.body_rows, model.body_rows, model.column_rows)
-    try:
-        poses, motions, directions = map(np.empty, shapes)
-        if not E.ALL_MOTIONS.single(model.handle, q, v, poses, motions, directions):
-            return Kinematics(model, np.array(q), np.array(v), poses, motions, directions)
-    except REFUSED:
-        pass
+    poses, motions, directions = map(np.empty, shapes)
+    if not E.ALL_MOTIONS.single(model.handle, q, v, poses, motions, directions):
+        return Kinematics(model, np.array(q), np.array(v), poses, motions, directions)
     poses, motions, directions = evaluate(E.ALL_MOTIONS, model, (q, v), ("q", "v"), shapes)
     lead = poses.shape[:-2]
     q = np.broadcast_to(np.array(q, float), (*lead, model.nq))

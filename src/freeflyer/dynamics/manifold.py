@@ -5,28 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
+from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 
 
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
     """q (+) dv (..., nq): where the constant velocity dv leads from q in one second. Quaternions come out at unit length."""
-    try:
-        out = np.empty(model.nq)
-        if not E.INTEGRATE.single(model.handle, q, dv, out):
-            return out
-    except REFUSED:
-        pass
+    out = E.INTEGRATE.single(model.handle, q, dv, model.nq)
+    if out is not None:
+        return out
     return one(evaluate(E.INTEGRATE, model, (q, dv), ("q", "dv"), ((model.nq,),)))
 
 
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """dv (..., nv) with q0 (+) dv = q1, by the shortest turns (angle at most pi)."""
-    try:
-        out = np.empty(model.nv)
-        if not E.DIFFERENCE.single(model.handle, q0, q1, out):
-            return out
-    except REFUSED:
-        pass
+    out = E.DIFFERENCE.single(model.handle, q0, q1, model.nv)
+    if out is not None:
+        return out
     return one(evaluate(E.DIFFERENCE, model, (q0, q1), ("q0", "q1"), ((model.nv,),)))

@@ -48,8 +48,8 @@ def inlined(function: Callable) -> Any:
 
 
 def immediate(function: Callable) -> Any:
-    """A kernel's door for one state: so quick that releasing the interpreter lock would only cost."""
-    return _compiled(function, nogil=False, no_cfunc_wrapper=True)
+    """A kernel's door for one state, called as a C function: so quick that releasing the interpreter lock would only cost."""
+    return _compiled(function, nogil=False, no_cpython_wrapper=True)
 
 
 def released(function: Callable) -> Any:

@@ -15,21 +15,42 @@ import numpy as np
 from numba import types
 
 from freeflyer.kernels._jit import immediate, inlined, kernel, released
+from freeflyer.kernels.door import (
+    ARRAY,
+    DATA,
+    NONE,
+    READABLE,
+    TYPE,
+    WRITABLE,
+    array_like_shape,
+    as_int,
+    bad_argument,
+    builtin,
+    drop,
+    from_int,
+    is_array,
+    is_int,
+    reader,
+    take,
+    word,
+)
 from freeflyer.kernels.layout import COLUMN_ROW, N_BODIES, N_Q, N_QUATERNIONS, N_V, QUATERNIONS_AT
 from freeflyer.kernels.memory import Packs, load, load_int, model_arrays
 from freeflyer.kernels.pack import LANES, all_below
 from freeflyer.kernels.transpose import finite_packs, gather, scatter
 
-OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, SINGULAR = 0, 1, 2, 3, 4
+OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, SINGULAR, NOT_FLAT = 0, 1, 2, 3, 4, 5
 SCRATCH_LIMIT = 2**23  # numbers: 64 MiB
 UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
 SIZES = {"q": N_Q, "v": N_V}
-FLOATS = types.Array(types.float64, 1, "C")
+DOOR = (types.int64,) * 3
 
 
 class Entry:
     """A kernel's two doors, compiled when first used. `inputs` holds a letter per input: q or v.
 
+    single(handle, inputs..., options..., outputs...) answers with a status. Instead of its only output it may be given the
+    shape of a new array: then it answers with that, or with None if the state was refused.
     A kernel that `solves` a linear system writes NaN where that is singular: its output is looked at, too.
     """
 
@@ -41,24 +62,16 @@ class Entry:
         self.function, self.name, self.inputs = function, function.py_func.__name__, inputs
         self.options, self.output_axes = options, output_axes
         sizes = tuple(SIZES[letter] for letter in inputs)
-        self.single_source = make_single(function, sizes, len(inputs) + options + len(output_axes), solves)
-        self.single: Callable[..., int] = self._first_single
+        self.single_source = make_single(function, sizes, options, output_axes, solves)
+        self.single: Callable[..., Any] = self._first_single
         self.batch: Callable[..., int] = make_batch(function, sizes, solves)
 
-    def _first_single(self, *arguments: Any) -> int:
-        """Compile for flat float64 arrays only: anything else is a TypeError from now on, and never a new compilation."""
-        flat = [
-            isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == np.float64
-            for x in arguments[1 : 1 + len(self.inputs)]
-        ]
-        if not all(flat):
-            raise TypeError("not a single state")
-        outputs = tuple(types.Array(types.float64, axes, "C") for axes in self.output_axes)
-        self.single_source.compile(
-            (types.int64,) + (FLOATS,) * len(self.inputs) + (types.int64,) * self.options + outputs
-        )
-        self.single_source.disable_compile()
-        self.single = self.single_source
+    def _first_single(self, *arguments: Any) -> Any:
+        """Compile, unless this is a batch that tries the short way first."""
+        if not all(isinstance(x, np.ndarray) and x.ndim == 1 for x in arguments[1 : 1 + len(self.inputs)]):
+            return None if isinstance(arguments[-1], int | tuple) else NOT_FLAT
+        self.single_source.compile(DOOR)
+        self.single = builtin(self.name, self.single_source.overloads[DOOR])
         return self.single(*arguments)
 
 
@@ -68,32 +81,63 @@ def named(function: Callable, name: str) -> Callable:
     return function
 
 
-def make_single(function: Any, sizes: tuple[int, ...], arity: int, solves: bool) -> Any:
-    count = len(sizes)
+def make_single(function: Any, sizes: tuple[int, ...], options: int, output_axes: tuple[int, ...], solves: bool) -> Any:
+    inputs, outputs = len(sizes), len(output_axes)
+    count = 1 + inputs + options + outputs
+    read = reader((1,) * inputs + (0,) * options + output_axes)
 
-    def run(handle, arguments):
-        topology, parameters = model_arrays(handle)
-        status = checked(topology, arguments[0], sizes[0])
-        if count > 1:
-            status = max(status, checked(topology, arguments[1], sizes[1]))
-        if count > 2:
-            status = max(status, checked(topology, arguments[2], sizes[2]))
+    def taken(topology, parameters, values):
+        status = checked(topology, values[0], sizes[0])
+        if inputs > 1:
+            status = max(status, checked(topology, values[1], sizes[1]))
+        if inputs > 2:
+            status = max(status, checked(topology, values[2], sizes[2]))
         if status == OK:
-            function(topology, parameters, *arguments)
-            if solves and not finite(arguments[-1], arguments[-1].size):
+            function(topology, parameters, *values)
+            if solves and not finite(values[-1], values[-1].size):
                 return SINGULAR
         return status
 
-    run = inlined(named(run, f"run.{function.py_func.__module__}.{function.py_func.__name__}"))
-    forms = {  # a fixed number of arguments is dispatched faster than any number
-        2: lambda h, a, b: run(h, (a, b)),
-        3: lambda h, a, b, c: run(h, (a, b, c)),
-        4: lambda h, a, b, c, d: run(h, (a, b, c, d)),
-        5: lambda h, a, b, c, d, e: run(h, (a, b, c, d, e)),
-        6: lambda h, a, b, c, d, e, f: run(h, (a, b, c, d, e, f)),
-        7: lambda h, a, b, c, d, e, f, g: run(h, (a, b, c, d, e, f, g)),
-    }
-    return immediate(named(forms[arity], f"single.{function.py_func.__module__}.{function.py_func.__name__}"))
+    def acceptable(known, arguments, outputs_from):
+        for k in range(1, 1 + inputs):
+            if not is_array(known, word(arguments, 8 * k), 1, READABLE):
+                return False
+        for k in range(1 + inputs, 1 + inputs + options):
+            if not is_int(known, word(arguments, 8 * k)):
+                return False
+        for k in range(outputs_from, outputs):
+            if not is_array(known, word(arguments, 8 * (1 + inputs + options + k)), output_axes[k], WRITABLE):
+                return False
+        return True
+
+    where = f"{function.py_func.__module__}.{function.py_func.__name__}"
+    taken, acceptable = inlined(named(taken, f"taken.{where}")), inlined(named(acceptable, f"acceptable.{where}"))
+
+    def single(door, arguments, given):
+        known = word(door, DATA)
+        if given != count or not is_int(known, word(arguments, 0)):
+            bad_argument()
+            return 0
+        last = word(arguments, 8 * (count - 1))
+        fresh = outputs == 1 and word(last, TYPE) != word(known, ARRAY)
+        status = NOT_FLAT
+        if acceptable(known, arguments, 1 if fresh else 0):
+            if fresh:
+                last = array_like_shape(known, last)
+                if last == 0:
+                    return 0
+            topology, parameters = model_arrays(as_int(word(arguments, 0)))
+            status = taken(topology, parameters, read(arguments, last))
+            if fresh:
+                if status == OK:
+                    return last
+                drop(last)
+        if fresh:
+            take(word(known, NONE))
+            return word(known, NONE)
+        return from_int(status)
+
+    return immediate(named(single, f"single.{where}"))
 
 
 def make_batch(function: Any, sizes: tuple[int, ...], solves: bool) -> Any:
