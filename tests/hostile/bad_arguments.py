@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import itertools
 from collections.abc import Callable, Iterator
@@ -24,9 +25,14 @@ FUNCTIONS: dict[str, str] = {  # the arrays of each: its arguments' names
     "potential_energy": "q", "center_of_mass": "q", "center_of_mass_jacobian": "q", "centroidal_momentum_matrix": "q",
     "centroidal_momentum": "q v", "centroidal_bias": "q v", "frame_pose": "q", "frame_jacobian": "q",
     "frame_velocity": "q v", "frame_bias_acceleration": "q v", "integrate": "q dv", "difference": "q0 q1",
-    "kinematics": "q v",
+    "kinematics": "q v", "frame_acceleration": "q v a", "frame_velocity_derivatives": "q v",
+    "frame_acceleration_derivatives": "q v a", "centroidal_momentum_rate": "q v a", "center_of_mass_velocity": "q v",
+    "center_of_mass_acceleration": "q v a", "centroidal_momentum_derivatives": "q v",
+    "centroidal_momentum_rate_derivatives": "q v a", "center_of_mass_velocity_derivatives": "q v",
+    "center_of_mass_acceleration_derivatives": "q v a",
 }  # fmt: skip
-FRAMES = ("frame_pose", "frame_jacobian", "frame_velocity", "frame_bias_acceleration")
+FRAMES = ("frame_pose", "frame_jacobian", "frame_velocity", "frame_bias_acceleration", "frame_acceleration",
+          "frame_velocity_derivatives", "frame_acceleration_derivatives")  # fmt: skip
 OUTS = ("inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "mass_matrix", "inverse_mass_matrix",
         "coriolis_matrix", "centroidal_momentum_matrix", "frame_jacobian")  # fmt: skip
 GRAVITIES = ("inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "potential_energy")
@@ -47,7 +53,10 @@ def called(model: ff.Model, name: str, arrays: dict[str, Any], **options: Any) -
     trail = ("tip",) if name in FRAMES else ()
     if "frame" in options:
         trail = (options.pop("frame"),)
-    return getattr(ff, name)(model, *arrays.values(), *trail, **options)
+    result = getattr(ff, name)(model, *arrays.values(), *trail, **options)
+    if name.endswith("_derivatives"):
+        return np.concatenate([getattr(result, field.name) for field in dataclasses.fields(result)], axis=-2)
+    return result
 
 
 def not_arrays(x: np.ndarray) -> Iterator[tuple[str, Any]]:

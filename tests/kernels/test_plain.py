@@ -206,7 +206,7 @@ def test_fma_rounds_once():
 
 @pytest.mark.parametrize("row_step", [1, 8])
 @pytest.mark.parametrize(
-    "name", [name for name in ENTRIES if name not in ("COM", "MOMENTUM_MATRIX", "MOMENTUM", "MOMENTUM_BIAS")]
+    "name", [name for name in ENTRIES if name != "COM" and not name.startswith("MOMENTUM")]
 )
 def test_a_robot_without_coordinates_reads_nothing(name, row_step):
     """Of an empty buffer there is no entry 0. (What needs a mass is refused before.)"""

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels import centroidal, configuration, frames, hamel, loops, motions
+from freeflyer.kernels import (
+    centroidal,
+    configuration,
+    frames,
+    hamel,
+    loops,
+    momentum_derivatives,
+    motion_derivatives,
+    motions,
+)
 from freeflyer.kernels.aba import aba
 from freeflyer.kernels.coriolis import coriolis
 from freeflyer.kernels.crba import crba
@@ -41,3 +50,11 @@ SHARED_ABA_GRADIENT = Entry(shared_forward_dynamics_gradient, "qvv", output_axes
 CONSTRAINT_RESIDUAL = Entry(loops.constraint_residual, "q")
 CONSTRAINTS = Entry(loops.constraints, "q", output_axes=(1, 2))
 CONSTRAINT_BIAS = Entry(loops.constraint_bias, "qv")
+FRAME_ACCELERATION = Entry(motion_derivatives.frame_acceleration, "qvv", options=2)
+FRAME_VELOCITY_DERIVATIVES = Entry(motion_derivatives.frame_velocity_derivatives, "qv", options=2, output_axes=(2,))
+FRAME_ACCELERATION_DERIVATIVES = Entry(
+    motion_derivatives.frame_acceleration_derivatives, "qvv", options=2, output_axes=(2,)
+)
+MOMENTUM_RATE = Entry(momentum_derivatives.momentum_rate, "qvv")
+MOMENTUM_DERIVATIVES = Entry(momentum_derivatives.momentum_derivatives, "qv", output_axes=(2,))
+MOMENTUM_RATE_DERIVATIVES = Entry(momentum_derivatives.momentum_rate_derivatives, "qvv", output_axes=(2,))

@@ -41,6 +41,9 @@ OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state
     "RNEA_GRADIENT": (("nv", "nv"),) * 3, "ABA_GRADIENT": (("nv", "nv"),) * 3, "SHARED_ABA_GRADIENT": (("nv", "nv"),) * 3,
     "POTENTIAL_ENERGY": ((1,),), "INTEGRATE": (("nq",),), "DIFFERENCE": (("nv",),),
     "CONSTRAINT_RESIDUAL": (("rows",),), "CONSTRAINTS": (("rows",), ("rows", "nv")), "CONSTRAINT_BIAS": (("rows",),),
+    "FRAME_ACCELERATION": ((6,),), "FRAME_VELOCITY_DERIVATIVES": ((12, "nv"),),
+    "FRAME_ACCELERATION_DERIVATIVES": ((18, "nv"),), "MOMENTUM_RATE": ((6,),),
+    "MOMENTUM_DERIVATIVES": ((12, "nv"),), "MOMENTUM_RATE_DERIVATIVES": ((18, "nv"),),
 }  # fmt: skip
 
 

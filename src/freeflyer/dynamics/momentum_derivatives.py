@@ -1,0 +1,128 @@
+"""Rate of the centroidal momentum, and how momentum, its rate and the centre of mass change with q, v and a.
+
+Momentum is [linear; angular about the centre of mass], world axes, without armature, as in `centroidal`. Derivatives with q
+are taken in its tangent space: column j is d/dt at q (+) t e_j, with v (and a) held. The centre of mass itself changes by
+`center_of_mass_jacobian`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.centroidal import _massive, centroidal_momentum
+from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.kernels import entries as E
+from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class CentroidalMomentumDerivatives:
+    """Derivatives (..., 6, nv) of the centroidal momentum, kg m/s and kg m^2/s, per unit of q and of v.
+
+    `dv` is the centroidal momentum matrix.
+    """
+
+    dq: np.ndarray
+    dv: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class CentroidalMomentumRateDerivatives:
+    """Derivatives (..., 6, nv) of the rate of the centroidal momentum, N and N m, per unit of q, v and a.
+
+    `da` is the centroidal momentum matrix.
+    """
+
+    dq: np.ndarray
+    dv: np.ndarray
+    da: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class CenterOfMassVelocityDerivatives:
+    """Derivatives (..., 3, nv) of the velocity of the centre of mass, m/s, world axes, per unit of q and of v."""
+
+    dq: np.ndarray
+    dv: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class CenterOfMassAccelerationDerivatives:
+    """Derivatives (..., 3, nv) of the acceleration of the centre of mass, m/s^2, world axes, per unit of q, v and a."""
+
+    dq: np.ndarray
+    dv: np.ndarray
+    da: np.ndarray
+
+
+def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+    """A_G a + Adot_G v (..., 6), N and N m: what external forces, gravity among them, amount to about the centre of mass.
+
+    Errors: InputError for wrong shapes, NaN, infinities, quaternions of other than unit length, a robot without mass.
+    """
+    _massive(model)
+    b = E.MOMENTUM_RATE.single(model.handle, q, v, a, 6)
+    if b is not None:
+        return b
+    return one(evaluate(E.MOMENTUM_RATE, model, (q, v, a), ("q", "v", "a"), ((6,),)))
+
+
+def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """(..., 3), m/s, world axes. Errors: as centroidal_momentum_rate."""
+    return centroidal_momentum(model, q, v)[..., :3] / model.mass
+
+
+def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+    """(..., 3), m/s^2, world axes. Errors: as centroidal_momentum_rate."""
+    return centroidal_momentum_rate(model, q, v, a)[..., :3] / model.mass
+
+
+def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CentroidalMomentumDerivatives:
+    """How the centroidal momentum changes with q and v. Errors: as centroidal_momentum_rate."""
+    D = _momentum(model, q, v)
+    return CentroidalMomentumDerivatives(D[..., :6, :], D[..., 6:, :])
+
+
+def centroidal_momentum_rate_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
+) -> CentroidalMomentumRateDerivatives:
+    """How the rate of the centroidal momentum changes with q, v and a. Errors: as centroidal_momentum_rate."""
+    D = _rate(model, q, v, a)
+    return CentroidalMomentumRateDerivatives(D[..., :6, :], D[..., 6:12, :], D[..., 12:, :])
+
+
+def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CenterOfMassVelocityDerivatives:
+    """How the velocity of the centre of mass changes with q and v. Errors: as centroidal_momentum_rate."""
+    D = _momentum(model, q, v) / model.mass
+    return CenterOfMassVelocityDerivatives(D[..., :3, :], D[..., 6:9, :])
+
+
+def center_of_mass_acceleration_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
+) -> CenterOfMassAccelerationDerivatives:
+    """How the acceleration of the centre of mass changes with q, v and a. Errors: as centroidal_momentum_rate."""
+    D = _rate(model, q, v, a) / model.mass
+    return CenterOfMassAccelerationDerivatives(D[..., :3, :], D[..., 6:9, :], D[..., 12:15, :])
+
+
+def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """dq, dv one below the other (..., 12, nv)."""
+    _massive(model)
+    shape = (12, model.nv)
+    D = E.MOMENTUM_DERIVATIVES.single(model.handle, q, v, shape)
+    if D is not None:
+        return D
+    return one(evaluate(E.MOMENTUM_DERIVATIVES, model, (q, v), ("q", "v"), (shape,)))
+
+
+def _rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+    """dq, dv, da one below the other (..., 18, nv)."""
+    _massive(model)
+    shape = (18, model.nv)
+    D = E.MOMENTUM_RATE_DERIVATIVES.single(model.handle, q, v, a, shape)
+    if D is not None:
+        return D
+    return one(evaluate(E.MOMENTUM_RATE_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (shape,)))

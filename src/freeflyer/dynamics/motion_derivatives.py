@@ -1,0 +1,78 @@
+"""Acceleration of named frames, and how velocity and acceleration of frames change with configuration and rates.
+
+Derivatives with q are taken in its tangent space: column j is d/dt of the numbers that `frame_velocity` (or
+`frame_acceleration`) returns, in the same expression, at q (+) t e_j, with v (and a) held. The pose has its own: at
+q (+) dv it is X_WF exp(J dv) to first order, J being `frame_jacobian` in body expression.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.frames import Expressed, expression
+from freeflyer.kernels import entries as E
+from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class FrameVelocityDerivatives:
+    """Derivatives (..., 6, nv) of a frame's twist [linear; angular], m/s and rad/s, per unit of q and of v.
+
+    `dv` is the frame's Jacobian.
+    """
+
+    dq: np.ndarray
+    dv: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FrameAccelerationDerivatives:
+    """Derivatives (..., 6, nv) of a frame's acceleration [linear; angular], m/s^2 and rad/s^2, per unit of q, v and a.
+
+    `da` is the frame's Jacobian.
+    """
+
+    dq: np.ndarray
+    dv: np.ndarray
+    da: np.ndarray
+
+
+def frame_acceleration(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
+) -> np.ndarray:
+    """J a + Jdot v (..., 6): the rate of the frame's twist, in the same expression; gravity plays no part.
+
+    For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
+    Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length, UnknownNameError.
+    """
+    options = (model.frame(frame), expression(expressed))
+    twist = E.FRAME_ACCELERATION.single(model.handle, q, v, a, *options, 6)
+    if twist is not None:
+        return twist
+    return one(evaluate(E.FRAME_ACCELERATION, model, (q, v, a), ("q", "v", "a"), ((6,),), options))
+
+
+def frame_velocity_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body"
+) -> FrameVelocityDerivatives:
+    """How the frame's twist changes with q and v. Errors: as frame_acceleration."""
+    options, shape = (model.frame(frame), expression(expressed)), (12, model.nv)
+    D = E.FRAME_VELOCITY_DERIVATIVES.single(model.handle, q, v, *options, shape)
+    if D is None:
+        D = one(evaluate(E.FRAME_VELOCITY_DERIVATIVES, model, (q, v), ("q", "v"), (shape,), options))
+    return FrameVelocityDerivatives(D[..., :6, :], D[..., 6:, :])
+
+
+def frame_acceleration_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
+) -> FrameAccelerationDerivatives:
+    """How the frame's acceleration changes with q, v and a. Errors: as frame_acceleration."""
+    options, shape = (model.frame(frame), expression(expressed)), (18, model.nv)
+    D = E.FRAME_ACCELERATION_DERIVATIVES.single(model.handle, q, v, a, *options, shape)
+    if D is None:
+        D = one(evaluate(E.FRAME_ACCELERATION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (shape,), options))
+    return FrameAccelerationDerivatives(D[..., :6, :], D[..., 6:12, :], D[..., 12:, :])

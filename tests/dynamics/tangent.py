@@ -1,0 +1,41 @@
+"""Derivatives with q (in its tangent space), v and a, by differences of fourth order, of any function of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from flow import central
+from random_robots import BASES, KINDS, random_robot
+
+import freeflyer as ff
+
+STEP = 1e-3
+DIFFERENCE = 1e-8  # relative; h^4 = 1e-12 times fifth derivatives of order 100 to 1000, and rounding / h = 1e-12
+MOVING = tuple(k for k in KINDS if k != "fixed")
+State = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def derivative(f: Callable[..., np.ndarray], model: ff.Model, state: State, with_: str) -> np.ndarray:
+    """(n, nv): df/dq, df/dv or df/da of f(q, v, a) (n,)."""
+    q, v, a = state
+    directions = np.eye(model.nv)
+    move = {
+        "q": lambda h: f(ff.integrate(model, q, h * directions), v, a), "v": lambda h: f(q, v + h * directions, a),
+        "a": lambda h: f(q, v, a + h * directions),
+    }[with_]  # fmt: skip
+    return np.moveaxis(central(move, STEP), 0, -1)
+
+
+def state(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...] = ()) -> State:
+    v, a = rng.standard_normal((2, *lead, model.nv))
+    return ff.random_configuration(model, rng, lead), v, a
+
+
+def robots() -> Iterator[tuple[str, ff.Model]]:
+    """Each joint kind among revolute ones of which half follow another, on every base; then trees of all kinds."""
+    for k, kind in enumerate(MOVING):
+        yield kind, random_robot(np.random.default_rng(k), 5, (kind, "revolute"), BASES[k % 4], mimics=0.5)
+    for seed in range(8):
+        rng = np.random.default_rng(100 + seed)
+        yield f"tree {seed}", random_robot(rng, 8, KINDS, BASES[seed % 4], mimics=0.4)

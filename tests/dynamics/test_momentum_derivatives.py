@@ -1,0 +1,157 @@
+"""Derivatives of the centroidal momentum, its rate and the centre of mass: by differences, and Pinocchio's."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from answers import relative
+from peers import peer
+from robots_on_disk import example, needs_examples
+from tangent import DIFFERENCE, State, derivative, robots, state
+
+import freeflyer as ff
+
+EXACT = 1e-12  # relative; measured: below 2e-15
+ROBOTS = dict(robots())
+URDFS = ("talos_reduced.urdf", "talos_full_v2.urdf", "anymal.urdf", "panda.urdf", "solo.urdf", "tiago_pro.urdf", "icub.urdf",
+         "romeo.urdf")  # fmt: skip
+FUNCTIONS = {  # what is differentiated, and by what
+    "momentum": (lambda m, q, v, a: ff.centroidal_momentum(m, q, v),
+                 lambda m, q, v, a: ff.centroidal_momentum_derivatives(m, q, v)),
+    "momentum rate": (ff.centroidal_momentum_rate, ff.centroidal_momentum_rate_derivatives),
+    "com velocity": (lambda m, q, v, a: ff.center_of_mass_velocity(m, q, v),
+                     lambda m, q, v, a: ff.center_of_mass_velocity_derivatives(m, q, v)),
+    "com acceleration": (ff.center_of_mass_acceleration, ff.center_of_mass_acceleration_derivatives),
+}  # fmt: skip
+each_robot = pytest.mark.parametrize("robot", ROBOTS)
+each_function = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+def prepared(robot: str) -> tuple[ff.Model, State]:
+    model = ROBOTS[robot]
+    return model, state(model, np.random.default_rng(1))
+
+
+@each_function
+@each_robot
+def test_by_differences(robot: str, name: str, poisoned: None) -> None:
+    model, x = prepared(robot)
+    f, derivatives = FUNCTIONS[name]
+    for field, ours in vars(derivatives(model, *x)).items():
+        theirs = derivative(lambda q, v, a: f(model, q, v, a), model, x, field[1:])
+        assert relative(ours, theirs, 2, floor=1.0) < DIFFERENCE, field
+
+
+@each_robot
+def test_center_of_mass(robot: str) -> None:
+    """Position, velocity, acceleration: each the rate of the one before along a motion."""
+    model, (q, v, a) = prepared(robot)
+    J = derivative(lambda q, v, a: ff.center_of_mass(model, q), model, (q, v, a), "q")
+    assert relative(ff.center_of_mass_jacobian(model, q), J, 2, floor=1.0) < DIFFERENCE
+    D = ff.center_of_mass_velocity_derivatives(model, q, v)
+    assert relative(ff.center_of_mass_velocity(model, q, v), J @ v, 1, floor=1.0) < DIFFERENCE
+    assert relative(ff.center_of_mass_acceleration(model, q, v, a), D.dq @ v + D.dv @ a, 1, floor=1.0) < EXACT
+    assert relative(D.dv, ff.center_of_mass_jacobian(model, q), 2, floor=1.0) < EXACT
+
+
+@each_robot
+def test_rate_of_momentum(robot: str) -> None:
+    """A_G a + bias; and what dh/dq v + dh/dv a adds up to along the motion: no differences."""
+    model, (q, v, a) = prepared(robot)
+    A, rate = ff.centroidal_momentum_matrix(model, q), ff.centroidal_momentum_rate(model, q, v, a)
+    D, E = ff.centroidal_momentum_derivatives(model, q, v), ff.centroidal_momentum_rate_derivatives(model, q, v, a)
+    assert relative(rate, A @ a + ff.centroidal_bias(model, q, v), 1, floor=1.0) < EXACT
+    assert relative(rate, D.dq @ v + D.dv @ a, 1, floor=1.0) < EXACT
+    assert relative(D.dv, A, 2, floor=1.0) < EXACT
+    assert relative(E.da, A, 2, floor=1.0) < EXACT
+
+
+def test_rate_of_momentum_is_what_external_forces_do() -> None:
+    """In free fall: the weight, and no moment about the centre of mass, whatever the joints do."""
+    model = ff.robots.humanoid()
+    rng = np.random.default_rng(2)
+    q, v, tau = state(model, rng)
+    tau[:6] = 0.0
+    rate = ff.centroidal_momentum_rate(model, q, v, ff.forward_dynamics(model, q, v, tau))
+    weight = model.mass * model.gravity
+    np.testing.assert_allclose(rate, [*weight, 0.0, 0.0, 0.0], atol=1e-10 * model.mass)
+
+
+@needs_examples
+@pytest.mark.parametrize("name", URDFS)
+def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
+    path = example(name)
+    model = ff.load(path, base="free")
+    p = peer(model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()))
+    G = p.spread
+    q, v, a = state(model, np.random.default_rng(3), (4,))
+    D, E = ff.centroidal_momentum_derivatives(model, q, v), ff.centroidal_momentum_rate_derivatives(model, q, v, a)
+    rate = ff.centroidal_momentum_rate(model, q, v, a)
+    for k in range(4):
+        x = p.q(q[k]), G @ v[k], G @ a[k]
+        theirs = pin.computeCentroidalDynamicsDerivatives(p.model, p.data, *x)
+        ours = D.dq[k], E.dq[k], E.dv[k], E.da[k]
+        assert max(relative(o, np.array(t) @ G, 2) for o, t in zip(ours, theirs, strict=True)) < EXACT
+        theirs = pin.computeCentroidalMomentumTimeVariation(p.model, p.data, *x).vector
+        assert relative(rate[k], theirs, 1) < EXACT
+
+
+def test_far_from_the_origin() -> None:
+    """A thousand kilometres out, positions hold 1e-10 m, so moments about the centre of mass hold as much times a force."""
+    model = ff.robots.humanoid()
+    q, v, a = state(model, np.random.default_rng(4))
+    far = q.copy()
+    far[:3] += 1e6
+    for _, derivatives in FUNCTIONS.values():
+        here, there = derivatives(model, q, v, a), derivatives(model, far, v, a)
+        for x, y in zip(vars(here).values(), vars(there).values()):
+            assert relative(y, x, 2) < 1e-8
+
+
+@each_function
+@pytest.mark.parametrize("lead", [(1,), (3,), (2, 5), (17,), (0,), (2, 0, 3)])
+def test_batches_are_loops(name: str, lead: tuple[int, ...], poisoned: None) -> None:
+    model = ROBOTS["tree 0"]
+    x, (f, derivatives) = state(model, np.random.default_rng(5), lead), FUNCTIONS[name]
+    D, rows = derivatives(model, *x), 3 if name.startswith("com") else 6
+    assert f(model, *x).shape == (*lead, rows)
+    assert all(y.shape == (*lead, rows, model.nv) for y in vars(D).values())
+    for k in np.ndindex(lead):
+        one = tuple(y[k] for y in x)
+        assert relative(f(model, *x)[k], f(model, *one), 1, floor=1.0) < EXACT
+        for y, z in zip(vars(D).values(), vars(derivatives(model, *one)).values()):
+            assert relative(y[k], z, 2, floor=1.0) < EXACT
+
+
+def test_leading_axes_broadcast() -> None:
+    model = ROBOTS["tree 1"]
+    rng = np.random.default_rng(6)
+    q, v, a = (
+        ff.random_configuration(model, rng, (4, 1)),
+        rng.standard_normal((5, model.nv)),
+        rng.standard_normal(model.nv),
+    )
+    D = ff.centroidal_momentum_rate_derivatives(model, q, v, a)
+    assert D.dq.shape == (4, 5, 6, model.nv)
+    one = ff.centroidal_momentum_rate_derivatives(model, q[2, 0], v[3], a)
+    assert relative(D.dq[2, 3], one.dq, 2) < EXACT
+
+
+@each_function
+def test_a_robot_without_mass_is_told(name: str) -> None:
+    joint = ff.Joint("hinge", "revolute", "world", "ghost")
+    model = ff.build(ff.Description("ghost", (ff.Link("ghost"),), (joint,)))
+    x = [0.0], [0.0], [0.0]
+    for f in FUNCTIONS[name]:
+        with pytest.raises(ff.InputError, match="no moving mass"):
+            f(model, *x)
+
+
+def test_results_are_frozen() -> None:
+    model, x = prepared("tree 2")
+    D = ff.centroidal_momentum_rate_derivatives(model, *x)
+    with pytest.raises(FrozenInstanceError):
+        D.dq = D.dv

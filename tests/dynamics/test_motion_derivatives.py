@@ -1,0 +1,175 @@
+"""Accelerations of frames, and derivatives of their velocities and accelerations: by differences, and Pinocchio's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from answers import EXPRESSED, relative
+from flow import central
+from peers import FRAMES, Peer, peer
+from robots_on_disk import example, needs_examples
+from tangent import DIFFERENCE, STEP, State, derivative, robots, state
+
+import freeflyer as ff
+
+EXACT = 1e-12  # relative; measured: below 2e-15
+ROBOTS = dict(robots())
+URDFS = ("talos_reduced.urdf", "anymal.urdf", "panda.urdf", "solo.urdf", "tiago_pro.urdf", "icub.urdf")
+each_robot = pytest.mark.parametrize("robot", ROBOTS)
+each_expression = pytest.mark.parametrize("expressed", EXPRESSED)
+
+
+def frames(model: ff.Model) -> tuple[str, ...]:
+    return model.link_names[-1], "site_0", "site_1"
+
+
+def prepared(robot: str) -> tuple[ff.Model, State]:
+    model = ROBOTS[robot]
+    return model, state(model, np.random.default_rng(1))
+
+
+@each_expression
+@each_robot
+def test_velocity_derivatives_by_differences(robot: str, expressed: str, poisoned: None) -> None:
+    model, (q, v, a) = prepared(robot)
+    for frame in frames(model):
+        D = ff.frame_velocity_derivatives(model, q, v, frame, expressed)
+
+        def velocity(q, v, a, frame=frame):
+            return ff.frame_velocity(model, q, v, frame, expressed)
+
+        for ours, letter in ((D.dq, "q"), (D.dv, "v")):
+            assert relative(ours, derivative(velocity, model, (q, v, a), letter), 2, floor=1.0) < DIFFERENCE, letter
+        assert relative(D.dv, ff.frame_jacobian(model, q, frame, expressed), 2, floor=1.0) < EXACT
+
+
+@each_expression
+@each_robot
+def test_acceleration_derivatives_by_differences(robot: str, expressed: str, poisoned: None) -> None:
+    model, (q, v, a) = prepared(robot)
+    for frame in frames(model):
+        D = ff.frame_acceleration_derivatives(model, q, v, a, frame, expressed)
+
+        def acceleration(q, v, a, frame=frame):
+            return ff.frame_acceleration(model, q, v, a, frame, expressed)
+
+        for ours, letter in ((D.dq, "q"), (D.dv, "v"), (D.da, "a")):
+            assert relative(ours, derivative(acceleration, model, (q, v, a), letter), 2, floor=1.0) < DIFFERENCE, letter
+        assert relative(D.da, ff.frame_jacobian(model, q, frame, expressed), 2, floor=1.0) < EXACT
+
+
+@each_expression
+@each_robot
+def test_acceleration_is_the_rate_of_velocity(robot: str, expressed: str, poisoned: None) -> None:
+    """Along q (+) (t v + t^2 a / 2), v + t a: right to second order in t, which is what a rate needs."""
+    model, (q, v, a) = prepared(robot)
+    for frame in frames(model):
+        A = ff.frame_acceleration(model, q, v, a, frame, expressed)
+        J = ff.frame_jacobian(model, q, frame, expressed)
+        assert relative(A, J @ a + ff.frame_bias_acceleration(model, q, v, frame, expressed), 1, floor=1.0) < EXACT
+
+        def velocity(h, frame=frame):
+            x = ff.integrate(model, q, h * v)
+            return ff.frame_velocity(model, x, v + h * a, frame, expressed)
+
+        assert relative(A, central(velocity, STEP), 1, floor=1.0) < 10 * DIFFERENCE
+
+
+@each_robot
+def test_along_the_motion_they_add_up_to_the_acceleration(robot: str) -> None:
+    """V(q, v) changes at the rate dV/dq v + dV/dv a: an identity without differences."""
+    model, (q, v, a) = prepared(robot)
+    for frame in frames(model):
+        for expressed in EXPRESSED:
+            D = ff.frame_velocity_derivatives(model, q, v, frame, expressed)
+            A = ff.frame_acceleration(model, q, v, a, frame, expressed)
+            assert relative(D.dq @ v + D.dv @ a, A, 1, floor=1.0) < EXACT
+
+
+def pinocchios(p: Peer, x: tuple[np.ndarray, ...], number: int, expressed: str) -> list[np.ndarray]:
+    """dV/dq, dV/dv, dA/dq, dA/dv, dA/da in Pinocchio's coordinates.
+
+    Its LOCAL_WORLD_ALIGNED derivatives are those of spatial motions at a fixed point. Ours are of the numbers themselves: of
+    the velocity l of an origin that moves by J, and of its classical acceleration, which has w x l in addition.
+    """
+    m, d, frame = p.model, p.data, FRAMES[expressed]
+    pin.computeForwardKinematicsDerivatives(m, d, *x)
+    pin.updateFramePlacements(m, d)
+    Vq, Vv = (np.array(D) for D in pin.getFrameVelocityDerivatives(m, d, number, frame))
+    _, Aq, Av, J = (np.array(D) for D in pin.getFrameAccelerationDerivatives(m, d, number, frame))
+    if expressed == "mixed":
+        V, A = pin.getFrameVelocity(m, d, number, frame), pin.getFrameAcceleration(m, d, number, frame)
+        l, w, dw = V.linear, V.angular, A.angular
+        Vq[:3] += np.cross(w, J[:3], axisb=0, axisc=0)
+        Aq[:3] += np.cross(dw, J[:3], axisb=0, axisc=0) + np.cross(w, Vq[:3], axisb=0, axisc=0)
+        Aq[:3] -= np.cross(l, Vq[3:], axisb=0, axisc=0)
+        Av[:3] += np.cross(w, J[:3], axisb=0, axisc=0) - np.cross(l, J[3:], axisb=0, axisc=0)
+    return [Vq, Vv, Aq, Av, J]
+
+
+@needs_examples
+@pytest.mark.parametrize("name", URDFS)
+def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
+    path = example(name)
+    model = ff.load(path, base="free")
+    p = peer(model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()))
+    G, links = p.spread, model.link_names[::4]
+    q, v, a = state(model, np.random.default_rng(2), (3,))
+    for link in links:
+        for expressed in EXPRESSED:
+            V = ff.frame_velocity_derivatives(model, q, v, link, expressed)
+            A = ff.frame_acceleration_derivatives(model, q, v, a, link, expressed)
+            for k in range(3):
+                x = p.q(q[k]), G @ v[k], G @ a[k]
+                ours = V.dq[k], V.dv[k], A.dq[k], A.dv[k], A.da[k]
+                theirs = pinocchios(p, x, p.links[link], expressed)
+                assert max(relative(o, t @ G, 2, floor=1.0) for o, t in zip(ours, theirs)) < EXACT, (link, expressed)
+
+
+def test_far_from_the_origin_no_digit_is_lost() -> None:
+    """In body and mixed expression nothing depends on where the robot is; nor on its speed, for a frame that turns."""
+    model = ff.robots.humanoid()
+    q, v, a = state(model, np.random.default_rng(3))
+    far = q.copy()
+    far[:3] += 1e9
+    for expressed in ("body", "mixed"):
+        here = ff.frame_acceleration_derivatives(model, q, v, a, model.link_names[-1], expressed)
+        there = ff.frame_acceleration_derivatives(model, far, v, a, model.link_names[-1], expressed)
+        for name in ("dq", "dv", "da"):
+            np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
+
+
+@pytest.mark.parametrize("lead", [(1,), (3,), (2, 5), (17,), (0,), (2, 0, 3)])
+def test_batches_are_loops(lead: tuple[int, ...], poisoned: None) -> None:
+    model = ROBOTS["tree 0"]
+    q, v, a = state(model, np.random.default_rng(4), lead)
+    for expressed in EXPRESSED:
+        batch = (
+            ff.frame_velocity_derivatives(model, q, v, "site_0", expressed),
+            ff.frame_acceleration_derivatives(model, q, v, a, "site_0", expressed),
+        )
+        A = ff.frame_acceleration(model, q, v, a, "site_0", expressed)
+        assert A.shape == (*lead, 6)
+        for D in batch:
+            assert all(x.shape == (*lead, 6, model.nv) for x in vars(D).values())
+        for k in np.ndindex(lead):
+            one = (
+                ff.frame_velocity_derivatives(model, q[k], v[k], "site_0", expressed),
+                ff.frame_acceleration_derivatives(model, q[k], v[k], a[k], "site_0", expressed),
+            )
+            assert relative(A[k], ff.frame_acceleration(model, q[k], v[k], a[k], "site_0", expressed), 1) < EXACT
+            for D, E in zip(batch, one):
+                assert all(relative(x[k], y, 2, floor=1.0) < EXACT for x, y in zip(vars(D).values(), vars(E).values()))
+
+
+def test_a_frame_that_never_moves() -> None:
+    model = ff.robots.chain(3)
+    q, v, a = state(model, np.random.default_rng(5))
+    for expressed in EXPRESSED:
+        for D in (
+            ff.frame_velocity_derivatives(model, q, v, "world", expressed),
+            ff.frame_acceleration_derivatives(model, q, v, a, "world", expressed),
+        ):
+            assert not any(x.any() for x in vars(D).values())
+        assert not ff.frame_acceleration(model, q, v, a, "world", expressed).any()
