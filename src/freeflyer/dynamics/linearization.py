@@ -17,16 +17,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics._gravity import under
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives
 from freeflyer.dynamics.duals import Dual
-from freeflyer.dynamics.equations import Wrenches
+from freeflyer.dynamics.equations import Wrenches, forward_dynamics, total
+from freeflyer.dynamics.evaluate import REFUSED, evaluate
+from freeflyer.dynamics.external import external_forces, external_gradient
 from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.dynamics.manifold_derivatives import quaternion_blocks, step_derivatives
+from freeflyer.dynamics.manifold_derivatives import step_derivatives
 from freeflyer.errors import InputError
+from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+
+empty = np.empty
 
 
 @dataclass(frozen=True)
@@ -67,37 +73,27 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
 
 def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
            gravity: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    d, n = forward_dynamics_derivatives(model, q, v, tau, external, gravity=gravity), model.nv
-    lead = d.dq.shape[:-2]
-    A, B = np.zeros((*lead, 2 * n, 2 * n)), np.zeros((*lead, 2 * n, n))
-    velocity = np.asarray(v)
-    for at, free in quaternion_blocks(model):
-        _minus_ad(velocity[..., at], free, A[..., at, at])
-    np.einsum("...ii->...i", A[..., :n, n:])[...] = 1.0
-    A[..., n:, :n], A[..., n:, n:], B[..., n:, :] = d.dq, d.dv, d.dtau
+    entry, n = E.SHARED_LINEAR if model.shared_coordinates else E.LINEAR, model.nv
+    shapes = ((2 * n, 2 * n), (2 * n, n))
+    if external is None and gravity is None:
+        try:
+            A, B = empty(shapes[0]), empty(shapes[1])
+            if not entry.single(model.handle, q, v, tau, A, B):
+                return A, B
+        except REFUSED:
+            pass
+    model = under(model, gravity)
+    if external is not None:
+        tau = total(row(model, "tau", tau, "v"), external_forces(model, q, external))
+    A, B = evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), shapes)
+    if external is not None:
+        A[..., n:, :n] += B[..., n:, :] @ external_gradient(model, q, external)
     return A, B
-
-
-def _minus_ad(v: np.ndarray, free: bool, out: np.ndarray) -> None:
-    """Minus the Lie bracket of a body twist (..., 6) or an angular velocity (..., 3), written into `out`."""
-    w = v[..., 3:] if free else v
-    for first in (0, 3) if free else (0,):
-        _minus_skew(w, out[..., first : first + 3, first : first + 3])
-    if free:
-        _minus_skew(v[..., :3], out[..., :3, 3:])
-
-
-def _minus_skew(w: np.ndarray, out: np.ndarray) -> None:
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        out[..., i, j] = w[..., k]
-        out[..., j, i] = -w[..., k]
 
 
 def _step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
           scheme: object, h: float) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The derivative of one step: the scheme's own text, run on values that carry theirs along."""
-    from freeflyer.dynamics.equations import forward_dynamics
-
     n = model.nv
     first = forward_dynamics(model, q, v, tau, external, gravity=gravity)
     inputs = np.eye(3 * n)

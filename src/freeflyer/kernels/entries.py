@@ -18,6 +18,7 @@ from freeflyer.kernels.crba import crba
 from freeflyer.kernels.derivatives import inverse_dynamics_gradient
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.factor import shared_forward_dynamics, shared_minv
+from freeflyer.kernels.linear import linear, shared_linear
 from freeflyer.kernels.minv import minv
 from freeflyer.kernels.rnea import rnea
 from freeflyer.kernels.solved_derivatives import forward_dynamics_gradient, shared_forward_dynamics_gradient
@@ -58,3 +59,5 @@ FRAME_ACCELERATION_DERIVATIVES = Entry(
 MOMENTUM_RATE = Entry(momentum_derivatives.momentum_rate, "qvv")
 MOMENTUM_DERIVATIVES = Entry(momentum_derivatives.momentum_derivatives, "qv", output_axes=(2,))
 MOMENTUM_RATE_DERIVATIVES = Entry(momentum_derivatives.momentum_rate_derivatives, "qvv", output_axes=(2,))
+LINEAR = Entry(linear, "qvv", output_axes=(2, 2), solves=True)
+SHARED_LINEAR = Entry(shared_linear, "qvv", output_axes=(2, 2), solves=True)

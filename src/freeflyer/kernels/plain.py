@@ -39,6 +39,7 @@ OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state
     "ALL_MOTIONS": (("bodies", 12), ("bodies", 12), ("columns", 6)), "ALL_POSES": (("bodies", 12),), "COM": ((3,),),
     "MOMENTUM_MATRIX": ((6, "nv"),), "MOMENTUM": ((6,),), "MOMENTUM_BIAS": ((6,),), "KINETIC_ENERGY": ((1,),),
     "RNEA_GRADIENT": (("nv", "nv"),) * 3, "ABA_GRADIENT": (("nv", "nv"),) * 3, "SHARED_ABA_GRADIENT": (("nv", "nv"),) * 3,
+    "LINEAR": (("2 nv", "2 nv"), ("2 nv", "nv")), "SHARED_LINEAR": (("2 nv", "2 nv"), ("2 nv", "nv")),
     "POTENTIAL_ENERGY": ((1,),), "INTEGRATE": (("nq",),), "DIFFERENCE": (("nv",),),
     "CONSTRAINT_RESIDUAL": (("rows",),), "CONSTRAINTS": (("rows",), ("rows", "nv")), "CONSTRAINT_BIAS": (("rows",),),
     "FRAME_ACCELERATION": ((6,),), "FRAME_VELOCITY_DERIVATIVES": ((12, "nv"),),
@@ -58,7 +59,7 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     inputs, options = arguments[: len(letters)], arguments[len(letters) :]
     if len(arguments) != len(letters) + n_options:
         raise ValueError(f"{name} takes {len(letters)} inputs and {n_options} options, got {len(arguments)} arguments")
-    sizes = {"nq": model.nq, "nv": model.nv, "bodies": int(model.topology[layout.N_BODIES]) + 1,
+    sizes = {"nq": model.nq, "nv": model.nv, "2 nv": 2 * model.nv, "bodies": int(model.topology[layout.N_BODIES]) + 1,
              "columns": int(model.topology[layout.N_COLUMNS]), "rows": model.constraint_rows[0]}  # fmt: skip
     rows = [_row(x, sizes["nq" if letter == "q" else "nv"], f"{name}'s input {k + 1}")
             for k, (x, letter) in enumerate(zip(inputs, letters))]  # fmt: skip
