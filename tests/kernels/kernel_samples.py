@@ -79,7 +79,7 @@ def arguments(model: ff.Model, entry: Entry, q: np.ndarray, v: np.ndarray, a: np
 
 
 def output_shapes(model: ff.Model, name: str) -> list[tuple[int, ...]]:
-    sizes = {"nq": model.nq, "nv": model.nv, "bodies": int(model.topology[layout.N_BODIES]) + 1,
+    sizes = {"nq": model.nq, "nv": model.nv, "2 nv": 2 * model.nv, "bodies": int(model.topology[layout.N_BODIES]) + 1,
              "columns": int(model.topology[layout.N_COLUMNS]), "rows": model.constraint_rows[0]}  # fmt: skip
     return [tuple(sizes.get(n, n) for n in shape) for shape in plain.OUTPUTS[name]]
 

@@ -23,10 +23,10 @@ from freeflyer.dynamics.duals import Dual
 from freeflyer.dynamics.equations import Wrenches, forward_dynamics, total
 from freeflyer.dynamics.evaluate import REFUSED, evaluate
 from freeflyer.dynamics.external import external_forces, external_gradient
-from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.manifold_derivatives import step_derivatives
+from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
@@ -40,8 +40,9 @@ class Linearization:
     """x_dot = A x + B dtau, or with a `step` x+ = A x + B dtau, about (q, v, tau); x = [eta; dv], q (+) eta, v + dv.
 
     A (..., 2 nv, 2 nv) and B (..., 2 nv, nv), SI units: eta in m and rad, as the velocity coordinates; dtau in N, N m.
-    C (..., 6 len(frames), 2 nv): how frames move, y = C x, six rows a frame: X(q (+) eta) = X(q) exp(y), y = [m; rad] in
-    the frame's own axes; no rows without frames. `step` (s) and `integrator` are None for continuous time.
+    C (..., 12 len(frames), 2 nv): how frames move, y = C x, twelve rows a frame: six of its pose, X(q (+) eta) =
+    X(q) exp(y), m and rad, then six of its twist in its own axes, m/s and rad/s; no rows without frames. `step` (s) and
+    `integrator` are None for continuous time.
     """
 
     A: np.ndarray
@@ -59,7 +60,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
 
     external, gravity: as forward_dynamics; wrenches are constant in their frames' axes. step (s): linearise one step of
     `integrator` ("semi-implicit", "explicit", "rk4": see freeflyer.step) instead of the rates, exactly. frames: whose
-    poses make up the output map C. Errors: as forward_dynamics; UnknownNameError for frames that do not exist.
+    poses and twists make up the output map C. Errors: as forward_dynamics; UnknownNameError for frames that do not exist.
     """
     scheme = scheme_of(integrator)
     h = None if step is None else time_step("step", step)
@@ -68,7 +69,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
         A, B = _rates(model, q, v, tau, external, gravity)
     else:
         A, B = _step(model, q, v, tau, external, gravity, scheme, h)
-    return Linearization(A, B, _outputs(model, q, named, A.shape[:-2]), named, h, None if h is None else integrator)
+    return Linearization(A, B, _outputs(model, q, v, named, A.shape[:-2]), named, h, None if h is None else integrator)
 
 
 def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
@@ -124,8 +125,12 @@ def _frames(model: Model, frames: Sequence[str]) -> tuple[str, ...]:
     return tuple(frames)
 
 
-def _outputs(model: Model, q: ArrayLike, frames: tuple[str, ...], lead: tuple[int, ...]) -> np.ndarray:
-    C = np.zeros((*lead, 6 * len(frames), 2 * model.nv))
+def _outputs(model: Model, q: ArrayLike, v: ArrayLike, frames: tuple[str, ...], lead: tuple[int, ...]) -> np.ndarray:
+    n = model.nv
+    C = np.zeros((*lead, 12 * len(frames), 2 * n))
     for k, frame in enumerate(frames):
-        C[..., 6 * k : 6 * k + 6, : model.nv] = frame_jacobian(model, q, frame)
+        d = frame_velocity_derivatives(model, q, v, frame)
+        C[..., 12 * k : 12 * k + 6, :n] = d.dv
+        C[..., 12 * k + 6 : 12 * k + 12, :n] = d.dq
+        C[..., 12 * k + 6 : 12 * k + 12, n:] = d.dv
     return C
