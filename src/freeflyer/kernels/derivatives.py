@@ -47,13 +47,16 @@ from freeflyer.kernels.joints import body_floats
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import (
     ARMATURE_AT,
+    COLUMN_INTS,
     COLUMN_ROW,
+    COLUMNS_AT,
     FREE_AT,
     GRAVITY,
     MASS,
     N_BODIES,
     N_COLUMNS,
     N_V,
+    PARENT_COLUMN,
     SUBTREE_MASS,
 )
 from freeflyer.kernels.memory import keep_below, load, load_int, load_row, row_step, store, store_row, workspace
@@ -159,28 +162,63 @@ def six(work, at):
     )  # fmt: skip
 
 
-@kernel
-def gradient_products(topology, work, own, rows, c, M, dq, dv, below_q, below_v, width, with_mass):
-    """Row c of M, dq and dv, for all columns that c moves; of below_q and below_v what `mirror` puts under the diagonal."""
-    stride, step, end = load_int(topology, COLUMN_ROW), row_step(work), last_column(topology, c) + 1
-    at = own + SELF * c
+@inlined
+def pair(work, own, rows, stride, c, k):
+    """For column c and those from k on that it moves: entries (c, k) of M, dq and dv, then entries (k, c) of dq and dv."""
+    at, F, G = own + SELF * c, rows + k, rows + 6 * stride + k
     s, X, Y, T = six(work, at), load3(work, at + 6), six(work, at + 9), six(work, at + 15)
-    for k in range(c - c % step, end, step):
-        F, G = rows + k, rows + 6 * stride + k
-        g = load_row(work, G), load_row(work, G + stride), load_row(work, G + 2 * stride)
-        to = width * c + k
-        if with_mass:
-            store_row(M, to, keep_below(work, row_dot(s, work, F, stride), k, end))
-        store_row(dq, to, keep_below(work, row_dot(s, work, F + 9 * stride, stride), k, end))
-        store_row(dv, to, keep_below(work, row_dot(s, work, F + 15 * stride, stride), k, end))
-        store_row(below_q, to, keep_below(work, dot(X, g) + row_dot(Y, work, F, stride), k, end))
-        store_row(below_v, to, keep_below(work, dot((s[3], s[4], s[5]), g) + row_dot(T, work, F, stride), k, end))
-    if with_mass:
+    g = load_row(work, G), load_row(work, G + stride), load_row(work, G + 2 * stride)
+    return (
+        row_dot(s, work, F, stride), row_dot(s, work, F + 9 * stride, stride), row_dot(s, work, F + 15 * stride, stride),
+        dot(X, g) + row_dot(Y, work, F, stride), dot((s[3], s[4], s[5]), g) + row_dot(T, work, F, stride),
+    )  # fmt: skip
+
+
+@kernel
+def pairs_by_rows(topology, work, own, rows, M, dq, dv, below_q, below_v, width):
+    """All pairs, rows of columns at once: M, dq and dv above the diagonal, and what `mirror` puts under it."""
+    stride, step = load_int(topology, COLUMN_ROW), row_step(work)
+    for c in range(load_int(topology, N_COLUMNS)):
+        end = last_column(topology, c) + 1
+        for k in range(c - c % step, end, step):
+            m, q, v, under_q, under_v = pair(work, own, rows, stride, c, k)
+            to = width * c + k
+            store_row(M, to, keep_below(work, m, k, end))
+            store_row(dq, to, keep_below(work, q, k, end))
+            store_row(dv, to, keep_below(work, v, k, end))
+            store_row(below_q, to, keep_below(work, under_q, k, end))
+            store_row(below_v, to, keep_below(work, under_v, k, end))
         clear_beyond(M, width, c, end)
-    clear_beyond(dq, width, c, end)
-    clear_beyond(dv, width, c, end)
-    clear_beyond(below_q, width, c, end)
-    clear_beyond(below_v, width, c, end)
+        clear_beyond(dq, width, c, end)
+        clear_beyond(dv, width, c, end)
+        clear_beyond(below_q, width, c, end)
+        clear_beyond(below_v, width, c, end)
+    n = load_int(topology, N_COLUMNS)
+    mirror(M, M, n, width)
+    mirror(dq, below_q, n, width)
+    mirror(dv, below_v, n, width)
+
+
+@kernel
+def pairs_by_paths(topology, work, own, rows, M, dq, dv):
+    """All pairs, one at a time along the way from each column to the world, so that what is read again stays near."""
+    n, stride, columns = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), load_int(topology, COLUMNS_AT)
+    for k in range(n * n):
+        store_row(M, k, 0.0)
+        store_row(dq, k, 0.0)
+        store_row(dv, k, 0.0)
+    for k in range(n):
+        c = k
+        while c >= 0:
+            m, q, v, under_q, under_v = pair(work, own, rows, stride, c, k)
+            store_row(M, n * c + k, m)
+            store_row(M, n * k + c, m)
+            store_row(dq, n * k + c, under_q)
+            store_row(dv, n * k + c, under_v)
+            if c < k:
+                store_row(dq, n * c + k, q)
+                store_row(dv, n * c + k, v)
+            c = load_int(topology, columns + COLUMN_INTS * c + PARENT_COLUMN)
 
 
 @kernel
@@ -198,9 +236,9 @@ def turn_together(topology, work, own, forces, dq, width):
 
 
 @kernel
-def gradients(topology, parameters, q, v, a, dq, dv, M, with_mass):
-    """Derivatives (nv, nv) of tau by q and v, rows tau; and M where asked for."""
-    n, nv, nc = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_COLUMNS)
+def gradients(topology, parameters, q, v, a, dq, dv, M):
+    """Derivatives (nv, nv) of tau by q and v, rows tau; and M without armature."""
+    n = load_int(topology, N_BODIES)
     composites, stride = load_int(topology, FREE_AT), load_int(topology, COLUMN_ROW)
     bodies = composites + inertia_tiles(topology)
     motions = bodies + inertia_tiles(topology)
@@ -211,10 +249,9 @@ def gradients(topology, parameters, q, v, a, dq, dv, M, with_mass):
     rows = own + SELF * stride
     extra = 2 * inertia_tiles(topology) + (2 * MOTION + RATE + 6) * (n + 1) + (SELF + OTHERS) * stride
     work = kinematics_workspace(topology, parameters, q, extra)
-    above_q, width = matrix_rows(topology, dq)
-    above_v, _ = matrix_rows(topology, dv)
+    by_q, width = matrix_rows(topology, dq)
+    by_v, _ = matrix_rows(topology, dv)
     mass, _ = matrix_rows(topology, M)
-    below_q, below_v = workspace(q, width * width), workspace(q, width * width)
     subtree_inertias(topology, parameters, work, composites)
     root_inertias(topology, parameters, work, bodies)
     velocities(topology, work, v, motions)
@@ -222,22 +259,22 @@ def gradients(topology, parameters, q, v, a, dq, dv, M, with_mass):
     accelerations(topology, parameters, work, motions, v, a, changes)
     subtree_forces(topology, parameters, work, motions, bodies, changes, forces)
     gradient_rows(topology, parameters, work, motions, composites, rates, changes, forces, own, rows)
-    for c in range(nc):
-        gradient_products(topology, work, own, rows, c, mass, above_q, above_v, below_q, below_v, width, with_mass)
-    turn_together(topology, work, own, forces, above_q, width)
-    mirror(above_q, below_q, nc, width)
-    mirror(above_v, below_v, nc, width)
-    condense(topology, above_q, dq)
-    condense(topology, above_v, dv)
-    if with_mass:
-        mirror(mass, mass, nc, width)
-        condense(topology, mass, M)
-        for j in range(nv):
-            at = nv * j + j
-            store(M, at, load(M, at) + load(parameters, load_int(topology, ARMATURE_AT) + j))
+    if row_step(work) == 1:
+        pairs_by_paths(topology, work, own, rows, mass, by_q, by_v)
+    else:
+        below_q, below_v = workspace(q, width * width), workspace(q, width * width)
+        pairs_by_rows(topology, work, own, rows, mass, by_q, by_v, below_q, below_v, width)
+    turn_together(topology, work, own, forces, by_q, width)
+    condense(topology, by_q, dq)
+    condense(topology, by_v, dv)
+    condense(topology, mass, M)
 
 
 @kernel
 def inverse_dynamics_gradient(topology, parameters, q, v, a, dq, dv, M):
     """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau."""
-    gradients(topology, parameters, q, v, a, dq, dv, M, 1)
+    nv, armature = load_int(topology, N_V), load_int(topology, ARMATURE_AT)
+    gradients(topology, parameters, q, v, a, dq, dv, M)
+    for j in range(nv):
+        at = nv * j + j
+        store(M, at, load(M, at) + load(parameters, armature + j))
