@@ -28,7 +28,13 @@ def answers(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: n
     out |= {"momentum bias, by forces": out["momentum bias"], "kinetic energy, by bodies": out["kinetic energy"]}
     C, H = ff.coriolis_matrix(model, q, v), ff.coriolis_matrix(model, q, v, "hamel")
     out |= {"C v": times(C, v), "C v, hamel": times(H, v), "C + C^T": C + np.swapaxes(C, -1, -2)}
+    D, W = ff.inverse_dynamics_derivatives(model, q, v, a), ff.inverse_dynamics_derivatives(model, q, v, a, wrenches)
+    out |= {"inverse dynamics by q": D.dq, "inverse dynamics by v": D.dv, "inverse dynamics by a": D.da}
+    out["inverse dynamics by q, wrenches"] = W.dq
     if solve:
+        D, W = ff.forward_dynamics_derivatives(model, q, v, tau), ff.forward_dynamics_derivatives(model, q, v, tau, wrenches)
+        out |= {"forward dynamics by q": D.dq, "forward dynamics by v": D.dv, "forward dynamics by tau": D.dtau}
+        out["forward dynamics by q, wrenches"] = W.dq
         out["inverse mass matrix"] = out["inverse mass matrix, recursive"] = ff.inverse_mass_matrix(model, q)
         out["forward dynamics"] = ff.forward_dynamics(model, q, v, tau)
         out["forward dynamics, wrenches"] = ff.forward_dynamics(model, q, v, tau, wrenches)

@@ -92,12 +92,13 @@ def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndar
     out["kinetic energy"] = np.array([0.5 * v @ full @ v])
     C = pin.computeCoriolisMatrix(m, d, q, v)
     out |= {"C v": G.T @ (C @ v), "C + C^T": G.T @ (C + C.T) @ G}
-    forces = pin.StdVec_Force([pin.Force.Zero() for _ in range(m.njoints)])
+    forces = _none(m)
     for name, w in wrenches.items():
         frame = m.frames[p.links[name]]
         forces[frame.parentJoint] += frame.placement.act(pin.Force(w))
     out["inverse dynamics"] = G.T @ pin.rnea(m, d, q, v, a)
     out["inverse dynamics, wrenches"] = G.T @ pin.rnea(m, d, q, v, a, forces)
+    out |= _inverse_derivatives(p, q, v, a, forces)
     if G.shape[0] == G.shape[1]:
         B = np.linalg.inv(G)  # v = B v_pin, so tau_pin = B^T tau
         out["inverse mass matrix, recursive"] = B @ np.array(pin.computeMinverse(m, d, q)) @ B.T
@@ -110,8 +111,30 @@ def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndar
             loads = out["inverse dynamics, wrenches"] - out["inverse dynamics"]
             out["forward dynamics"] = cho_solve(factor, tau - out["bias"])
             out["forward dynamics, wrenches"] = cho_solve(factor, tau - out["bias"] - loads)
+        for end, f in (("", _none(m)), (", wrenches", forces)):
+            solved = _inverse_derivatives(p, q, v, G @ out["forward dynamics" + end], f)
+            out[f"forward dynamics by q{end}"] = -cho_solve(factor, solved[f"inverse dynamics by q{end}"])
+            out["forward dynamics by v"] = -cho_solve(factor, solved["inverse dynamics by v"])
+        out["forward dynamics by tau"] = out["inverse mass matrix"]
     out |= _momenta(p, q, v, zero)
     return out | _frames(p, q, v, zero)
+
+
+def _none(m: Any) -> Any:
+    return pin.StdVec_Force([pin.Force.Zero() for _ in range(m.njoints)])
+
+
+def _inverse_derivatives(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, forces: Any) -> Result:
+    """At Pinocchio's own q, v and a."""
+    m, d, G = p.model, p.data, p.spread
+    out = {}
+    for end, f in (("", _none(m)), (", wrenches", forces)):
+        by_q, by_v, by_a = pin.computeRNEADerivatives(m, d, q, v, a, f)
+        full = np.triu(by_a) + np.triu(by_a, 1).T
+        here = {"by q": by_q, "by v": by_v, "by a": full}
+        out |= {f"inverse dynamics {by}{end}": G.T @ x @ G for by, x in here.items()}
+    del out["inverse dynamics by v, wrenches"], out["inverse dynamics by a, wrenches"]
+    return out
 
 
 def _momenta(p: Peer, q: np.ndarray, v: np.ndarray, zero: np.ndarray) -> Result:

@@ -95,7 +95,7 @@ def too_large(found: dict[str, float], condition: float = 1.0) -> dict[str, floa
 def test_agrees_with_pinocchio(path: Path, poisoned: None) -> None:
     c = case(path)
     found = worst_errors(c, solve=path.name not in SINGULAR)
-    quantities = 30 if path.name in SINGULAR else 33 + (c.peer.model.nv == c.model.nv)
+    quantities = 34 if path.name in SINGULAR else 41 + (c.peer.model.nv == c.model.nv)
     assert sum(":" not in name for name in found) == quantities
     assert too_large(found, condition(c)) == {}
 

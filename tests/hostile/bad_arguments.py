@@ -29,13 +29,15 @@ FUNCTIONS: dict[str, str] = {  # the arrays of each: its arguments' names
     "frame_acceleration_derivatives": "q v a", "centroidal_momentum_rate": "q v a", "center_of_mass_velocity": "q v",
     "center_of_mass_acceleration": "q v a", "centroidal_momentum_derivatives": "q v",
     "centroidal_momentum_rate_derivatives": "q v a", "center_of_mass_velocity_derivatives": "q v",
-    "center_of_mass_acceleration_derivatives": "q v a",
+    "center_of_mass_acceleration_derivatives": "q v a", "inverse_dynamics_derivatives": "q v a",
+    "forward_dynamics_derivatives": "q v tau",
 }  # fmt: skip
 FRAMES = ("frame_pose", "frame_jacobian", "frame_velocity", "frame_bias_acceleration", "frame_acceleration",
           "frame_velocity_derivatives", "frame_acceleration_derivatives")  # fmt: skip
 OUTS = ("inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "mass_matrix", "inverse_mass_matrix",
         "coriolis_matrix", "centroidal_momentum_matrix", "frame_jacobian")  # fmt: skip
-GRAVITIES = ("inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "potential_energy")
+GRAVITIES = ("inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "potential_energy",
+             "inverse_dynamics_derivatives", "forward_dynamics_derivatives")  # fmt: skip
 
 
 def good(model: ff.Model, name: str, lead: tuple[int, ...] = ()) -> dict[str, np.ndarray]:
