@@ -62,6 +62,12 @@ from freeflyer.dynamics.motion_derivatives import (
     frame_acceleration_derivatives,
     frame_velocity_derivatives,
 )  # fmt: skip
+from freeflyer.dynamics.second_order import (
+    InverseDynamicsHessianProduct,
+    InverseDynamicsSecondDerivatives,
+    inverse_dynamics_hessian_product,
+    inverse_dynamics_second_derivatives,
+)  # fmt: skip
 from freeflyer.errors import DescriptionError, FileError, FreeflyerError, InputError, UnknownNameError
 from freeflyer.model.build import build
 from freeflyer.model.configuration import neutral, normalize_configuration, random_configuration
@@ -86,19 +92,20 @@ __all__ = [
     "CenterOfMassAccelerationDerivatives", "CenterOfMassVelocityDerivatives", "CentroidalMomentumDerivatives",
     "CentroidalMomentumRateDerivatives", "Coupling", "Description", "DescriptionError", "DifferenceDerivatives",
     "FileError", "ForwardDynamicsDerivatives", "FrameAccelerationDerivatives", "FrameVelocityDerivatives",
-    "FreeflyerError", "Inertia", "InputError", "IntegrateDerivatives", "InverseDynamicsDerivatives", "Joint",
-    "JointInfo", "Kinematics", "Linearization", "Link", "Loop", "Mimic", "Model", "Site", "UnknownNameError",
-    "attach_payload", "bias_forces", "build", "center_of_mass", "center_of_mass_acceleration",
-    "center_of_mass_acceleration_derivatives", "center_of_mass_jacobian", "center_of_mass_velocity",
-    "center_of_mass_velocity_derivatives", "centroidal_bias", "centroidal_momentum", "centroidal_momentum_derivatives",
-    "centroidal_momentum_matrix", "centroidal_momentum_rate", "centroidal_momentum_rate_derivatives", "coriolis_matrix",
-    "difference", "difference_derivatives", "forward_dynamics", "forward_dynamics_derivatives", "frame_acceleration",
-    "frame_acceleration_derivatives", "frame_bias_acceleration", "frame_jacobian", "frame_pose", "frame_velocity",
-    "frame_velocity_derivatives", "get_threads", "gravity_forces", "integrate", "integrate_derivatives",
-    "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix", "kinematics", "kinetic_energy",
-    "linearize", "load", "lock_joints", "mass_matrix", "merge_fixed", "neutral", "normalize_configuration",
-    "potential_energy", "random_configuration", "robots", "set_threads", "spatial", "step", "to_mjcf", "to_urdf",
-    "with_gravity",
+    "FreeflyerError", "Inertia", "InputError", "IntegrateDerivatives", "InverseDynamicsDerivatives",
+    "InverseDynamicsHessianProduct", "InverseDynamicsSecondDerivatives", "Joint", "JointInfo", "Kinematics",
+    "Linearization", "Link", "Loop", "Mimic", "Model", "Site", "UnknownNameError", "attach_payload", "bias_forces",
+    "build", "center_of_mass", "center_of_mass_acceleration", "center_of_mass_acceleration_derivatives",
+    "center_of_mass_jacobian", "center_of_mass_velocity", "center_of_mass_velocity_derivatives", "centroidal_bias",
+    "centroidal_momentum", "centroidal_momentum_derivatives", "centroidal_momentum_matrix", "centroidal_momentum_rate",
+    "centroidal_momentum_rate_derivatives", "coriolis_matrix", "difference", "difference_derivatives",
+    "forward_dynamics", "forward_dynamics_derivatives", "frame_acceleration", "frame_acceleration_derivatives",
+    "frame_bias_acceleration", "frame_jacobian", "frame_pose", "frame_velocity", "frame_velocity_derivatives",
+    "get_threads", "gravity_forces", "integrate", "integrate_derivatives", "inverse_dynamics",
+    "inverse_dynamics_derivatives", "inverse_dynamics_hessian_product", "inverse_dynamics_second_derivatives",
+    "inverse_mass_matrix", "kinematics", "kinetic_energy", "linearize", "load", "lock_joints", "mass_matrix",
+    "merge_fixed", "neutral", "normalize_configuration", "potential_energy", "random_configuration", "robots",
+    "set_threads", "spatial", "step", "to_mjcf", "to_urdf", "with_gravity",
 ]  # fmt: skip
 
 

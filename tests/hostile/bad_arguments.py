@@ -30,14 +30,16 @@ FUNCTIONS: dict[str, str] = {  # the arrays of each: its arguments' names
     "center_of_mass_acceleration": "q v a", "centroidal_momentum_derivatives": "q v",
     "centroidal_momentum_rate_derivatives": "q v a", "center_of_mass_velocity_derivatives": "q v",
     "center_of_mass_acceleration_derivatives": "q v a", "inverse_dynamics_derivatives": "q v a",
-    "forward_dynamics_derivatives": "q v tau",
+    "forward_dynamics_derivatives": "q v tau", "inverse_dynamics_second_derivatives": "q v a along_q",
+    "inverse_dynamics_hessian_product": "q v a weights along_q",
 }  # fmt: skip
 FRAMES = ("frame_pose", "frame_jacobian", "frame_velocity", "frame_bias_acceleration", "frame_acceleration",
           "frame_velocity_derivatives", "frame_acceleration_derivatives")  # fmt: skip
 OUTS = ("inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "mass_matrix", "inverse_mass_matrix",
         "coriolis_matrix", "centroidal_momentum_matrix", "frame_jacobian")  # fmt: skip
 GRAVITIES = ("inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "potential_energy",
-             "inverse_dynamics_derivatives", "forward_dynamics_derivatives")  # fmt: skip
+             "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "inverse_dynamics_second_derivatives",
+             "inverse_dynamics_hessian_product")  # fmt: skip
 
 
 def good(model: ff.Model, name: str, lead: tuple[int, ...] = ()) -> dict[str, np.ndarray]:
@@ -56,8 +58,8 @@ def called(model: ff.Model, name: str, arrays: dict[str, Any], **options: Any) -
     if "frame" in options:
         trail = (options.pop("frame"),)
     result = getattr(ff, name)(model, *arrays.values(), *trail, **options)
-    if name.endswith("_derivatives"):
-        return np.concatenate([getattr(result, field.name) for field in dataclasses.fields(result)], axis=-2)
+    if dataclasses.is_dataclass(result) and name != "kinematics":
+        return np.stack([getattr(result, field.name) for field in dataclasses.fields(result)], axis=-1)
     return result
 
 

@@ -1,0 +1,119 @@
+"""Second derivatives of inverse dynamics along a direction, exact to rounding.
+
+The matrices of `inverse_dynamics_derivatives` are differentiated by a complex step: the kernel's own source runs on complex
+numbers at (q (+) i h x, v + i h y, a + i h z), and the imaginary parts over h are the derivatives. As h^2 vanishes beside 1,
+there is no truncation, and nothing is subtracted. It is plain Python: milliseconds a state and direction, not microseconds.
+
+Convention: a derivative by q is one along a constant body velocity. With D_x f = d/de f(q (+) e x), `along_q = x` gives
+D_x (D_y tau) as (.dq along x) y. On quaternions' joints these derivatives do not commute, D_x D_y - D_y D_x = D_[x, y], with
+the bracket of the group: angular w x w', linear w x l' + l x w'. For robots without such joints the Hessian is symmetric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics._gravity import under
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.model import Model
+
+STEP = 2.0**-100
+LETTERS = {"q": "q", "v": "v", "a": "v", "weights": "v", "along_q": "v", "along_v": "v", "along_a": "v"}
+
+
+@dataclass(frozen=True, eq=False)
+class InverseDynamicsSecondDerivatives:
+    """Rates (..., nv, nv) of the three derivatives of inverse dynamics per unit of the direction: rows are tau, columns the
+    step in q, in v, in a. Units: those of tau, per the units of the step and of the direction."""
+
+    dq: np.ndarray
+    dv: np.ndarray
+    da: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class InverseDynamicsHessianProduct:
+    """The Hessian of weights . tau times a direction (..., nv): its entries that belong to steps in q, in v, in a."""
+
+    dq: np.ndarray
+    dv: np.ndarray
+    da: np.ndarray
+
+
+def inverse_dynamics_second_derivatives(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, along_q: ArrayLike | None = None,
+    along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, gravity: ArrayLike | None = None,
+) -> InverseDynamicsSecondDerivatives:  # fmt: skip
+    """d/de of inverse_dynamics_derivatives at (q (+) e along_q, v + e along_v, a + e along_a), e = 0.
+
+    The directions (..., nv) are zero where not given; leading axes of all arrays broadcast. `gravity` (3,) replaces the model's.
+    Errors: as inverse_dynamics_derivatives, for the directions, too; InputError where none is given.
+    """
+    model = under(model, gravity)
+    directions = {"along_q": along_q, "along_v": along_v, "along_a": along_a}
+    given = {name: x for name, x in directions.items() if x is not None}
+    rates = _rates(model, {"q": q, "v": v, "a": a, **given})
+    return InverseDynamicsSecondDerivatives(*rates)
+
+
+def inverse_dynamics_hessian_product(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, weights: ArrayLike, along_q: ArrayLike | None = None,
+    along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, gravity: ArrayLike | None = None,
+) -> InverseDynamicsHessianProduct:  # fmt: skip
+    """d/de of weights^T [.dq .dv .da] along a direction: what Newton's method needs of a constraint weights . tau = 0.
+
+    `weights` (..., nv) are held fixed; all else as inverse_dynamics_second_derivatives. See the module for the order of
+    derivatives by q: the entry of `.dq` for a step y is D_x (D_y (weights . tau)).
+    """
+    model = under(model, gravity)
+    w = row(model, "weights", weights, "v")
+    check_configuration(model, "weights", w, "v")
+    rates = inverse_dynamics_second_derivatives(model, q, v, a, along_q, along_v, along_a)
+    try:
+        products = (np.einsum("...i,...ij->...j", w, x) for x in (rates.dq, rates.dv, rates.da))
+        return InverseDynamicsHessianProduct(*products)
+    except ValueError:
+        raise InputError(
+            f"the leading (batch) axes do not broadcast together: weights {w.shape}, state {rates.dq.shape[:-2]}",
+            shapes=(w.shape, rates.dq.shape),
+        ) from None
+
+
+def _rates(model: Model, given: dict[str, ArrayLike]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The three matrices' rates, from checked and broadcast arrays."""
+    arrays = {name: row(model, name, x, LETTERS[name]) for name, x in given.items()}
+    if len(arrays) == 3:
+        raise InputError("no direction is given: pass along_q, along_v or along_a (..., nv)")
+    try:
+        lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays.values()))
+    except ValueError:
+        shown = ", ".join(f"{name} {x.shape}" for name, x in arrays.items())
+        raise InputError(f"the leading (batch) axes do not broadcast together: {shown}") from None
+    for name, x in arrays.items():
+        check_configuration(model, name, x, LETTERS[name])
+    full = {name: np.broadcast_to(x, (*lead, x.shape[-1])) for name, x in arrays.items()}
+    zero = np.zeros((*lead, model.nv))
+    names = ("q", "v", "a", "along_q", "along_v", "along_a")
+    rows = [full.get(name, zero) for name in names]
+    out = np.empty((3, *lead, model.nv, model.nv))
+    for k in np.ndindex(lead):
+        out[(slice(None), *k)] = _rate(model, *(x[k] for x in rows))
+    return out[0], out[1], out[2]
+
+
+def _rate(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, x: np.ndarray, y: np.ndarray,
+          z: np.ndarray) -> np.ndarray:  # fmt: skip
+    """(3, nv, nv) for one state and direction, which is scaled to size 1 first."""
+    from freeflyer.kernels import plain
+
+    size = max(float(np.abs(d).max(initial=0.0)) for d in (x, y, z))
+    if size == 0.0:
+        return np.zeros((3, model.nv, model.nv))
+    x, y, z = (1j * STEP * (d / size) for d in (x, y, z))
+    moved = plain.run("integrate", model, q, x)
+    matrices = plain.run("rnea_gradient", model, moved, v + y, a + z)
+    return np.array(matrices, complex).imag * (size / STEP)

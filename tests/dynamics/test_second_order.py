@@ -1,0 +1,236 @@
+"""Second derivatives of inverse dynamics: by differences, and by identities that hold without them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from answers import relative
+from flow import central
+from random_robots import KINDS, random_robot
+from tangent import State, robots, state
+
+import freeflyer as ff
+
+# Fourth-order differences at this step: h^4 = 1e-12 times fifth derivatives of order 100 and more, rounding / h = 1e-13.
+STEP, DIFFERENCE = 1e-3, 1e-9
+EXACT = 1e-12  # relative, of identities; measured: below 5e-15
+ROBOTS = dict(robots())
+FIELDS = ("dq", "dv", "da")
+each_robot = pytest.mark.parametrize("robot", ROBOTS)
+
+
+def prepared(robot: str) -> tuple[ff.Model, State, np.ndarray]:
+    """A robot, a state, and directions x, y, z (3, nv)."""
+    model, rng = ROBOTS[robot], np.random.default_rng(1)
+    return model, state(model, rng), rng.standard_normal((3, model.nv))
+
+
+def matrices(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """dq, dv, da (3, nv, nv)."""
+    D = ff.inverse_dynamics_derivatives(model, q, v, a)
+    return np.stack([D.dq, D.dv, D.da])
+
+
+def along(model: ff.Model, s: State, **directions: np.ndarray) -> np.ndarray:
+    """Their rates."""
+    D = ff.inverse_dynamics_second_derivatives(model, *s, **directions)
+    return np.stack([D.dq, D.dv, D.da])
+
+
+def scale(model: ff.Model, s: State) -> float:
+    return float(np.abs(matrices(model, *s)).max())
+
+
+def bracket(model: ff.Model, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """[x, y] (nv,) of the configuration group: vectors, unit quaternions and poses, each joint by itself."""
+    out = np.zeros(model.nv)
+    for joint in model.joints:
+        if joint.nv and joint.kind in ("spherical", "free"):
+            at = joint.iv + joint.nv - 3
+            w, u = x[at : at + 3], y[at : at + 3]
+            out[at : at + 3] = np.cross(w, u)
+            if joint.kind == "free":
+                out[at - 3 : at] = np.cross(w, y[at - 3 : at]) + np.cross(x[at - 3 : at], u)
+    return out
+
+
+@each_robot
+def test_by_differences(robot: str) -> None:
+    model, (q, v, a), (x, y, z) = prepared(robot)
+    theirs = central(lambda h: matrices(model, ff.integrate(model, q, h * x), v + h * y, a + h * z), STEP)
+    ours = along(model, (q, v, a), along_q=x, along_v=y, along_a=z)
+    for k, name in enumerate(FIELDS):
+        assert relative(ours[k], theirs[k], 2, floor=scale(model, (q, v, a))) < DIFFERENCE, name
+
+
+@each_robot
+def test_order_of_derivatives_by_q(robot: str) -> None:
+    """D_x D_y tau - D_y D_x tau = D_[x, y] tau: zero but for joints with quaternions. No differences."""
+    model, s, (x, y, _) = prepared(robot)
+    first, second = along(model, s, along_q=x)[0] @ y, along(model, s, along_q=y)[0] @ x
+    expected = matrices(model, *s)[0] @ bracket(model, x, y)
+    assert relative(first - second, expected, 1, floor=float(np.abs(first).max())) < EXACT
+
+
+@each_robot
+def test_mixed_derivatives_commute(robot: str) -> None:
+    """By q along x and by v (or a) along y, in either order; twice by v."""
+    model, s, (x, y, _) = prepared(robot)
+    by_q, by_v, by_a = (along(model, s, **{f"along_{k}": d}) for k, d in (("q", x), ("v", y), ("a", y)))
+    for first, second in (
+        (by_q[1] @ y, by_v[0] @ x),
+        (by_q[2] @ y, by_a[0] @ x),
+        (by_v[1] @ x, by_v_x(model, s, x) @ y),
+    ):
+        assert relative(first, second, 1, floor=float(np.abs(first).max())) < EXACT
+    assert not by_v[2].any()  # M depends on q alone,
+    assert not by_a[1].any()  # and tau is linear in a
+    assert not by_a[2].any()
+
+
+def by_v_x(model: ff.Model, s: State, x: np.ndarray) -> np.ndarray:
+    return along(model, s, along_v=x)[1]
+
+
+@each_robot
+def test_rate_of_the_mass_matrix(robot: str) -> None:
+    """Along v, M changes by C + C^T."""
+    model, (q, v, a), _ = prepared(robot)
+    C = ff.coriolis_matrix(model, q, v)
+    ours = along(model, (q, v, a), along_q=v)[2]
+    assert relative(ours, C + C.T, 2, floor=float(np.abs(C).max())) < EXACT
+
+
+@each_robot
+def test_twice_by_v_is_the_bias_of_that_velocity(robot: str) -> None:
+    """tau is quadratic in v: (d^2 tau / dv^2)(v, v) is twice the Coriolis and centrifugal force."""
+    model, (q, v, a), _ = prepared(robot)
+    bias = ff.bias_forces(model, q, v, gravity=(0, 0, 0))
+    assert relative(0.5 * along(model, (q, v, a), along_v=v)[1] @ v, bias, 1, floor=1.0) < EXACT
+
+
+def hessian(model: ff.Model, s: State, weights: np.ndarray) -> np.ndarray:
+    """Of weights . tau by (q, v, a), column by column (3 nv, 3 nv)."""
+    n = model.nv
+    unit = np.eye(3 * n).reshape(3 * n, 3, n)
+    D = ff.inverse_dynamics_hessian_product(model, *s, weights, unit[:, 0], unit[:, 1], unit[:, 2])
+    return np.concatenate([D.dq, D.dv, D.da], axis=-1).T
+
+
+def test_the_hessian_of_a_robot_without_quaternions_is_symmetric() -> None:
+    kinds = tuple(k for k in KINDS if k not in ("spherical", "free"))
+    rng = np.random.default_rng(2)
+    model = random_robot(rng, 6, kinds, "planar", mimics=0.3)
+    H = hessian(model, state(model, rng), rng.standard_normal(model.nv))
+    assert relative(H, H.T, 2) < EXACT
+
+
+def test_the_hessian_of_a_free_robot_is_not_symmetric_in_q() -> None:
+    rng = np.random.default_rng(3)
+    model = random_robot(rng, 3, ("revolute",), "free", mimics=0.0)
+    s, weights = state(model, rng), rng.standard_normal(model.nv)
+    H, n = hessian(model, s, weights), model.nv
+    assert np.abs(H - H.T)[:n, :n].max() > 1e-2 * np.abs(H).max()
+    rest = H.copy()
+    rest[:n, :n] = 0.0
+    assert relative(rest, rest.T, 2) < EXACT
+
+
+@each_robot
+def test_hessian_product_is_the_contraction(robot: str) -> None:
+    """Of scalar differences of weights^T [dq dv da], which never see the second derivatives' matrices."""
+    model, s, (x, y, z) = prepared(robot)
+    weights = np.random.default_rng(4).standard_normal(model.nv)
+    D = ff.inverse_dynamics_hessian_product(model, *s, weights, x, y, z)
+    q, v, a = s
+    theirs = central(lambda h: weights @ matrices(model, ff.integrate(model, q, h * x), v + h * y, a + h * z), STEP)
+    for k, name in enumerate(FIELDS):
+        assert relative(getattr(D, name), theirs[k], 1, floor=scale(model, s)) < DIFFERENCE
+
+
+def test_size_of_the_direction_does_not_matter() -> None:
+    """Linear over 400 decades: a power of two changes no digit."""
+    model, s, (x, y, z) = prepared("tree 1")
+    ours = along(model, s, along_q=x, along_v=y, along_a=z)
+    for factor in (2.0**-600, 2.0**600):
+        scaled = along(model, s, along_q=factor * x, along_v=factor * y, along_a=factor * z)
+        np.testing.assert_array_equal(scaled / factor, ours)
+    assert not along(model, s, along_q=0.0 * x).any()
+
+
+def test_gravity_is_replaced() -> None:
+    model, s, (x, _, _) = prepared("tree 1")
+    g = (1.0, 2.0, 3.0)
+    other = along(ff.with_gravity(model, g), s, along_q=x)
+    ours = ff.inverse_dynamics_second_derivatives(model, *s, x, gravity=g)
+    np.testing.assert_array_equal(ours.dq, other[0])
+    w = np.ones(model.nv)
+    product = ff.inverse_dynamics_hessian_product(model, *s, w, x, gravity=g)
+    np.testing.assert_allclose(product.dq, w @ other[0], rtol=1e-12)
+    assert np.abs(other[0] - along(model, s, along_q=x)[0]).max() > 0.1
+
+
+def test_batches_and_broadcasting() -> None:
+    model = ROBOTS["tree 2"]
+    rng = np.random.default_rng(5)
+    q, v = ff.random_configuration(model, rng, (2, 1)), rng.standard_normal((3, model.nv))
+    a, x = rng.standard_normal((2, model.nv))
+    weights = rng.standard_normal((2, 3, model.nv))
+    D = ff.inverse_dynamics_second_derivatives(model, q, v, a, along_q=x)
+    P = ff.inverse_dynamics_hessian_product(model, q, v, a, weights, along_q=x)
+    assert D.dq.shape == D.dv.shape == D.da.shape == (2, 3, model.nv, model.nv)
+    assert P.dq.shape == P.dv.shape == P.da.shape == (2, 3, model.nv)
+    one = ff.inverse_dynamics_second_derivatives(model, q[1, 0], v[2], a, along_q=x)
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(D, name)[1, 2], getattr(one, name))
+        np.testing.assert_allclose(getattr(P, name)[1, 2], weights[1, 2] @ getattr(one, name), rtol=1e-12)
+    assert ff.inverse_dynamics_second_derivatives(model, q[:0], v[:1], a, along_q=x).dq.shape == (
+        0,
+        1,
+        model.nv,
+        model.nv,
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"q": np.nan}, r"q\[0\]"),
+        ({"v": np.inf}, r"v\[0\]"),
+        ({"along_q": np.nan}, r"along_q\[0\]"),
+        ({"weights": np.nan}, r"weights\[0\]"),
+        ({"along_v": "up"}, "along_v must hold real numbers"),
+        ({"along_a": np.zeros(2)}, r"along_a has shape \(2,\)"),
+        ({"weights": np.zeros((4, 1))}, r"weights has shape \(4, 1\)"),
+        ({"along_q": None}, "no direction is given"),
+        ({"gravity": "down"}, "gravity"),
+    ],
+)
+def test_bad_input_is_told(change: dict[str, object], message: str) -> None:
+    model = ff.robots.chain(3)
+    given: dict[str, object] = {k: np.zeros(3) for k in ("q", "v", "a", "weights", "along_q")}
+    for name, x in change.items():
+        given[name] = np.array([x, 0.0, 0.0]) if isinstance(x, float) else x
+    with pytest.raises(ff.InputError, match=message):
+        ff.inverse_dynamics_hessian_product(model, **given)
+    if "weights" not in change:
+        del given["weights"]
+        with pytest.raises(ff.InputError, match=message):
+            ff.inverse_dynamics_second_derivatives(model, **given)
+
+
+def test_axes_that_do_not_fit_are_told() -> None:
+    model = ff.robots.chain(3)
+    z = np.zeros(3)
+    with pytest.raises(ff.InputError, match="broadcast"):
+        ff.inverse_dynamics_second_derivatives(model, np.zeros((2, 3)), np.zeros((4, 3)), z, along_q=z)
+    with pytest.raises(ff.InputError, match="broadcast"):
+        ff.inverse_dynamics_hessian_product(model, np.zeros((2, 3)), z, z, np.zeros((4, 3)), z)
+
+
+def test_quaternions_of_other_than_unit_length_are_told() -> None:
+    model = ff.robots.chain(2, base="free")
+    q = ff.neutral(model)
+    q[6] = 0.5
+    with pytest.raises(ff.InputError, match="quaternion"):
+        ff.inverse_dynamics_second_derivatives(model, q, *np.zeros((3, model.nv)))
