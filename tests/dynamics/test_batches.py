@@ -261,6 +261,23 @@ def test_out_receives_the_result(name: str, robots: dict[str, ff.Model]) -> None
                 f(model, *arrays, out=bad)
 
 
+@pytest.mark.parametrize("name", ["inverse_dynamics_derivatives", "forward_dynamics_derivatives"])
+def test_an_earlier_result_receives_derivatives(name: str, robots: dict[str, ff.Model]) -> None:
+    model, f = robots["mimics"], getattr(ff, name)
+    for shape in ((), (5,)):
+        arrays = inputs(model, "qvv", shape)
+        for external in (None, wrenches(model)):
+            expected = f(model, *arrays, external)
+            out = type(expected)(*(np.full_like(expected.dq, np.nan) for _ in range(3)))
+            got = f(model, *arrays, external, out=out)
+            for part in ("dq", "dv"):
+                assert getattr(got, part) is getattr(out, part)
+                np.testing.assert_allclose(getattr(out, part), getattr(expected, part), rtol=1e-13)
+        for bad in (out.dq, (out.dq, out.dv, out.dq), "out"):
+            with pytest.raises(ff.InputError, match="out must be"):
+                f(model, *arrays, out=bad)
+
+
 @each_robot
 def test_a_far_base_costs_what_it_must(robot: str, robots: dict[str, ff.Model]) -> None:
     """At 10 km positions hold 2e-12 m. What depends on them is as exact; what does not is as it is at home."""

@@ -6,7 +6,8 @@ free joint that is a step along the body twist, as papers/002 differentiates: "l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from freeflyer.dynamics._gravity import under
 from freeflyer.dynamics.equations import Wrenches, total
 from freeflyer.dynamics.evaluate import REFUSED, evaluate
 from freeflyer.dynamics.external import external_forces, external_gradient
+from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
@@ -46,13 +48,35 @@ class ForwardDynamicsDerivatives:
     dtau: np.ndarray
 
 
+def _arrays(out: Any, kind: type) -> tuple[np.ndarray, ...] | None:
+    """The arrays of an earlier result."""
+    if out is None:
+        return None
+    if not isinstance(out, kind):
+        raise InputError(f"out must be an earlier {kind.__name__}, got {type(out).__name__}")
+    return tuple(getattr(out, field.name) for field in fields(kind))
+
+
+def _added(dq: np.ndarray, change: np.ndarray, out: Any) -> np.ndarray:
+    """Their sum, in place where the caller gave the memory."""
+    whole = total(dq, change)
+    if out is None:
+        return whole
+    if whole.shape != dq.shape:
+        raise InputError(f"out holds shape {dq.shape}, but the wrenches' batch axes make the result {whole.shape}")
+    dq[...] = whole
+    return dq
+
+
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
-                                 gravity: ArrayLike | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
+                                 gravity: ArrayLike | None = None,
+                                 out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
     """d tau by q, v and a at (q, v, a), in one recursion; the wrenches `external` are held fixed in their frames' axes.
 
+    `out`, an earlier result of the same shape, is overwritten and returned: large batches save the price of fresh memory.
     Arguments, batches and errors: as inverse_dynamics. Singh, Russell, Wensing (2022); papers/002, tables 5 to 8, by another way.
     """
-    if external is None and gravity is None:
+    if external is None and gravity is None and out is None:
         try:
             dq, dv, da = empty(model.square), empty(model.square), empty(model.square)
             if not E.RNEA_GRADIENT.single(model.handle, q, v, a, dq, dv, da):
@@ -60,20 +84,23 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
         except REFUSED:
             pass
     model = under(model, gravity)
-    dq, dv, da = evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), (model.square,) * 3)
+    dq, dv, da = evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), (model.square,) * 3,
+                          out=_arrays(out, InverseDynamicsDerivatives))  # fmt: skip
     if external is not None:
-        dq = total(dq, -external_gradient(model, q, external))
+        dq = _added(dq, -external_gradient(model, q, external), out)
     return InverseDynamicsDerivatives(dq, dv, da)
 
 
 def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
-                                 gravity: ArrayLike | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
+                                 gravity: ArrayLike | None = None,
+                                 out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
     """d a by q, v and tau at (q, v, tau), the generalised forces tau and the wrenches `external` held fixed.
 
+    `out`: as inverse_dynamics_derivatives.
     Arguments, batches and errors: as forward_dynamics, a singular mass matrix included.
     """
     entry = E.SHARED_ABA_GRADIENT if model.shared_coordinates else E.ABA_GRADIENT
-    if external is None and gravity is None:
+    if external is None and gravity is None and out is None:
         try:
             dq, dv, dtau = empty(model.square), empty(model.square), empty(model.square)
             if not entry.single(model.handle, q, v, tau, dq, dv, dtau):
@@ -83,7 +110,8 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     model = under(model, gravity)
     if external is not None:
         tau = total(row(model, "tau", tau, "v"), external_forces(model, q, external))
-    dq, dv, dtau = evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), (model.square,) * 3)
+    dq, dv, dtau = evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), (model.square,) * 3,
+                            out=_arrays(out, ForwardDynamicsDerivatives))  # fmt: skip
     if external is not None:
-        dq = total(dq, dtau @ external_gradient(model, q, external))
+        dq = _added(dq, dtau @ external_gradient(model, q, external), out)
     return ForwardDynamicsDerivatives(dq, dv, dtau)

@@ -43,10 +43,11 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], shapes: tuple[tuple[int, ...], ...],
-             options: tuple[int, ...] = (), out: np.ndarray | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
+             options: tuple[int, ...] = (),
+             out: np.ndarray | tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
     """The general path: checks, broadcasts leading axes, and runs one state or a batch; one array per output.
 
-    `shapes` are the outputs' shapes for one state. `out` may hold the first output, of shape (batch axes, *shape).
+    `shapes` are the outputs' shapes for one state. `out` may hold the output, or all of several, of shapes (batch axes, *shape).
     """
     arrays = [row(model, name, x, letter) for name, x, letter in zip(names, inputs, entry.inputs)]
     try:
@@ -56,7 +57,8 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
         raise InputError(
             f"the leading (batch) axes do not broadcast together: {shown}", shapes=[x.shape for x in arrays]
         ) from None
-    results = tuple(_output(out if k == 0 else None, lead + shape) for k, shape in enumerate(shapes))
+    outs = out if isinstance(out, tuple) else (out,) * len(shapes)
+    results = tuple(_output(array, lead + shape) for array, shape in zip(outs, shapes))
     count = prod(lead)
     if count == 0:
         return results

@@ -41,6 +41,8 @@ ALGORITHMS = (
     Algorithm("center_of_mass", ("q",)),
     Algorithm("kinetic_energy", ("q", "v")),
     Algorithm("potential_energy", ("q",)),
+    Algorithm("inverse_dynamics_derivatives", ("q", "v", "a"), (1, 2)),
+    Algorithm("forward_dynamics_derivatives", ("q", "v", "tau"), (1, 2)),
 )
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
 
@@ -56,9 +58,7 @@ def batch_call(model: Any, algorithm: Algorithm, x: States, frame: str) -> Call:
     arguments = _arguments(algorithm, x, frame, slice(None))
     if "out" in inspect.signature(function).parameters:
         first = function(model, *arguments)
-        if isinstance(first, np.ndarray):
-            out = np.empty_like(first)
-            return lambda: function(model, *arguments, out=out)
+        return lambda: function(model, *arguments, out=first)
     return _bound(function, model, arguments)
 
 

@@ -184,6 +184,8 @@ CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
     "center_of_mass": _call("centerOfMass", "q"),
     "kinetic_energy": _call("computeKineticEnergy", "q", "v"),
     "potential_energy": _call("computePotentialEnergy", "q"),
+    "inverse_dynamics_derivatives": _call("computeRNEADerivatives", "q", "v", "a"),
+    "forward_dynamics_derivatives": _call("computeABADerivatives", "q", "v", "tau"),
 }
 IN_PARALLEL = {"inverse_dynamics": ("rneaInParallel", "a"), "forward_dynamics": ("abaInParallel", "tau")}
 
@@ -195,6 +197,10 @@ def answer(p: Peer, algorithm: str, x: PeerState) -> np.ndarray:
         return p.data.oMf[p.frame].homogeneous.copy()
     if algorithm == "centroidal_bias":
         return p.data.dhg.vector.copy()
+    if algorithm == "inverse_dynamics_derivatives":  # of the mass matrix, Pinocchio fills the upper triangle
+        matrices = np.array(returned, dtype=float)
+        matrices[2] = np.triu(matrices[2]) + np.triu(matrices[2], 1).T
+        return matrices
     return np.array(returned, dtype=float)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,5 +131,7 @@ def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: pe
 
 
 def _comparable(result: Any, frame: str) -> Any:
-    """The pose of the frame, where the result is that of `kinematics`."""
+    """The pose of the frame, where the result is that of `kinematics`; the matrices of derivatives, one after another."""
+    if isinstance(result, ff.InverseDynamicsDerivatives | ff.ForwardDynamicsDerivatives):
+        return np.stack([getattr(result, field.name) for field in fields(result)])
     return result.frame_pose(frame) if isinstance(result, ff.Kinematics) else result
