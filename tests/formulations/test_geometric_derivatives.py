@@ -121,6 +121,23 @@ def test_in_the_library_s_coordinates(base, mimics, seed):
 
 
 @pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
+def test_equals_the_compiled_derivatives(base, mimics, seed):
+    model, q, v, a = robot_and_state(base, mimics, seed)
+    ours, compiled = (
+        geometric.inverse_dynamics_derivatives(model, q, v, a),
+        ff.inverse_dynamics_derivatives(model, q, v, a),
+    )
+    for name in ("dq", "dv", "da"):
+        close(getattr(ours, name), getattr(compiled, name), 1e-12)
+    ours, compiled = (
+        geometric.forward_dynamics_derivatives(model, q, v, a),
+        ff.forward_dynamics_derivatives(model, q, v, a),
+    )
+    for name in ("dq", "dv", "dtau"):
+        close(getattr(ours, name), getattr(compiled, name), 1e-10)
+
+
+@pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
 def test_equals_pinocchio(base, mimics, seed):
     pin = pytest.importorskip("pinocchio")
     from pin_built import built

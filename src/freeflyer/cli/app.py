@@ -12,6 +12,7 @@ from freeflyer.cli.check import check
 from freeflyer.cli.demo import demo
 from freeflyer.cli.info import info
 from freeflyer.cli.report import report
+from freeflyer.cli.reproduce import reproduce
 from freeflyer.errors import FreeflyerError
 
 
@@ -58,5 +59,5 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-for command in (info, check, report, bench, demo):
+for command in (info, check, report, bench, demo, reproduce):
     app.command()(command)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from freeflyer.errors import InputError
 from freeflyer.formulations.geometric.algebra import cross, transform
 from freeflyer.formulations.geometric.by_base_velocity import derivative_by_base_velocity
@@ -23,24 +24,6 @@ from freeflyer.formulations.geometric.joints import base_pose
 from freeflyer.formulations.geometric.tree import Tree, tree_of
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
-
-
-@dataclass(frozen=True, eq=False)
-class InverseDynamicsDerivatives:
-    """d tau / d q, v, a, (nv, nv) each; `da` is the mass matrix."""
-
-    dq: np.ndarray
-    dv: np.ndarray
-    da: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class ForwardDynamicsDerivatives:
-    """d a / d q, v, tau, (nv, nv) each; `dtau` is the inverse of the mass matrix."""
-
-    dq: np.ndarray
-    dv: np.ndarray
-    dtau: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

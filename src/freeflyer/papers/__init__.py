@@ -1,0 +1,35 @@
+"""The papers behind the library, reproduced: every table and figure computed again, beside the paper's numbers.
+
+    from freeflyer import papers
+
+    result = papers.reproduction("linearization").compute(print)
+
+A reproduction is a module with a `REPRODUCTION`, listed in MODULES under its key; modules come when they are asked for.
+"""
+
+from __future__ import annotations
+
+from freeflyer.errors import unknown_name
+from freeflyer.papers.reproduction import Progress, Reproduction, Table
+
+__all__ = ["MODULES", "Progress", "Reproduction", "Table", "names", "reproduction"]
+
+MODULES = {
+    "linearization": "freeflyer.papers.linearization",
+}
+
+
+def names() -> tuple[str, ...]:
+    """What `reproduction` knows, sorted."""
+    return tuple(sorted(MODULES))
+
+
+def reproduction(key: str) -> Reproduction:
+    """The reproduction of that key. Errors: UnknownNameError, with what exists."""
+    import importlib
+
+    module = MODULES.get(key) if isinstance(key, str) else None
+    if module is None:
+        raise unknown_name("reproduction", key, names())
+    made: Reproduction = importlib.import_module(module).REPRODUCTION
+    return made

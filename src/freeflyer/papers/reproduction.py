@@ -1,0 +1,34 @@
+"""What a reproduction of a paper consists of: one function that computes, and two that present what it computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to print: cells are text; columns in `numeric` align right; `note` is printed below it."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: Sequence[int] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """`compute(progress)` gives a result (a dataclass that JSON can hold); `tables` and `pictures` show it, computing nothing.
+
+    `pictures` maps file names without ending to matplotlib figures. `paper` is the paper's title.
+    """
+
+    key: str
+    paper: str
+    compute: Callable[[Progress], Any]
+    tables: Callable[[Any], Sequence[Table]]
+    pictures: Callable[[Any], Mapping[str, Any]]

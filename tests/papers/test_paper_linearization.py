@@ -1,0 +1,206 @@
+"""papers/002 reproduced: what its tables and figures must show, and that a wrong algorithm would not."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import freeflyer as ff
+from freeflyer.formulations import geometric
+from freeflyer.papers import linearization
+from freeflyer.papers.linearization import cost, differences, exact, recursion, requirements, robot, trajectory
+from freeflyer.papers.linearization.pictures import pictures
+from freeflyer.papers.linearization.tables import tables
+
+MODEL = robot.branched_robot()
+STATE = robot.perturbed_state(MODEL)
+
+
+@pytest.fixture(scope="module")
+def result():
+    """All of it, but on small chains."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(cost, "SIZES", (3, 6, 24))
+    patch.setattr(cost, "LARGEST_TABLES", 6)
+    patch.setattr(cost, "BLOCKS", 3)
+    patch.setattr(cost, "BLOCK_SECONDS", 1e-3)
+    patch.setattr(recursion, "SIZES", (2, 4, 6, 8))
+    said = []
+    made = linearization.compute(said.append)
+    patch.undo()
+    assert len(said) >= 5
+    return made
+
+
+def test_the_robot_of_figure_4():
+    kinds = Counter(j.kind for j in MODEL.joints)
+    assert set(kinds) == {"free", "revolute", "prismatic", "helical"}
+    children = Counter(j.parent for j in MODEL.joints)
+    assert max(children.values()) >= 3  # branched, at the base and further out
+    assert sum(n > 1 for n in children.values()) >= 3
+    assert MODEL.nv == 16
+    np.testing.assert_array_equal(STATE.q[7:], 0.3)
+    assert np.linalg.norm(STATE.v[:6]) > 0.5
+    np.testing.assert_allclose(ff.forward_dynamics(MODEL, STATE.q, STATE.v, STATE.tau), STATE.a, atol=1e-11)
+
+
+def test_the_four_requirements_hold(result):
+    assert {c.requirement for c in result.checks} == {"SF", "MB", "RF", "ED"}
+    for name in ("SF", "MB", "RF", "ED"):
+        ours = [c for c in result.checks if c.requirement == name and c.bound is not None]
+        assert ours
+        assert all(c.holds for c in ours), ours
+    assert sum(c.holds is None for c in result.checks) == 4
+    assert result.exact_error < 1e-12
+
+
+def test_the_sweep_meets_a_right_angle_of_pitch(result):
+    upright = np.abs(result.sweep.pitch) == np.pi / 2
+    assert upright.sum() == 2
+    assert np.all(result.sweep.condition[upright] > 1e12)
+    assert np.all(result.sweep.condition[~upright] < 100.0)
+    assert np.all(result.sweep.error < 1e-12)
+
+
+def test_figure_5_falls_and_then_rises(result):
+    """First order one-sided, second order central; round-off over the step."""
+    one_sided, central = result.differences
+    for d, order, smallest in ((one_sided, 1.0, 1e-9), (central, 2.0, 1e-12)):
+        assert d.delta[0] == pytest.approx(1e-1)
+        assert d.delta[-1] == pytest.approx(1e-12)
+        assert d.fall == pytest.approx(order, abs=0.05)
+        assert d.rise == pytest.approx(-1.0, abs=0.1)
+        assert 10 < d.best < len(d.delta) - 10
+        assert np.all(d.average <= d.maximal)
+        assert smallest < d.maximal[d.best] < 1e-3 * min(d.maximal[0], d.maximal[-1])
+    assert central.maximal[central.best] < 0.1 * one_sided.maximal[one_sided.best]
+    assert central.delta[central.best] > one_sided.delta[one_sided.best]
+    assert result.exact_error < 1e-3 * central.maximal[central.best]
+
+
+def test_complex_steps_know_the_compiled_derivatives():
+    d = ff.inverse_dynamics_derivatives(MODEL, STATE.q, STATE.v, STATE.a)
+    for mine, theirs in zip(
+        (d.dq, d.dv, d.da), exact.by_complex_steps("rnea", MODEL, STATE.q, STATE.v, STATE.a), strict=True
+    ):
+        assert exact.distance(mine, theirs) < 1e-13
+
+
+def test_the_prediction_of_a_motion_is_of_second_order(result):
+    assert result.prediction.order == pytest.approx(2.0, abs=0.05)
+    assert np.all(np.diff(result.prediction.remainder) < 0.0)
+
+
+def test_the_integrator_has_order_4():
+    def end(steps: int) -> np.ndarray:
+        q, v = STATE.q, STATE.v
+        for _ in range(steps):
+            q, v = trajectory.step(MODEL, q, v, STATE.tau, 0.2 / steps)
+        return np.concatenate([ff.difference(MODEL, STATE.q, q), v])
+
+    fine = end(160)
+    errors = [np.abs(end(n) - fine).max() for n in (10, 20, 40)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.4)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(4.0, abs=0.4)
+
+
+def test_operations_are_counted(result):
+    """Linear and quadratic exactly; the printed way to the base's rows costs more, and ever more."""
+    bodies = np.array([c.bodies for c in result.counts])
+    assert np.ptp(np.diff([c.eidamb for c in result.counts]) / np.diff(bodies)) == 0.0
+    ratio = [c.by_shape_through_wrenches / c.by_shape for c in result.counts]
+    assert np.all(np.diff(ratio) > 0.0)
+    comparison = next(c for c in result.checks if c.requirement == "RF" and c.holds is None)
+    assert comparison.value > 1.0
+
+
+def test_differences_of_the_cost_are_derivatives():
+    d = ff.inverse_dynamics_derivatives(MODEL, STATE.q, STATE.v, STATE.a)
+    for mine, theirs in zip((d.dq, d.dv, d.da), cost.differences(MODEL, STATE.q, STATE.v, STATE.a), strict=True):
+        np.testing.assert_allclose(theirs, mine, atol=1e-5)
+
+
+def test_costs_have_every_contestant(result):
+    assert [c.bodies for c in result.costs] == [3, 6, 24]
+    assert all(c.compiled > 0.0 and c.differences > 0.0 for c in result.costs)
+    assert [c.tables is None for c in result.costs] == [False, False, True]
+    assert cost.exponent(result.costs, "compiled") is None  # a single size is no slope
+    assert ff.get_threads() >= 1
+
+
+def test_the_threads_are_given_back():
+    before = ff.get_threads()
+    ff.set_threads(3)
+    try:
+        with pytest.raises(ff.InputError):
+            cost.costs(lambda _: None, (0,))
+        assert ff.get_threads() == 3
+    finally:
+        ff.set_threads(before)
+
+
+@pytest.mark.parametrize("planted", ["derivative_by_pose", "derivative_by_base_velocity", "derivative_by_shape"])
+def test_a_wrong_table_fails_the_checks(planted, monkeypatch):
+    from freeflyer.formulations.geometric import library
+
+    right = getattr(library, planted)
+
+    def wrong(*args, **options):
+        out = right(*args, **options)
+        return out + 1e-9 * np.abs(out).max()
+
+    monkeypatch.setattr(library, planted, wrong)
+    monkeypatch.setattr(requirements, "PITCHES", np.radians([-90.0, 10.0, 90.0]))
+    sweep = requirements.pitch_sweep(MODEL, STATE)
+    checks = requirements.exact_derivatives(MODEL, STATE, ())
+    assert not any(c.holds for c in (*requirements.singularity_free(sweep)[:2], *checks))
+
+
+def test_a_wrong_kinematic_part_fails_the_prediction(monkeypatch):
+    right = geometric.linearize
+
+    def wrong(model, q, v, tau):
+        L = right(model, q, v, tau)
+        L.A[:6, :6] *= -1.0
+        return L
+
+    monkeypatch.setattr(geometric, "linearize", wrong)
+    assert abs(trajectory.predict(MODEL, STATE).order - 2.0) > 0.1
+
+
+def test_differences_of_a_wrong_derivative_stop_falling(monkeypatch):
+    right = geometric.forward_dynamics_derivatives
+
+    def wrong(*args):
+        d = right(*args)
+        d.dq[0, 0] += 1e-2 * np.abs(d.dq).max()
+        return d
+
+    monkeypatch.setattr(geometric, "forward_dynamics_derivatives", wrong)
+    assert min(d.maximal.min() for d in differences.finite_differences(MODEL, STATE)) > 1e-6
+
+
+def test_tables_hold_what_was_computed(result):
+    first, second, third, fourth = tables(result)
+    assert len(first.rows) == len(result.checks)
+    assert not any("FAILS" in row for row in first.rows)
+    assert len(second.rows) == 3
+    assert len(third.rows) == len(result.counts)
+    assert len(fourth.rows) == len(result.costs)
+    for table in (first, second, third, fourth):
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert all(isinstance(cell, str) for row in table.rows for cell in row)
+
+
+def test_pictures_are_drawn(result):
+    drawn = pictures(result)
+    assert set(drawn) == {"fig4_robot", "table1_requirements", "fig5_differences", "cost"}
+    curves = [
+        line
+        for line in drawn["fig5_differences"].axes[0].lines
+        if len(line.get_xdata()) == len(result.differences[0].delta)
+    ]
+    np.testing.assert_array_equal(curves[0].get_ydata(), result.differences[0].maximal)
+    assert len(curves) == 4

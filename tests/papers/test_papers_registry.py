@@ -1,0 +1,29 @@
+"""The list of reproductions: every key leads to one that is whole."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import freeflyer as ff
+from freeflyer import papers
+
+
+@pytest.mark.parametrize("key", papers.names())
+def test_every_key_leads_to_a_reproduction(key):
+    paper = papers.reproduction(key)
+    assert paper.key == key
+    assert len(paper.paper) > 20
+    assert len(inspect.signature(paper.compute).parameters) == 1
+
+
+def test_keys_are_sorted_and_complete():
+    assert list(papers.names()) == sorted(papers.MODULES)
+    assert "linearization" in papers.names()
+
+
+@pytest.mark.parametrize("key", ["linearisation", "", None, 3, ["linearization"]])
+def test_unknown_keys_come_with_what_exists(key):
+    with pytest.raises(ff.UnknownNameError, match="linearization"):
+        papers.reproduction(key)
