@@ -65,7 +65,7 @@ def test_version_and_help():
 
     assert run("--version").stdout == f"freeflyer {metadata.version('freeflyer')}\n"
     shown = run("--help").stdout
-    assert all(command in shown for command in ("info", "check", "report", "bench", "demo"))
+    assert all(command in shown for command in ("info", "check", "report", "bench", "reproduce", "demo"))
 
 
 def test_help_loads_no_heavy_parts():

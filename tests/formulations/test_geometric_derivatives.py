@@ -135,6 +135,9 @@ def test_equals_the_compiled_derivatives(base, mimics, seed):
     )
     for name in ("dq", "dv", "dtau"):
         close(getattr(ours, name), getattr(compiled, name), 1e-10)
+    ours, compiled = geometric.linearize(model, q, v, a), ff.linearize(model, q, v, a)
+    for name in ("A", "B", "C"):
+        close(getattr(ours, name), getattr(compiled, name), 1e-10)
 
 
 @pytest.mark.parametrize(("base", "mimics", "seed"), CASES)

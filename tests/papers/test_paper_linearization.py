@@ -93,19 +93,6 @@ def test_the_prediction_of_a_motion_is_of_second_order(result):
     assert np.all(np.diff(result.prediction.remainder) < 0.0)
 
 
-def test_the_integrator_has_order_4():
-    def end(steps: int) -> np.ndarray:
-        q, v = STATE.q, STATE.v
-        for _ in range(steps):
-            q, v = trajectory.step(MODEL, q, v, STATE.tau, 0.2 / steps)
-        return np.concatenate([ff.difference(MODEL, STATE.q, q), v])
-
-    fine = end(160)
-    errors = [np.abs(end(n) - fine).max() for n in (10, 20, 40)]
-    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.4)
-    assert np.log2(errors[1] / errors[2]) == pytest.approx(4.0, abs=0.4)
-
-
 def test_operations_are_counted(result):
     """Linear and quadratic exactly; the printed way to the base's rows costs more, and ever more."""
     bodies = np.array([c.bodies for c in result.counts])

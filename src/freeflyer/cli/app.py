@@ -59,5 +59,5 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-for command in (info, check, report, bench, demo, reproduce):
+for command in (info, check, report, bench, reproduce, demo):
     app.command()(command)

@@ -21,7 +21,6 @@ from freeflyer.formulations.geometric.eidamb import Pass, eidamb
 from freeflyer.formulations.geometric.immamb import immamb
 from freeflyer.formulations.geometric.joints import base_pose
 from freeflyer.formulations.geometric.library import (
-    Linearization,
     forces_of,
     forward_dynamics_derivatives,
     inverse_dynamics,
@@ -34,7 +33,7 @@ from freeflyer.formulations.geometric.library import (
 from freeflyer.formulations.geometric.tree import Tree, tree_of
 
 __all__ = [
-    "Linearization", "Pass", "Tree", "base_pose",
+    "Pass", "Tree", "base_pose",
     "derivative_by_base_velocity", "derivative_by_inertial_twist", "derivative_by_joint_velocity", "derivative_by_pose",
     "derivative_by_shape", "eidamb", "forces_of", "forward_dynamics_derivatives", "immamb", "inverse_dynamics",
     "inverse_dynamics_derivatives", "inverse_mass_matrix", "linearize", "mass_matrix_of", "motion_pass",

@@ -6,12 +6,11 @@ tau = S^T [tau_b; tau_J] + armature a, and likewise for derivatives, which are t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
+from freeflyer.dynamics.linearization import Linearization
 from freeflyer.errors import InputError
 from freeflyer.formulations.geometric.algebra import cross, transform
 from freeflyer.formulations.geometric.by_base_velocity import derivative_by_base_velocity
@@ -24,17 +23,6 @@ from freeflyer.formulations.geometric.joints import base_pose
 from freeflyer.formulations.geometric.tree import Tree, tree_of
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
-
-
-@dataclass(frozen=True, eq=False)
-class Linearization:
-    """x' = A x + B u about a state: x = [eta; dv] (2 nv,), u = dtau (nv,). A (2 nv, 2 nv), B (2 nv, nv).
-
-    eta is the left-trivialised position error, q = q0 (+) eta (for the base: H = H0 exp(eta)), dv = v - v0.
-    """
-
-    A: np.ndarray
-    B: np.ndarray
 
 
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
@@ -84,7 +72,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linea
             A[at, at] = -cross(v[at])
         elif joint.kind == "spherical":
             A[at, at] = -cross(np.concatenate([np.zeros(3), v[at]]))[3:, 3:]
-    return Linearization(A, B)
+    return Linearization(A, B, np.zeros((0, 2 * nv)))
 
 
 def motion_pass(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenches: bool = True) -> Pass:

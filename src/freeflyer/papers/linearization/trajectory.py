@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.dynamics.equations import forward_dynamics
+from freeflyer.dynamics.integrators import step
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.formulations import geometric
 from freeflyer.model.model import Model
@@ -26,7 +26,7 @@ def predict(model: Model, state: State) -> Prediction:
     q, v = integrate(model, state.q, sizes * z[:nv]), state.v + sizes * z[nv:]
     tau = state.tau + sizes * u
     for _ in range(STEPS):  # (A, B) from the paper's tables, along the unperturbed motion, first of the batch
-        middle, end = step(model, q, v, tau, 0.5 * h), step(model, q, v, tau, h)
+        middle, end = step(model, q, v, tau, 0.5 * h, "rk4"), step(model, q, v, tau, h, "rk4")
         states = ((q[0], v[0]), (middle[0][0], middle[1][0]), (end[0][0], end[1][0]))
         start_rate, middle_rate, end_rate = (geometric.linearize(model, *s, state.tau) for s in states)
         k1 = start_rate.A @ z + start_rate.B @ u
@@ -40,17 +40,3 @@ def predict(model: Model, state: State) -> Prediction:
     small = SIZES < SMALL
     order = float(np.polyfit(np.log10(SIZES[small]), np.log10(remainder[small]), 1)[0])
     return Prediction(DURATION, SIZES, remainder, order)
-
-
-def step(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
-    """(q, v) after h seconds under constant tau: the commutator-free method of order 4 of Celledoni, Marthinsen, Owren (2003)."""
-    a1 = forward_dynamics(model, q, v, tau)
-    q2, v2 = integrate(model, q, 0.5 * h * v), v + 0.5 * h * a1
-    a2 = forward_dynamics(model, q2, v2, tau)
-    q3, v3 = integrate(model, q, 0.5 * h * v2), v + 0.5 * h * a2
-    a3 = forward_dynamics(model, q3, v3, tau)
-    q4, v4 = integrate(model, q2, h * (v3 - 0.5 * v)), v + h * a3
-    a4 = forward_dynamics(model, q4, v4, tau)
-    half = integrate(model, q, h / 12.0 * (3.0 * v + 2.0 * v2 + 2.0 * v3 - v4))
-    end = integrate(model, half, h / 12.0 * (-v + 2.0 * v2 + 2.0 * v3 + 3.0 * v4))
-    return end, v + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
