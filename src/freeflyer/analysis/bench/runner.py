@@ -124,14 +124,14 @@ def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.P
 def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer) -> float:
     """The largest difference between our result and the peer's at the first state, over the largest entry."""
     theirs = peers.answer(peer, algorithm.name, peer.state(x, 0))
-    ours = np.asarray(_comparable(single_call(model, algorithm, x, frame)(), frame), dtype=float)
+    ours = np.asarray(comparable(single_call(model, algorithm, x, frame)(), frame), dtype=float)
     for axis in algorithm.axes:
         ours = np.take(ours, peer.columns, axis=axis)
     return float(np.max(np.abs(ours - theirs)) / max(np.max(np.abs(theirs)), 1e-12))
 
 
-def _comparable(result: Any, frame: str) -> Any:
+def comparable(result: Any, frame: str) -> Any:
     """The pose of the frame, where the result is that of `kinematics`; the matrices of derivatives, one after another."""
     if isinstance(result, ff.InverseDynamicsDerivatives | ff.ForwardDynamicsDerivatives):
-        return np.stack([getattr(result, field.name) for field in fields(result)])
+        return np.stack([getattr(result, field.name) for field in fields(result)], axis=-3)
     return result.frame_pose(frame) if isinstance(result, ff.Kinematics) else result
