@@ -1,0 +1,39 @@
+"""Feedback on the group: what inputs a robot has, what they can hold and steer, and linear-quadratic regulators."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from freeflyer.control.closed_loop import Simulation, simulate
+    from freeflyer.control.controllable import Controllability, controllability
+    from freeflyer.control.equilibria import Equilibrium, equilibrium
+    from freeflyer.control.inputs import Inputs, joint_inputs, rotor_inputs, thruster_inputs, wrench_inputs
+    from freeflyer.control.regulator import Regulator, lqr
+    from freeflyer.control.tracking import Tracker, track
+
+__all__ = [
+    "Controllability", "Equilibrium", "Inputs", "Regulator", "Simulation", "Tracker", "controllability", "equilibrium",
+    "joint_inputs", "lqr", "rotor_inputs", "simulate", "thruster_inputs", "track", "wrench_inputs",
+]  # fmt: skip
+
+_HOMES = {  # loaded on first use
+    "closed_loop": ("Simulation", "simulate"),
+    "controllable": ("Controllability", "controllability"),
+    "equilibria": ("Equilibrium", "equilibrium"),
+    "inputs": ("Inputs", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs"),
+    "regulator": ("Regulator", "lqr"),
+    "tracking": ("Tracker", "track"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'freeflyer.control' has no attribute {name!r}")
+    return getattr(import_module(f"freeflyer.control.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,116 @@
+"""Which motions inputs can steer: the controllable subspace, grown orthogonally, and names for what lies outside.
+
+The subspace is that of the columns of [B, A B, A^2 B, ...], each block made orthogonal to those before it (the staircase
+form of Rosenbrock), so that no power of A is formed. A left eigenvector w of A with w B = 0 is the same statement
+(Popov, Belevitch, Hautus): the number w x moves by itself. Rows w weigh momenta, so the inverse of M turns them into the
+motions they stand for, which can be named: conserved linear momentum reads 'base x translation'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from freeflyer.control.words import coordinate_names, direction_in_words
+from freeflyer.errors import InputError
+from freeflyer.model.model import Model
+
+RANK = 1e-9  # of the size of A: what counts as a new direction
+EDGE = 1e-6  # of the size of A: closer to the stability boundary counts as on it
+
+
+@dataclass(frozen=True, eq=False)
+class Controllability:
+    """Of x_dot = A x + B u (or x+, `discrete`): `rank` of 2 nv states can be steered.
+
+    `uncontrollable`: names of the motions that cannot; `modes` (k,), their eigenvalues (1/s, or per step);
+    `unstabilizable`: names of those that do not decay by themselves either.
+    """
+
+    states: int
+    rank: int
+    discrete: bool
+    modes: np.ndarray
+    uncontrollable: tuple[str, ...]
+    unstabilizable: tuple[str, ...]
+
+
+def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, discrete: bool = False) -> Controllability:
+    """Of one linearisation: M (nv, nv) the mass matrix there, A (2 nv, 2 nv), B (2 nv, m), columns of the inputs.
+
+    Errors: InputError for other shapes and for what is not finite.
+    """
+    n = model.nv
+    M, A, B = (np.asarray(x, dtype=float) for x in (M, A, B))
+    if M.shape != (n, n) or A.shape != (2 * n, 2 * n) or B.ndim != 2 or B.shape[0] != 2 * n:
+        raise InputError(
+            f"expected M ({n}, {n}), A ({2 * n}, {2 * n}) and B ({2 * n}, m) of one state, got {M.shape}, {A.shape}, {B.shape}"
+        )
+    if not (np.isfinite(M).all() and np.isfinite(A).all() and np.isfinite(B).all()):
+        raise InputError("M, A and B must be finite: some entry is NaN or infinite")
+    scale = np.sqrt(np.concatenate([np.diagonal(M)] * 2))  # motions of equal kinetic energy weigh alike
+    As, Bs = scale[:, None] * A / scale, scale[:, None] * B
+    F = As - np.eye(2 * n) if discrete else As
+    rest = complement(F, Bs)
+    own = rest.T @ As @ rest
+    modes, lasting = _lasting(own, max(float(np.linalg.norm(F, 2)), 1e-300), discrete)
+    names = coordinate_names(model)
+    return Controllability(
+        2 * n, 2 * n - rest.shape[1], discrete, modes, _named(names, M, scale, rest), _named(names, M, scale, rest @ lasting)
+    )
+
+
+def complement(F: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Orthonormal columns (n, k) for the states that B never reaches through F."""
+    n = F.shape[0]
+    F = F / max(float(np.linalg.norm(F, 2)), 1e-300)
+    reached, new = np.zeros((n, 0)), B / np.maximum(np.linalg.norm(B, axis=0), 1e-300)
+    while new.shape[1]:
+        for _ in range(2):  # twice is enough to be orthogonal to rounding
+            new = new - reached @ (reached.T @ new)
+        U, s, _ = np.linalg.svd(new, full_matrices=False)
+        new = U[:, s > RANK]
+        reached = np.hstack([reached, new])
+        new = F @ new
+    return np.linalg.svd(reached, full_matrices=True)[0][:, reached.shape[1] :] if reached.shape[1] else np.eye(n)
+
+
+def _lasting(own: np.ndarray, size: float, discrete: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of what moves by itself, and columns for the part that does not decay."""
+    from scipy.linalg import schur
+
+    if own.shape[0] == 0:
+        return np.zeros(0, complex), np.zeros((0, 0))
+    edge = EDGE * size
+
+    def stays(re: float, im: float = 0.0) -> bool:
+        return bool(np.hypot(re, im) > 1.0 - edge if discrete else re > -edge)
+
+    _, Z, k = schur(own.T, sort=stays)
+    return np.linalg.eigvals(own), Z[:, :k]
+
+
+def _named(names: tuple[str, ...], M: np.ndarray, scale: np.ndarray, rows: np.ndarray) -> tuple[str, ...]:
+    """Names of the motions that rows (2 nv, k) of weights on scaled states stand for, each once, in the robot's order."""
+    n = len(names)
+    if rows.shape[1] == 0:
+        return ()
+    weights = rows * scale[:, None]
+    motions = np.linalg.solve(M, np.hstack([weights[:n], weights[n:]])) * scale[:n, None]
+    U, s, _ = np.linalg.svd(motions, full_matrices=False)
+    basis = U[:, s > 1e-6 * s[0]]
+    found = []
+    for pivot, direction in _echelon(basis):
+        found.append((pivot, direction_in_words(names, direction)))
+    return tuple(dict.fromkeys(text for _, text in sorted(found)))
+
+
+def _echelon(basis: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """The same space by directions that each own a coordinate: (that coordinate, direction)."""
+    from scipy.linalg import qr
+
+    k = basis.shape[1]
+    pivots = qr(basis.T, pivoting=True, mode="r")[1][:k]
+    reduced = basis @ np.linalg.inv(basis[pivots])
+    return [(int(p), reduced[:, i]) for i, p in enumerate(pivots)]

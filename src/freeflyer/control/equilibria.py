@@ -1,0 +1,112 @@
+"""Postures that the inputs hold at rest: G(q) u = gravity(q), and what is missing where they cannot, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import freeflyer as ff
+from freeflyer.control.inputs import Inputs, inputs_of
+from freeflyer.control.words import forces_in_words
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.model import Model
+
+TOLERANCE = 1e-9  # of the largest generalised force of gravity: what counts as balanced
+RANK = 1e-10  # of the largest singular value: what counts as a direction that inputs do not push
+ITERATIONS, LONGEST = 60, 0.5  # steps of the search, and how far one may go (m, rad)
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium:
+    """Rest at q (nq,) under inputs u (m,), smallest of those that hold it.
+
+    tau (nv,) is their generalised force and `missing` (nv,) what it lacks to hold the robot (N, N m): zero when
+    `balanced`. `moved` is how far (m, rad) a search went from where it began; `sentence` says all of it.
+    """
+
+    q: np.ndarray
+    u: np.ndarray
+    tau: np.ndarray
+    missing: np.ndarray
+    balanced: bool
+    moved: float
+    sentence: str
+
+
+def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, search: bool = True,
+                gravity: ArrayLike | None = None) -> Equilibrium:  # fmt: skip
+    """The equilibrium at q (nq,), or nearest in Newton's steps; `inputs`: the actuated joints if not given.
+
+    search: move away from q where the inputs cannot hold it (the forces that no input has must vanish); otherwise, or
+    where the search fails, what comes back is q itself with `balanced` False and a sentence on what is missing. Errors:
+    InputError for what is no single configuration.
+    """
+    inputs = inputs_of(model, inputs)
+    q = row(model, "q", q, "q")
+    if q.ndim != 1:
+        raise InputError(f"an equilibrium is sought at one posture, got q of shape {q.shape}: call once for each", shape=q.shape)
+    check_configuration(model, "q", q, "q")
+    at_rest = _held(model, q, inputs, gravity)
+    if at_rest.balanced or not search:
+        return at_rest
+    here, found = q, at_rest
+    for _ in range(ITERATIONS):
+        step = _newton(model, here, inputs, found, gravity)
+        length = float(np.max(np.abs(step)))
+        if length == 0.0:
+            break
+        here = ff.integrate(model, here, step * min(1.0, LONGEST / length))
+        found = _held(model, here, inputs, gravity)
+        if found.balanced:
+            return _moved(model, q, found)
+    return at_rest
+
+
+def _held(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any) -> Equilibrium:
+    needed = ff.gravity_forces(model, q, gravity=gravity)
+    G = inputs.matrix(model, q)
+    u = np.linalg.lstsq(G, needed, rcond=RANK)[0] if inputs.count else np.zeros(0)
+    tau = G @ u
+    missing = needed - tau
+    least = TOLERANCE * max(1.0, float(np.max(np.abs(needed), initial=0.0)))
+    balanced = bool(np.all(np.abs(missing) <= least))
+    if balanced:
+        sentence = "the inputs hold this posture at rest"
+    else:
+        sentence = (
+            f"no choice of the {inputs.count} inputs holds this posture at rest: they lack "
+            f"{forces_in_words(model, missing, least)}"
+        )
+    return Equilibrium(q, u, tau, np.where(np.abs(missing) <= least, 0.0, missing), balanced, 0.0, sentence)
+
+
+def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gravity: Any) -> np.ndarray:
+    """The shortest step (nv,) after which, to first order, the directions that no input pushes are balanced."""
+    U, s, _ = np.linalg.svd(inputs.matrix(model, q)) if inputs.count else (np.eye(model.nv), np.zeros(0), None)
+    free = U[:, int(np.sum(s > RANK * s.max(initial=0.0))) :]
+    _, external = inputs.acting(found.u)
+    rest = np.zeros(model.nv)
+    slope = ff.inverse_dynamics_derivatives(model, q, rest, rest, external, gravity=gravity).dq
+    return np.linalg.lstsq(free.T @ slope, -free.T @ found.missing, rcond=1e-9)[0]
+
+
+def _moved(model: Model, q: np.ndarray, found: Equilibrium) -> Equilibrium:
+    moved = float(np.max(np.abs(ff.difference(model, q, found.q)), initial=0.0))
+    text = f"the inputs do not hold the posture asked for; the nearest found that they hold is {moved:.3g} (m or rad) away"
+    return Equilibrium(found.q, found.u, found.tau, found.missing, True, moved, text)
+
+
+def held_or_refused(model: Model, q: Any, inputs: Inputs, gravity: Any) -> Equilibrium:
+    """The equilibrium at q itself; InputError in words where there is none."""
+    found = equilibrium(model, q, inputs, search=False, gravity=gravity)
+    if not found.balanced:
+        raise InputError(
+            f"{found.sentence}. Give the inputs that are missing (wrench_inputs, rotor_inputs, joint_inputs), or another "
+            "posture (control.equilibrium searches one)",
+            missing=found.missing,
+        )
+    return found

@@ -1,0 +1,118 @@
+"""A linear-quadratic regulator about a posture at rest, over the group: no attitude is special, and no angle wraps.
+
+The error is x = [q0 (-) q; v], by `freeflyer.difference`: for a floating base the logarithm of its pose error. The
+feedback u = u0 - K x is therefore smooth on all attitudes but those half a turn away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import freeflyer as ff
+from freeflyer.control.controllable import Controllability, controllability
+from freeflyer.control.costs import cost_matrix
+from freeflyer.control.equilibria import held_or_refused
+from freeflyer.control.inputs import Inputs, inputs_of
+from freeflyer.dynamics.integrators import Integrator
+from freeflyer.errors import InputError
+from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Regulator:
+    """u = u0 - K x holds `model` at q0 (nq,) at rest; x = [eta; dv] (2 nv,), q = q0 (+) eta.
+
+    K (m, 2 nv); P (2 nv, 2 nv): cost to go x^T P x; poles (2 nv,) of A - B K, 1/s, or per step where `step` (s) is not
+    None; A (2 nv, 2 nv) and B (2 nv, m) of the inputs' linearisation; `controllable` says what the inputs can steer.
+    """
+
+    model: Model
+    inputs: Inputs
+    q0: np.ndarray
+    u0: np.ndarray
+    K: np.ndarray
+    P: np.ndarray
+    poles: np.ndarray
+    A: np.ndarray
+    B: np.ndarray
+    controllable: Controllability
+    step: float | None = None
+
+    def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """x (..., 2 nv) of a state."""
+        return stacked(ff.difference(self.model, self.q0, q), v)
+
+    def command(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Inputs u (..., m) at a state."""
+        return self.u0 - self.error(q, v) @ self.K.T
+
+    def tau(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Generalised forces (..., nv) of those inputs."""
+        return np.einsum("...ij,...j->...i", self.inputs.matrix(self.model, q), self.command(q, v))
+
+
+def stacked(eta: np.ndarray, dv: ArrayLike) -> np.ndarray:
+    """[eta; dv] with leading axes broadcast."""
+    dv = np.asarray(dv, dtype=float)
+    lead = np.broadcast_shapes(eta.shape[:-1], dv.shape[:-1])
+    return np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in (eta, dv)], axis=-1)
+
+
+def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost: ArrayLike = 1.0,
+        input_cost: ArrayLike = 1.0, step: float | None = None, integrator: Integrator = "semi-implicit",
+        gravity: ArrayLike | None = None) -> Regulator:  # fmt: skip
+    """The regulator that minimises the integral (or, with a `step`, the sum) of x^T state_cost x + du^T input_cost du.
+
+    q (nq,): a posture that the inputs hold at rest (see `equilibrium`); inputs: the actuated joints if not given; costs: a
+    number, a diagonal or a matrix, of 2 nv states and m inputs. Continuous time, or with step (s) the sampled system of
+    `integrator`, held between samples. InputError, in words, where the inputs cannot hold the posture, or where a motion
+    that does not decay by itself is out of their reach.
+    """
+    inputs = inputs_of(model, inputs)
+    n = model.nv
+    Q, R = cost_matrix("state_cost", state_cost, 2 * n, False), cost_matrix("input_cost", input_cost, inputs.count, True)
+    at_rest = held_or_refused(model, q, inputs, gravity)
+    A, B = input_linearization(model, at_rest.q, np.zeros(n), at_rest.u, inputs, gravity, step, integrator)
+    can = controllability(model, ff.mass_matrix(model, at_rest.q), A, B, step is not None)
+    if can.unstabilizable:
+        raise InputError(
+            f"the inputs cannot steady the robot about this posture: {', '.join(can.unstabilizable)} "
+            f"{'does' if len(can.unstabilizable) == 1 else 'do'} not decay and no input reaches "
+            f"{'it' if len(can.unstabilizable) == 1 else 'them'}. Add inputs that act there, or lock what need not move",
+            directions=can.unstabilizable,
+        )
+    P = _riccati(A, B, Q, R, step is not None)
+    BtP = B.T @ P
+    K = np.linalg.solve(R + BtP @ B, BtP @ A) if step is not None else np.linalg.solve(R, BtP)
+    poles = np.linalg.eigvals(A - B @ K)
+    if not np.all(np.abs(poles) < 1.0 if step is not None else poles.real < 0.0):
+        raise InputError("the costs leave a motion that does not decay without weight: give every state some state_cost")
+    return Regulator(model, inputs, at_rest.q, at_rest.u, K, P, poles, A, B, can, step)
+
+
+def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inputs, gravity: Any, step: float | None,
+                        integrator: Integrator) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """(A, B) (..., 2 nv, 2 nv) and (..., 2 nv, m), B with respect to the inputs."""
+    if step is not None and integrator == "rk4" and inputs.wrenches:
+        raise InputError(
+            "with thrusters a step of 'rk4' sees their direction change within the step; take 'semi-implicit' or 'explicit'"
+        )
+    tau, external = inputs.acting(u)
+    found = ff.linearize(model, q, v, tau, external, gravity=gravity, step=step, integrator=integrator)
+    return found.A, found.B @ inputs.matrix(model, q)
+
+
+def _riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, discrete: bool) -> np.ndarray:
+    from scipy.linalg import LinAlgError, solve_continuous_are, solve_discrete_are
+
+    try:
+        return (solve_discrete_are if discrete else solve_continuous_are)(A, B, Q, R)
+    except (LinAlgError, ValueError) as error:
+        raise InputError(
+            f"the Riccati equation has no stabilising solution to working precision ({error}): give every state some "
+            "state_cost, and costs nearer to each other in size"
+        ) from None

@@ -1,0 +1,98 @@
+"""A time-varying linear-quadratic regulator along a trajectory, over the group: the discrete Riccati recursion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import freeflyer as ff
+from freeflyer.control.costs import cost_matrix
+from freeflyer.control.inputs import Inputs, inputs_of
+from freeflyer.control.regulator import input_linearization, stacked
+from freeflyer.dynamics.integrators import Integrator, time_step
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import real_array, row
+from freeflyer.model.model import Model
+
+MISS = 1e-6  # how far (in m, rad, m/s, rad/s) a sample may lie from where the step before leads
+
+
+@dataclass(frozen=True, eq=False)
+class Tracker:
+    """u_k = u0_k - K_k x_k along q0 (N + 1, nq), v0 (N + 1, nv), u0 (N, m), samples `step` (s) apart.
+
+    K (N, m, 2 nv); P (N + 1, 2 nv, 2 nv): cost to go x^T P x from each sample.
+    """
+
+    model: Model
+    inputs: Inputs
+    q0: np.ndarray
+    v0: np.ndarray
+    u0: np.ndarray
+    K: np.ndarray
+    P: np.ndarray
+    step: float
+
+    def error(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """x (..., 2 nv) of a state at sample k."""
+        return stacked(ff.difference(self.model, self.q0[k], q), np.asarray(v, dtype=float) - self.v0[k])
+
+    def command(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Inputs u (..., m) at a state at sample k of N."""
+        if not 0 <= k < len(self.K):
+            raise InputError(f"the trajectory has inputs at samples 0 ... {len(self.K) - 1}, got k = {k}", k=k)
+        return self.u0[k] - self.error(k, q, v) @ self.K[k].T
+
+    def tau(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Generalised forces (..., nv) of those inputs."""
+        return np.einsum("...ij,...j->...i", self.inputs.matrix(self.model, q), self.command(k, q, v))
+
+
+def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, inputs: Inputs | None = None, *,
+          state_cost: ArrayLike = 1.0, input_cost: ArrayLike = 1.0, final_cost: ArrayLike | None = None,
+          integrator: Integrator = "semi-implicit", gravity: ArrayLike | None = None) -> Tracker:  # fmt: skip
+    """The regulator along a trajectory that the robot can follow: each sample is where the step before leads.
+
+    q (N + 1, nq), v (N + 1, nv), u (N, m) inputs held over each step (s); costs as in `lqr`, final_cost of the last state:
+    state_cost if not given. InputError for a trajectory that is none, with the sample where it breaks.
+    """
+    inputs, h = inputs_of(model, inputs), time_step("step", step)
+    q, v, u = row(model, "q", q, "q"), row(model, "v", v, "v"), real_array("u", u)
+    N = len(u) if u.ndim == 2 else 0
+    if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, model.nv):
+        raise InputError(
+            f"a trajectory has q (N + 1, {model.nq}), v (N + 1, {model.nv}) and u (N, {inputs.count}), N at least 1; "
+            f"got {q.shape}, {v.shape} and {u.shape}"
+        )
+    if not np.isfinite(u).all():
+        raise InputError("u holds NaN or an infinity: every input must be finite")
+    n = model.nv
+    Q, R = cost_matrix("state_cost", state_cost, 2 * n, False), cost_matrix("input_cost", input_cost, inputs.count, True)
+    final = Q if final_cost is None else cost_matrix("final_cost", final_cost, 2 * n, False)
+    A, B = input_linearization(model, q[:-1], v[:-1], u, inputs, gravity, h, integrator)
+    _refuse_jumps(model, q, v, u, h, inputs, integrator, gravity)
+    P, K = np.empty((N + 1, 2 * n, 2 * n)), np.empty((N, inputs.count, 2 * n))
+    P[N] = final
+    for k in range(N - 1, -1, -1):
+        PB = P[k + 1] @ B[k]
+        K[k] = np.linalg.solve(R + B[k].T @ PB, PB.T @ A[k])
+        closed = A[k] - B[k] @ K[k]
+        P[k] = Q + K[k].T @ R @ K[k] + closed.T @ P[k + 1] @ closed  # Joseph's form: stays symmetric and definite
+    return Tracker(model, inputs, q, v, u, K, P, h)
+
+
+def _refuse_jumps(model: Model, q: np.ndarray, v: np.ndarray, u: np.ndarray, h: float, inputs: Inputs,
+                  integrator: Integrator, gravity: ArrayLike | None) -> None:  # fmt: skip
+    tau, external = inputs.acting(u)
+    there = ff.step(model, q[:-1], v[:-1], tau, h, integrator, external, gravity=gravity)
+    miss = np.max(np.abs(stacked(ff.difference(model, there[0], q[1:]), v[1:] - there[1])), axis=1)
+    bad = np.flatnonzero(miss > MISS)
+    if len(bad):
+        raise InputError(
+            f"this is no trajectory of the robot: the step from sample {bad[0]} leads {miss[bad[0]]:.3g} (m, rad, m/s or rad/s) "
+            f"away from sample {bad[0] + 1}; {len(bad)} of {len(miss)} samples are missed by more than {MISS:g}. Make it with "
+            f"freeflyer.step(..., {integrator!r}) and the same inputs",
+            sample=int(bad[0]), miss=float(miss[bad[0]]),
+        )  # fmt: skip
