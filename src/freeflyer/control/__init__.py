@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from freeflyer.control.closed_loop import Simulation, simulate
     from freeflyer.control.controllable import Controllability, controllability
+    from freeflyer.control.costs import energy_costs
     from freeflyer.control.equilibria import Equilibrium, equilibrium
     from freeflyer.control.inputs import Inputs, joint_inputs, rotor_inputs, thruster_inputs, wrench_inputs
     from freeflyer.control.regulator import Regulator, lqr
     from freeflyer.control.tracking import Tracker, track
 
 __all__ = [
-    "Controllability", "Equilibrium", "Inputs", "Regulator", "Simulation", "Tracker", "controllability", "equilibrium",
+    "Controllability", "Equilibrium", "Inputs", "Regulator", "Simulation", "Tracker", "controllability", "energy_costs", "equilibrium",
     "joint_inputs", "lqr", "rotor_inputs", "simulate", "thruster_inputs", "track", "wrench_inputs",
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use
     "closed_loop": ("Simulation", "simulate"),
     "controllable": ("Controllability", "controllability"),
+    "costs": ("energy_costs",),
     "equilibria": ("Equilibrium", "equilibrium"),
     "inputs": ("Inputs", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs"),
     "regulator": ("Regulator", "lqr"),

@@ -1,4 +1,4 @@
-"""Quadratic costs as users give them: a number, a diagonal, or a matrix."""
+"""Quadratic costs as users give them: a number, a diagonal, or a matrix; and those that fit a robot of any size."""
 
 from __future__ import annotations
 
@@ -6,8 +6,29 @@ from typing import Any
 
 import numpy as np
 
+import freeflyer as ff
+from freeflyer.control.inputs import Inputs
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import real_array
+from freeflyer.model.model import Model
+
+BANDWIDTH = 2.0  # rad/s
+
+
+def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float = BANDWIDTH) -> tuple[np.ndarray, np.ndarray]:
+    """(state_cost (2 nv, 2 nv), input_cost (m, m)) in joules, which ask for one bandwidth (rad/s) of every motion.
+
+    x^T state_cost x = eta^T w^2 M eta + dv^T M dv: the energy of springs of frequency w, and twice the kinetic energy; an
+    input costs what its push alone would give, (G^T M^-1 G)_kk / w^2. A mass pushed by one input is then led back at w,
+    at a damping ratio of sqrt(3) / 2, whether it weighs a gram or a ton.
+    """
+    w = bandwidth
+    if isinstance(w, bool) or not isinstance(w, int | float | np.number) or not np.isfinite(w) or not w > 0:
+        raise InputError(f"bandwidth must be a positive number of rad/s, got {w!r}", bandwidth=w)
+    M, G, n = ff.mass_matrix(model, q), inputs.matrix(model, q), model.nv
+    Q = np.zeros((2 * n, 2 * n))
+    Q[:n, :n], Q[n:, n:] = w**2 * M, M
+    return Q, np.diag(np.einsum("ik,ij,jk->k", G, ff.inverse_mass_matrix(model, q), G)) / w**2
 
 
 def cost_matrix(name: str, cost: Any, n: int, definite: bool) -> np.ndarray:

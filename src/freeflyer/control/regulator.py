@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 import freeflyer as ff
 from freeflyer.control.controllable import Controllability, controllability
-from freeflyer.control.costs import cost_matrix
+from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
 from freeflyer.control.equilibria import held_or_refused
 from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.dynamics.integrators import Integrator
@@ -62,20 +62,23 @@ def stacked(eta: np.ndarray, dv: ArrayLike) -> np.ndarray:
     return np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in (eta, dv)], axis=-1)
 
 
-def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost: ArrayLike = 1.0,
-        input_cost: ArrayLike = 1.0, step: float | None = None, integrator: Integrator = "semi-implicit",
-        gravity: ArrayLike | None = None) -> Regulator:  # fmt: skip
+def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost: ArrayLike | None = None,
+        input_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, step: float | None = None,
+        integrator: Integrator = "semi-implicit", gravity: ArrayLike | None = None) -> Regulator:  # fmt: skip
     """The regulator that minimises the integral (or, with a `step`, the sum) of x^T state_cost x + du^T input_cost du.
 
     q (nq,): a posture that the inputs hold at rest (see `equilibrium`); inputs: the actuated joints if not given; costs: a
-    number, a diagonal or a matrix, of 2 nv states and m inputs. Continuous time, or with step (s) the sampled system of
+    number, a diagonal or a matrix, of 2 nv states and m inputs; where not given, those in joules that ask for one
+    `bandwidth` (rad/s) of every motion (costs.energy_costs). Continuous time, or with step (s) the sampled system of
     `integrator`, held between samples. InputError, in words, where the inputs cannot hold the posture, or where a motion
     that does not decay by itself is out of their reach.
     """
     inputs = inputs_of(model, inputs)
     n = model.nv
-    Q, R = cost_matrix("state_cost", state_cost, 2 * n, False), cost_matrix("input_cost", input_cost, inputs.count, True)
     at_rest = held_or_refused(model, q, inputs, gravity)
+    natural = energy_costs(model, at_rest.q, inputs, bandwidth)
+    Q = cost_matrix("state_cost", natural[0] if state_cost is None else state_cost, 2 * n, False)
+    R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
     A, B = input_linearization(model, at_rest.q, np.zeros(n), at_rest.u, inputs, gravity, step, integrator)
     can = controllability(model, ff.mass_matrix(model, at_rest.q), A, B, step is not None)
     if can.unstabilizable:
@@ -97,9 +100,10 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
 def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inputs, gravity: Any, step: float | None,
                         integrator: Integrator) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """(A, B) (..., 2 nv, 2 nv) and (..., 2 nv, m), B with respect to the inputs."""
-    if step is not None and integrator == "rk4" and inputs.wrenches:
+    if step is not None and integrator == "rk4" and not inputs.steady(model):
         raise InputError(
-            "with thrusters a step of 'rk4' sees their direction change within the step; take 'semi-implicit' or 'explicit'"
+            "thrusters on links that joints move turn within a step of 'rk4': take 'semi-implicit' or 'explicit', which look "
+            "at the beginning of a step alone"
         )
     tau, external = inputs.acting(u)
     found = ff.linearize(model, q, v, tau, external, gravity=gravity, step=step, integrator=integrator)

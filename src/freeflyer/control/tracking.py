@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.control.costs import cost_matrix
+from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
 from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.control.regulator import input_linearization, stacked
 from freeflyer.dynamics.integrators import Integrator, time_step
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import real_array, row
+from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 
 MISS = 1e-6  # how far (in m, rad, m/s, rad/s) a sample may lie from where the step before leads
@@ -51,12 +51,13 @@ class Tracker:
 
 
 def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, inputs: Inputs | None = None, *,
-          state_cost: ArrayLike = 1.0, input_cost: ArrayLike = 1.0, final_cost: ArrayLike | None = None,
-          integrator: Integrator = "semi-implicit", gravity: ArrayLike | None = None) -> Tracker:  # fmt: skip
+          state_cost: ArrayLike | None = None, input_cost: ArrayLike | None = None,
+          final_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, integrator: Integrator = "semi-implicit",
+          gravity: ArrayLike | None = None) -> Tracker:  # fmt: skip
     """The regulator along a trajectory that the robot can follow: each sample is where the step before leads.
 
-    q (N + 1, nq), v (N + 1, nv), u (N, m) inputs held over each step (s); costs as in `lqr`, final_cost of the last state:
-    state_cost if not given. InputError for a trajectory that is none, with the sample where it breaks.
+    q (N + 1, nq), v (N + 1, nv), u (N, m) inputs held over each step (s); costs as in `lqr`, those in joules taken at
+    the first sample; final_cost of the last state: state_cost / step if not given, a second's worth of it. InputError for a trajectory that is none, with the sample where it breaks.
     """
     inputs, h = inputs_of(model, inputs), time_step("step", step)
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "v"), real_array("u", u)
@@ -69,8 +70,12 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, i
     if not np.isfinite(u).all():
         raise InputError("u holds NaN or an infinity: every input must be finite")
     n = model.nv
-    Q, R = cost_matrix("state_cost", state_cost, 2 * n, False), cost_matrix("input_cost", input_cost, inputs.count, True)
-    final = Q if final_cost is None else cost_matrix("final_cost", final_cost, 2 * n, False)
+    for name, x, letter in (("q", q, "q"), ("v", v, "v")):
+        check_configuration(model, name, x, letter)
+    natural = energy_costs(model, q[0], inputs, bandwidth)
+    Q = cost_matrix("state_cost", natural[0] if state_cost is None else state_cost, 2 * n, False)
+    R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
+    final = Q / h if final_cost is None else cost_matrix("final_cost", final_cost, 2 * n, False)
     A, B = input_linearization(model, q[:-1], v[:-1], u, inputs, gravity, h, integrator)
     _refuse_jumps(model, q, v, u, h, inputs, integrator, gravity)
     P, K = np.empty((N + 1, 2 * n, 2 * n)), np.empty((N, inputs.count, 2 * n))
