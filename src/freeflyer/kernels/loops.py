@@ -29,14 +29,10 @@ from freeflyer.kernels.algebra import (
     subtract,
 )  # fmt: skip
 from freeflyer.kernels.composite import column_range, coordinate, direction_at, parent_of
-from freeflyer.kernels.configuration import COTANGENT, SWITCH, horner, shortest_turn
+from freeflyer.kernels.couplings import coupling_value
 from freeflyer.kernels.frames import frame_body, placement
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import (
-    COUPLING_INTS,
-    COUPLING_RATIOS,
-    COUPLINGS_AT,
-    FIRST_POSITION,
     FIRST_ROW,
     FIRST_VELOCITY,
     FRAME_A,
@@ -46,23 +42,16 @@ from freeflyer.kernels.layout import (
     LOOPS_AT,
     MASK,
     N_BODIES,
-    N_COEFFICIENTS,
     N_COUPLINGS,
     N_LOOPS,
     N_ROWS,
     N_V,
-    NUMBERS_AT,
-    SECOND_POSITION,
     SECOND_VELOCITY,
 )
 from freeflyer.kernels.memory import load, load_int, store
 from freeflyer.kernels.motions import MOVING, moving
-from freeflyer.kernels.pack import select_less, sqrt
 from freeflyer.kernels.poses import offset, pose_at, rotation
-from freeflyer.kernels.trig import atan2
-
-TINY = 1e-8  # of a squared sine
-SLOPE = tuple(k * c for k, c in zip(range(len(COTANGENT) - 1, 0, -1), COTANGENT))  # d/d(x^2) of the series COTANGENT
+from freeflyer.kernels.turns import cotangent_factor, cotangent_slope, log_rate, log_row, swing, turned_by
 
 
 @inlined
@@ -110,90 +99,6 @@ def loop_frames(topology, parameters, work, k):
             d = add(d, offset(topology, work, j))
             j = parent_of(topology, j)
     return R_A, R_B, x_A, x_B, d
-
-
-@inlined
-def matrix_quaternion(R):
-    """(vector, scalar) of a rotation matrix: of four columns of 4 q q^T the one with the largest pivot, at unit length."""
-    xx = 1.0 + R[0] - R[4] - R[8]
-    yy = 1.0 - R[0] + R[4] - R[8]
-    zz = 1.0 - R[0] - R[4] + R[8]
-    ww = 1.0 + R[0] + R[4] + R[8]
-    xy, xz, yz = R[1] + R[3], R[2] + R[6], R[5] + R[7]
-    xw, yw, zw = R[7] - R[5], R[2] - R[6], R[3] - R[1]
-    a, b, c, d, largest = xx, xy, xz, xw, xx
-    a, b = select_less(largest, yy, xy, a), select_less(largest, yy, yy, b)
-    c, d = select_less(largest, yy, yz, c), select_less(largest, yy, yw, d)
-    largest = select_less(largest, yy, yy, largest)
-    a, b = select_less(largest, zz, xz, a), select_less(largest, zz, yz, b)
-    c, d = select_less(largest, zz, zz, c), select_less(largest, zz, zw, d)
-    largest = select_less(largest, zz, zz, largest)
-    a, b = select_less(ww, largest, a, xw), select_less(ww, largest, b, yw)
-    c, d = select_less(ww, largest, c, zw), select_less(ww, largest, d, ww)
-    norm = 1.0 / sqrt(a * a + b * b + c * c + d * d)
-    return (norm * a, norm * b, norm * c), norm * d
-
-
-@inlined
-def turned_by(R_A, R_B):
-    """(r, |t|, |v|, angle) of the rotation from A to B, in A's axes: see shortest_turn."""
-    x, y, z = (
-        rotate_back(R_A, (R_B[0], R_B[3], R_B[6])),
-        rotate_back(R_A, (R_B[1], R_B[4], R_B[7])),
-        rotate_back(R_A, (R_B[2], R_B[5], R_B[8])),
-    )
-    v, t = matrix_quaternion((x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
-    return shortest_turn(v, t)
-
-
-@inlined
-def swing(R_A, R_B, e):
-    """Rotation vector, in A's axes, of the shortest turn that takes A's axis e to B's; half a turn has no one axis: pi each."""
-    u = rotate_back(R_A, rotate(R_B, e))
-    n, cosine = cross(e, u), dot(e, u)
-    square = dot(n, n)
-    sine = sqrt(square)
-    angle = atan2(sine, cosine)
-    near = 1.0 + square * (1.0 / 6.0 + square * (3.0 / 40.0))  # asin(x) / x
-    forward = square + select_less(cosine, 0.0, 1.0, 0.0)
-    factor = select_less(forward, TINY, near, angle / select_less(square, TINY * TINY, 1.0, sine))
-    opposite = select_less(square, TINY * TINY, select_less(cosine, 0.0, 3.141592653589793, 0.0), 0.0)
-    return (
-        factor * n[0] + opposite * (1.0 - e[0]),
-        factor * n[1] + opposite * (1.0 - e[1]),
-        factor * n[2] + opposite * (1.0 - e[2]),
-    )
-
-
-@inlined
-def cotangent_factor(square, t, norm, angle):
-    """(1 - (x / 2) cot(x / 2)) / x^2, at the angle x."""
-    safe = select_less(square, SWITCH, 1.0, square)
-    large = (1.0 - 0.5 * angle * t / select_less(square, SWITCH, 1.0, norm)) / safe
-    return select_less(square, SWITCH, horner(COTANGENT, square), large)
-
-
-@inlined
-def cotangent_slope(square, t, norm, angle):
-    """Its derivative by x^2."""
-    s, x = select_less(square, SWITCH, 1.0, norm), select_less(square, SWITCH, 1.0, angle)
-    xx = x * x
-    large = (0.5 * t / s + 0.25 * x / (s * s) - 2.0 / x) / (2.0 * x * xx)
-    return select_less(square, SWITCH, horner(SLOPE, square), large)
-
-
-@inlined
-def log_rate(r, c, w):
-    """Rate of the rotation vector r at the angular velocity w in the first frame's axes: Jl^-1(r) w."""
-    x = cross(r, w)
-    return add_scaled(add_scaled(w, -0.5, x), c, cross(r, x))
-
-
-@inlined
-def log_row(r, c, e):
-    """Row of Jl^-1(r) that belongs to the unit vector e."""
-    x = cross(r, e)
-    return add_scaled(add_scaled(e, 0.5, x), c, cross(r, x))
 
 
 @inlined
@@ -288,36 +193,6 @@ def put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv):
             body_rows(topology, work, j, mask, R_A, g, y, 1.0, J, row, nv)
             y = add(y, offset(topology, work, j))
             j = parent_of(topology, j)
-
-
-@inlined
-def coupled_position(topology, parameters, q, at, numbers):
-    """Position of a coupling's joint, from its entry of q (record entry `at`), ratio and offset."""
-    return load(parameters, numbers) * load(q, load_int(topology, at)) + load(parameters, numbers + 1)
-
-
-@inlined
-def polynomial(parameters, first, count, x):
-    """(value, slope, curvature) of the polynomial whose coefficients begin at `first`, constant first."""
-    p, slope, bend = 0.0 * x + load(parameters, first + count - 1), 0.0 * x, 0.0 * x
-    for k in range(count - 2, -1, -1):
-        bend = bend * x + 2.0 * slope
-        slope = slope * x + p
-        p = p * x + load(parameters, first + k)
-    return p, slope, bend
-
-
-@inlined
-def coupling_value(topology, parameters, q, k):
-    """(record, first number, residual, slope, curvature) of coupling k: q1 - polynomial(q2)."""
-    at = load_int(topology, COUPLINGS_AT) + COUPLING_INTS * k
-    numbers, count = load_int(topology, at + NUMBERS_AT), load_int(topology, at + N_COEFFICIENTS)
-    one = coupled_position(topology, parameters, q, at + FIRST_POSITION, numbers)
-    two = 0.0 * one
-    if load_int(topology, at + SECOND_POSITION) >= 0:
-        two = coupled_position(topology, parameters, q, at + SECOND_POSITION, numbers + 2)
-    p, slope, bend = polynomial(parameters, numbers + COUPLING_RATIOS, count, two)
-    return at, numbers, one - p, slope, bend
 
 
 @inlined

@@ -1,4 +1,11 @@
-"""Assembling a linkage: the nearest posture in which every loop is closed, from any guess."""
+"""Assembling a linkage: from any guess to a posture in which every loop is closed.
+
+Damped Newton steps on the manifold (kernels/closing.py) first close all rows as well as they can, then the independent
+rows of the linkage to the last digit, so that postures lie on the very manifold on which the split of the velocities
+(dynamics/closed/linkage.py) is exact. What the redundant rows then stay open by is the file's: rounded digits (1e-8 to
+2e-7), or a linkage that over-constrains itself away from where it was drawn (Kangaroo's hip: up to 2 mm). It is told in
+`residual` and bounded by `redundant`.
+"""
 
 from __future__ import annotations
 
@@ -9,51 +16,174 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.closing import CLOSED, close, file_posture
+from freeflyer.dynamics.closed.closing import CLOSED, file_posture, q_of_v
 from freeflyer.dynamics.closed.constraints import constraint_loops
 from freeflyer.dynamics.closed.errors import AssemblyError
+from freeflyer.dynamics.closed.linkage import REDUNDANT
+from freeflyer.dynamics.closed.refusals import listed
 from freeflyer.dynamics.closed.structure import structure
-from freeflyer.model.inputs import row
+from freeflyer.errors import InputError, unknown_name
+from freeflyer.loops._solving import closed_from, fresh_guesses, gaps, independent_or_all, is_closed, restarted
+from freeflyer.loops.branches import other_branches
+from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
+
+ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """Closed postures: q (..., nq), residual (..., r) in m and rad, worst_loop (the most open loop's name), iterations (...).
+    """Closed postures: q (..., nq).
 
-    closed (...): whether every row is within `tolerance`.
+    residual (..., r): what stays open, m or rad; gap (...): its largest entry. independent_gap (...): the largest of the
+    independent rows. worst_loop: name of the most open loop (an array of names for a batch). iterations (...): steps
+    taken. closed (...): whether independent rows are within `tolerance` and the others within `redundant`.
     """
 
     q: np.ndarray
     residual: np.ndarray
-    worst_loop: str
+    gap: Any
+    independent_gap: Any
+    worst_loop: Any
     iterations: Any
     closed: Any
     tolerance: float
+    redundant: float
 
 
 def assemble(
     model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[str] | None = None, limits: bool = True,
-    tolerance: float = CLOSED,
+    tolerance: float = CLOSED, redundant: float = REDUNDANT, strict: bool = True, attempts: int | None = None,
+    branches: int | None = None, rng: np.random.Generator | None = None,
 ) -> Assembly:  # fmt: skip
-    """The closed posture that the guess q (..., nq) leads to; without q: the file's posture.
+    """Closed postures near the guesses q (..., nq); without q: near the file's posture.
 
-    hold: names of joints that stay where they are, or "actuated": all motors. The base stays always.
+    hold: names of joints that stay where they are, or "actuated": all motors. The base stays, unless loops tie it to the
+    world. limits: keep joints that move within their limits. strict: raise AssemblyError for a posture that does not
+    close; else `closed` tells. attempts: random guesses (seeded by `rng`, reproducible without) for a posture that its own
+    guess does not close: 24 for one posture, none for batches. branches: up to that many different closures of one
+    posture, all joints that the loops do not determine held; q is then (found, nq), the nearest first.
     """
+    _check_numbers(tolerance=tolerance, redundant=redundant)
+    guess = file_posture(model) if q is None else row(model, "q", q, "q")
+    check_configuration(model, "q", guess, "q")
+    lead = guess.shape[:-1]
+    if not model.constraint_rows[0]:
+        return _told(model, guess, np.zeros((*lead, 0)), np.zeros(lead, np.int64), None, tolerance, redundant)
+    rng = np.random.default_rng(0) if rng is None else rng
+    movable = movable_coordinates(model, hold)
+    if limits:
+        _check_held(model, guess, movable)
+    rows = independent_or_all(model)
+    tries = (0 if lead else ATTEMPTS) if attempts is None else attempts
+    flat = guess.reshape(-1, model.nq)
+    found, residual, steps = closed_from(model, flat, movable, limits, rows)
+    for k in range(tries):
+        is_open = ~is_closed(residual, rows, tolerance, redundant)
+        if not is_open.any():
+            break
+        fresh = fresh_guesses(model, len(found[is_open]), k, rng)
+        again = restarted(model, fresh, flat[is_open], found[is_open], residual[is_open], movable, tolerance, redundant, rows)
+        x, r, n = closed_from(model, again, movable, limits, rows)
+        better = np.abs(r).max(axis=1) < np.abs(residual[is_open]).max(axis=1)
+        where = np.flatnonzero(is_open)
+        found[where[better]], residual[where[better]] = x[better], r[better]
+        steps[where] += n
+    if strict:
+        _check_all_closed(model, flat, found, residual, rows, tolerance, redundant, movable, limits)
+    if branches is not None:
+        found, residual, steps = other_branches(
+            model, found, residual, steps, branches, limits, lambda r: is_closed(r, rows, tolerance, redundant), rows, rng
+        )
+        lead = (len(found),)
+    q, residual, steps = found.reshape(*lead, model.nq), residual.reshape(*lead, -1), steps.reshape(lead)
+    return _told(model, q, residual, steps, rows, tolerance, redundant)
+
+
+def movable_coordinates(model: Model, hold: str | Sequence[str] | None = None) -> np.ndarray:
+    """Velocity coordinates that assembling may change, sorted."""
     s = structure(model)
-    x = file_posture(model) if q is None else row(model, "q", q, "q")
-    held = set(model.actuated) if hold == "actuated" else set(hold or ())
-    movable = np.array([i for i in np.concatenate([s.passive, s.actuated]) if s.owner[i] not in held], dtype=np.int64)
-    lead = x.shape[:-1]
-    found = [close(model, one, np.sort(movable)) for one in x.reshape(-1, model.nq)]
-    residual = np.array([f[1] for f in found]).reshape(*lead, -1)
-    gap = np.abs(residual)
-    worst = constraint_loops(model)[int(np.argmax(gap.reshape(-1, gap.shape[-1]).max(axis=0)))] if gap.size else ""
-    closed = gap.max(axis=-1, initial=0.0) <= tolerance
-    if not closed.all():
-        raise AssemblyError(
-            f"loop {worst!r} of {model.name!r} stays open by {gap.max():.3g} (m or rad): no posture near the guess closes it",
-            loop=worst, gap=float(gap.max()),
-        )  # fmt: skip
-    q = np.array([f[0] for f in found]).reshape(*lead, model.nq)
-    return Assembly(q, residual, worst, np.array([f[2] for f in found]).reshape(lead)[()], closed[()], tolerance)
+    names = model.actuated if isinstance(hold, str) and hold == "actuated" else () if hold is None else hold
+    if isinstance(names, str):
+        raise InputError(f"hold is {hold!r}: expected a list of joint names, or 'actuated' for all motors", hold=hold)
+    held = set(names)
+    for name in held:
+        if name not in model.joint_names:
+            raise unknown_name("joint", name, model.joint_names)
+    touched = set(np.concatenate([*s.coordinates, np.empty(0, np.int64)]).tolist())
+    base = [j for j in s.base if j in touched]
+    free = [int(j) for j in (*s.passive, *s.actuated, *base) if s.owner[j] not in held]
+    return np.array(sorted(free), dtype=np.int64)
+
+
+def _check_numbers(**numbers: float) -> None:
+    for name, x in numbers.items():
+        if not isinstance(x, int | float | np.floating) or not 0.0 < x < np.inf:
+            raise InputError(f"{name} must be a positive number (m and rad), got {x!r}")
+
+
+def _check_held(model: Model, q: np.ndarray, movable: np.ndarray) -> None:
+    """InputError for a joint that is held outside of its limits."""
+    place, moves = q_of_v(model), set(movable.tolist())
+    for joint in model.joints:
+        for j in range(joint.iv, joint.iv + joint.nv):
+            if j in moves or place[j] < 0:
+                continue
+            x, low, high = q[..., place[j]], model.position_lower[j], model.position_upper[j]
+            beyond = np.asarray((x < low - 1e-9) | (x > high + 1e-9))
+            if beyond.any():
+                value = float(np.asarray(x)[beyond].ravel()[0])
+                raise InputError(
+                    f"joint {joint.name!r} is held at {value:.6g}, out of its range {low:g} to {high:g}: hold it within, or pass "
+                    "limits=False",
+                    joint=joint.name, value=value, lower=float(low), upper=float(high),
+                )  # fmt: skip
+
+
+def _told(
+    model: Model, q: np.ndarray, residual: np.ndarray, steps: np.ndarray, rows: np.ndarray | None, tolerance: float,
+    redundant: float,
+) -> Assembly:  # fmt: skip
+    gap, independent = gaps(residual, rows)
+    names = np.array([*constraint_loops(model), ""])
+    worst = names[np.argmax(np.abs(residual), axis=-1)] if residual.shape[-1] else np.full(residual.shape[:-1], "")
+    closed = is_closed(residual, rows, tolerance, redundant)
+    return Assembly(
+        q=q.copy(), residual=residual, gap=gap[()], independent_gap=independent[()],
+        worst_loop=worst if np.ndim(worst) else str(worst), iterations=steps[()], closed=closed[()], tolerance=tolerance,
+        redundant=redundant,
+    )  # fmt: skip
+
+
+def _check_all_closed(
+    model: Model, guess: np.ndarray, q: np.ndarray, residual: np.ndarray, rows: np.ndarray | None, tolerance: float,
+    redundant: float, movable: np.ndarray, limits: bool,
+) -> None:  # fmt: skip
+    closed = is_closed(residual, rows, tolerance, redundant)
+    if closed.all():
+        return
+    at = int(np.argmax(np.where(closed, -1.0, np.abs(residual).max(axis=1))))
+    worst = int(np.argmax(np.abs(residual[at])))
+    loop, gap = constraint_loops(model)[worst], float(np.abs(residual[at, worst]))
+    where = "" if len(q) == 1 else f" in posture {at} of {len(q)} ({int((~closed).sum())} do not close; strict=False tells which)"
+    s = structure(model)
+    k = next(i for i, here in enumerate(s.rows) if worst in here)
+    way = [s.owner[j] for j in s.coordinates[k] if j in set(movable.tolist())]
+    stuck = _at_limits(model, q[at], s.coordinates[k], movable) if limits else []
+    cause = f"; at their limits are {listed(stuck)}" if stuck else ""
+    cause = cause if way else "; every joint on its way round is held"
+    raise AssemblyError(
+        f"loop {loop!r} of {model.name!r} stays open by {gap:.3g} (m or rad){where}: no posture found from this guess closes "
+        f"it{cause}. Hold fewer joints, move the held ones, start nearer, or widen limits or tolerance",
+        loop=loop, gap=gap, index=at, q=q[at], residual=residual[at], joints=tuple(dict.fromkeys(way)),
+    )  # fmt: skip
+
+
+def _at_limits(model: Model, q: np.ndarray, coordinates: np.ndarray, movable: np.ndarray) -> list[str]:
+    place, owner = q_of_v(model), structure(model).owner
+    found = []
+    for j in np.intersect1d(coordinates, movable):
+        x = q[place[j]] if place[j] >= 0 else np.nan
+        if x <= model.position_lower[j] + 1e-9 or x >= model.position_upper[j] - 1e-9:
+            found.append(owner[j])
+    return found

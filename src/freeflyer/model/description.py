@@ -57,7 +57,8 @@ class Joint:
     joint frame) is the line of a revolute, continuous, prismatic, helical or cylindrical joint, the normal of a planar
     one, the first axis of a universal one, whose second is `axis2`. `pitch` (m/rad) is the advance of a helical joint.
     Limits, armature, damping and friction hold one number per velocity coordinate (nv,), or are empty: none given.
-    `initial` (nq,) is the position in which the file draws the robot (empty: the neutral one).
+    `initial` (nq,) is the position in which the file draws the robot (empty: the neutral one). `sprung`: the file holds it
+    by a spring, which is no part of the dynamics here; a closed linkage then takes it for one that moves by itself.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Joint:
     friction: tuple[float, ...] = ()
     mimic: Mimic | None = None
     initial: tuple[float, ...] = ()
+    sprung: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,31 @@
-"""Closing a posture: damped Newton steps on the configuration manifold, with limits kept by projection."""
+"""Closing postures: which coordinates may move, and the compiled solver that moves them (kernels/closing.py)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
-from freeflyer.dynamics.closed.constraints import constraints
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics.closed.structure import groups, structure
+from freeflyer.dynamics.evaluate import _pool, get_threads
+from freeflyer.kernels import closing as K
+from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import Model
 
 CLOSED = 1e-6  # m or rad: what counts as closed; rounded digits of files leave redundant loops open by 1e-8 to 2e-7
-STEP = 1e-13  # rad or m: a step so small means that nothing more can be won
+STEPS = 100
+SMALL_BATCH = 16  # postures for which threads are not worth while
+
+
+@dataclass(frozen=True)
+class Closing:
+    """q (n, nq): the least open postures; residual (n, r) there, m and rad; steps (n,) taken."""
+
+    q: np.ndarray
+    residual: np.ndarray
+    steps: np.ndarray
 
 
 def file_posture(model: Model) -> np.ndarray:
@@ -22,25 +38,94 @@ def file_posture(model: Model) -> np.ndarray:
     return q
 
 
-def close(model: Model, q: np.ndarray, movable: np.ndarray, iterations: int = 200) -> tuple[np.ndarray, np.ndarray, int]:
-    """(q, residual, steps): the least open posture that the coordinates `movable` (n,) reach from q (nq,)."""
-    damping, taken = 1e-6, 0
-    r, J = constraints(model, q)
-    while taken < iterations:
-        taken += 1
-        A = J[:, movable]
-        H, g = A.T @ A, A.T @ r
-        while True:
-            D = damping * np.diag(np.maximum(np.diag(H), 1e-12 * np.diag(H).max(initial=1e-300)))
-            dv = np.zeros(model.nv)
-            dv[movable] = -np.linalg.solve(H + D, g)
-            tried = integrate(model, q, dv)
-            r_new, J_new = constraints(model, tried)
-            if r_new @ r_new <= r @ r or np.abs(dv).max(initial=0.0) < STEP:
-                break
-            damping *= 8.0
-        q, r, J = tried, r_new, J_new
-        damping = max(damping / 10.0, 1e-12)
-        if np.abs(dv).max(initial=0.0) < 1e-11:
-            break
-    return q, r, taken
+_plans: WeakKeyDictionary[Model, dict[bytes, np.ndarray]] = WeakKeyDictionary()
+
+
+def plan_for(model: Model, movable: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
+    """The plan (kernels/closing.py) by which the coordinates `movable` (n,) close what rows they can; remembered."""
+    plans = _plans.setdefault(model, {})
+    key = np.asarray(movable, np.int64).tobytes() + b"|" + (b"" if rows is None else np.asarray(rows, np.int64).tobytes())
+    if key not in plans:
+        if len(plans) > 64:
+            plans.clear()
+        plans[key] = _plan(model, {int(j) for j in movable}, rows)
+    return plans[key]
+
+
+def _plan(model: Model, movable: set[int], rows: np.ndarray | None) -> np.ndarray:
+    s = structure(model)
+    kept = [here if rows is None else np.intersect1d(here, rows) for here in s.rows]
+    touched = {k: set(c.tolist()) & movable for k, c in enumerate(s.coordinates)}
+    ties = [k for k, c in touched.items() if c and len(kept[k])]
+    found = [[ties[k] for k in group] for group in groups([touched[k] for k in ties])]
+    place = q_of_v(model)
+    group_of_q = np.full(model.nq, -1)
+    records: list[int] = []
+    data: list[int] = []
+    data_at = K.PLAN_HEADER + K.GROUP_INTS * len(found)
+    largest = 1
+    for g, members in enumerate(found):
+        columns = sorted(set().union(*(touched[k] for k in members)))
+        largest = max(largest, len(columns))
+        for joint in model.joints:
+            if joint.nv and set(range(joint.iv, joint.iv + joint.nv)) & set(columns):
+                group_of_q[joint.iq : joint.iq + joint.nq] = g
+        first_coordinate = data_at + len(data)
+        data += columns
+        tie_records = []
+        for k in members:
+            tie_records += [data_at + len(data), len(kept[k]), len(touched[k]), data_at + len(data) + len(kept[k])]
+            data += kept[k].tolist()
+            data += [x for j in sorted(touched[k]) for x in (j, columns.index(j))]
+        records += [len(columns), first_coordinate, len(members), data_at + len(data)]
+        data += tie_records
+    group_of_q_at = data_at + len(data)
+    header = [len(found), K.PLAN_HEADER, group_of_q_at, group_of_q_at + model.nq, largest]
+    return np.array([*header, *records, *data, *group_of_q, *place], np.int64)
+
+
+def q_of_v(model: Model) -> np.ndarray:
+    """(nv,): the entry of q that a velocity coordinate is the rate of; -1 for those of free and spherical joints."""
+    place = np.full(model.nv, -1)
+    for joint in model.joints:
+        if joint.nq == joint.nv:
+            place[joint.iv : joint.iv + joint.nv] = np.arange(joint.iq, joint.iq + joint.nq)
+    return place
+
+
+def position_limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """(lower, upper) (nq,): limits of the entries of q, infinite for free and spherical joints."""
+    lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+    place = q_of_v(model)
+    lower[place[place >= 0]], upper[place[place >= 0]] = model.position_lower[place >= 0], model.position_upper[place >= 0]
+    return lower, upper
+
+
+def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limits: bool = True,
+          rows: np.ndarray | None = None, enough: float = 3e-9, steps: int = STEPS) -> Closing:  # fmt: skip
+    """The least open postures that the coordinates `movable` reach from q (n, nq), within their limits if asked.
+
+    Levenberg's steps end where nothing more can be won: at closure, or, where rounded digits leave redundant loops no
+    exact one, at the least squares of the residual. `rows` (m,): those to close, all if None; `enough`: see the kernel.
+    Results do not depend on the number of threads.
+    """
+    check_configuration(model, "q", q, "q")
+    postures = np.array(q, np.float64, order="C")
+    n = len(postures)
+    plan = plan_for(model, np.sort(np.asarray(movable, np.int64)), rows)
+    lower = model.position_lower if limits else np.full(model.nv, -np.inf)
+    upper = model.position_upper if limits else np.full(model.nv, np.inf)
+    lower, upper = np.array(lower), np.array(upper)
+    residual, taken = np.empty((n, model.constraint_rows[0])), np.empty(n)
+
+    def run(start: int, stop: int) -> None:
+        K.close_range(model.handle, plan, lower, upper, enough, steps, postures, residual, taken, start, stop)
+
+    threads = get_threads()
+    if threads == 1 or n < SMALL_BATCH:
+        run(0, n)
+    else:
+        size = max(4, -(-n // (8 * threads)))
+        for task in [_pool(threads).submit(run, first, min(first + size, n)) for first in range(0, n, size)]:
+            task.result()
+    return Closing(postures, residual, taken.astype(np.int64))

@@ -3,38 +3,49 @@
     J[rows][:, dependent] vdot_dependent + J[rows][:, independent] vdot_independent = -bias[rows]
 
 Real files hold redundant rows (Kangaroo: 84 rows of rank 60, because planar linkages are closed by points), so rows are
-chosen first; papers/000 (6)-(8) takes them for granted. Motors are kept independent: what they drive is dependent.
+chosen first; papers/000 (6)-(8) takes them for granted. They are chosen once, at the posture where the file closes best:
+away from it, rounded or over-constrained linkages gain rank that no mechanism has (Kangaroo's hip: 8, then 10 of 12
+rows, open by 2 mm at the end of its strokes). Motors are kept independent: what they drive is dependent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.closing import CLOSED, close, file_posture
-from freeflyer.dynamics.closed.constraints import constraint_names, constraints
+from freeflyer.dynamics.closed import refusals
+from freeflyer.dynamics.closed.closing import CLOSED, close, file_posture, position_limits
+from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_residual
 from freeflyer.dynamics.closed.errors import LinkageError
+from freeflyer.dynamics.closed.factorisation import (
+    TOLERANCE,
+    condition,
+    dependent_columns,
+    independent_rows,
+    rank,
+    singular_values,
+)  # fmt: skip
 from freeflyer.dynamics.closed.structure import Structure, frozen, groups, structure
+from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import row
+from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 
-# Relative to a block's largest singular value. Files with rounded digits split at 2e-2 against 2e-7 (Kangaroo): a
-# smaller tolerance takes rounding for rank, a larger one takes a stretched leg for singular.
-TOLERANCE = 1e-6
+REDUNDANT = 5e-3  # m or rad: what redundant rows may stay open by where the independent ones are closed
+NEIGHBOURS, SPREAD = 4, 0.05  # postures near by that tell a singular posture from a linkage with too many motors; rad or m
 
 
 @dataclass(frozen=True)
 class Block:
-    """A sub-mechanism: loops that share no dependent coordinate with other blocks. All indices in ascending order.
+    """A sub-mechanism: loops that share no dependent coordinate with other blocks. All indices ascend.
 
     loops: names of its loops and couplings. rows (m,): independent constraint rows. dependent (m,): velocity coordinates
     that they determine. independent (n,): the other coordinates that they touch. all_rows: its rows with the redundant
-    ones. singular_values: of all_rows against all its coordinates. condition: of J[rows][:, dependent] with rows and
-    columns at unit length, so free of units.
+    ones. singular_values: of J[all_rows], largest first. condition: of J[rows][:, dependent] with columns and rows at
+    unit length, so free of units.
     """
 
     loops: tuple[str, ...]
@@ -47,6 +58,7 @@ class Block:
 
     @property
     def rank(self) -> int:
+        """How many coordinates it takes away."""
         return len(self.rows)
 
 
@@ -55,10 +67,10 @@ class Linkage:
     """The split of a closed robot's velocities at the posture q (nq,). Index arrays ascend, in tree order.
 
     rows (m,): independent constraint rows. dependent (m,): coordinates that the loops determine from the others.
-    independent (nu,): coordinates kept = base + actuated + free. base, actuated, passive: coordinates of the base, of
-    motors, of all other joints; free: passive ones that no loop determines (springs, rods that spin about themselves,
-    joints outside of any loop). rank = m. singular_values: of the whole Jacobian, largest first; tolerance: relative to a
-    block's largest, what counts as zero. blocks: sub-mechanisms, which share no dependent coordinate.
+    independent (nu,): coordinates kept = base + actuated + free, but for a base that loops to the world hold.
+    base, actuated, passive: coordinates of the base, of motors, of all other joints; free: passive ones that no loop
+    determines (springs, rods that spin about themselves, joints outside of any loop). rank = m. singular_values: of the
+    whole Jacobian, largest first; tolerance: relative to a block's largest, what counts as zero. blocks: sub-mechanisms.
     """
 
     q: np.ndarray
@@ -80,95 +92,172 @@ class Linkage:
         return max((b.condition for b in self.blocks), default=1.0)
 
 
-_assembled: WeakKeyDictionary[Model, Linkage] = WeakKeyDictionary()
+_reference: WeakKeyDictionary[Model, Linkage] = WeakKeyDictionary()
 
 
-def linkage(model: Model, q: ArrayLike | None = None) -> Linkage:
-    """The split at the assembled posture q (nq,); without q: at the file's posture, closed, remembered for each model."""
-    if q is None:
-        if model not in _assembled:
-            _assembled[model] = _linkage(model, assembled_posture(model))
-        return _assembled[model]
-    x = row(model, "q", q, "q")
-    if x.ndim != 1:
-        raise InputError(f"linkage takes one posture (nq = {model.nq},), got shape {x.shape}", shape=x.shape)
-    return _linkage(model, x)
+def linkage(model: Model, q: ArrayLike | None = None, *, underactuated: bool = True) -> Linkage:
+    """The split at the assembled posture q (nq,); without q: at the file's posture, closed; remembered for each model.
+
+    Rows are those of the file's posture. underactuated=False refuses passive joints that no loop determines: too few
+    motors. Errors: LinkageError for motors that other motors determine, for singular postures and for open ones.
+    """
+    found = reference(model) if q is None else _at(model, row(model, "q", q, "q"))
+    if not underactuated and len(found.free):
+        raise refusals.too_few_motors(model, found.free)
+    return found
+
+
+def reference(model: Model) -> Linkage:
+    """The split at the file's posture, closed within the joints' limits; near by, if that posture is singular."""
+    if model not in _reference:
+        q = assembled_posture(model)
+        try:
+            found = _split(model, q)
+        except LinkageError as error:
+            if "singular" not in error.data:
+                raise
+            beside = next((x for x in _neighbours(model, q) if _is_regular(model, x)), None)
+            if beside is None:
+                raise
+            found = _split(model, beside)
+        _reference[model] = _polished(model, found)
+    return _reference[model]
 
 
 def assembled_posture(model: Model) -> np.ndarray:
     """q (nq,): the file's posture with its loops closed, by the joints without motors if they can, else by all."""
     s = structure(model)
-    q = file_posture(model)
+    q = np.clip(file_posture(model), *position_limits(model))
     if not len(s.rows):
         return q
-    closed, r, _ = close(model, q, s.passive)
-    if np.abs(r).max() > CLOSED:
-        closed, r, _ = close(model, q, np.concatenate([s.passive, s.actuated]))
-    return closed
+    closed = close(model, q[None], s.passive)
+    if np.abs(closed.residual).max() > CLOSED:
+        closed = close(model, q[None], np.concatenate([s.passive, s.actuated]))
+    if np.abs(closed.residual).max() > CLOSED:
+        closed = close(model, q[None], np.concatenate([s.passive, s.actuated, s.base]), limits=False)
+    return closed.q[0]
 
 
-def _linkage(model: Model, q: np.ndarray) -> Linkage:
+def _at(model: Model, q: np.ndarray) -> Linkage:
+    """The split at q, with the reference's rows where there is one."""
+    if q.ndim != 1:
+        raise InputError(f"linkage takes one posture (nq = {model.nq},), got shape {q.shape}", shape=q.shape)
+    check_configuration(model, "q", q, "q")
+    try:
+        known = reference(model)
+    except LinkageError:
+        return _split(model, q)
+    residual = np.abs(constraint_residual(model, q))
+    refusals.check_closed(model, residual, known.rows, CLOSED, REDUNDANT)
+    J = constraint_jacobian(model, q)
+    blocks = tuple(_again(model, b, J) for b in known.blocks)
+    return _gathered(model, q, J, blocks)
+
+
+def _again(model: Model, block: Block, J: np.ndarray) -> Block:
+    """The block at another posture: the same rows, and the same dependent coordinates while they are well determined."""
     s = structure(model)
-    r, J = constraints(model, q)
-    worst = int(np.argmax(np.abs(r))) if len(r) else 0
-    if len(r) and abs(r[worst]) > CLOSED:
-        raise LinkageError(
-            f"the posture is open by {abs(r[worst]):.3g} at {constraint_names(model)[worst]!r}: the rank of an open linkage "
-            "says nothing; assemble it first (freeflyer.loops.assemble)",
-            row=constraint_names(model)[worst], gap=float(abs(r[worst])),
-        )  # fmt: skip
-    motors = set(s.actuated.tolist())
-    blocks = tuple(_block(model, s, J, g) for g in groups([set(c.tolist()) - motors for c in s.coordinates]))
-    dependent = np.sort(np.concatenate([b.dependent for b in blocks])) if blocks else np.empty(0, np.int64)
-    rows = np.sort(np.concatenate([b.rows for b in blocks])) if blocks else np.empty(0, np.int64)
-    independent = np.setdiff1d(np.arange(model.nv), dependent)
-    values = np.linalg.svd(J, compute_uv=False) if len(r) else np.empty(0)
-    free = np.setdiff1d(s.passive, dependent)
-    return Linkage(
-        frozen(q.copy()), frozen(rows), frozen(dependent), frozen(independent), s.base, s.actuated, s.passive,
-        frozen(free), len(rows), frozen(values), TOLERANCE, blocks,
+    columns = np.union1d(block.dependent, block.independent)
+    A = J[block.rows]
+    values = singular_values(J[block.all_rows])
+    smallest = TOLERANCE * singular_values(A)[0] if len(A) else 0.0
+    dependent = block.dependent
+    if rank(A[:, dependent], smallest) < len(dependent):
+        dependent = dependent_columns(A, _classes(s, columns), len(block.rows), smallest)
+        if len(dependent) < len(block.rows):
+            raise refusals.singular_posture(model, block.loops, np.intersect1d(columns, s.actuated))
+    independent = np.setdiff1d(columns, dependent)
+    return replace(
+        block, dependent=frozen(dependent), independent=frozen(independent), singular_values=frozen(values),
+        condition=condition(A[:, dependent]),
     )  # fmt: skip
 
 
-def _block(model: Model, s: Structure, J: np.ndarray, ties: list[int]) -> Block:
-    """Rank-revealing factorisation of the ties' rows: columns of passive joints first, then the base's."""
-    from scipy.linalg import qr
+def _split(model: Model, q: np.ndarray) -> Linkage:
+    """The split at q from nothing else."""
+    s = structure(model)
+    residual = np.abs(constraint_residual(model, q))
+    refusals.check_closed(model, residual, np.arange(len(residual)), CLOSED, CLOSED)
+    J = constraint_jacobian(model, q)
+    motors = set(s.actuated.tolist())
+    found = groups([set(c.tolist()) - motors for c in s.coordinates])
+    return _gathered(model, q, J, tuple(_block(model, s, q, J, members) for members in found))
 
+
+def _gathered(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ...]) -> Linkage:
+    s, none = structure(model), np.empty(0, np.int64)
+    dependent = np.sort(np.concatenate([none, *(b.dependent for b in blocks)]))
+    rows = np.sort(np.concatenate([none, *(b.rows for b in blocks)]))
+    independent = np.setdiff1d(np.arange(model.nv), dependent)
+    return Linkage(
+        q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent), base=s.base,
+        actuated=s.actuated, passive=s.passive, free=frozen(np.setdiff1d(s.passive, dependent)), rank=len(rows),
+        singular_values=frozen(singular_values(J)), tolerance=TOLERANCE, blocks=blocks,
+    )  # fmt: skip
+
+
+def _classes(s: Structure, columns: np.ndarray) -> list[np.ndarray]:
+    """Coordinates in the order in which they become dependent: passive ones, sprung ones, the base's; never motors."""
+    passive = np.intersect1d(columns, s.passive)
+    sprung = np.isin(passive, s.sprung)
+    return [passive[~sprung], passive[sprung], np.intersect1d(columns, s.base)]
+
+
+def _block(model: Model, s: Structure, q: np.ndarray, J: np.ndarray, ties: list[int]) -> Block:
+    """Rank-revealing factorisation of the ties' rows."""
+    loops = tuple(s.names[k] for k in ties)
     all_rows = np.concatenate([s.rows[k] for k in ties])
     columns = np.unique(np.concatenate([s.coordinates[k] for k in ties]))
     A = J[all_rows]
-    values = np.linalg.svd(A[:, columns], compute_uv=False)
-    smallest = TOLERANCE * values[0]
-    rank = int(np.sum(values > smallest))
-    dependent: list[int] = []
-    rest = A.copy()
-    for kind in (s.passive, s.base):
-        candidates = np.intersect1d(columns, kind)
-        if len(dependent) < rank and len(candidates):
-            order = qr(rest[:, candidates], mode="economic", pivoting=True)[2]
-            n = int(np.sum(np.linalg.svd(rest[:, candidates], compute_uv=False) > smallest))
-            dependent += candidates[order[: min(n, rank - len(dependent))]].tolist()
-            Q = np.linalg.qr(A[:, dependent])[0]
-            rest = A - Q @ (Q.T @ A)
-    if len(dependent) < rank:
-        moved = [s.owner[j] for j in np.intersect1d(columns, s.actuated)]
-        raise LinkageError(
-            f"the loops {', '.join(s.names[k] for k in ties)} leave less freedom than there are motors: of "
-            f"{', '.join(dict.fromkeys(moved))} {rank - len(dependent)} move only as the others allow, or the posture is singular",
-            loops=[s.names[k] for k in ties], motors=moved,
-        )  # fmt: skip
-    dep = np.array(sorted(dependent), dtype=np.int64)
-    chosen = qr(A[:, dep].T, mode="r", pivoting=True)[1][: len(dep)]
-    rows = np.sort(all_rows[chosen])
+    values = singular_values(A)
+    size, classes = rank(A), _classes(s, columns)
+    dependent = dependent_columns(A, classes, size, TOLERANCE * values[0])
+    if len(dependent) < size or len(dependent) < len(np.intersect1d(columns, s.passive)):
+        near = _ranks_near_by(model, s, q, all_rows, columns)
+        if near is not None and near[1] == near[0] and near[1] > len(dependent):
+            raise refusals.singular_posture(model, loops, np.intersect1d(columns, s.actuated))
+    if len(dependent) < size:
+        raise refusals.too_many_motors(model, loops, np.intersect1d(columns, s.actuated), A, dependent, size)
+    rows = all_rows[independent_rows(A[:, dependent])]
     return Block(
-        tuple(s.names[k] for k in ties), frozen(rows), frozen(dep), frozen(np.setdiff1d(columns, dep)),
-        frozen(all_rows), frozen(values), unit_free_condition(J[np.ix_(rows, dep)]),
+        loops, frozen(rows), frozen(dependent), frozen(np.setdiff1d(columns, dependent)), frozen(np.sort(all_rows)),
+        frozen(values), condition(J[np.ix_(rows, dependent)]),
     )  # fmt: skip
 
 
-def unit_free_condition(A: np.ndarray) -> float:
-    """Condition number of a square matrix whose columns, then rows are scaled to unit length."""
-    if not A.size:
-        return 1.0
-    A = A / np.linalg.norm(A, axis=0)
-    return float(np.linalg.cond(A / np.linalg.norm(A, axis=1, keepdims=True)))
+def _neighbours(model: Model, q: np.ndarray) -> list[np.ndarray]:
+    """Closed postures a little way off."""
+    s, rng = structure(model), np.random.default_rng(0)
+    joints = np.concatenate([s.passive, s.actuated])
+    steps = np.zeros((NEIGHBOURS, model.nv))
+    steps[:, joints] = SPREAD * rng.standard_normal((NEIGHBOURS, len(joints)))
+    closed = close(model, integrate(model, q, steps), joints)
+    return [x for x, r in zip(closed.q, closed.residual) if np.abs(r).max(initial=0.0) < CLOSED]
+
+
+def _ranks_near_by(
+    model: Model, s: Structure, q: np.ndarray, rows: np.ndarray, columns: np.ndarray
+) -> tuple[int, int] | None:
+    """The largest (rank of the rows, rank of the coordinates without motors) at neighbours; None without neighbours."""
+    without = np.setdiff1d(columns, s.actuated)
+    found = []
+    for x in _neighbours(model, q):
+        A = constraint_jacobian(model, x)[rows]
+        found.append((rank(A), rank(A[:, without], TOLERANCE * singular_values(A)[0])))
+    return max(found, default=None)
+
+
+def _is_regular(model: Model, q: np.ndarray) -> bool:
+    try:
+        _split(model, q)
+    except LinkageError:
+        return False
+    return True
+
+
+def _polished(model: Model, found: Linkage) -> Linkage:
+    """The reference with its independent rows closed to the last digit."""
+    if not len(found.rows):
+        return found
+    closed = close(model, found.q[None], found.dependent, limits=False, rows=found.rows)
+    return replace(found, q=frozen(closed.q[0].copy()))

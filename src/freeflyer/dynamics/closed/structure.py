@@ -20,7 +20,8 @@ class Structure:
 
     names: of the ties, loops first. rows: for each tie its constraint rows. coordinates: for each tie the velocity
     coordinates of the joints on its way round. base, actuated, passive (n,): the coordinates of the floating (or planar)
-    base, of the motors, and of all other joints. owner: the joint's name of each coordinate (nv).
+    base, of the motors, and of all other joints; sprung: those of passive joints with springs. owner: the joint's name of
+    each coordinate (nv).
     """
 
     names: tuple[str, ...]
@@ -29,6 +30,7 @@ class Structure:
     base: np.ndarray
     actuated: np.ndarray
     passive: np.ndarray
+    sprung: np.ndarray
     owner: tuple[str, ...]
 
 
@@ -44,7 +46,8 @@ def structure(model: Model) -> Structure:
 
 def _structure(model: Model) -> Structure:
     owner = [""] * model.nv
-    kinds: dict[str, list[int]] = {"base": [], "actuated": [], "passive": []}
+    kinds: dict[str, list[int]] = {"base": [], "actuated": [], "passive": [], "sprung": []}
+    springs = {j.name for j in model.description.joints if j.sprung}
     motors = set(model.actuated)
     for joint in model.joints:
         here = range(joint.iv, joint.iv + joint.nv)
@@ -53,6 +56,7 @@ def _structure(model: Model) -> Structure:
         else:
             kind = "base" if joint.kind in BASES and joint.parent == WORLD else "passive"
         kinds[kind] += here
+        kinds["sprung"] += here if kind == "passive" and joint.name in springs else ()
         for i in here:
             owner[i] = joint.name
     rows, coordinates, first = [], [], 0
@@ -66,8 +70,8 @@ def _structure(model: Model) -> Structure:
         rows.append(frozen(np.array([first + k])))
         coordinates.append(frozen(np.array(sorted(ends))))
     names = [loop.name for loop in model.loops] + [c.name for c in model.description.couplings]
-    base, actuated, passive = (frozen(np.array(sorted(kinds[k]), dtype=np.int64)) for k in ("base", "actuated", "passive"))
-    return Structure(tuple(names), tuple(rows), tuple(coordinates), base, actuated, passive, tuple(owner))
+    base, actuated, passive, sprung = (frozen(np.array(sorted(kinds[k]), dtype=np.int64)) for k in kinds)
+    return Structure(tuple(names), tuple(rows), tuple(coordinates), base, actuated, passive, sprung, tuple(owner))
 
 
 def _loop_coordinates(model: Model, k: int) -> np.ndarray:

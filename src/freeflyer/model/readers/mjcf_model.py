@@ -104,7 +104,8 @@ def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, n
         anchor = m.jnt_pos[j].copy()
     sizes = {"initial": joint_sizes(our_kind)[0]}
     values |= {f: v for f, v in extras.fields.get(name, {}).items() if len(v) == sizes.get(f, nv)}
-    return Step(Joint(name, our_kind, "", "", axis=axis, **values), anchor, turn)
+    sprung = bool(m.jnt_stiffness[j])
+    return Step(Joint(name, our_kind, "", "", axis=axis, sprung=sprung, **values), anchor, turn)
 
 
 def _bound(m: Any, j: int, name: str, notes: list[str]) -> float:

@@ -1,0 +1,85 @@
+"""What is said of linkages that cannot be split: open, singular, with too many motors or too few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from freeflyer.dynamics.closed.constraints import constraint_loops, constraint_names
+from freeflyer.dynamics.closed.errors import LinkageError
+from freeflyer.dynamics.closed.factorisation import TOLERANCE
+from freeflyer.dynamics.closed.structure import structure
+from freeflyer.model.model import Model
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    """Names in quotes, the first few of many."""
+    known = list(dict.fromkeys(names))
+    shown = ", ".join(repr(n) for n in known[:most])
+    return shown + (f", ... ({len(known)} in all)" if len(known) > most else "")
+
+
+def check_closed(model: Model, residual: np.ndarray, rows: np.ndarray, closed: float, redundant: float) -> None:
+    """LinkageError where |residual| (r,) exceeds `closed` in the rows, or `redundant` in the others."""
+    allowed = np.full(len(residual), redundant)
+    allowed[rows] = closed
+    excess = residual / allowed
+    if not len(excess) or excess.max() <= 1.0:
+        return
+    worst = int(np.argmax(excess))
+    loop, gap = constraint_loops(model)[worst], float(residual[worst])
+    raise LinkageError(
+        f"the posture leaves loop {loop!r} of {model.name!r} open by {gap:.3g} (row {constraint_names(model)[worst]!r}, m or "
+        "rad): the rank of an open linkage says nothing; assemble it first (freeflyer.loops.assemble)",
+        loop=loop, gap=gap,
+    )  # fmt: skip
+
+
+def singular_posture(model: Model, loops: Sequence[str], motors: np.ndarray) -> LinkageError:
+    """The loops determine fewer joints at this posture than near by."""
+    driven = f" by the motors {listed(structure(model).owner[j] for j in motors)}" if len(motors) else ""
+    return LinkageError(
+        f"the posture is singular: here the loops {listed(loops)} of {model.name!r} determine fewer joints than near by, so "
+        f"their passive joints are not driven{driven}. Move away from it (a stretched or folded linkage), or limit the strokes",
+        singular=True, loops=tuple(loops),
+    )  # fmt: skip
+
+
+def too_many_motors(
+    model: Model, loops: Sequence[str], motors: np.ndarray, A: np.ndarray, dependent: np.ndarray, size: int
+) -> LinkageError:
+    """The loops leave fewer freedoms than there are motors."""
+    owner = structure(model).owner
+    Q = np.linalg.qr(A[:, dependent])[0] if len(dependent) else np.zeros((len(A), 0))
+    rest = A - Q @ (Q.T @ A)  # what remains of the rows once the passive joints have moved as they must
+    tied = [j for j in motors if np.abs(rest[:, j]).max() > TOLERANCE * np.abs(A).max()]
+    excess = size - len(dependent)
+    if not model.description.actuated:
+        return LinkageError(
+            f"{model.name!r} does not say which joints have motors, and the loops {listed(loops)} do not leave them all free: "
+            "name the motors (`actuated` of a loop file, `name_mot`, or <actuator> in MJCF)",
+            loops=tuple(loops),
+        )  # fmt: skip
+    if excess >= len(tied):
+        return LinkageError(
+            f"the loops {listed(loops)} of {model.name!r} over-constrain it: its motors {listed(owner[j] for j in tied)} cannot "
+            "move at all. Tie fewer directions (mask), or free a joint",
+            loops=tuple(loops), motors=tuple(owner[j] for j in tied),
+        )  # fmt: skip
+    return LinkageError(
+        f"{model.name!r} has too many motors: of {listed(owner[j] for j in tied)} in the loops {listed(loops)} only "
+        f"{len(tied) - excess} can move on their own, the other{'s follow' if excess > 1 else ' follows'} from them. Declare "
+        f"{excess} of them passive, tie fewer directions, or assemble a posture that is not singular",
+        loops=tuple(loops), motors=tuple(owner[j] for j in tied),
+    )  # fmt: skip
+
+
+def too_few_motors(model: Model, free: np.ndarray) -> LinkageError:
+    """Passive joints that neither motors nor loops determine."""
+    names = [structure(model).owner[j] for j in free]
+    return LinkageError(
+        f"{model.name!r} has too few motors: nothing determines {listed(names)} ({len(free)} coordinates). Give them motors, "
+        "tie them by a loop or a coupling, or lock them (freeflyer.lock_joints)",
+        joints=tuple(dict.fromkeys(names)),
+    )  # fmt: skip

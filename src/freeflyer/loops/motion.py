@@ -1,0 +1,69 @@
+"""Keeping loops closed along a motion: postures and velocities projected back onto the linkage's manifold."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.closed import refusals
+from freeflyer.dynamics.closed.closing import CLOSED, close
+from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_loops
+from freeflyer.dynamics.closed.errors import AssemblyError
+from freeflyer.dynamics.closed.factorisation import TOLERANCE, unit_free
+from freeflyer.dynamics.closed.linkage import REDUNDANT, linkage
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.model import Model
+
+
+def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+    """(q, v) with the loops closed again after a step: q (..., nq), v (..., nv), or None for v where none is given.
+
+    Independent coordinates stay as they are; dependent ones follow by Newton's steps (a step of an integrator leaves
+    little to do) and v_dependent = -J_dependent^-1 J_independent v_independent, papers/000 (8). Errors: AssemblyError
+    where the loops do not close from there; LinkageError in singular postures.
+    """
+    x = row(model, "q", q, "q")
+    check_configuration(model, "q", x, "q")
+    split = linkage(model)
+    if len(split.rows):
+        closed = close(model, x.reshape(-1, model.nq), split.dependent, limits=False, rows=split.rows)
+        gap = np.abs(closed.residual)
+        wrong = (gap[:, split.rows].max(axis=1) > CLOSED) | (gap.max(axis=1) > REDUNDANT)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            worst = int(np.argmax(gap[at]))
+            loop = constraint_loops(model)[worst]
+            raise AssemblyError(
+                f"loop {loop!r} of {model.name!r} does not close again: it stays open by {gap[at, worst]:.3g} (m or rad). The "
+                "motors have gone where the linkage cannot follow, or the step was too long",
+                loop=loop, gap=float(gap[at, worst]), index=at,
+            )  # fmt: skip
+        x = closed.q.reshape(x.shape)
+    return x.copy(), None if v is None else project_velocity(model, x, v)
+
+
+def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """v (..., nv) with its dependent entries replaced by what the loops ask for: J v = 0 at the closed posture q."""
+    x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")
+    check_configuration(model, "v", rates, "v")
+    try:
+        lead = np.broadcast_shapes(x.shape[:-1], rates.shape[:-1])
+    except ValueError:
+        raise InputError(f"the leading (batch) axes of q {x.shape} and v {rates.shape} do not broadcast together") from None
+    rates = np.array(np.broadcast_to(rates, (*lead, model.nv)))
+    J = constraint_jacobian(model, x)
+    for block in linkage(model).blocks:
+        if not block.rank:
+            continue
+        D = J[..., block.rows[:, None], block.dependent]
+        if np.linalg.svd(_unit_free(D), compute_uv=False)[..., -1].min() < TOLERANCE:
+            raise refusals.singular_posture(model, block.loops, np.empty(0, np.int64))
+        driven = np.einsum("...ij,...j->...i", J[..., block.rows[:, None], block.independent], rates[..., block.independent])
+        rates[..., block.dependent] = -np.linalg.solve(D, driven[..., None])[..., 0]
+    return rates
+
+
+def _unit_free(D: np.ndarray) -> np.ndarray:
+    flat = D.reshape(-1, *D.shape[-2:])
+    return np.array([unit_free(x) for x in flat]).reshape(D.shape)
