@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import FrozenInstanceError
 
 import numpy as np
+import pin_built
 import pinocchio as pin
 import pytest
 from answers import relative
-from peers import peer
+from peers import Peer, peer
 from robots_on_disk import example, needs_examples
 from tangent import DIFFERENCE, State, derivative, robots, state
 
@@ -80,23 +81,32 @@ def test_rate_of_momentum_is_what_external_forces_do() -> None:
     np.testing.assert_allclose(rate, [*weight, 0.0, 0.0, 0.0], atol=1e-10 * model.mass)
 
 
+def compared(model: ff.Model, p: Peer | pin_built.Built, count: int) -> None:
+    """At random states."""
+    q, v, a = state(model, np.random.default_rng(3), (count,))
+    D, E = ff.centroidal_momentum_derivatives(model, q, v), ff.centroidal_momentum_rate_derivatives(model, q, v, a)
+    rate = ff.centroidal_momentum_rate(model, q, v, a)
+    for k in range(count):
+        x = p.q(q[k]), p.spread @ v[k], p.spread @ a[k]
+        theirs = pin.computeCentroidalDynamicsDerivatives(p.model, p.data, *x)
+        ours = D.dq[k], E.dq[k], E.dv[k], E.da[k]
+        errors = (relative(o, np.array(t) @ p.spread, 2, floor=1.0) for o, t in zip(ours, theirs, strict=True))
+        assert max(errors) < EXACT
+        theirs = pin.computeCentroidalMomentumTimeVariation(p.model, p.data, *x).vector
+        assert relative(rate[k], theirs, 1, floor=1.0) < EXACT
+
+
 @needs_examples
 @pytest.mark.parametrize("name", URDFS)
 def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
     path = example(name)
     model = ff.load(path, base="free")
-    p = peer(model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()))
-    G = p.spread
-    q, v, a = state(model, np.random.default_rng(3), (4,))
-    D, E = ff.centroidal_momentum_derivatives(model, q, v), ff.centroidal_momentum_rate_derivatives(model, q, v, a)
-    rate = ff.centroidal_momentum_rate(model, q, v, a)
-    for k in range(4):
-        x = p.q(q[k]), G @ v[k], G @ a[k]
-        theirs = pin.computeCentroidalDynamicsDerivatives(p.model, p.data, *x)
-        ours = D.dq[k], E.dq[k], E.dv[k], E.da[k]
-        assert max(relative(o, np.array(t) @ G, 2) for o, t in zip(ours, theirs, strict=True)) < EXACT
-        theirs = pin.computeCentroidalMomentumTimeVariation(p.model, p.data, *x).vector
-        assert relative(rate[k], theirs, 1) < EXACT
+    compared(model, peer(model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())), 4)
+
+
+@each_robot
+def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> None:
+    compared(ROBOTS[robot], pin_built.built(ROBOTS[robot]), 2)
 
 
 def test_far_from_the_origin() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pin_built
 import pinocchio as pin
 import pytest
 from answers import EXPRESSED, relative
@@ -87,7 +88,7 @@ def test_along_the_motion_they_add_up_to_the_acceleration(robot: str) -> None:
             assert relative(D.dq @ v + D.dv @ a, A, 1, floor=1.0) < EXACT
 
 
-def pinocchios(p: Peer, x: tuple[np.ndarray, ...], number: int, expressed: str) -> list[np.ndarray]:
+def pinocchios(p: Peer | pin_built.Built, x: tuple[np.ndarray, ...], number: int, expressed: str) -> list[np.ndarray]:
     """dV/dq, dV/dv, dA/dq, dA/dv, dA/da in Pinocchio's coordinates.
 
     Its LOCAL_WORLD_ALIGNED derivatives are those of spatial motions at a fixed point. Ours are of the numbers themselves: of
@@ -98,6 +99,13 @@ def pinocchios(p: Peer, x: tuple[np.ndarray, ...], number: int, expressed: str) 
     pin.updateFramePlacements(m, d)
     Vq, Vv = (np.array(D) for D in pin.getFrameVelocityDerivatives(m, d, number, frame))
     _, Aq, Av, J = (np.array(D) for D in pin.getFrameAccelerationDerivatives(m, d, number, frame))
+    if expressed != "body" and any(joint.nv in (3, 6) for joint in list(m.joints)[2:]):
+        # Its dA/dq in world axes misses a term beyond a joint of several columns within the tree, as its own differences show
+        # (4.1; off by 1 here). In LOCAL it is right: turned and moved along by J, that is the same.
+        _, Aq, _, S = pin.getFrameAccelerationDerivatives(m, d, number, pin.LOCAL)
+        X, A = d.oMf[number], pin.getFrameAcceleration(m, d, number, pin.LOCAL)
+        X = X if expressed == "world" else pin.SE3(X.rotation, np.zeros(3))
+        Aq = X.toActionMatrix() @ (Aq - A.action @ S)
     if expressed == "mixed":
         V, A = pin.getFrameVelocity(m, d, number, frame), pin.getFrameAcceleration(m, d, number, frame)
         l, w, dw = V.linear, V.angular, A.angular
@@ -108,23 +116,33 @@ def pinocchios(p: Peer, x: tuple[np.ndarray, ...], number: int, expressed: str) 
     return [Vq, Vv, Aq, Av, J]
 
 
+def compared(model: ff.Model, p: Peer | pin_built.Built, count: int, links: tuple[str, ...]) -> None:
+    """At random states."""
+    q, v, a = state(model, np.random.default_rng(2), (count,))
+    for link in links:
+        for expressed in EXPRESSED:
+            V = ff.frame_velocity_derivatives(model, q, v, link, expressed)
+            A = ff.frame_acceleration_derivatives(model, q, v, a, link, expressed)
+            for k in range(count):
+                x = p.q(q[k]), p.spread @ v[k], p.spread @ a[k]
+                ours = V.dq[k], V.dv[k], A.dq[k], A.dv[k], A.da[k]
+                theirs = pinocchios(p, x, p.links[link], expressed)
+                errors = (relative(o, t @ p.spread, 2, floor=1.0) for o, t in zip(ours, theirs, strict=True))
+                assert max(errors) < EXACT, (link, expressed)
+
+
 @needs_examples
 @pytest.mark.parametrize("name", URDFS)
 def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
     path = example(name)
     model = ff.load(path, base="free")
     p = peer(model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()))
-    G, links = p.spread, model.link_names[::4]
-    q, v, a = state(model, np.random.default_rng(2), (3,))
-    for link in links:
-        for expressed in EXPRESSED:
-            V = ff.frame_velocity_derivatives(model, q, v, link, expressed)
-            A = ff.frame_acceleration_derivatives(model, q, v, a, link, expressed)
-            for k in range(3):
-                x = p.q(q[k]), G @ v[k], G @ a[k]
-                ours = V.dq[k], V.dv[k], A.dq[k], A.dv[k], A.da[k]
-                theirs = pinocchios(p, x, p.links[link], expressed)
-                assert max(relative(o, t @ G, 2, floor=1.0) for o, t in zip(ours, theirs)) < EXACT, (link, expressed)
+    compared(model, p, 3, model.link_names[::4])
+
+
+@each_robot
+def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> None:
+    compared(ROBOTS[robot], pin_built.built(ROBOTS[robot]), 2, frames(ROBOTS[robot]))
 
 
 def test_far_from_the_origin_no_digit_is_lost() -> None:

@@ -29,8 +29,9 @@ from freeflyer.kernels.algebra import (
     subtract,
 )  # fmt: skip
 from freeflyer.kernels.centroidal import com_of, total_mass
-from freeflyer.kernels.columns import inertia_of, inertia_tiles, root_direction, root_inertias, subtree_inertias
+from freeflyer.kernels.columns import inertia_of, inertia_tiles, root_direction, root_inertias
 from freeflyer.kernels.composite import (
+    COMPOSITE,
     MOTION,
     column_range,
     coordinate,
@@ -43,8 +44,8 @@ from freeflyer.kernels.coriolis import motion_cross, particle_rates
 from freeflyer.kernels.joints import add_column, body_floats
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import FREE_AT, MASS, N_BODIES, N_V, SUBTREE_MASS
-from freeflyer.kernels.memory import load, load_int, store
-from freeflyer.kernels.poses import position, root_position
+from freeflyer.kernels.memory import load, load_int, row_step, store, tile_at
+from freeflyer.kernels.poses import add_spaced3, position, root_position, spaced3
 
 MOVED = 12  # a body's velocity and spatial acceleration at the root body's origin
 RATES = 18  # of a subtree: rate of its momentum (6), linear momentum (3), matrix K (9) of coriolis.py
@@ -82,6 +83,16 @@ def gather(topology, work, to, size):
         here, there = to + size * i, to + size * parent_of(topology, i)
         for k in range(0, size, 3):
             accumulate3(work, there + k, load3(work, here + k))
+
+
+@kernel
+def gather_inertias(topology, work, to):
+    """Inertias of bodies in tiles become those of subtrees."""
+    step = row_step(work)
+    for i in range(load_int(topology, N_BODIES), 0, -1):
+        here, there = to + tile_at(work, COMPOSITE, i), to + tile_at(work, COMPOSITE, parent_of(topology, i))
+        for k in range(0, COMPOSITE, 3):
+            add_spaced3(work, there + k * step, spaced3(work, here + k * step))
 
 
 @kernel
@@ -147,21 +158,20 @@ def put(out, nv, j, x, f, t):
 @kernel
 def momentum_derivatives(topology, parameters, q, v, out):
     """out (12, nv): derivatives of the centroidal momentum with q, then with v."""
-    n, nv, bodies = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
-    composites = bodies + inertia_tiles(topology)
-    motions = composites + inertia_tiles(topology)
+    n, nv, inertias = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
+    motions = inertias + inertia_tiles(topology)
     momenta = motions + MOTION * (n + 1)
-    work = kinematics_workspace(topology, parameters, q, 2 * inertia_tiles(topology) + (MOTION + 6) * (n + 1))
-    root_inertias(topology, parameters, work, bodies)
-    subtree_inertias(topology, parameters, work, composites)
-    root_momenta(topology, parameters, work, v, bodies, motions, momenta)
+    work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + (MOTION + 6) * (n + 1))
+    root_inertias(topology, parameters, work, inertias)
+    root_momenta(topology, parameters, work, v, inertias, motions, momenta)
+    gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, momenta)
     for k in range(12 * nv):
         store(out, k, 0.0)
     for i in range(1, n + 1):
         m, here = load(parameters, body_floats(i) + SUBTREE_MASS), momenta + 6 * i
         there, x = motions + MOTION * parent_of(topology, i), from_center(topology, work, i, center)
-        h, I = inertia_of(work, composites, i)
+        h, I = inertia_of(work, inertias, i)
         L, W, P, Q = load3(work, there), load3(work, there + 3), load3(work, here), load3(work, here + 3)
         first, end = column_range(topology, i)
         for c in range(first, end):
@@ -177,22 +187,15 @@ def momentum_derivatives(topology, parameters, q, v, out):
 
 
 @inlined
-def rate_room(topology):
-    """How many entries `rate_work` takes behind the kinematics."""
-    return 2 * inertia_tiles(topology) + (MOVED + RATES) * (load_int(topology, N_BODIES) + 1)
-
-
-@inlined
 def rate_work(topology, parameters, q, v, a):
-    """(work, inertias of subtrees, motions, rates): kinematics, and where the records behind it begin."""
-    bodies = load_int(topology, FREE_AT)
-    composites = bodies + inertia_tiles(topology)
-    motions = composites + inertia_tiles(topology)
-    rates = motions + MOVED * (load_int(topology, N_BODIES) + 1)
-    work = kinematics_workspace(topology, parameters, q, rate_room(topology))
-    root_inertias(topology, parameters, work, bodies)
-    root_rates(topology, parameters, work, v, a, bodies, motions, rates)
-    return work, composites, motions, rates
+    """(work, inertias of bodies, motions, rates): kinematics, and where the records behind it begin."""
+    bodies, inertias = load_int(topology, N_BODIES) + 1, load_int(topology, FREE_AT)
+    motions = inertias + inertia_tiles(topology)
+    rates = motions + MOVED * bodies
+    work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + (MOVED + RATES) * bodies)
+    root_inertias(topology, parameters, work, inertias)
+    root_rates(topology, parameters, work, v, a, inertias, motions, rates)
+    return work, inertias, motions, rates
 
 
 @kernel
@@ -213,15 +216,15 @@ def momentum_rate(topology, parameters, q, v, a, b):
 def momentum_rate_derivatives(topology, parameters, q, v, a, out):
     """out (18, nv): derivatives of the rate of the centroidal momentum with q, then v, then a."""
     nv = load_int(topology, N_V)
-    work, composites, motions, rates = rate_work(topology, parameters, q, v, a)
-    subtree_inertias(topology, parameters, work, composites)
+    work, inertias, motions, rates = rate_work(topology, parameters, q, v, a)
+    gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, rates)
     for k in range(18 * nv):
         store(out, k, 0.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, x = load(parameters, body_floats(i) + SUBTREE_MASS), from_center(topology, work, i, center)
         there, here, to = motions + MOVED * parent_of(topology, i), motions + MOVED * i, rates + RATES * i
-        h, I = inertia_of(work, composites, i)
+        h, I = inertia_of(work, inertias, i)
         P, Q, p, K = load3(work, to), load3(work, to + 3), load3(work, to + 6), load9(work, to + 9)
         L, W, X, Y = load3(work, there), load3(work, there + 3), load3(work, there + 6), load3(work, there + 9)
         V, U = load3(work, here), load3(work, here + 3)
