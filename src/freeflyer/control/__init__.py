@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from freeflyer.control.tracking import Tracker, track
 
 __all__ = [
-    "Controllability", "Equilibrium", "Inputs", "Regulator", "Simulation", "Tracker", "controllability", "energy_costs", "equilibrium",
-    "joint_inputs", "lqr", "rotor_inputs", "simulate", "thruster_inputs", "track", "wrench_inputs",
+    "Controllability", "Equilibrium", "Inputs", "Regulator", "Simulation", "Tracker", "controllability", "energy_costs",
+    "equilibrium", "joint_inputs", "lqr", "rotor_inputs", "simulate", "thruster_inputs", "track", "wrench_inputs",
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use

@@ -14,6 +14,7 @@ import numpy as np
 
 from freeflyer.control.words import coordinate_names, direction_in_words
 from freeflyer.errors import InputError
+from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 
 RANK = 1e-9  # of the size of A: what counts as a new direction
@@ -42,7 +43,7 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
     Errors: InputError for other shapes and for what is not finite.
     """
     n = model.nv
-    M, A, B = (np.asarray(x, dtype=float) for x in (M, A, B))
+    M, A, B = real_array("M", M), real_array("A", A), real_array("B", B)
     if M.shape != (n, n) or A.shape != (2 * n, 2 * n) or B.ndim != 2 or B.shape[0] != 2 * n:
         raise InputError(
             f"expected M ({n}, {n}), A ({2 * n}, {2 * n}) and B ({2 * n}, m) of one state, got {M.shape}, {A.shape}, {B.shape}"

@@ -81,7 +81,8 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
         chosen = model.actuated if joints is None else tuple(joints)
     except TypeError:
         raise InputError(f"joints must list the names of joints, got {joints!r}", joints=joints) from None
-    names, at = [], []
+    names: list[str] = []
+    at: list[int] = []
     for joint in map(model.joint, chosen):
         if joint.mimic is not None:
             raise InputError(
@@ -98,7 +99,8 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
 def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
     """An input for each frame: {"nozzle": [0, 0, 1, 0, 0, 0]} is the wrench [force; torque] per unit, in the frame's axes."""
     if not isinstance(thrusters, Mapping):
-        raise InputError(f'thrusters must map frames to wrenches per unit, as in {{"nozzle": [0, 0, 1, 0, 0, 0]}}, got {thrusters!r}')
+        example = '{"nozzle": [0, 0, 1, 0, 0, 0]}'
+        raise InputError(f"thrusters must map frames to wrenches per unit, as in {example}, got {thrusters!r}")
     wrenches = {}
     for k, (frame, wrench) in enumerate(thrusters.items()):
         model.frame(frame)

@@ -57,7 +57,8 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, i
     """The regulator along a trajectory that the robot can follow: each sample is where the step before leads.
 
     q (N + 1, nq), v (N + 1, nv), u (N, m) inputs held over each step (s); costs as in `lqr`, those in joules taken at
-    the first sample; final_cost of the last state: state_cost / step if not given, a second's worth of it. InputError for a trajectory that is none, with the sample where it breaks.
+    the first sample; final_cost of the last state: state_cost / step if not given, a second's worth of it. InputError
+    for a trajectory that is none, with the sample where it breaks.
     """
     inputs, h = inputs_of(model, inputs), time_step("step", step)
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "v"), real_array("u", u)

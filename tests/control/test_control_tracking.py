@@ -1,0 +1,138 @@
+"""Tracking over the group: along a tumbling trajectory, and the whole way through all attitudes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from control_robots import aerial, satellite
+
+import freeflyer as ff
+from freeflyer import control
+
+STEP, COUNT, BANDWIDTH = 0.02, 150, 4.0
+
+
+def tumbling() -> tuple:
+    """A satellite that tumbles about all axes while its arm moves: (model, inputs, q, v, u)."""
+    model, inputs, q0 = satellite()
+    v0 = np.zeros(model.nv)
+    v0[3:6], v0[6:] = (0.6, 1.4, -0.5), 0.2
+    t = STEP * np.arange(COUNT)[:, None]
+    u = 3.0 * np.sin(t + np.arange(inputs.count))
+    q, v = [q0], [v0]
+    for k in range(COUNT):
+        tau, external = inputs.acting(u[k])
+        after = ff.step(model, q[-1], v[-1], tau, STEP, "semi-implicit", external)
+        q.append(after[0])
+        v.append(after[1])
+    return model, inputs, np.array(q), np.array(v), u
+
+
+@pytest.fixture(scope="module")
+def tracker():
+    model, inputs, q, v, u = tumbling()
+    return control.track(model, q, v, u, STEP, inputs, bandwidth=BANDWIDTH)
+
+
+def test_the_trajectory_goes_over_the_top(tracker) -> None:
+    from freeflyer.spatial import quaternion
+
+    up = quaternion.to_matrix(tracker.q0[:, 3:7])[:, 2, 2]
+    assert up.min() < -0.5  # beyond 90 degrees
+
+
+def test_disturbed_motion_comes_back(tracker) -> None:
+    model = tracker.model
+    rng = np.random.default_rng(2)
+    q = ff.integrate(model, tracker.q0[0], 0.05 * rng.standard_normal(model.nv))
+    v = tracker.v0[0] + 0.05 * rng.standard_normal(model.nv)
+    motion = control.simulate(model, q, v, tracker.tau, STEP, COUNT, integrator="semi-implicit")
+    Q, _ = control.energy_costs(model, tracker.q0[0], tracker.inputs, BANDWIDTH)
+
+    def size(k: int, q: np.ndarray, v: np.ndarray) -> float:
+        x = tracker.error(k, q, v)
+        return float(np.sqrt(x @ Q @ x))
+
+    assert size(COUNT, motion.q[-1], motion.v[-1]) < 0.02 * size(0, q, v)
+    adrift = control.simulate(model, q, v, lambda k, q, v: tracker.inputs.matrix(model, q) @ tracker.u0[k], STEP, COUNT,
+                              integrator="semi-implicit")  # fmt: skip
+    assert size(COUNT, adrift.q[-1], adrift.v[-1]) > 0.5 * size(0, q, v)
+
+
+def test_the_cost_to_go_is_what_the_motion_costs(tracker) -> None:
+    """x^T P x of a small error is the sum of the costs along the simulated motion, to second order."""
+    model = tracker.model
+    rng = np.random.default_rng(3)
+    Q, R = control.energy_costs(model, tracker.q0[0], tracker.inputs, BANDWIDTH)
+    q = ff.integrate(model, tracker.q0[0], 1e-5 * rng.standard_normal(model.nv))
+    v = tracker.v0[0] + 1e-5 * rng.standard_normal(model.nv)
+    x0 = tracker.error(0, q, v)
+    total = 0.0
+    for k in range(COUNT):
+        x, u = tracker.error(k, q, v), tracker.command(k, q, v)
+        du = u - tracker.u0[k]
+        total += x @ Q @ x + du @ R @ du
+        tau, external = tracker.inputs.acting(u)
+        q, v = ff.step(model, q, v, tau, STEP, "semi-implicit", external)
+    x = tracker.error(COUNT, q, v)
+    total += x @ (Q / STEP) @ x
+    assert total == pytest.approx(x0 @ tracker.P[0] @ x0, rel=1e-3)
+
+
+def test_a_rest_trajectory_gives_the_equilibrium_s_gain() -> None:
+    model, inputs, q = aerial()
+    held = control.lqr(model, q, inputs, step=STEP, bandwidth=3.0)
+    N = 1500
+    still = control.track(model, np.tile(q, (N + 1, 1)), np.zeros((N + 1, model.nv)), np.tile(held.u0, (N, 1)), STEP, inputs,
+                          bandwidth=3.0)  # fmt: skip
+    np.testing.assert_allclose(still.K[0], held.K, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(still.P[0], held.P, rtol=1e-5, atol=1e-5 * np.abs(held.P).max())
+
+
+def test_what_is_no_trajectory_is_refused_with_its_sample() -> None:
+    model, inputs, q, v, u = tumbling()
+    broken = q.copy()
+    broken[40:] = ff.integrate(model, broken[40:], 1e-3 * np.ones(model.nv))
+    with pytest.raises(ff.InputError, match="sample 39") as caught:
+        control.track(model, broken, v, u, STEP, inputs)
+    assert caught.value.data["sample"] == 39
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"q": np.zeros((3, 14))}, "trajectory"), ({"u": np.zeros((150, 3))}, "trajectory"), ({"u": None}, "u must"),
+        ({"u": np.full((150, 13), np.nan)}, "finite"), ({"step": 0}, "step"), ({"final_cost": -1.0}, "final_cost"),
+        ({"v": "fast"}, "v must"), ({"integrator": "leapfrog"}, "integrator"), ({"q": np.full((151, 14), np.inf)}, "finite"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_of_track(change: dict, word: str) -> None:
+    model, inputs, q, v, u = tumbling()
+    arguments = {"q": q, "v": v, "u": u, "step": STEP} | change
+    with pytest.raises(ff.FreeflyerError, match=word):
+        control.track(model, arguments.pop("q"), arguments.pop("v"), arguments.pop("u"), inputs=inputs, **arguments)
+
+
+def test_samples_beyond_the_end_are_refused(tracker) -> None:
+    with pytest.raises(ff.InputError, match="samples 0"):
+        tracker.command(COUNT, tracker.q0[-1], tracker.v0[-1])
+
+
+@pytest.mark.parametrize(
+    ("change", "word"), [({"count": 0}, "count"), ({"count": 1.5}, "count"), ({"policy": None}, "policy"),
+        ({"step": -1}, "step"),
+                         ({"policy": lambda k, q, v: "push"}, "policy's tau"), ({"q": np.zeros(14)}, "quaternion")]
+)  # fmt: skip
+def test_bad_arguments_of_simulate(change: dict, word: str) -> None:
+    model, _, q = satellite()
+    arguments = {"q": q, "v": np.zeros(model.nv), "policy": lambda k, q, v: np.zeros(model.nv), "step": 0.1, "count": 3} | change
+    with pytest.raises(ff.FreeflyerError, match=word):
+        control.simulate(model, **arguments)
+
+
+def test_a_motion_that_fails_says_when() -> None:
+    model, _, q = satellite()
+    motion = control.simulate(model, q, np.zeros(model.nv), lambda k, q, v: np.full(model.nv, np.inf if k == 3 else 0.0), 0.1, 9)
+    assert "after 0.3 s" in motion.failure
+    assert len(motion.time) == len(motion.q) == 4
+    assert len(motion.tau) == 3

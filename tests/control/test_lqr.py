@@ -1,0 +1,167 @@
+"""Regulators: the Riccati equation, gains, poles, costs, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from control_robots import aerial, satellite
+
+import freeflyer as ff
+from freeflyer import control, robots
+
+
+def test_the_gain_solves_the_riccati_equation() -> None:
+    model, inputs, q = satellite()
+    Q, R = np.diag(np.linspace(1.0, 9.0, 2 * model.nv)), np.diag(np.linspace(0.1, 2.0, inputs.count))
+    found = control.lqr(model, q, inputs, state_cost=Q, input_cost=R)
+    A, B, P, K = found.A, found.B, found.P, found.K
+    residual = A.T @ P + P @ A - P @ B @ np.linalg.solve(R, B.T @ P) + Q
+    assert np.abs(residual).max() < 1e-7 * np.abs(P @ A).max()
+    np.testing.assert_allclose(K, np.linalg.solve(R, B.T @ P), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(np.sort(found.poles.real), np.sort(np.linalg.eigvals(A - B @ K).real), rtol=1e-6)
+    assert np.all(found.poles.real < 0.0)
+    assert np.all(np.linalg.eigvalsh(P) > 0.0)
+    sampled = control.lqr(model, q, inputs, state_cost=Q, input_cost=R, step=0.02)
+    A, B, P, K = sampled.A, sampled.B, sampled.P, sampled.K
+    closed = A - B @ K
+    assert np.abs(closed.T @ P @ closed + K.T @ R @ K + Q - P).max() < 1e-8 * np.abs(P).max()
+    assert np.all(np.abs(sampled.poles) < 1.0)
+
+
+def test_b_is_how_inputs_accelerate() -> None:
+    """Columns of B against differences of forward dynamics under the thrusts themselves, given as external wrenches."""
+    model, inputs, q = aerial()
+    found = control.lqr(model, q, inputs)
+    rest = np.zeros(model.nv)
+    for k in range(inputs.count):
+        ends = []
+        for h in (1e-2, -1e-2):
+            u = found.u0 + h * np.eye(inputs.count)[k]
+            tau, external = inputs.acting(u)
+            ends.append(ff.forward_dynamics(model, q, rest, tau, external))
+        np.testing.assert_allclose(found.B[model.nv :, k], (ends[0] - ends[1]) / 2e-2, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(ff.forward_dynamics(model, q, rest, found.tau(q, rest)), 0.0, atol=1e-9)
+
+
+def test_thrusters_on_moving_links_turn_with_them() -> None:
+    """A holding thrust at the arm's tip: A must know that it turns as joints move."""
+    model = ff.robots.chain(3, base="fixed")
+    inputs = control.joint_inputs(model) + control.thruster_inputs(model, {"tip": [30.0, 0.0, 0.0, 0.0, 0.0, 1.0]})
+    q = np.array([0.4, 0.3, -0.5])
+    found = control.lqr(model, q, inputs, input_cost=np.diag([1.0, 1.0, 1.0, 1.0]))
+    assert abs(found.u0[3]) > 1e-3
+    tau, external = inputs.acting(found.u0)
+    n, h = model.nv, 1e-4
+    for k in range(n):
+        e = np.eye(n)[k] * h
+        ahead, back = (ff.forward_dynamics(model, q + s * e, np.zeros(n), tau, external) for s in (1.0, -1.0))
+        np.testing.assert_allclose(found.A[n:, k], (ahead - back) / (2.0 * h), rtol=1e-6, atol=1e-6)
+    assert not inputs.steady(model)
+    with pytest.raises(ff.InputError, match="rk4"):
+        control.lqr(model, q, inputs, step=0.01, integrator="rk4")
+
+
+def test_one_bandwidth_for_a_gram_and_a_ton() -> None:
+    """A free mass under its wrench: poles at the bandwidth, damped by sqrt(3) / 2, whatever it weighs."""
+    from freeflyer.model.description import Inertia, Joint, Link
+
+    for mass in (1e-3, 1e3):
+        inertia = Inertia(mass, np.zeros(3), mass * np.diag([0.1, 0.2, 0.25]))
+        model = ff.build(ff.Description("stone", (Link("stone", inertia),), (Joint("root_joint", "free", "world", "stone"),)))
+        found = control.lqr(model, ff.neutral(model), control.wrench_inputs(model, "stone"), bandwidth=3.0, gravity=(0, 0, 0))
+        np.testing.assert_allclose(np.abs(found.poles), 3.0, rtol=1e-6)
+        np.testing.assert_allclose(-found.poles.real / 3.0, np.sqrt(0.75), rtol=1e-6)
+
+
+def test_small_errors_die_at_the_slowest_pole() -> None:
+    """The regulator on the robot, simulated: the error falls as the linear system's does."""
+    model, inputs, q = satellite()
+    found = control.lqr(model, q, inputs, bandwidth=3.0, step=0.02)
+    start = ff.integrate(model, q, 1e-4 * np.linspace(1.0, -1.0, model.nv))
+    motion = control.simulate(model, start, np.zeros(model.nv), lambda k, q, v: found.tau(q, v), 0.02, 200,
+                              integrator="semi-implicit")  # fmt: skip
+    x = found.error(start, np.zeros(model.nv))
+    closed = found.A - found.B @ found.K
+    for k in (1, 50, 200):
+        linear = np.linalg.matrix_power(closed, k) @ x
+        true = found.error(motion.q[k], motion.v[k])
+        assert np.linalg.norm(true - linear) < 1e-3 * np.linalg.norm(x), k
+    assert np.linalg.norm(found.error(motion.q[-1], motion.v[-1])) < 0.1 * np.linalg.norm(x)
+
+
+def test_commands_take_batches() -> None:
+    model, inputs, q = aerial()
+    found = control.lqr(model, q, inputs)
+    rng = np.random.default_rng(1)
+    many = ff.integrate(model, q, 0.2 * rng.standard_normal((5, model.nv)))
+    v = rng.standard_normal((5, model.nv))
+    tau = found.tau(many, v)
+    assert tau.shape == (5, model.nv)
+    for k in range(5):
+        np.testing.assert_allclose(tau[k], found.tau(many[k], v[k]), rtol=1e-10, atol=1e-10)
+
+
+def test_a_motion_without_cost_that_does_not_decay_is_refused() -> None:
+    model, inputs, q = satellite()
+    cost = np.ones(2 * model.nv)
+    cost[0] = 0.0  # nobody minds where the satellite is along x
+    with pytest.raises(ff.InputError, match="state_cost"):
+        control.lqr(model, q, inputs, state_cost=cost)
+
+
+MODEL, INPUTS, Q0 = satellite()
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"q": np.zeros(MODEL.nq)}, "quaternion"), ({"q": None}, "q must"), ({"q": np.tile(Q0, (2, 1))}, "one posture"),
+        ({"q": np.full(MODEL.nq, np.nan)}, "finite"), ({"inputs": "rotors"}, "joint_inputs"),
+        ({"inputs": aerial()[1]}, "nv = 10"), ({"state_cost": np.ones(3)}, "state_cost"), ({"state_cost": -1.0}, "state_cost"),
+        ({"state_cost": np.nan}, "state_cost"), ({"input_cost": 0.0}, "input_cost"), ({"input_cost": "cheap"}, "input_cost"),
+        ({"input_cost": np.triu(np.ones((13, 13)))}, "symmetric"), ({"bandwidth": 0.0}, "bandwidth"),
+        ({"bandwidth": "2"}, "bandwidth"),
+        ({"step": -1.0}, "step"), ({"integrator": "euler"}, "integrator"), ({"gravity": (0.0, 9.81)}, "gravity"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_of_lqr(change: dict, word: str) -> None:
+    arguments = {"q": Q0, "inputs": INPUTS} | change
+    with pytest.raises(ff.FreeflyerError, match=word):
+        control.lqr(MODEL, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda m: control.joint_inputs(m, ["elbow"]), "arm_joint_1"),
+        (lambda m: control.joint_inputs(m, "arm_joint_1"), "list names"),
+        (lambda m: control.joint_inputs(m, 3), "names of joints"),
+        (lambda m: control.joint_inputs(m, ["arm_joint_1"] * 2), "twice"),
+        (lambda m: control.thruster_inputs(m, {"nozzle": np.ones(6)}), "nozzle"),
+        (lambda m: control.thruster_inputs(m, {"satellite": np.zeros(6)}), "not all zero"),
+        (lambda m: control.thruster_inputs(m, {"satellite": np.ones(3)}), "six"),
+        (lambda m: control.thruster_inputs(m, ["satellite"]), "map frames"),
+        (lambda m: control.wrench_inputs(m, "tail"), "tail"),
+        (control.rotor_inputs, "rotor_1"), (lambda m: control.joint_inputs(m) + control.joint_inputs(m), "twice"),
+        (lambda m: control.joint_inputs(m) + 3, "int"),
+        (lambda m: control.rotor_inputs(robots.aerial_manipulator(), np.nan), "drag"),
+    ],
+)  # fmt: skip
+def test_bad_inputs(make, word: str) -> None:
+    with pytest.raises(ff.FreeflyerError, match=word):
+        make(MODEL)
+
+
+def test_followers_have_no_motor() -> None:
+    from freeflyer.model.description import Mimic
+
+    description = robots.chain(3).description
+    joints = list(description.joints)
+    import dataclasses
+
+    joints[-1] = dataclasses.replace(joints[-1], mimic=Mimic(joints[-2].name, 2.0, 0.0))
+    model = ff.build(dataclasses.replace(description, joints=tuple(joints), actuated=()))
+    with pytest.raises(ff.InputError, match="follows"):
+        control.joint_inputs(model, [joints[-1].name])
+    found = control.lqr(model, ff.neutral(model))  # its leader's motor moves both
+    assert np.all(found.poles.real < 0.0)
