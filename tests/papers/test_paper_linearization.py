@@ -56,6 +56,14 @@ def test_the_four_requirements_hold(result):
     assert result.exact_error < 1e-12
 
 
+def test_the_approaches_differ_as_they_must(result):
+    """Only roll, pitch and yaw are singular; only the two algorithms are exact; the compiled one needs fewest operations."""
+    assert [a.singularity_free for a in result.approaches] == [True, True, True, False]
+    assert [a.exact for a in result.approaches] == [True, True, False, False]
+    assert all(a.base < 1e-7 for a in result.approaches)
+    assert result.approaches[1].operations == min(a.operations for a in result.approaches)
+
+
 def test_the_sweep_meets_a_right_angle_of_pitch(result):
     upright = np.abs(result.sweep.pitch) == np.pi / 2
     assert upright.sum() == 2
@@ -170,13 +178,14 @@ def test_differences_of_a_wrong_derivative_stop_falling(monkeypatch):
 
 
 def test_tables_hold_what_was_computed(result):
-    first, second, third, fourth = tables(result)
+    zeroth, first, second, third, fourth = tables(result)
+    assert len(zeroth.rows) == len(result.approaches)
     assert len(first.rows) == len(result.checks)
     assert not any("FAILS" in row for row in first.rows)
     assert len(second.rows) == 3
     assert len(third.rows) == len(result.counts)
     assert len(fourth.rows) == len(result.costs)
-    for table in (first, second, third, fourth):
+    for table in (zeroth, first, second, third, fourth):
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert all(isinstance(cell, str) for row in table.rows for cell in row)
 

@@ -7,7 +7,8 @@ H moves to H exp(hat(eta)); columns are the six directions of eta. Two things ca
   but gravity depends on H (`base_velocity` relates the two results).
 
 Where the print differs: line 1 shows three blocks; its second row begins with a zero block, as in line 2. Lines 1 and 2 are
-the cross products v_0 x and a_0^r x, written out there in inertial quantities (the form is checked in the tests).
+the cross products v_0 x and a_0^r x, written out there in inertial quantities (the form is checked in the tests). Line 11
+belongs to line 24 of Table 4, not 25.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@ tau = S^T [tau_b; tau_J] + armature a, and likewise for derivatives, which are t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -23,6 +25,8 @@ from freeflyer.formulations.geometric.joints import base_pose
 from freeflyer.formulations.geometric.tree import Tree, tree_of
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
+
+LENT = 1e-3  # of its leader's inertia, to each mimic joint, in the inverse of the tree's mass matrix
 
 
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
@@ -126,13 +130,22 @@ def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Inv
 def _inverse_mass_matrix(tree: Tree, q: np.ndarray) -> np.ndarray:
     """IMMAmb; then mimic joints are tied to their leaders by K [v_b; r] = 0, as Gauss' principle does:
     S (S^T M S)^-1 S^T = M^-1 - M^-1 K^T (K M^-1 K^T)^-1 K M^-1, whose rows of owned columns are the answer.
+
+    Followers often move no inertia by themselves (tips of fingers), and then the tree's M has no inverse though S^T M S
+    has. So each gets some of its leader's rotor, which changes M but not S^T M S: the sum over a coordinate stays.
     """
-    M_inv, owned = immamb(tree, q), tree.owned
-    if not owned.all():
-        leaders = tree.spread[~owned] @ tree.spread[owned].T @ np.eye(len(owned))[owned]
-        K = np.eye(len(owned))[~owned] - leaders
-        M_inv = M_inv - M_inv @ K.T @ np.linalg.solve(K @ M_inv @ K.T, K @ M_inv)
+    owned = tree.owned
     select = tree.spread[owned].T  # a permutation: rows in the order of velocity coordinates
+    if owned.all():
+        return select @ immamb(tree, q) @ select.T
+    leaders = tree.spread[~owned] @ select @ np.eye(len(owned))[owned]  # a one in each follower's row, at its leader
+    at_rest = np.zeros(tree.spread.shape[1])
+    lent = LENT * leaders @ np.diag(mass_matrix_of(motion_pass(tree, q, at_rest, at_rest)))
+    armature = tree.armature - leaders.T @ lent
+    armature[~owned] += lent
+    M_inv = immamb(replace(tree, armature=armature), q)
+    K = np.eye(len(owned))[~owned] - leaders
+    M_inv = M_inv - M_inv @ K.T @ np.linalg.solve(K @ M_inv @ K.T, K @ M_inv)
     return select @ M_inv[np.ix_(owned, owned)] @ select.T
 
 

@@ -13,7 +13,7 @@ __all__ = ["REPRODUCTION", "LinearizationResult", "compute"]
 def compute(progress: Progress) -> LinearizationResult:
     """All of it; about ten seconds, more where kernels must be compiled first."""
     from freeflyer.analysis.bench.machine import machine
-    from freeflyer.papers.linearization import cost, differences, recursion, requirements, robot, trajectory
+    from freeflyer.papers.linearization import approaches, cost, differences, recursion, requirements, robot, trajectory
 
     progress("a robot like that of Fig 4")
     model = robot.branched_robot()
@@ -29,10 +29,12 @@ def compute(progress: Progress) -> LinearizationResult:
     progress("Table 1: counting operations")
     counts = recursion.count_operations(recursion.SIZES)
     checks = (*requirements.singularity_free(sweep), *moving, *recursion.recursive(counts), *exact)
+    progress("Table 1: other approaches")
+    compared_ways = approaches.approaches(model, state, counts[-1])
     costs = cost.costs(progress, cost.SIZES)
     here = machine()
     return LinearizationResult(
-        robot=model.name, nv=model.nv, bodies=len(robot.SHAPE), checks=checks, differences=compared,
+        robot=model.name, nv=model.nv, bodies=len(robot.SHAPE), checks=checks, approaches=compared_ways, differences=compared,
         exact_error=exact[1].value, sweep=sweep, prediction=prediction, counts=counts, costs=costs,
         machine=f"{here.cpu}, {here.cores} cores",
         skeletons=(robot.skeleton(model, model.neutral), robot.skeleton(model, state.q)),

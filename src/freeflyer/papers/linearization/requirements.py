@@ -24,7 +24,7 @@ def pitch_sweep(model: Model, state: State) -> Sweep:
         q = state.q.copy()
         q[3:7] = quaternion.from_rpy([ROLL, pitch, YAW])
         errors.append(_inverse_error(model, q, state.v, state.a))
-        conditions.append(np.linalg.cond(_rates_of_roll_pitch_yaw(ROLL, pitch)))
+        conditions.append(np.linalg.cond(body_rates(ROLL, pitch)))
     return Sweep(PITCHES, np.array(errors), np.array(conditions))
 
 
@@ -91,7 +91,7 @@ def _inverse_error(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) ->
     return max(distance(x, y) for x, y in zip((ours.dq, ours.dv, ours.da), exact, strict=True))
 
 
-def _rates_of_roll_pitch_yaw(roll: float, pitch: float) -> np.ndarray:
+def body_rates(roll: float, pitch: float) -> np.ndarray:
     """Body angular velocity (3,) per rate of roll, pitch and yaw: singular where the pitch is a right angle."""
     sr, cr, sp, cp = np.sin(roll), np.cos(roll), np.sin(pitch), np.cos(pitch)
     return np.array([[1.0, 0.0, -sp], [0.0, cr, sr * cp], [0.0, -sr, cr * cp]])

@@ -26,6 +26,36 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Approach:
+    """A way to the derivatives, measured: errors relative to the largest entry, over base attitudes of any pitch.
+
+    `worst` and `typical` (median) error of d tau / dq and dv; `base`: typical error of the base's rows; `operations`:
+    multiplications and additions an entry, on the longest chain that was counted.
+    """
+
+    name: str
+    worst: float
+    typical: float
+    base: float
+    operations: float
+
+    @property
+    def singularity_free(self) -> bool:
+        """No attitude is worse by orders of magnitude than others."""
+        return bool(self.worst < 1e3 * self.typical)
+
+    @property
+    def moving_base(self) -> bool:
+        """The base's rows come out right."""
+        return bool(self.base < 1e-6)
+
+    @property
+    def exact(self) -> bool:
+        """Rounding alone."""
+        return bool(self.typical < 1e-12)
+
+
+@dataclass(frozen=True)
 class Differences:
     """Fig 5: errors of geometric finite differences of the forward dynamics against the step `delta` (n,), rad or m.
 
@@ -110,6 +140,7 @@ class LinearizationResult:
     nv: int
     bodies: int
     checks: tuple[Check, ...]
+    approaches: tuple[Approach, ...]
     differences: tuple[Differences, ...]
     exact_error: float
     sweep: Sweep
