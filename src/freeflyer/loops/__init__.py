@@ -9,9 +9,19 @@ from freeflyer.dynamics.closed.constraints import (
 from freeflyer.dynamics.closed.errors import AssemblyError, LinkageError
 from freeflyer.dynamics.closed.linkage import Block, Linkage, linkage
 from freeflyer.loops.assembly import Assembly, assemble
+from freeflyer.loops.following import Keep, Path, follow
+from freeflyer.loops.limits import ReachableSet, reachable
+from freeflyer.loops.maps import ManipulabilityMap, inside_limits, manipulability, motion_map
 from freeflyer.loops.motion import keep_closed, project_velocity
+from freeflyer.loops.parts import limb, put_into, taken_from
+from freeflyer.loops.singularities import Singularity, first_singularity
+from freeflyer.loops.sweeping import Sweep, sweep
+from freeflyer.loops.transmission import Curve, ForceCurve, force_curve, transmission_curve
 
 __all__ = [
-    "Assembly", "AssemblyError", "Block", "Linkage", "LinkageError", "assemble", "constraint_bias",
-    "constraint_jacobian", "constraint_names", "constraint_residual", "keep_closed", "linkage", "project_velocity",
+    "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "Linkage", "LinkageError",
+    "ManipulabilityMap", "Path", "ReachableSet", "Singularity", "Sweep", "assemble", "constraint_bias",
+    "constraint_jacobian", "constraint_names", "constraint_residual", "first_singularity", "follow", "force_curve",
+    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "motion_map", "project_velocity",
+    "put_into", "reachable", "sweep", "taken_from", "transmission_curve",
 ]  # fmt: skip

@@ -40,6 +40,9 @@ ROD_LENGTH = 0.12  # m
 UPPER_ARM, LOWER_ARM = 230.0, 130.0  # degrees: directions of the arms that carry the upper and the lower bar
 STROKE = Motor(-0.02, 0.02, 3000.0, 0.5)
 PITCH_STOP, ROLL_STOP = (math.radians(-42.5), math.radians(100.0)), math.radians(27.0)
+ACROSS = direction(
+    -LEAN
+)  # to the shank, in the leg's plane: the roll axis, and the second one of the upper universal joint
 SOLE = 0.06  # m: the ankle's axes above the ground
 TOE, HEEL, SOLE_HALF_WIDTH = 0.14, 0.07, 0.045  # m
 
@@ -50,7 +53,7 @@ def ankle() -> SubMechanism:
     pieces = [
         Piece("ankle_pitch", "knee", ANKLE, Y, 0.09, (shifted(ANKLE, Y, -0.02), shifted(ANKLE, Y, 0.02)),
               limits=(-PITCH_STOP[1], -PITCH_STOP[0])),
-        Piece("ankle_roll", "ankle_pitch", ANKLE, X, 0.42, (heel, toe), 0.02, limits=(-ROLL_STOP, ROLL_STOP)),
+        Piece("ankle_roll", "ankle_pitch", ANKLE, ACROSS, 0.42, (heel, toe), 0.02, limits=(-ROLL_STOP, ROLL_STOP)),
     ]  # fmt: skip
     cuts = []
     for side, sign in (("outer", 1.0), ("inner", -1.0)):
@@ -66,17 +69,16 @@ def _transmission(name: str, sign: float) -> tuple[list[Piece], list[Cut]]:
     push, top, bottom = (shifted(p, direction(a), r) for p, a, r in (
         (hanger, 180.0, DRIVEN), (hanger, UPPER_ARM, CARRYING), (pivot, UPPER_ARM, CARRYING)))  # fmt: skip
     housing = shifted(push, direction(90.0), ROD_LENGTH)
-    down = direction(270.0)
+    down, up = direction(270.0), direction(90.0)
     ball, heel = (shifted(sideways(p, narrow), direction(LOWER_ARM), CARRYING) for p in (KNEE, ANKLE))
-    across = direction(-LEAN)  # to the shank, in the leg's plane: the upper universal joint's second axis
     pieces = [
         Piece(f"{name}_housing", "hip_roll", housing, Y, 0.7, (housing, shifted(housing, down, 0.08)), STRUT),
-        Piece(f"{name}_motor", f"{name}_housing", push, down, 0.12, (shifted(push, down, -0.09), push), motor=STROKE),
+        Piece(f"{name}_motor", f"{name}_housing", push, up, 0.12, (shifted(push, down, -0.09), push), motor=STROKE),
         Piece(f"{name}_pendulum", "hip_roll", hanger, Y, 0.065, (hanger, top)),
         Piece(f"{name}_upper_bar", f"{name}_pendulum", top, Y, 0.11, (top, bottom), 0.008),
         Piece(f"{name}_butterfly", "knee", pivot, Y, 0.08, (pivot, ball)),
         Piece(f"{name}_cross", f"{name}_butterfly", ball, Y, 0.004, _short(ball), 0.006),
-        Piece(f"{name}_lower_bar", f"{name}_cross", ball, across, 0.12, (ball, heel), 0.008),
+        Piece(f"{name}_lower_bar", f"{name}_cross", ball, ACROSS, 0.12, (ball, heel), 0.008),
         Piece(f"{name}_fork", "ankle_roll", heel, X, 0.02, _short(heel), 0.008),
     ]
     cuts = [

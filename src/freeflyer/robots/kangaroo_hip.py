@@ -57,11 +57,11 @@ def _brace(name: str, offset: float) -> tuple[list[Piece], Cut]:
     x, y, z = CENTER
     foot: Point = (x + ARM, y + offset, z)
     cradle: Point = (x + CRADLE_X, y + offset, z + CRADLE_Z)
-    along = between(cradle, foot)
+    along, pull = between(cradle, foot), between(foot, cradle)
     pieces = [
         Piece(f"{name}_cradle", "hip_yaw", cradle, X, 0.15, (shifted(cradle, X, -0.02), shifted(cradle, X, 0.02))),
         Piece(f"{name}_housing", f"{name}_cradle", cradle, Y, 0.7, (cradle, shifted(cradle, along, -0.08)), STRUT),
-        Piece(f"{name}_motor", f"{name}_housing", foot, along, 0.15, (shifted(foot, along, -0.1), foot), motor=STROKE),
+        Piece(f"{name}_motor", f"{name}_housing", foot, pull, 0.15, (shifted(foot, along, -0.1), foot), motor=STROKE),
         Piece(f"{name}_fork", "hip_roll", foot, X, 0.05, (shifted(foot, Y, -0.012), shifted(foot, Y, 0.012))),
     ]
     return pieces, Cut(f"{name}_joint", f"{name}_fork", f"{name}_motor", foot, BALL_WITH_ANGLE)

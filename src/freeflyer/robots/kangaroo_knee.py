@@ -6,9 +6,12 @@
                twice the thigh's angle, so that the foot stays below the hip
 
 In (a) crank (on the thigh) and triangle arm are equally long: their common end then runs on a straight line through the
-thigh's axis if they turn against each other at equal speed, and the rocker, across that line, holds it there. In (b) the
-full stroke takes the pin through 120 degrees, from 30 degrees before to 30 degrees after the slide's direction: crank =
-stroke / sqrt 3. Push rod and long bar share the pin on the shank.
+thigh's axis if they turn against each other at equal speed, and the rocker, across that line, holds it there.
+
+In (b) the full stroke takes the pin through 120 degrees, from 20 degrees off the slide's direction to 40 degrees off the
+opposite one. The nut's line lies halfway between the pin's distances at both ends, so the push rod leans equally there and
+stroke = crank (cos 20 + cos 40). Starting close to the dead point makes the stretched leg move fast and pushes hardest
+half way down, as the paper's Fig 15 wants it. Push rod and long bar share the pin on the shank.
 """
 
 from __future__ import annotations
@@ -36,10 +39,11 @@ LEAN = 20.0  # degrees: at the reference posture the thigh leans forward, the sh
 STROKE = Motor(0.0, 0.15, 5000.0, 0.5)
 CRANK = 0.04  # m: of (a)
 ROCKER = 0.10  # m
-PIN = STROKE.upper / math.sqrt(3.0)  # m: from the knee's axis to the pin of (b) and (c)
+START, END = math.radians(20.0), math.radians(40.0)  # the pin's angles off the slide's line at the ends of the stroke
+PIN = STROKE.upper / (math.cos(START) + math.cos(END))  # m: from the knee's axis to the pin of (b) and (c)
 PUSH_ROD = 0.20  # m
-SLIDE_OFFSET = 0.065  # m: the nut's line behind the thigh's
-FULL = math.radians(120.0)
+SLIDE_OFFSET = PIN * (math.sin(START) + math.sin(END)) / 2.0  # m: the nut's line behind the knee
+FULL = math.pi - START - END
 
 THIGH_DOWN, SHANK_DOWN = direction(270.0 + LEAN), direction(270.0 - LEAN)
 KNEE = shifted(HIP_AXIS, THIGH_DOWN, THIGH)
@@ -50,7 +54,7 @@ def knee() -> SubMechanism:
     """The sub-mechanism of the left leg; the links `thigh` and `knee` (the shank) carry the ankle's bars."""
     crank = shifted(HIP_AXIS, direction(150.0), CRANK)
     slide = crank_to_knee(crank)
-    arm = direction(slide - 30.0)
+    arm = direction(slide - math.degrees(START))
     corner, pin = shifted(crank, arm, PIN), shifted(KNEE, arm, PIN)
     elbow = shifted(crank, direction(210.0), CRANK)  # the common end, on the line straight back
     rocker = _rocker_pivot(elbow)

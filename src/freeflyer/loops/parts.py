@@ -1,0 +1,71 @@
+"""Part of a closed robot: one limb with all the linkage that moves it, everything else held still."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.closed.linkage import linkage
+from freeflyer.dynamics.closed.structure import structure
+from freeflyer.errors import InputError
+from freeflyer.kernels import layout as L
+from freeflyer.model.edits import lock_joints
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+
+
+def limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
+    """The model with only those joints left that move `frame` towards the base: its branch and what loops tie to it.
+
+    The base and all other joints become fixed where q (nq,) has them (closed; without it: the file's posture, assembled).
+    Frames and joint names stay. Errors: UnknownNameError; InputError where nothing but the base moves the frame.
+    """
+    model.frame(frame)
+    posture = linkage(model).q if q is None else row(model, "q", q, "q")
+    s = structure(model)
+    kept = _branch(model, frame) - set(s.base.tolist())
+    while True:
+        more = [set(c.tolist()) - set(s.base.tolist()) for c in s.coordinates]
+        grown = kept.union(*(c for c in more if c & kept))
+        if grown == kept:
+            break
+        kept = grown
+    if not kept:
+        raise InputError(f"no joint but the base moves frame {frame!r}: it is no limb", frame=frame)
+    still = [j.name for j in model.joints if j.mimic is None and not set(range(j.iv, j.iv + j.nv)) & kept]
+    return lock_joints(model, still, posture) if still else model
+
+
+def taken_from(part: Model, whole: Model, q: np.ndarray) -> np.ndarray:
+    """The coordinates (..., part.nq) of a part's joints, out of those of the whole robot (..., nq)."""
+    q = np.asarray(q, float)
+    out = np.empty((*q.shape[:-1], part.nq))
+    for joint in part.joints:
+        if joint.mimic is None:
+            source = whole.joint(joint.name)
+            out[..., joint.iq : joint.iq + joint.nq] = q[..., source.iq : source.iq + source.nq]
+    return out
+
+
+def put_into(part: Model, whole: Model, q_part: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The configuration (..., nq) of the whole robot: q (nq,), with a part's coordinates (..., part.nq) in their places."""
+    q_part = np.asarray(q_part, float)
+    out = np.broadcast_to(np.asarray(q, float), (*q_part.shape[:-1], whole.nq)).copy()
+    for joint in part.joints:
+        if joint.mimic is None:
+            target = whole.joint(joint.name)
+            out[..., target.iq : target.iq + target.nq] = q_part[..., joint.iq : joint.iq + joint.nq]
+    return out
+
+
+def _branch(model: Model, frame: str) -> set[int]:
+    """Velocity coordinates of the joints between the world and a frame."""
+    t = model.topology
+    body = int(t[t[L.FRAMES_AT] + model.frame(frame)])
+    found: set[int] = set()
+    while body > 0:
+        here = L.HEADER + L.BODY_INTS * body
+        first, count = int(t[here + L.FIRST_COLUMN]), int(t[here + L.COLUMN_COUNT])
+        found |= {int(t[t[L.COLUMNS_AT] + L.COLUMN_INTS * c + L.COORDINATE]) for c in range(first, first + count)}
+        body = int(t[here + L.PARENT])
+    return found

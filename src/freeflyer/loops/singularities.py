@@ -1,0 +1,114 @@
+"""Where a linkage becomes singular when motors drive it: the first singular posture along a direction of motor motion.
+
+There the square matrix J_lu loses rank: passive joints run away at any motor speed and motors hold no load in one
+direction (papers/000, section IV, sub-mechanism by sub-mechanism).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.closed.constraints import constraints
+from freeflyer.dynamics.closed.linkage import Linkage, linkage
+from freeflyer.errors import InputError
+from freeflyer.loops.maps import motion_map
+from freeflyer.loops.sweeping import block_signs, step_closed
+from freeflyer.model.model import Model
+
+STEPS = 160  # over the whole way
+FINEST = 1e-7  # m or rad: the place is known as well as that; closer to the fold Newton's method has no ground
+
+
+@dataclass(frozen=True)
+class Singularity:
+    """The end of a way of motors. direction: motor and weight. distance: how far along it, m or rad; infinite where no
+    singularity was met up to `searched`. motors: their positions there. inside: whether all are within their strokes.
+    loops: of the block of J_lu that came nearest to losing rank; independence: its smallest singular value there, with unit
+    columns, over the one at the start (zero at a singularity). runaway: the passive joint that moves most for the motors'
+    motion. q (nq,): the last closed posture.
+    """
+
+    direction: dict[str, float]
+    distance: float
+    searched: float
+    motors: dict[str, float]
+    inside: bool
+    independence: float
+    loops: tuple[str, ...]
+    runaway: str
+    q: np.ndarray
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a singularity within `searched`."""
+        return bool(np.isfinite(self.distance))
+
+
+def first_singularity(
+    model: Model, direction: Mapping[str, float], furthest: float, q: ArrayLike | None = None
+) -> Singularity:
+    """The first singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
+
+    Strokes and stops are ignored: where the linkage itself ends is asked. Starts from q (nq,), closed (without it: the
+    file's posture, assembled). Errors: UnknownNameError; InputError for no motion, or joints that loops determine.
+    """
+    split = linkage(model, q)
+    weights = _weights(model, split, direction)
+    if not (np.isfinite(furthest) and furthest > 0.0):
+        raise InputError(f"furthest must be a finite number above zero (m or rad); got {furthest!r}", furthest=furthest)
+    signs = block_signs(split, constraints(model, split.q[None])[1])
+    x, gone, step = split.q, 0.0, furthest / STEPS
+    while gone < furthest * (1.0 - 1e-12) and step > FINEST:
+        step = min(step, furthest - gone)
+        moved, fine = step_closed(model, split, x[None], step * weights[None], signs)
+        if fine[0]:
+            x, gone = moved[0], gone + step
+        else:
+            step /= 2.0
+    found = gone < furthest * (1.0 - 1e-12)
+    lost = _independence(model, split, x) / _independence(model, split, split.q)
+    worst = split.blocks[int(np.argmin(lost))]
+    rates = np.abs(motion_map(model, split, x[None])[0] @ weights[split.independent])
+    turning = [
+        j for j in model.joints if j.nv == 1 and j.mimic is None and j.kind != "prismatic" and j.iv in split.dependent
+    ]
+    fastest = max(turning, key=lambda j: rates[j.iv], default=None)
+    positions = {name: float(x[model.joint(name).iq]) for name in direction}
+    inside = all(
+        model.position_lower[model.joint(n).iv] - FINEST <= p <= model.position_upper[model.joint(n).iv] + FINEST
+        for n, p in positions.items()
+    )
+    return Singularity(
+        dict(direction), gone if found else np.inf, furthest, positions, inside, float(lost.min()), worst.loops,
+        fastest.name if fastest else "", x,
+    )  # fmt: skip
+
+
+def _independence(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
+    """(blocks,): smallest singular value of each square block, its columns at unit length.
+
+    Rows are not scaled: that would hide columns that become parallel along a row's direction.
+    """
+    J = constraints(model, q)[1]
+    parts = [J[np.ix_(b.rows, b.dependent)] for b in split.blocks]
+    return np.array([np.linalg.svd(A / np.linalg.norm(A, axis=0), compute_uv=False)[-1] for A in parts])
+
+
+def _weights(model: Model, split: Linkage, direction: Mapping[str, float]) -> np.ndarray:
+    weights = np.zeros(model.nv)
+    for name, weight in direction.items():
+        joint = model.joint(name)
+        if joint.nv != 1 or joint.iv not in split.independent:
+            raise InputError(f"{name!r} is no motor of one coordinate; motors: {', '.join(model.actuated)}", joint=name)
+        weights[joint.iv] = weight
+    if not split.blocks:
+        raise InputError(f"{model.name!r} has no loops: nothing of it is a linkage", model=model.name)
+    if not (np.isfinite(weights).all() and weights.any()):
+        raise InputError(
+            f"direction must give finite weights, not all zero; got {dict(direction)!r}", direction=dict(direction)
+        )
+    return weights

@@ -1,0 +1,36 @@
+"""The left leg of the Kangaroo-like robot, and what plane trigonometry says of it without any of the code under test."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import freeflyer as ff
+from freeflyer.loops.parts import limb
+from freeflyer.model.model import Model
+
+SOLE = "left_sole"
+YAW, LENGTH = "left_yaw_motor", "left_length_motor"
+HIP = ("left_hip_outer_motor", "left_hip_inner_motor")
+ANKLE = ("left_ankle_outer_motor", "left_ankle_inner_motor")
+
+
+@functools.cache
+def whole() -> Model:
+    return ff.robots.kangaroo_like()
+
+
+@functools.cache
+def leg() -> Model:
+    return limb(whole(), SOLE)
+
+
+def triangle_angle(a: float, b: float, opposite: float) -> float:
+    """The angle between sides a and b of a triangle whose third side is `opposite`: law of cosines."""
+    return math.acos((a * a + b * b - opposite * opposite) / (2.0 * a * b))
+
+
+def crank_turn(arm: float, rod: float, stroke: float) -> float:
+    """How far a crank turns when the rod that stood at a right angle to it becomes longer by `stroke`."""
+    base = math.hypot(arm, rod)
+    return triangle_angle(arm, base, rod + stroke) - triangle_angle(arm, base, rod)

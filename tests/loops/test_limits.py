@@ -1,0 +1,215 @@
+"""Limits through the linkage, singularities and manipulability, against grids, trigonometry and differences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg
+from scipy.optimize import brentq
+
+import freeflyer as ff
+from freeflyer.errors import InputError, UnknownNameError
+from freeflyer.loops.limits import polygon_area, reachable
+from freeflyer.loops.maps import inside_limits, manipulability
+from freeflyer.loops.parts import limb
+from freeflyer.loops.qp import InfeasibleError, nearest
+from freeflyer.loops.singularities import first_singularity
+from freeflyer.loops.sweeping import sweep
+from freeflyer.robots import kangaroo_hip, kangaroo_hip_yaw
+
+HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_roll", "left_ankle_pitch"))
+
+
+@pytest.fixture(scope="module", params=[(HIP, HIP_JOINTS), (ANKLE, ANKLE_JOINTS)], ids=["hip", "ankle"])
+def region(request):
+    return reachable(leg(), *request.param, points=48)
+
+
+def contains(polygon, points, slack):
+    """Whether each point is inside of a polygon or within `slack` of it: even-odd rule, distance to edges."""
+    a, b = polygon, np.roll(polygon, -1, axis=0)
+    x, y = points[:, None, 0], points[:, None, 1]
+    crossing = (a[:, 1] > y) != (b[:, 1] > y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = x < a[:, 0] + (y - a[:, 1]) / (b[:, 1] - a[:, 1]) * (b[:, 0] - a[:, 0])
+    inside = (crossing & left).sum(axis=1) % 2 == 1
+    t = np.clip(((points[:, None] - a) * (b - a)).sum(-1) / np.maximum(((b - a) ** 2).sum(-1), 1e-30), 0, 1)
+    gap = np.linalg.norm(points[:, None] - a - t[..., None] * (b - a), axis=-1).min(axis=1)
+    return inside | (gap < slack)
+
+
+def test_boundary_keeps_every_limit_and_is_held_by_one(region):
+    assert inside_limits(leg(), region.q, 1e-7).all()
+    assert all(region.held_by)
+    assert not region.stopped.any()
+    v = [leg().joint(n).iq for n in region.joints]
+    np.testing.assert_array_equal(region.q[:, v], region.joint_positions)
+
+
+def test_boundary_encloses_a_grid_of_motor_positions(region):
+    """Every state of a grid that keeps the limits lies inside; the grid comes close to every point of the boundary."""
+    x = np.linspace(*leg_limits(region.motors[0]), 41)
+    swept = sweep(leg(), dict.fromkeys(region.motors, x))
+    q = swept.q[swept.reached]
+    q = q[inside_limits(leg(), q)]
+    points = q[:, [leg().joint(n).iq for n in region.joints]]
+    assert len(points) > 500
+    assert contains(region.joint_positions, points, 0.03).all()  # chords cut corners
+    nearest_state = np.linalg.norm(points[:, None] - region.joint_positions[None], axis=-1).min(axis=0)
+    assert nearest_state.max() < 0.06  # the grid's own spacing
+
+
+def leg_limits(name):
+    joint = leg().joint(name)
+    return leg().position_lower[joint.iv], leg().position_upper[joint.iv]
+
+
+def test_region_is_no_box(region):
+    assert region.area < 0.99 * np.prod(region.extent[:, 1] - region.extent[:, 0])
+    assert region.convexity > 0.95
+    np.testing.assert_allclose(region.extent[0], math.radians(27.0) * np.array([-1, 1]), atol=1e-6)
+
+
+def test_hip_pitch_extent_is_that_of_both_rods_at_their_ends():
+    k = kangaroo_hip
+
+    def rod(angle):
+        x, z = k.ARM * math.cos(angle) - k.CRADLE_X, -k.ARM * math.sin(angle) - k.CRADLE_Z
+        return math.hypot(x, z) - math.hypot(k.ARM - k.CRADLE_X, k.CRADLE_Z)
+
+    found = reachable(leg(), HIP, HIP_JOINTS, points=16).extent[1]
+    expected = [brentq(lambda a, s=s: rod(a) - s, -1.2, 1.2) for s in (-0.04, 0.04)]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(("sign", "end"), [(1.0, 1.0), (-1.0, -1.0)])
+def test_yaw_is_singular_where_rod_and_arm_are_in_line(sign, end):
+    arm, rod = kangaroo_hip_yaw.ARM, kangaroo_hip_yaw.ROD_LENGTH
+    found = first_singularity(leg(), {YAW: sign}, 0.1)
+    assert found.distance == pytest.approx(abs(math.hypot(arm, rod) + end * arm - rod), abs=1e-6)
+    assert found.motors[YAW] == pytest.approx(sign * found.distance)
+    assert found.loops == ("left_yaw_pin",)
+    assert found.independence < 0.01
+    assert not found.inside
+
+
+def test_strokes_keep_away_from_singularities_but_for_the_differential_hip():
+    """As papers/000, section IV says: the stop of hip roll is there for that one."""
+    for direction, stroke in (({YAW: 1}, 0.02), ({YAW: -1}, 0.02), ({LENGTH: 1}, 0.15),
+                              (dict.fromkeys(HIP, 1), 0.04), (dict.fromkeys(HIP, -1), 0.04),
+                              ({ANKLE[0]: 1}, 0.02), ({ANKLE[0]: -1}, 0.02)):  # fmt: skip
+        found = first_singularity(leg(), direction, stroke)
+        assert not found.found
+        assert found.inside
+    differential = first_singularity(leg(), dict(zip(HIP, (1, -1))), 0.04)
+    assert differential.found
+    assert differential.inside
+    assert abs(differential.q[leg().joint("left_hip_roll").iq]) > math.radians(75.0)
+
+
+def test_manipulability_is_that_of_finite_differences():
+    axes = {HIP[0]: [-0.01, 0.0], HIP[1]: [-0.01, 0.005], LENGTH: [0.02, 0.09]}
+    found = manipulability(leg(), SOLE, axes)
+    assert (found.count, found.impossible, found.outside) == (8, 0, 0)
+    assert found.linear.max() == found.angular.max() == 1.0
+    for i in (0, 5):
+        start = sweep(leg(), {n: [x] for n, x in zip(axes, found.motor_positions[i])}).q[0, 0, 0]
+        columns = []
+        for name in leg().actuated:
+            at = start[leg().joint(name).iq]
+            low, high = ff.frame_pose(leg(), sweep(leg(), {name: [at - 1e-6, at + 1e-6]}, start).q, SOLE)
+            turn = (high[:3, :3] - low[:3, :3]) @ high[:3, :3].T / 2e-6
+            columns.append([*(high - low)[:3, 3] / 2e-6, turn[2, 1], turn[0, 2], turn[1, 0]])
+        J = np.array(columns).T
+        for got, peak, half in ((found.linear, found.peak_linear, J[:3]), (found.angular, found.peak_angular, J[3:])):
+            assert got[i] * peak == pytest.approx(math.sqrt(np.linalg.det(half @ half.T)), rel=1e-4)
+        np.testing.assert_allclose(found.position[i], ff.frame_pose(leg(), start, SOLE)[:3, 3], atol=1e-8)
+
+
+def test_map_counts_what_it_leaves_out():
+    x = np.linspace(-0.04, 0.04, 5)
+    found = manipulability(leg(), SOLE, {HIP[0]: x, HIP[1]: x})
+    swept = sweep(leg(), {HIP[0]: x, HIP[1]: x})
+    assert found.impossible == (~swept.reached).sum() > 0
+    assert found.outside > 0
+    assert len(found.position) == found.count - found.impossible - found.outside
+
+
+def test_nearest_is_the_projection():
+    """Feasible, and no feasible point of a cloud lies on the wish's side of it."""
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        A, wish = rng.normal(size=(4, 2)), 3.0 * rng.normal(size=2)
+        low, high = -rng.uniform(0.1, 1.0, 4), rng.uniform(0.1, 1.0, 4)
+        low[0] = -np.inf
+        x = nearest(wish, A, low, high)
+        assert (A @ x > low - 1e-9).all()
+        assert (A @ x < high + 1e-9).all()
+        cloud = rng.normal(size=(500, 2))
+        cloud = cloud[((cloud @ A.T > low) & (cloud @ A.T < high)).all(axis=1)]
+        assert ((cloud - x) @ (wish - x) < 1e-9).all()
+    for rows, low, high in ((np.eye(2), 1.0, -1.0), (np.array([[1.0, 0.0], [-1.0, 0.0]]), 1.0, np.inf)):
+        with pytest.raises(InfeasibleError, match="outside of them"):
+            nearest(np.zeros(2), rows, np.full(2, low), np.full(2, high))
+
+
+def test_area():
+    assert polygon_area(np.array([[0, 0], [2, 0], [2, 3], [0, 3]])) == 6.0
+    assert crank_turn(1.0, 1.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"motors": ("left_knee", LENGTH)}, InputError, "'left_knee' is no motor"),
+        ({"motors": HIP[:1]}, InputError, "two motors and two joints; got 1 and 2"),
+        (
+            {"joints": ("left_ankle_roll", "left_ankle_pitch")},
+            InputError,
+            "do not move left_ankle_roll, left_ankle_pitch",
+        ),
+        ({"joints": ("left_hip_rol", "left_hip_pitch")}, UnknownNameError, "left_hip_roll"),
+        ({"points": 3}, InputError, "8 at least; got 3"),
+    ],
+)
+def test_bad_regions(arguments, error, words):
+    with pytest.raises(error, match=words):
+        reachable(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | arguments)
+
+
+def test_a_start_outside_of_the_limits_is_refused():
+    q = sweep(leg(), {HIP[0]: [0.03], HIP[1]: [-0.03]}).q[0, 0]
+    assert abs(q[leg().joint("left_hip_roll").iq]) > math.radians(27.0)
+    with pytest.raises(InputError, match=r"'left_hip_roll' stands at -?0\.\d+, outside of its limits"):
+        reachable(leg(), HIP, HIP_JOINTS, q)
+
+
+def test_bad_directions():
+    for direction, words in (({}, "not all zero"), ({YAW: 0.0}, "not all zero"), ({"left_knee": 1.0}, "is no motor")):
+        with pytest.raises(InputError, match=words):
+            first_singularity(leg(), direction, 0.1)
+    with pytest.raises(InputError, match="above zero"):
+        first_singularity(leg(), {YAW: 1.0}, -1.0)
+    tree = ff.robots.chain(3)
+    with pytest.raises(InputError, match="has no loops"):
+        first_singularity(tree, {tree.actuated[0]: 1.0}, 1.0)
+
+
+def test_real_kangaroo(models_folder):
+    """Figs 7 and 11 on the public model: hip pitch -40 to 42, ankle pitch -36 to 34 degrees, rolls +-27 (Table II).
+
+    And section IV: singular at -0.07 and 0.05 m of both hip motors together, at 0.027 m of an ankle motor, slightly
+    beyond 0.02 m of the ankle motors against each other.
+    """
+    real = limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
+    hip, ankle = ("leg_left_2_motor", "leg_left_3_motor"), ("leg_left_4_motor", "leg_left_5_motor")
+    for motors, joints, table in ((hip, ("leg_left_3_joint", "leg_left_2_joint"), (-27, 27, -40, 42)),
+                                  (ankle, ("leg_left_5_joint", "leg_left_4_joint"), (-27, 27, -36, 34))):  # fmt: skip
+        region = reachable(real, motors, joints, points=32)
+        np.testing.assert_allclose(np.degrees(region.extent).ravel(), table, atol=1.0)
+        assert region.convexity > 0.99
+    for direction, place in ((dict.fromkeys(hip, 1), 0.05), (dict.fromkeys(hip, -1), 0.07), ({ankle[0]: 1}, 0.027),
+                             (dict(zip(ankle, (1, -1))), 0.0202)):  # fmt: skip
+        assert first_singularity(real, direction, 0.1).distance == pytest.approx(place, abs=1e-3)

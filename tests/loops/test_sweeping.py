@@ -1,0 +1,113 @@
+"""Continuation over motor positions, against trigonometry and against assembling every posture afresh."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole
+
+import freeflyer as ff
+from freeflyer.errors import InputError, UnknownNameError
+from freeflyer.loops import assemble, constraint_residual
+from freeflyer.loops.parts import limb, put_into, taken_from
+from freeflyer.loops.sweeping import sweep
+from freeflyer.robots import kangaroo_hip_yaw
+
+
+def column(model, swept, name):
+    return swept.q[..., model.joint(name).iq]
+
+
+def test_hip_yaw_is_a_slider_crank():
+    x = np.linspace(-0.02, 0.02, 9)
+    swept = sweep(leg(), {YAW: x})
+    expected = [-crank_turn(kangaroo_hip_yaw.ARM, kangaroo_hip_yaw.ROD_LENGTH, s) for s in x]
+    np.testing.assert_allclose(column(leg(), swept, "left_hip_yaw"), expected, atol=1e-9)
+
+
+def test_states_beyond_the_singularity_are_not_reached():
+    """The crank and the rod are in line where the rod is as long as the base plus or minus the arm."""
+    arm, rod = kangaroo_hip_yaw.ARM, kangaroo_hip_yaw.ROD_LENGTH
+    low, high = math.hypot(arm, rod) - arm - rod, math.hypot(arm, rod) + arm - rod
+    x = np.linspace(-0.06, 0.06, 121)
+    swept = sweep(leg(), {YAW: x})
+    possible = (x > low) & (x < high)
+    assert 0 < possible.sum() < len(x)
+    np.testing.assert_array_equal(swept.reached, possible)
+    assert np.isnan(swept.q[~possible]).all()
+    assert swept.gap[possible].max() < 1e-8
+
+
+def test_every_state_is_closed_and_as_assembled_alone():
+    rng = np.random.default_rng(1)
+    axes = {
+        LENGTH: rng.uniform(0, 0.15, 4),
+        HIP[0]: rng.uniform(-0.03, 0.01, 3),
+        ANKLE[1]: rng.uniform(-0.015, 0.015, 3),
+    }
+    swept = sweep(leg(), axes)
+    assert swept.q.shape == (4, 3, 3, leg().nq)
+    assert swept.reached.all()
+    for i, j, k in ((0, 0, 0), (3, 2, 1), (1, 2, 2)):
+        q = swept.q[i, j, k]
+        for name, at in zip(axes, (i, j, k)):
+            assert q[leg().joint(name).iq] == pytest.approx(axes[name][at], abs=1e-15)
+        guess = q + rng.normal(0, 0.003, leg().nq)
+        guess[[leg().joint(n).iq for n in leg().actuated]] = q[[leg().joint(n).iq for n in leg().actuated]]
+        alone = assemble(leg(), guess, hold="actuated").q
+        np.testing.assert_allclose(q, alone, atol=1e-7)
+    np.testing.assert_allclose(constraint_residual(leg(), swept.q), 0.0, atol=1e-8)
+
+
+def test_order_of_axes_does_not_matter():
+    a, b = np.linspace(-0.02, 0.02, 3), np.linspace(0.0, 0.1, 4)
+    one, two = sweep(leg(), {HIP[1]: a, LENGTH: b}), sweep(leg(), {LENGTH: b, HIP[1]: a})
+    np.testing.assert_allclose(one.q, two.q.swapaxes(0, 1), atol=1e-8)
+
+
+def test_progress_runs_to_one():
+    heard = []
+    sweep(leg(), {HIP[1]: [0.0, 0.01], LENGTH: [0.0, 0.01, 0.02]}, progress=heard.append)
+    assert heard == sorted(heard)
+    assert heard[-1] == pytest.approx(1.0)
+
+
+def test_a_limb_keeps_its_linkage_and_nothing_else():
+    assert set(leg().joint_names) == {n for n in whole().joint_names if n.startswith("left")}
+    q = sweep(leg(), {LENGTH: [0.1]}).q[0]
+    full = put_into(leg(), whole(), q, whole().neutral)
+    np.testing.assert_array_equal(taken_from(leg(), whole(), full), q)
+    np.testing.assert_allclose(ff.frame_pose(whole(), full, SOLE), ff.frame_pose(leg(), q, SOLE), atol=1e-14)
+
+
+def test_a_limb_of_a_tree_is_its_branch():
+    humanoid = ff.robots.humanoid()
+    arm = limb(humanoid, "left_palm", humanoid.neutral)
+    waist = {"waist_yaw", "waist_pitch", "waist_roll", "chest_pitch"}
+    assert set(arm.joint_names) <= waist | {n for n in humanoid.joint_names if n.startswith("left")}
+    assert "left_elbow" in arm.joint_names
+    assert "left_knee" not in arm.joint_names
+
+
+@pytest.mark.parametrize(
+    ("axes", "error", "words"),
+    [
+        ({"left_knee": [0.1]}, InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
+        ({"left_length_moter": [0.1]}, UnknownNameError, "Did you mean 'left_length_motor'"),
+        ({LENGTH: [0.1, math.nan]}, InputError, "row of finite numbers"),
+        ({LENGTH: [[0.1]]}, InputError, r"shape \(1, 1\)"),
+        ({LENGTH: []}, InputError, r"shape \(0,\)"),
+    ],
+)
+def test_bad_axes(axes, error, words):
+    with pytest.raises(error, match=words):
+        sweep(leg(), axes)
+
+
+def test_a_limb_needs_joints():
+    with pytest.raises(InputError, match="no joint but the base moves frame 'imu'"):
+        limb(whole(), "imu")
+    with pytest.raises(UnknownNameError):
+        limb(whole(), "left_soul")
