@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
+from pathlib import Path
 
 import numpy as np
 import pin_built
@@ -107,6 +108,16 @@ def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
 @each_robot
 def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> None:
     compared(ROBOTS[robot], pin_built.built(ROBOTS[robot]), 2)
+
+
+@pytest.mark.parametrize("path", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "tocabi/tocabi.urdf"])
+def test_real_robots_by_differences(path: str, models_folder: Path, poisoned: None) -> None:
+    model = ff.load(models_folder / path)
+    x = state(model, np.random.default_rng(7))
+    for f, derivatives in FUNCTIONS.values():
+        for field, ours in vars(derivatives(model, *x)).items():
+            theirs = derivative(lambda q, v, a, f=f: f(model, q, v, a), model, x, field[1:])
+            assert relative(ours, theirs, 2, floor=1.0) < DIFFERENCE, field
 
 
 def test_far_from_the_origin() -> None:

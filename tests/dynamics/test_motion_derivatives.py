@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pin_built
 import pinocchio as pin
@@ -143,6 +145,21 @@ def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
 @each_robot
 def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> None:
     compared(ROBOTS[robot], pin_built.built(ROBOTS[robot]), 2, frames(ROBOTS[robot]))
+
+
+@each_expression
+@pytest.mark.parametrize("path", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "tocabi/tocabi.urdf"])
+def test_real_robots_by_differences(path: str, expressed: str, models_folder: Path, poisoned: None) -> None:
+    model = ff.load(models_folder / path)
+    q, v, a = state(model, np.random.default_rng(7))
+    for frame in model.link_names[:: len(model.link_names) // 3]:
+
+        def acceleration(q, v, a, frame=frame):
+            return ff.frame_acceleration(model, q, v, a, frame, expressed)
+
+        D = ff.frame_acceleration_derivatives(model, q, v, a, frame, expressed)
+        for ours, letter in ((D.dq, "q"), (D.dv, "v"), (D.da, "a")):
+            assert relative(ours, derivative(acceleration, model, (q, v, a), letter), 2, floor=1.0) < DIFFERENCE, letter
 
 
 def test_far_from_the_origin_no_digit_is_lost() -> None:
