@@ -86,9 +86,9 @@ def _judged(name: str, derivatives: Derivatives, model: Model, state: State, att
             exact: list[tuple[np.ndarray, ...]], per_entry: float) -> Approach:  # fmt: skip
     errors, base = [], []
     for q, truth in zip(attitudes, exact, strict=True):
-        for mine, theirs in zip(derivatives(model, q, state.v, state.a), truth, strict=True):
-            errors.append(distance(mine, theirs))
-            base.append(distance(mine[:6], theirs[:6]))
+        pairs = list(zip(derivatives(model, q, state.v, state.a), truth, strict=True))
+        errors.append(max(distance(mine, theirs) for mine, theirs in pairs))
+        base.append(max(distance(mine[:6], theirs[:6]) for mine, theirs in pairs))
     return Approach(
         name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)), operations=per_entry
     )
