@@ -11,6 +11,7 @@ from freeflyer.cli.bench import bench
 from freeflyer.cli.check import check
 from freeflyer.cli.demo import demo
 from freeflyer.cli.info import info
+from freeflyer.cli.linearize import linearize
 from freeflyer.cli.report import report
 from freeflyer.cli.reproduce import reproduce
 from freeflyer.errors import FreeflyerError
@@ -59,5 +60,5 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-for command in (info, check, report, bench, reproduce, demo):
+for command in (info, check, report, linearize, bench, reproduce, demo):
     app.command()(command)

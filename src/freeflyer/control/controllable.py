@@ -102,12 +102,12 @@ def _named(names: tuple[str, ...], M: np.ndarray, scale: np.ndarray, rows: np.nd
     U, s, _ = np.linalg.svd(motions, full_matrices=False)
     basis = U[:, s > 1e-6 * s[0]]
     found = []
-    for pivot, direction in _echelon(basis):
+    for pivot, direction in echelon(basis):
         found.append((pivot, direction_in_words(names, direction)))
     return tuple(dict.fromkeys(text for _, text in sorted(found)))
 
 
-def _echelon(basis: np.ndarray) -> list[tuple[int, np.ndarray]]:
+def echelon(basis: np.ndarray) -> list[tuple[int, np.ndarray]]:
     """The same space by directions that each own a coordinate: (that coordinate, direction)."""
     from scipy.linalg import qr
 

@@ -1,0 +1,171 @@
+"""`freeflyer linearize`: equilibrium, poles, what the inputs can steer; and recovery from any attitude."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
+
+if TYPE_CHECKING:
+    from freeflyer.analysis.linearization import LinearStudy
+    from freeflyer.analysis.linearization_recovery import Recovery
+
+MOST_MODES = 24  # rows of the table
+
+AtOption = Annotated[
+    Path | None,
+    typer.Option("--at", metavar="POSTURE.yaml", help="Where joints stand, as in 'knee: 0.4'. [default: neutral]", show_default=False),
+]
+FolderOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Draw the poles there, PNG and SVG.", show_default=False)
+]
+ThrusterOption = Annotated[
+    list[str] | None,
+    typer.Option("--thruster", metavar="FRAME", help="A thruster along the frame's z axis, as in 'nozzle_*'; may be repeated.",
+                 show_default=False),
+]  # fmt: skip
+WrenchOption = Annotated[
+    list[str] | None,
+    typer.Option("--wrench", metavar="FRAME", help="Force and torque on this frame as inputs; may be repeated.", show_default=False),
+]
+
+
+def linearize(
+    robot: RobotArgument, at: AtOption = None, folder: FolderOption = None, thrusters: ThrusterOption = None,
+    wrenches: WrenchOption = None,
+    search: Annotated[bool, typer.Option(help="Search an equilibrium near the posture if the inputs don't hold it.")] = True,
+    bandwidth: Annotated[float, typer.Option("--bandwidth", help="Of the regulator (rad/s).")] = 2.0,
+    recovery: Annotated[bool, typer.Option("--recovery", help="Let go at large angles, on the group and on roll-pitch-yaw.")] = False,
+    base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
+) -> None:  # fmt: skip
+    """Linearise a robot about a posture at rest: who holds it, its poles, what its inputs can and cannot steer."""
+    from freeflyer.analysis.linearization import study
+    from freeflyer.cli.output import output, write_json
+    from freeflyer.model.configuration import neutral
+    from freeflyer.model.readers.posture_yaml import read_posture
+
+    model = load_robot(robot, base, loops).model
+    inputs = _inputs(model, thrusters or [], wrenches or [])
+    q = neutral(model) if at is None else read_posture(at, model)
+    place = None if folder is None else _made(folder)
+    result = study(model, q, inputs, search=search, bandwidth=bandwidth)
+    back = _recovery(model, result, inputs, bandwidth) if recovery else None
+    out = output(json)
+    _show(out, result)
+    if back is not None:
+        out.print(_recovered(back))
+    if place is not None:
+        _draw(out, place, result, back)
+    write_json(json, "linearize", {"study": result, "recovery": back} if back is not None else result)
+
+
+def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
+    """Motors of the actuated joints, propellers at sites rotor_1 ... where there are any, and what is asked for."""
+    from freeflyer.control.inputs import joint_inputs, rotor_inputs, thruster_inputs, wrench_inputs
+    from freeflyer.errors import unknown_name
+
+    inputs = joint_inputs(model)
+    if "rotor_1" in model.frame_names and not thrusters:
+        inputs = inputs + rotor_inputs(model)
+    named: dict[str, list[float]] = {}
+    for pattern in thrusters:
+        matching = [f for f in model.frame_names if fnmatchcase(f, pattern)]
+        if not matching:
+            raise unknown_name("frame", pattern, model.frame_names)
+        named |= {f: [0.0, 0.0, 1.0, 0.0, 0.0, 0.0] for f in matching}
+    if named:
+        inputs = inputs + thruster_inputs(model, named)
+    for frame in wrenches:
+        inputs = inputs + wrench_inputs(model, frame)
+    return inputs
+
+
+def _made(folder: Path) -> Path:
+    from freeflyer.errors import FileError
+
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise FileError(f"cannot make the folder {str(folder)!r}: {error.strerror or error}", path=str(folder)) from None
+    return folder
+
+
+def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) -> Recovery:
+    from freeflyer.analysis.linearization_recovery import recovery
+    from freeflyer.control.regulator import lqr
+
+    regulator = lqr(model, result.q, inputs, bandwidth=bandwidth)
+    return recovery(regulator, step=0.04 / bandwidth, duration=24.0 / bandwidth)
+
+
+def _show(out: Any, r: LinearStudy) -> None:
+    from rich.text import Text
+
+    from freeflyer.analysis.text import number, visible
+    from freeflyer.cli.output import name
+
+    out.print(Text.assemble(name(r.robot, "bold"), f"  {r.states} states, {len(r.inputs)} inputs"), soft_wrap=True)
+    for words in (r.found, r.held):
+        out.print(name(words, "", 2000), soft_wrap=True)
+    out.print(_modes(r))
+    reached = f"the inputs steer {r.rank} of {r.states} states"
+    if r.uncontrollable:
+        reached += f"; out of reach: {visible(', '.join(r.uncontrollable), 1000)}"
+    out.print(name(reached, "green" if r.rank == r.states else "yellow", 2000), soft_wrap=True)
+    out.print(
+        f"condition of the mass matrix (unit-free) {number(r.mass_condition)}, of the eigenvectors {number(r.eigenvector_condition)}; "
+        f"distance to a pair out of reach {number(r.distance, 3)}", soft_wrap=True,
+    )  # fmt: skip
+    if r.refusal:
+        out.print(name(f"no regulator: {r.refusal}", "yellow", 2000), soft_wrap=True)
+    else:
+        slowest = -float(r.closed[:, 0].max())
+        out.print(f"regulator of {r.bandwidth:g} rad/s: its slowest motion decays in {number(1.0 / slowest, 3)} s", soft_wrap=True)
+    for note in r.notes:
+        out.print(name(f"note: {note}", "cyan", 2000), soft_wrap=True)
+
+
+def _modes(r: LinearStudy) -> Any:
+    from freeflyer.analysis.text import number
+    from freeflyer.cli.output import table
+
+    def row(m: Any) -> tuple[str, ...]:
+        return (number(m.real), number(m.imaginary), str(m.count), m.behaviour, number(m.time, 3), number(m.period, 3), m.motion)
+
+    rows = [row(m) for m in r.modes[:MOST_MODES]]
+    if len(r.modes) > MOST_MODES:
+        rows.append(("", "", "", f"... and {len(r.modes) - MOST_MODES} more modes", "", "", ""))
+    columns = ("real 1/s", "imaginary", "count", "behaviour", "time s", "period s", "motion")
+    return table("modes, left alone", columns, rows, (0, 1, 2, 4, 5))
+
+
+def _recovered(r: Recovery) -> Any:
+    from freeflyer.analysis.text import number
+    from freeflyer.cli.output import table
+
+    def end(angles: Any, recovers: Any, distances: Any, k: int) -> tuple[str, str]:
+        if recovers[k]:
+            return "comes back", number(float(distances[:, k].max()), 3)
+        return ("is not back yet" if angles[-1, k] < angles[0, k] else "is lost"), "-"
+
+    rows = [
+        (number(p), *end(r.group, r.group_recovers, r.group_distance, k), *end(r.euler, r.euler_recovers, r.euler_distance, k))
+        for k, p in enumerate(r.pitches)
+    ]
+    columns = ("pitch deg", "on the group", "strays m", "on roll-pitch-yaw", "strays m")
+    return table(f"let go at rest, {number(float(r.time[-1]))} s under the regulator", columns, rows, (0, 2, 4))
+
+
+def _draw(out: Any, folder: Path, result: LinearStudy, back: Recovery | None) -> None:
+    from freeflyer.analysis import linearization_figures as figures
+    from freeflyer.analysis.linearization_files import save
+
+    for path in save(folder, "poles", lambda: figures.poles(result)):
+        out.print(f"wrote {path}", soft_wrap=True)
+    if back is not None:
+        for path in save(folder, "recovery", lambda: figures.recovery(back)):
+            out.print(f"wrote {path}", soft_wrap=True)
