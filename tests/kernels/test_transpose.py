@@ -8,7 +8,7 @@ import pytest
 from kernel_samples import packs_in
 
 from freeflyer.kernels.pack import LANES
-from freeflyer.kernels.transpose import block, finite_packs, gather, mirror, put_block, scatter, transposed
+from freeflyer.kernels.transpose import block, finite_packs, gather, mirrored, put_block, scatter, transposed
 
 WIDTHS = range(1, 41)
 GUARD = 16  # poisoned numbers before and after what a function may touch
@@ -124,36 +124,34 @@ def test_eight_by_eight(stride):
 
 
 @numba.njit
-def mirrored(M, L, n, stride):
-    mirror(M, L, n, stride)
+def matrix(U, L, n, stride, M):
+    mirrored(U, L, n, stride, M)
 
 
 @pytest.mark.parametrize("n", range(1, 34))
 @pytest.mark.parametrize("alias", [True, False])
-def test_mirror(n, alias):
-    """Below the diagonal comes what L has above it; the diagonal and what is above stay."""
+def test_mirrored(n, alias):
+    """On and above the diagonal comes what U has there, below it what L has above it; whatever else they hold."""
     stride = -(-n // LANES) * LANES
-    buffer, flat = guarded(stride * stride)
-    flat[:] = np.arange(stride * stride)
-    M = flat.reshape(stride, stride)
-    L = M if alias else 1000.0 + M
-    upper, lower = M.copy(), L.copy()
-    mirrored(M, L, n, stride)
-    np.testing.assert_array_equal(np.triu(M[:n, :n]), np.triu(upper[:n, :n]))
-    np.testing.assert_array_equal(np.tril(M[:n, :n], -1), np.triu(lower[:n, :n], 1).T)
+    U = np.arange(float(stride * stride)).reshape(stride, stride)
+    L = U if alias else 1000.0 + U
+    buffer, flat = guarded(n * n)
+    matrix(U, L, n, stride, flat)
+    expected = np.triu(U[:n, :n]) + np.triu(L[:n, :n], 1).T
+    np.testing.assert_array_equal(flat.reshape(n, n), expected)
     assert untouched(buffer)
 
 
 @pytest.mark.parametrize("n", [1, 5, 12])
-def test_mirror_of_packs(n):
-    stride = -(-n // LANES) * LANES
-    _, data = guarded(LANES * stride * stride)
+def test_mirrored_packs(n):
+    _, data = guarded(LANES * n * n)
     data[:] = np.random.default_rng(0).standard_normal(data.size)
-    M = data.reshape(stride, stride, LANES)
+    M = data.reshape(n, n, LANES)
+    L = 1.0 + M
     before = M.copy()
-    mirrored(packs_in(data), packs_in(data), n, stride)
+    matrix(packs_in(data), packs_in(L.ravel()), n, n, packs_in(data))
     i, j = np.tril_indices(n, -1)
-    np.testing.assert_array_equal(M[i, j], before[j, i])
+    np.testing.assert_array_equal(M[i, j], L[j, i])
     i, j = np.triu_indices(n)
     np.testing.assert_array_equal(M[i, j], before[i, j])
 

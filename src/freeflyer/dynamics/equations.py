@@ -94,11 +94,11 @@ def gravity_forces(
 ) -> np.ndarray:
     """tau (..., nv) that holds the robot at rest: the gradient of the potential energy."""
     if gravity is None and out is None:
-        tau = E.RNEA.single(model.handle, q, model._zero, model._zero, model.nv)
+        tau = E.GRAVITY.single(model.handle, q, model.nv)
         if tau is not None:
             return tau
     model = under(model, gravity)
-    return one(evaluate(E.RNEA, model, (q, model._zero, model._zero), ("q", "v", "a"), ((model.nv,),), out=out))
+    return one(evaluate(E.GRAVITY, model, (q,), ("q",), ((model.nv,),), out=out))
 
 
 def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:

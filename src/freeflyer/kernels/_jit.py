@@ -32,7 +32,7 @@ from numba.core.serialize import dumps
 SEAL = 32  # bytes of a hash
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 ROOM = "freeflyer.kernels"
-IMPORTED = re.compile(rf"^(?:from {ROOM}\.(\w+) import|from {ROOM} import (.+)$)", re.MULTILINE)
+IMPORTED = re.compile(rf"^(?:from {ROOM}\.(\w+) import|from {ROOM} import (\([^)]*\)|.+)$)", re.MULTILINE)
 
 
 def kernel(function: Callable) -> Any:
@@ -166,7 +166,7 @@ def reached(names: tuple[str, ...]) -> set[str]:
         if name not in found:
             found.add(name)
             for module, several in IMPORTED.findall(source(name)):
-                waiting += [module] if module else [x.strip() for x in several.split(",")]
+                waiting += [module] if module else re.findall(r"\w+", several)
     return found
 
 

@@ -48,6 +48,7 @@ from freeflyer.kernels.memory import (
 )
 from freeflyer.kernels.pack import LANES
 from freeflyer.kernels.poses import add_spaced3, pose_at, put_row3, root_position, row3, row_rotation, spaced3, spaced6
+from freeflyer.kernels.transpose import mirrored
 
 
 @inlined
@@ -57,16 +58,22 @@ def last_column(topology, c):
 
 
 @inlined
+def tile_mass(topology, parameters, work, i):
+    """(mass, centre of mass) of as many bodies from i on as a row scalar of work holds, in their own axes."""
+    at = load_int(topology, TILES_AT) + LANES * TILE * (i >> 3) + (i & 7)
+    return number_row(work, parameters, at), (
+        number_row(work, parameters, at + LANES), number_row(work, parameters, at + 2 * LANES),
+        number_row(work, parameters, at + 3 * LANES),
+    )  # fmt: skip
+
+
+@inlined
 def tile_inertias(topology, parameters, work, i, x):
     """(mass, first moment, inertia) of as many bodies from i on as a row scalar holds, about a point from which x leads
     to their origins; in world axes."""
     at, step = load_int(topology, TILES_AT) + LANES * TILE * (i >> 3) + (i & 7), LANES
     R = row_rotation(work, pose_at(topology, work, i))
-    m = number_row(work, parameters, at)
-    c = (
-        number_row(work, parameters, at + step), number_row(work, parameters, at + 2 * step),
-        number_row(work, parameters, at + 3 * step),
-    )  # fmt: skip
+    m, c = tile_mass(topology, parameters, work, i)
     I = (
         number_row(work, parameters, at + 4 * step), number_row(work, parameters, at + 5 * step),
         number_row(work, parameters, at + 6 * step), number_row(work, parameters, at + 7 * step),
@@ -186,7 +193,7 @@ def row_dot(s, work, at, stride):
 
 @inlined
 def subtree_products(topology, work, S, F, c, M, width):
-    """Row c of M: S_c . F_j for all j that column c moves, zero for those beyond; what is before c is left to `mirror`."""
+    """Row c of M: S_c . F_j for all j that column c moves, zero for those beyond; what is before c is left to `put_matrix`."""
     stride, step, end = load_int(topology, COLUMN_ROW), row_step(work), last_column(topology, c) + 1
     s = scalar_column(work, S, stride, c)
     for k in range(c - c % step, end, step):
@@ -209,20 +216,31 @@ def matrix_rows(topology, M):
     return rows_for(M, nc, nc == load_int(topology, N_V)), row_width(M, nc)
 
 
+@inlined
+def put_matrix(topology, U, L, M):
+    """M (nv, nv) from rows of all columns: on and above the diagonal U, below it L transposed; see `matrix_rows`."""
+    nc, stride = load_int(topology, N_COLUMNS), row_width(U, load_int(topology, N_COLUMNS))
+    if nc == load_int(topology, N_V):
+        mirrored(U, L, nc, stride, M)
+    else:
+        mirror(U, L, nc, stride)
+        condense(topology, U, M)
+
+
+@kernel
+def mirror(U, L, n, stride):
+    """Below the diagonal, U becomes L transposed."""
+    for i in range(n):
+        for j in range(i + 1, n):
+            store(U, stride * j + i, load(L, stride * i + j))
+
+
 @kernel
 def condense(topology, H, M):
-    """M (nv, nv) from the matrix of all columns in H: M itself, or copied, or summed where mimic joints share a coordinate."""
+    """M (nv, nv) from the matrix of all columns in H: M itself, or summed where mimic joints share a coordinate."""
     nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
-    stride, step = row_width(H, nc), row_step(H)
-    if nc == nv and step == 1:
-        return
+    stride = row_width(H, nc)
     if nc == nv:
-        full = nv - nv % step
-        for i in range(nv):
-            for k in range(0, full, step):
-                store_row(M, nv * i + k, load_row(H, stride * i + k))
-            for k in range(full, nv):
-                store(M, nv * i + k, load(H, stride * i + k))
         return
     for k in range(nv * nv):
         store(M, k, 0.0)

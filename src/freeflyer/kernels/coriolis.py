@@ -29,12 +29,12 @@ from freeflyer.kernels.algebra import (
 from freeflyer.kernels.columns import (
     clear_beyond,
     column_rows,
-    condense,
     inertia_of,
     inertia_tiles,
     last_column,
     matrix_rows,
     put_column,
+    put_matrix,
     root_direction,
     root_inertias,
     row_dot,
@@ -48,7 +48,6 @@ from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, SUBTREE_MASS
 from freeflyer.kernels.memory import keep_below, load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.poses import root_position
-from freeflyer.kernels.transpose import mirror
 
 RATE = 12  # of a subtree: linear momentum (3) and K (9)
 
@@ -160,5 +159,4 @@ def coriolis(topology, parameters, q, v, C):
             )
             store_row(lower, width * c + k, keep_below(work, x + row_dot(t, work, F + k, stride), k, end))
         clear_beyond(lower, width, c, end)
-    mirror(upper, lower, nc, width)
-    condense(topology, upper, C)
+    put_matrix(topology, upper, lower, C)

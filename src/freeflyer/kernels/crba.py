@@ -5,16 +5,15 @@ from __future__ import annotations
 from freeflyer.kernels._jit import kernel
 from freeflyer.kernels.columns import (
     column_rows,
-    condense,
     inertia_tiles,
     matrix_rows,
+    put_matrix,
     subtree_inertias,
     subtree_products,
 )
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V
 from freeflyer.kernels.memory import load, load_int, store
-from freeflyer.kernels.transpose import mirror
 
 
 @kernel
@@ -30,8 +29,7 @@ def crba(topology, parameters, q, M):
     column_rows(topology, parameters, work, composites, S, F)
     for c in range(nc):
         subtree_products(topology, work, S, F, c, H, width)
-    mirror(H, H, nc, width)
-    condense(topology, H, M)
+    put_matrix(topology, H, H, M)
     for j in range(nv):
         at = nv * j + j
         store(M, at, load(M, at) + load(parameters, load_int(topology, ARMATURE_AT) + j))

@@ -36,6 +36,7 @@ from freeflyer.kernels.columns import (
     last_column,
     matrix_rows,
     put_column,
+    put_matrix,
     root_direction,
     root_inertias,
     row_dot,
@@ -60,7 +61,6 @@ from freeflyer.kernels.layout import (
     SUBTREE_MASS,
 )
 from freeflyer.kernels.memory import keep_below, load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.transpose import mirror
 
 SELF = 21  # of a column: S (6), the angular part of X (3), Y (6), T (6)
 OTHERS = 21  # rows over columns: F = I S (6), G = 2 B^T S, whose force is zero (3), those of dq (6) and of dv (6)
@@ -176,7 +176,7 @@ def pair(work, own, rows, stride, c, k):
 
 @kernel
 def pairs_by_rows(topology, work, own, rows, M, dq, dv, below_q, below_v, width):
-    """All pairs, rows of columns at once: M, dq and dv above the diagonal, and what `mirror` puts under it."""
+    """All pairs, rows of columns at once: M, dq and dv above the diagonal, and what `put_matrix` puts under it."""
     stride, step = load_int(topology, COLUMN_ROW), row_step(work)
     for c in range(load_int(topology, N_COLUMNS)):
         end = last_column(topology, c) + 1
@@ -193,10 +193,6 @@ def pairs_by_rows(topology, work, own, rows, M, dq, dv, below_q, below_v, width)
         clear_beyond(dv, width, c, end)
         clear_beyond(below_q, width, c, end)
         clear_beyond(below_v, width, c, end)
-    n = load_int(topology, N_COLUMNS)
-    mirror(M, M, n, width)
-    mirror(dq, below_q, n, width)
-    mirror(dv, below_v, n, width)
 
 
 @kernel
@@ -261,13 +257,17 @@ def gradients(topology, parameters, q, v, a, dq, dv, M):
     gradient_rows(topology, parameters, work, motions, composites, rates, changes, forces, own, rows)
     if row_step(work) == 1:
         pairs_by_paths(topology, work, own, rows, mass, by_q, by_v)
+        turn_together(topology, work, own, forces, by_q, width)
+        condense(topology, by_q, dq)
+        condense(topology, by_v, dv)
+        condense(topology, mass, M)
     else:
         below_q, below_v = workspace(q, width * width), workspace(q, width * width)
         pairs_by_rows(topology, work, own, rows, mass, by_q, by_v, below_q, below_v, width)
-    turn_together(topology, work, own, forces, by_q, width)
-    condense(topology, by_q, dq)
-    condense(topology, by_v, dv)
-    condense(topology, mass, M)
+        turn_together(topology, work, own, forces, by_q, width)
+        put_matrix(topology, by_q, below_q, dq)
+        put_matrix(topology, by_v, below_v, dv)
+        put_matrix(topology, mass, mass, M)
 
 
 @kernel

@@ -18,6 +18,7 @@ from freeflyer.kernels.crba import crba
 from freeflyer.kernels.derivatives import inverse_dynamics_gradient
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.factor import shared_forward_dynamics, shared_minv
+from freeflyer.kernels.gravity import gravity
 from freeflyer.kernels.linear import linear, shared_linear
 from freeflyer.kernels.minv import minv
 from freeflyer.kernels.rnea import rnea
@@ -27,6 +28,7 @@ RNEA = Entry(rnea, "qvv")
 ABA = Entry(aba, "qvv", solves=True)
 SHARED_FORWARD_DYNAMICS = Entry(shared_forward_dynamics, "qvv", solves=True)
 CRBA = Entry(crba, "q", output_axes=(2,))
+GRAVITY = Entry(gravity, "q")
 MINV = Entry(minv, "q", output_axes=(2,), solves=True)
 CORIOLIS = Entry(coriolis, "qv", output_axes=(2,))
 HAMEL = Entry(hamel.hamel_coriolis, "qv", output_axes=(2,))

@@ -12,12 +12,12 @@ from freeflyer.kernels.aba import eliminated, hand_over, store_rigid
 from freeflyer.kernels.algebra import add, cross, load3, load6, load9
 from freeflyer.kernels.columns import (
     clear_beyond,
-    condense,
     inertia_tiles,
     last_column,
     matrix_rows,
     own_inertias,
     put_column,
+    put_matrix,
     root_direction,
     row_dot,
     scalar_column,
@@ -37,7 +37,6 @@ from freeflyer.kernels.memory import (
     unit_row,
 )
 from freeflyer.kernels.poses import offset, root_position
-from freeflyer.kernels.transpose import mirror
 
 ARTICULATED = 21
 
@@ -117,5 +116,4 @@ def minv(topology, parameters, q, Minv):
                 store_row(H, width * c + k, x)
                 add_outer(work, level + k, before + k, stride, s, x)
             before = level
-    mirror(H, H, nc, width)
-    condense(topology, H, Minv)
+    put_matrix(topology, H, H, Minv)

@@ -33,7 +33,7 @@ from freeflyer.kernels.pack import LANES
 
 COMMON = 1024  # floats whose denominator is at most this are taken for exact numbers
 OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state's outputs
-    "RNEA": (("nv",),), "ABA": (("nv",),), "SHARED_FORWARD_DYNAMICS": (("nv",),), "CRBA": (("nv", "nv"),),
+    "RNEA": (("nv",),), "GRAVITY": (("nv",),), "ABA": (("nv",),), "SHARED_FORWARD_DYNAMICS": (("nv",),), "CRBA": (("nv", "nv"),),
     "MINV": (("nv", "nv"),), "SHARED_MINV": (("nv", "nv"),), "CORIOLIS": (("nv", "nv"),), "HAMEL": (("nv", "nv"),),
     "FRAME_POSE": ((4, 4),), "FRAME_JACOBIAN": ((6, "nv"),), "FRAME_VELOCITY": ((6,),), "FRAME_BIAS": ((6,),),
     "ALL_MOTIONS": (("bodies", 12), ("bodies", 12), ("columns", 6)), "ALL_POSES": (("bodies", 12),), "COM": ((3,),),

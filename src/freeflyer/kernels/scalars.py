@@ -81,10 +81,11 @@ def _row(x: Any) -> np.ndarray:
     return row
 
 
-def mirror(M: Any, L: Any, n: int, stride: int) -> None:
+def mirrored(U: Any, L: Any, n: int, stride: int, M: Any) -> None:
     for i in range(n):
-        for j in range(i + 1, n):
-            store(M, stride * j + i, load(L, stride * i + j))
+        for j in range(n):
+            if not (U is M and j >= i):
+                store(M, n * i + j, load(U, stride * i + j) if j >= i else load(L, stride * j + i))
 
 
 def less(a: Any, b: Any) -> bool | None:
@@ -180,6 +181,6 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
         }  # fmt: skip
     return rows | {
         memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
-        transpose.mirror: mirror, pack.select_less: select_less, pack.all_below: all_below,
+        transpose.mirrored: mirrored, pack.select_less: select_less, pack.all_below: all_below,
         pack.fma: fma, pack.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2,
     }  # fmt: skip

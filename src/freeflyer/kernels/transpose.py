@@ -127,35 +127,45 @@ def scatter(packs, rows, first, stop):
         put_block(rows, first * n + i, n, transposed(block(data, LANES * i, LANES)))
 
 
-def mirror(M, L, n, stride):
-    """The n x n matrix in the rows of M, `stride` numbers each: below the diagonal, M[j, i] becomes L[i, j]."""
+def mirrored(U, L, n, stride, M):
+    """M (n, n): on and above the diagonal from U, below it from L transposed; rows of U and L are `stride` numbers each."""
     for i in range(n):
-        for j in range(i + 1, n):
-            store(M, stride * j + i, load(L, stride * i + j))
+        for j in range(n):
+            store(M, n * i + j, load(U, stride * i + j) if j >= i else load(L, stride * j + i))
 
 
-@overload(mirror, jit_options={"nogil": True, "error_model": "numpy"})
-def _(M, L, n, stride):
+@overload(mirrored, jit_options={"nogil": True, "error_model": "numpy"})
+def _(U, L, n, stride, M):
     if isinstance(M, types.Array):
-        return lambda M, L, n, stride: mirror_blocks(M, L, n, stride)
+        return lambda U, L, n, stride, M: mirrored_blocks(U, L, n, stride, M)
 
-    def entries(M, L, n, stride):
+    def entries(U, L, n, stride, M):  # U is M: matrices of Packs are computed in place
         for i in range(n):
             for j in range(i + 1, n):
-                store(M, stride * j + i, load(L, stride * i + j))
+                store(M, n * j + i, load(L, stride * i + j))
 
     return entries
 
 
 @kernel
-def mirror_blocks(M, L, n, stride):
-    """Block by block; stride is a multiple of 8, and there are as many rows. L may be M itself."""
-    for i in range(0, n, LANES):
-        at = stride * i + i
-        upper, b = block(M, at, stride), transposed(block(L, at, stride))
-        put_block(M, at, stride, (
+def mirrored_blocks(U, L, n, stride, M):
+    """Block by block, the last ones overlapping those before: what they leave wrong beside the diagonal is put right
+    with the blocks on it. There are as many rows as `stride`, a multiple of 8."""
+    last = n - LANES
+    if last < 0:
+        for i in range(n):
+            for j in range(n):
+                store(M, n * i + j, load(U, stride * i + j) if j >= i else load(L, stride * j + i))
+        return
+    for i in range(0, last, LANES):
+        for k in range(i + LANES, n, LANES):
+            j = min(k, last)
+            put_block(M, n * i + j, n, block(U, stride * i + j, stride))
+            put_block(M, n * j + i, n, transposed(block(L, stride * i + j, stride)))
+    for k in range(0, n, LANES):
+        i = min(k, last)
+        upper, b = block(U, stride * i + i, stride), transposed(block(L, stride * i + i, stride))
+        put_block(M, n * i + i, n, (
             upper[0], _blend(b[1], upper[1], 1), _blend(b[2], upper[2], 2), _blend(b[3], upper[3], 3),
             _blend(b[4], upper[4], 4), _blend(b[5], upper[5], 5), _blend(b[6], upper[6], 6), _blend(b[7], upper[7], 7),
         ))  # fmt: skip
-        for j in range(i + LANES, n, LANES):
-            put_block(M, stride * j + i, stride, transposed(block(L, stride * i + j, stride)))
