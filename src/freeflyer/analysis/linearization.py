@@ -9,10 +9,11 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.analysis.linearization_modes import Mode, modes_of
 from freeflyer.control.controllable import Controllability, controllability
+from freeflyer.control.costs import checked_bandwidth
 from freeflyer.control.equilibria import Equilibrium, equilibrium
 from freeflyer.control.inputs import Inputs
 from freeflyer.control.regulator import Regulator, lqr
-from freeflyer.control.words import forces_in_words
+from freeflyer.control.words import coordinate_names, forces_in_words
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
 
@@ -61,8 +62,7 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     Where the inputs hold no posture near, q stays and what is missing is held from outside: the study says what and how
     much. Errors: InputError for what is no configuration, a singular mass matrix, or a bandwidth that is no positive number.
     """
-    from freeflyer.control.words import coordinate_names
-
+    bandwidth = checked_bandwidth(bandwidth)  # before the regulator's refusals, which become part of the result
     at = equilibrium(model, q, inputs, search=search)
     rest = np.zeros(model.nv)
     tau, external = inputs.acting(at.u)
@@ -78,8 +78,8 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     return LinearStudy(
         model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence, _held(model, at), A, B,
         _pairs(values), modes_of(model, As, values, vectors), steering.states, steering.rank, steering.uncontrollable,
-        steering.unstabilizable, _distance(As, Bs, values, steering), _condition(M / np.outer(d, d)), _condition(vectors), bandwidth,
-        np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model),
+        steering.unstabilizable, _distance(As, Bs, values, steering), _condition(M / np.outer(d, d)), _condition(vectors),
+        bandwidth, np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model),
     )  # fmt: skip
 
 

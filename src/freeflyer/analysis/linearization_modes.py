@@ -63,7 +63,7 @@ def _behaviour(real: float, swings: bool) -> str:
 def _drifting(names: tuple[str, ...], A: np.ndarray) -> str:
     """The postures that nothing leads back: those that accelerate nothing."""
     n = len(names)
-    U, s, Vt = np.linalg.svd(A[n:, :n])
+    _, s, Vt = np.linalg.svd(A[n:, :n])
     free = Vt[s <= 1e-6 * max(float(s.max(initial=0.0)), 1e-9)].T if s.size else np.eye(n)
     if not free.shape[1]:
         return "none of its own"

@@ -18,7 +18,7 @@ MOST_MODES = 24  # rows of the table
 
 AtOption = Annotated[
     Path | None,
-    typer.Option("--at", metavar="POSTURE.yaml", help="Where joints stand, as in 'knee: 0.4'. [default: neutral]", show_default=False),
+    typer.Option("--at", metavar="FILE.yaml", help="Where joints stand, as in 'knee: 0.4'. [default: neutral]", show_default=False),
 ]
 FolderOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Draw the poles there, PNG and SVG.", show_default=False)
@@ -30,7 +30,7 @@ ThrusterOption = Annotated[
 ]  # fmt: skip
 WrenchOption = Annotated[
     list[str] | None,
-    typer.Option("--wrench", metavar="FRAME", help="Force and torque on this frame as inputs; may be repeated.", show_default=False),
+    typer.Option("--wrench", metavar="FRAME", help="Force and torque on a frame as inputs; may be repeated.", show_default=False),
 ]
 
 
@@ -39,7 +39,7 @@ def linearize(
     wrenches: WrenchOption = None,
     search: Annotated[bool, typer.Option(help="Search an equilibrium near the posture if the inputs don't hold it.")] = True,
     bandwidth: Annotated[float, typer.Option("--bandwidth", help="Of the regulator (rad/s).")] = 2.0,
-    recovery: Annotated[bool, typer.Option("--recovery", help="Let go at large angles, on the group and on roll-pitch-yaw.")] = False,
+    recovery: Annotated[bool, typer.Option("--recovery", help="Let go at large angles, under two regulators.")] = False,
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: who holds it, its poles, what its inputs can and cannot steer."""
@@ -117,7 +117,8 @@ def _show(out: Any, r: LinearStudy) -> None:
         reached += f"; out of reach: {visible(', '.join(r.uncontrollable), 1000)}"
     out.print(name(reached, "green" if r.rank == r.states else "yellow", 2000), soft_wrap=True)
     out.print(
-        f"condition of the mass matrix (unit-free) {number(r.mass_condition)}, of the eigenvectors {number(r.eigenvector_condition)}; "
+        f"condition of the mass matrix (unit-free) {number(r.mass_condition)}, "
+        f"of the eigenvectors {number(r.eigenvector_condition)}; "
         f"distance to a pair out of reach {number(r.distance, 3)}", soft_wrap=True,
     )  # fmt: skip
     if r.refusal:

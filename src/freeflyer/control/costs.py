@@ -22,13 +22,19 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
     input costs what its push alone would give, (G^T M^-1 G)_kk / w^2. A mass pushed by one input is then led back at w,
     at a damping ratio of sqrt(3) / 2, whether it weighs a gram or a ton.
     """
-    w = bandwidth
-    if isinstance(w, bool) or not isinstance(w, int | float | np.number) or not np.isfinite(w) or not w > 0:
-        raise InputError(f"bandwidth must be a positive number of rad/s, got {w!r}", bandwidth=w)
+    w = checked_bandwidth(bandwidth)
     M, G, n = ff.mass_matrix(model, q), inputs.matrix(model, q), model.nv
     Q = np.zeros((2 * n, 2 * n))
     Q[:n, :n], Q[n:, n:] = w**2 * M, M
     return Q, np.diag(np.einsum("ik,ij,jk->k", G, ff.inverse_mass_matrix(model, q), G)) / w**2
+
+
+def checked_bandwidth(bandwidth: Any) -> float:
+    """bandwidth as a positive finite number of rad/s; InputError otherwise."""
+    real = isinstance(bandwidth, int | float | np.integer | np.floating) and not isinstance(bandwidth, bool)
+    if not real or not np.isfinite(bandwidth) or not bandwidth > 0:
+        raise InputError(f"bandwidth must be a positive number of rad/s, got {bandwidth!r}", bandwidth=bandwidth)
+    return float(bandwidth)
 
 
 def cost_matrix(name: str, cost: Any, n: int, definite: bool) -> np.ndarray:

@@ -1,0 +1,141 @@
+"""Recoveries from any attitude, the roll-pitch-yaw way beside ours, and modes in words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import freeflyer as ff
+from freeflyer import control, robots
+from freeflyer.analysis.linearization import study
+from freeflyer.analysis.linearization_euler import EulerRegulator, angle_linearization, angle_map, body_rates
+from freeflyer.analysis.linearization_figures import poles
+from freeflyer.analysis.linearization_figures import recovery as draw_recovery
+from freeflyer.analysis.linearization_recovery import recovery
+from freeflyer.spatial import quaternion
+
+
+def aerial():
+    model = robots.aerial_manipulator()
+    q = ff.neutral(model)
+    q[model.joint("arm_joint_2").iq] = 0.6
+    return model, control.joint_inputs(model) + control.rotor_inputs(model), q
+
+
+def satellite(pitch: float = 0.0):
+    model = robots.space_manipulator()
+    q = ff.neutral(model)
+    q[3:7] = quaternion.from_rpy([0.0, pitch, 0.0])
+    q[7:] = 0.3
+    return model, control.joint_inputs(model) + control.wrench_inputs(model, "satellite"), q
+
+
+def test_the_flying_arm_comes_back_where_angles_do_not() -> None:
+    model, inputs, q = aerial()
+    found = recovery(control.lqr(model, q, inputs, bandwidth=4.0), (60.0, 100.0, 120.0, 150.0), step=0.01, duration=8.0)
+    np.testing.assert_allclose(np.degrees(found.group[0]), found.pitches, atol=1e-9)
+    assert found.group_recovers.all()
+    assert found.group_distance.max() < 0.5
+    assert found.group_effort.max() < 200.0
+    assert found.euler_recovers[0]
+    assert not found.euler_recovers[2:].any()
+    assert found.euler_effort[2:].min() > 10.0 * found.group_effort.max()
+    assert draw_recovery(found).axes[0].get_ylabel() == "angle from the goal (°)"
+
+
+def test_the_satellite_comes_straight_back_where_angles_go_astray() -> None:
+    model, inputs, q = satellite()
+    found = recovery(control.lqr(model, q, inputs, bandwidth=0.2), (100.0, 150.0), step=0.2, duration=80.0)
+    assert found.group_recovers.all()
+    assert np.all(np.diff(found.group[found.time < 20.0], axis=0) < 1e-9)  # straight back
+    assert found.group_distance.max() < 0.1
+    assert found.euler_distance[:, 0].max() > 1.0
+    late = found.time > 30.0
+    assert np.degrees(found.group[late].max()) < 2.0
+    assert np.degrees(found.euler[late, 0].max()) > 20.0
+
+
+def test_a_goal_at_90_degrees_of_pitch_is_like_any_other() -> None:
+    """The regulator there is the level one's, to rounding: only the attitude differs, and gravity is off."""
+    level, up = (control.lqr(*(lambda m, i, q: (m, q, i))(*satellite(p)), bandwidth=0.2) for p in (0.0, np.pi / 2))
+    np.testing.assert_allclose(up.K, level.K, rtol=1e-6, atol=1e-6 * np.abs(level.K).max())
+    found = recovery(up, (100.0,), step=0.2, duration=80.0)
+    assert found.group_recovers.all()
+    assert found.euler_effort[0] > found.group_effort[0] or not found.euler_recovers.all()
+    with pytest.raises(ff.InputError, match="90 degrees"):
+        angle_linearization(up.model, up.q0, up.A, up.B)
+
+
+def test_angles_linearise_ever_worse_towards_90_degrees() -> None:
+    sizes = []
+    for pitch in (0.0, 1.5, np.pi / 2 - 1e-4):
+        model, inputs, q = satellite(pitch)
+        found = control.lqr(model, q, inputs)
+        turns = slice(model.nv + 3, model.nv + 6)
+        angles = angle_linearization(model, q, found.A, found.B)[1]
+        sizes.append(np.linalg.norm(angles[turns], 2) / np.linalg.norm(found.B[turns], 2))
+    assert sizes[0] == pytest.approx(1.0, rel=1e-6)
+    assert sizes[1] > 5.0
+    assert sizes[2] > 3e3
+
+
+def test_both_regulators_are_one_to_first_order() -> None:
+    model, inputs, q = satellite(0.4)
+    regulator = control.lqr(model, q, inputs)
+    angles = EulerRegulator(regulator)
+    rng = np.random.default_rng(4)
+    for size, tolerance in ((1e-4, 1e-3), (1e-6, 1e-5)):
+        near, v = ff.integrate(model, q, size * rng.standard_normal(model.nv)), size * rng.standard_normal(model.nv)
+        ours, theirs = regulator.tau(near, v) - regulator.tau(q, 0.0 * v), angles.tau(near, v) - angles.tau(q, 0.0 * v)
+        assert np.linalg.norm(ours - theirs) < tolerance * np.linalg.norm(ours)
+
+
+def test_rates_of_angles_and_the_linearisation_in_them() -> None:
+    """Against differences: of roll-pitch-yaw along a turn, and of accelerations in the angles' coordinates."""
+    rpy, h = np.array([0.3, -0.7, 1.1]), 1e-5
+    for k, d in enumerate(np.eye(3)):
+        turn = quaternion.multiply(
+            quaternion.conjugate(quaternion.from_rpy(rpy - h * d)), quaternion.from_rpy(rpy + h * d)
+        )
+        np.testing.assert_allclose(quaternion.log(turn) / (2 * h), body_rates(rpy)[:, k], atol=1e-9)
+    model, inputs, q = satellite(0.4)
+    found = control.lqr(model, q, inputs)
+    A, B = angle_linearization(model, q, found.A, found.B)
+    n = model.nv
+    np.testing.assert_allclose(A[:n, n:], np.eye(n), atol=1e-9)
+    np.testing.assert_allclose(angle_map(model, q) @ B[n:], found.B[n:], atol=1e-12)
+    np.testing.assert_allclose(np.sort(np.abs(np.linalg.eigvals(A))), np.sort(np.abs(np.linalg.eigvals(found.A))), atol=1e-6)
+
+
+def test_modes_of_a_pendulum_are_its_textbook_s() -> None:
+    model = robots.chain(1, "revolute")
+    hanging = study(model, ff.neutral(model), control.joint_inputs(model))
+    standing = study(model, np.array([np.pi]), control.joint_inputs(model))
+    turned = {m.behaviour for m in (*hanging.modes, *standing.modes)}
+    M, K = ff.mass_matrix(model, np.zeros(1))[0, 0], abs(hanging.A[1, 0]) * ff.mass_matrix(model, np.zeros(1))[0, 0]
+    rate = np.sqrt(K / M)
+    for result in (hanging, standing):
+        if result.A[1, 0] < 0.0:
+            (mode,) = result.modes
+            assert (mode.behaviour, mode.count, mode.motion) == ("swings", 2, "joint_1")
+            assert mode.imaginary == pytest.approx(rate)
+            assert mode.period == pytest.approx(2 * np.pi / rate)
+        else:
+            assert [m.behaviour for m in result.modes] == ["grows", "decays"]
+            assert result.modes[0].time == pytest.approx(1 / rate)
+    assert turned == {"swings", "grows", "decays"}
+
+
+def test_a_fixed_robot_has_no_attitude_to_recover() -> None:
+    model = robots.chain(2)
+    with pytest.raises(ff.InputError, match="free joint"):
+        recovery(control.lqr(model, ff.neutral(model)))
+
+
+def test_poles_are_drawn_open_and_closed() -> None:
+    model, inputs, q = aerial()
+    result = study(model, q, inputs, bandwidth=4.0)
+    axes = poles(result).axes[0]
+    drawn = [line for line in axes.lines if len(line.get_xdata()) == 2 * model.nv]
+    np.testing.assert_allclose(drawn[0].get_xdata(), result.poles[:, 0])
+    np.testing.assert_allclose(drawn[1].get_ydata(), result.closed[:, 1])

@@ -1,0 +1,116 @@
+"""`freeflyer linearize`: what is found, held and steered, files in and out, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from command import arm, run, run_json, written
+
+import freeflyer as ff
+from freeflyer import robots
+
+
+def test_a_hovering_robot_is_held_and_steered(tmp_path):
+    result, data = run_json("linearize", "aerial_manipulator")
+    assert result.exit_code == 0
+    model = robots.aerial_manipulator()
+    assert data["held"] == "held by the inputs alone"
+    assert (data["states"], data["rank"], data["uncontrollable"]) == (20, 20, [])
+    thrust = sum(u for name, u in zip(data["inputs"], data["u"], strict=True) if name.startswith("rotor_"))
+    assert thrust == pytest.approx(9.81 * model.mass)
+    found = ff.linearize(model, np.array(data["q"]), np.zeros(10), ff.gravity_forces(model, np.array(data["q"])))
+    np.testing.assert_allclose(data["A"], found.A, atol=1e-9)
+    values = np.linalg.eigvals(found.A)
+    assert max(re for re, _ in data["poles"]) == pytest.approx(values.real.max(), abs=1e-3)
+    assert all(re < 0 for re, _ in data["closed"])
+    assert sum(m["count"] for m in data["modes"]) == 20
+    assert data["mass_condition"] > 1
+
+
+def test_a_robot_in_the_air_says_what_holds_it():
+    result = run("linearize", "humanoid:dof=20")
+    assert result.exit_code == 0
+    words = " ".join(result.stdout.split())
+    weight = 9.81 * robots.humanoid(dof=20).mass
+    assert f"held from outside, as by a hoist or the ground: base z translation {weight:.4g} N" in words
+    assert "out of reach: base z translation, base rotation about z" in words
+    assert "no regulator: no choice of the 20 inputs holds this posture" in words
+
+
+def test_a_satellite_without_thrusters_names_what_it_cannot_reach():
+    _, data = run_json("linearize", "space_manipulator")
+    base = ["x translation", "y translation", "z translation", "rotation about x", "rotation about y", "rotation about z"]
+    assert data["uncontrollable"] == data["unstabilizable"] == [f"base {d}" for d in base]
+    assert data["rank"] == 14
+    assert data["distance"] == 0
+    _, steered = run_json("linearize", "space_manipulator", "--wrench", "satellite")
+    assert steered["rank"] == 26
+    assert steered["distance"] > 1e-4
+    assert steered["refusal"] == ""
+    _, pushed = run_json("linearize", "space_manipulator", "--thruster", "*_panel_tip", "--thruster", "satellite")
+    assert pushed["inputs"][-3:] == ["left_panel_tip", "right_panel_tip", "satellite"]
+    assert "base x translation" in pushed["uncontrollable"]  # all of them push along z
+
+
+def test_postures_come_from_a_file(tmp_path):
+    robot = written(tmp_path, arm())
+    posture = written(tmp_path, "shoulder: 0.3\nelbow: -0.5\n", "posture.yaml")
+    _, data = run_json("linearize", robot, "--base", "fixed", "--at", posture)
+    assert data["q"] == [0.3, -0.5]
+    assert data["u"] == pytest.approx(list(ff.gravity_forces(ff.load(robot, base="fixed"), [0.3, -0.5])))
+    assert data["moved"] == 0
+
+
+def test_the_search_may_be_left_out(tmp_path):
+    posture = written(tmp_path, "root_joint: {rpy: [0.2, 0.1, 0]}\n", "tilted.yaml")
+    _, data = run_json("linearize", "aerial_manipulator", "--at", posture)
+    assert data["moved"] == pytest.approx(0.223, abs=0.03)
+    assert "nearest found" in data["found"]
+    _, still = run_json("linearize", "aerial_manipulator", "--at", posture, "--no-search")
+    assert still["moved"] == 0
+    assert "base y translation" in still["held"]
+
+
+def test_pictures_and_recovery(tmp_path):
+    folder = tmp_path / "out"
+    result = run("linearize", "aerial_manipulator", "-o", folder, "--recovery", "--bandwidth", 4, "--json", tmp_path / "x.json")
+    assert result.exit_code == 0
+    for name in ("poles", "recovery"):
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert b"<svg" in (folder / f"{name}.svg").read_bytes()[:1000]
+        assert str(folder / f"{name}.png") in result.stdout.replace("\n", "")
+    back = json.loads((tmp_path / "x.json").read_text())["data"]["recovery"]
+    assert back["pitches"] == [60, 100, 120, 150]
+    assert back["group_recovers"] == [True] * 4
+    assert back["euler_recovers"] == [True, True, True, False]
+    assert "comes back" in result.stdout
+    assert "is lost" in result.stdout
+
+
+def test_loops_are_said_not_to_be_enforced(tmp_path):
+    robot = written(tmp_path, arm())
+    loops = written(tmp_path, "loops:\n  - {frame_a: lower, frame_b: base, type: point}\n", "loops.yaml")
+    result = run("linearize", robot, "--loops", loops, "--base", "fixed")
+    assert result.exit_code == 0
+    assert "1 loops are not enforced" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["humanoidd"], ["humanoid"]), (["humanoid", "--at", "nowhere.yaml"], ["nowhere.yaml"]),
+        (["humanoid", "--wrench", "tail"], ["tail", "frame"]), (["humanoid", "--thruster", "nozzle_*"], ["nozzle_*"]),
+        (["aerial_manipulator", "--bandwidth", "0"], ["bandwidth"]), (["aerial_manipulator", "--bandwidth", "nan"], ["bandwidth"]),
+        (["humanoid", "--recovery"], ["base z translation"]), (["chain", "--recovery"], ["free joint"]),
+        (["chain", "-o", "/dev/null/x"], ["folder"]), (["chain", "--json", "."], ["folder"]),
+        (["space_manipulator", "--wrench", "satellite", "--wrench", "satellite"], ["twice"]),
+    ],
+)  # fmt: skip
+def test_errors_of_linearize_are_one_sentence(arguments, words):
+    result = run("linearize", *arguments)
+    assert result.exit_code == 2
+    message = result.stderr[result.stderr.index("error: ") :]
+    assert message.count("\n") == 1
+    assert all(word in message for word in words), message
