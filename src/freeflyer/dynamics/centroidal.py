@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -28,13 +29,19 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     return one(evaluate(E.COM, model, (q,), ("q",), ((3,),)))
 
 
-def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
+def center_of_mass_jacobian(model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
     """J (..., 3, nv) with J v the velocity of the centre of mass, world axes."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.center_of_mass_jacobian(model, q)
     return centroidal_momentum_matrix(model, q)[..., :3, :] / model.mass
 
 
-def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
+def centroidal_momentum_matrix(
+    model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
+) -> np.ndarray:
     """A_G (..., 6, nv) with A_G v the centroidal momentum."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.centroidal_momentum_matrix(model, q, out)
     _massive(model)
     if out is None:
         A = E.MOMENTUM_MATRIX.single(model.handle, q, model.six_rows)
@@ -43,8 +50,10 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | 
     return one(evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), (model.six_rows,), out=out))
 
 
-def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
     """h (..., 6), kg m/s and kg m^2/s."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.centroidal_momentum(model, q, v)
     _massive(model)
     h = E.MOMENTUM.single(model.handle, q, v, 6)
     if h is not None:
@@ -52,8 +61,10 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     return one(evaluate(E.MOMENTUM, model, (q, v), ("q", "v"), ((6,),)))
 
 
-def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
     """Adot_G v (..., 6): the rate of the centroidal momentum while no joint accelerates, N and N m; without gravity."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.centroidal_bias(model, q, v)
     _massive(model)
     b = E.MOMENTUM_BIAS.single(model.handle, q, v, 6)
     if b is not None:

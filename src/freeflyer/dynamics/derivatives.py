@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics._gravity import under
+from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.equations import Wrenches, total
 from freeflyer.dynamics.evaluate import REFUSED, evaluate
 from freeflyer.dynamics.external import external_forces, external_gradient
@@ -48,7 +49,7 @@ class ForwardDynamicsDerivatives:
     dtau: np.ndarray
 
 
-def _arrays(out: Any, kind: type) -> tuple[np.ndarray, ...] | None:
+def arrays_of(out: Any, kind: type) -> tuple[np.ndarray, ...] | None:
     """The arrays of an earlier result."""
     if out is None:
         return None
@@ -70,12 +71,15 @@ def _added(dq: np.ndarray, change: np.ndarray, out: Any) -> np.ndarray:
 
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
                                  gravity: ArrayLike | None = None,
+                                 coordinates: Coordinates = "tree",
                                  out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
     """d tau by q, v and a at (q, v, a), in one recursion; the wrenches `external` are held fixed in their frames' axes.
 
     `out`, an earlier result of the same shape, is overwritten and returned: large batches save the price of fresh memory.
     Arguments, batches and errors: as inverse_dynamics. Singh, Russell, Wensing (2022); papers/002, tables 5 to 8, by another way.
     """
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.inverse_dynamics_derivatives(model, q, v, a, external, gravity, out)
     if external is None and gravity is None and out is None:
         try:
             dq, dv, da = empty(model.square), empty(model.square), empty(model.square)
@@ -85,7 +89,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
             pass
     model = under(model, gravity)
     dq, dv, da = evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), (model.square,) * 3,
-                          out=_arrays(out, InverseDynamicsDerivatives))  # fmt: skip
+                          out=arrays_of(out, InverseDynamicsDerivatives))  # fmt: skip
     if external is not None:
         dq = _added(dq, -external_gradient(model, q, external), out)
     return InverseDynamicsDerivatives(dq, dv, da)
@@ -93,12 +97,15 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 
 def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
                                  gravity: ArrayLike | None = None,
+                                 coordinates: Coordinates = "tree",
                                  out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
     """d a by q, v and tau at (q, v, tau), the generalised forces tau and the wrenches `external` held fixed.
 
     `out`: as inverse_dynamics_derivatives.
     Arguments, batches and errors: as forward_dynamics, a singular mass matrix included.
     """
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.forward_dynamics_derivatives(model, q, v, tau, external, gravity, out)
     entry = E.SHARED_ABA_GRADIENT if model.shared_coordinates else E.ABA_GRADIENT
     if external is None and gravity is None and out is None:
         try:
@@ -111,7 +118,7 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     if external is not None:
         tau = total(row(model, "tau", tau, "v"), external_forces(model, q, external))
     dq, dv, dtau = evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), (model.square,) * 3,
-                            out=_arrays(out, ForwardDynamicsDerivatives))  # fmt: skip
+                            out=arrays_of(out, ForwardDynamicsDerivatives))  # fmt: skip
     if external is not None:
         dq = _added(dq, dtau @ external_gradient(model, q, external), out)
     return ForwardDynamicsDerivatives(dq, dv, dtau)

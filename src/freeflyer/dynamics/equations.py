@@ -3,6 +3,9 @@
 Every function takes leading batch axes, q (..., nq) and v, a, tau (..., nv), which broadcast against each other. One state
 takes the short way: straight to a compiled kernel that checks what it is given. Units SI, radians; generalised forces act
 along the velocity coordinates (for a free joint: the wrench [force; torque] on the body, in its own axes).
+
+With coordinates="independent" the same hold for a robot with loops in its independent velocities, (..., nu) for (..., nv): see
+`dynamics.coordinates` and `dynamics.closed.equations`.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics._gravity import under
+from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.dynamics.external import external_forces
 from freeflyer.errors import InputError
@@ -26,13 +30,16 @@ FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 
 
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
-                     gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                     gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
+                     out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """tau (..., nv) that gives the acceleration a: M a + bias minus the forces of `external`.
 
     `external` maps frame names to wrenches [force; torque] (..., 6) on that frame, in its own axes, N and N m.
     `gravity` (3,) replaces the model's; `out` (..., nv) receives the result. RBDA (2008), table 5.1.
     Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length.
     """
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.inverse_dynamics(model, q, v, a, external, gravity, out)
     if external is None and gravity is None and out is None:
         tau = E.RNEA.single(model.handle, q, v, a, model.nv)
         if tau is not None:
@@ -61,12 +68,15 @@ def total(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
 
 
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
-                     gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                     gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
+                     out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """a (..., nv), the acceleration under the generalised forces tau and the wrenches `external` (see inverse_dynamics).
 
     The articulated-body algorithm, RBDA (2008), table 7.1; where mimic joints share a coordinate, M is factorised.
     Errors: as inverse_dynamics; and where M is singular (massless bodies that nothing holds), instead of a division by 0.
     """
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.forward_dynamics(model, q, v, tau, external, gravity, out)
     entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
     if external is None and gravity is None and out is None:
         a = entry.single(model.handle, q, v, tau, model.nv)
@@ -78,9 +88,11 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
     return one(evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), ((model.nv,),), out=out))
 
 
-def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike | None = None,
+def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
                 out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """tau (..., nv) at zero acceleration: Coriolis, centrifugal and gravity forces."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.bias_forces(model, q, v, gravity, out)
     if gravity is None and out is None:
         tau = E.RNEA.single(model.handle, q, v, model._zero, model.nv)
         if tau is not None:
@@ -90,9 +102,16 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike 
 
 
 def gravity_forces(
-    model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None, out: np.ndarray | None = None
+    model: Model,
+    q: ArrayLike,
+    *,
+    gravity: ArrayLike | None = None,
+    coordinates: Coordinates = "tree",
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
     """tau (..., nv) that holds the robot at rest: the gradient of the potential energy."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.gravity_forces(model, q, gravity, out)
     if gravity is None and out is None:
         tau = E.GRAVITY.single(model.handle, q, model.nv)
         if tau is not None:
@@ -101,8 +120,12 @@ def gravity_forces(
     return one(evaluate(E.GRAVITY, model, (q,), ("q",), ((model.nv,),), out=out))
 
 
-def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
+def mass_matrix(
+    model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
+) -> np.ndarray:
     """M (..., nv, nv), symmetric, armature included. RBDA (2008), table 6.2."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.mass_matrix(model, q, out)
     if out is None:
         M = E.CRBA.single(model.handle, q, model.square)
         if M is not None:
@@ -110,8 +133,12 @@ def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) ->
     return one(evaluate(E.CRBA, model, (q,), ("q",), (model.square,), out=out))
 
 
-def inverse_mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
+def inverse_mass_matrix(
+    model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
+) -> np.ndarray:
     """M^-1 (..., nv, nv), symmetric, by the factorisation that keeps the tree's sparsity, RBDA (2008), section 6.5."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.inverse_mass_matrix(model, q, out)
     entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
     if out is None:
         Minv = entry.single(model.handle, q, model.square)
@@ -121,12 +148,14 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = 
 
 
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["passive", "hamel"] = "passive", *,
-                    out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                    coordinates: Coordinates = "tree", out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """C (..., nv, nv) with C v = bias - gravity.
 
     "passive": Mdot = C + C^T, so that Mdot - 2 C is skew; that of the robot seen as particles, sum m J^T Jdot.
     "hamel": the matrix of the Hamel equations on SE(3) x R^n, papers/004 (3.39), which is not passive.
     """
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.coriolis_matrix(model, q, v, form, out)
     try:
         entry = FORMS[form]
     except (KeyError, TypeError):
@@ -138,8 +167,10 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
     return one(evaluate(entry, model, (q, v), ("q", "v"), (model.square,), out=out))
 
 
-def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
+def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> Any:
     """T (...), J: 1/2 v^T M v, armature included."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.kinetic_energy(model, q, v)
     T = E.KINETIC_ENERGY.single(model.handle, q, v, 1)
     if T is not None:
         return T[0]

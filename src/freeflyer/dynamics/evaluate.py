@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError
+from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.kernels import entries
 from freeflyer.kernels.entry import NOT_FLAT, Entry, aligned_packs, scratch_for
+from freeflyer.kernels.linkage_layout import LINKAGE_AT
 from freeflyer.kernels.pack import LANES
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
@@ -69,7 +70,9 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
             model.handle, *(x[0] for x in rows), *options, *(_two_axes(r, s) for r, s in zip(results, shapes))
         )
     if status == NOT_FLAT:
-        status = _run_batch(entry, model, rows, options, tuple(r.reshape(count, prod(shape)) for r, shape in zip(results, shapes)))
+        status = _run_batch(
+            entry, model, rows, options, tuple(r.reshape(count, prod(shape)) for r, shape in zip(results, shapes))
+        )
     if status:
         for name, x, letter in zip(names, arrays, entry.inputs):
             check_configuration(model, name, x, letter)
@@ -77,8 +80,13 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     return results
 
 
-def singular(model: Model, q: np.ndarray) -> InputError:
-    """The error for a mass matrix that cannot be inverted, with the joint at fault."""
+def singular(model: Model, q: np.ndarray) -> FreeflyerError:
+    """The error for a mass matrix that cannot be inverted, with the joint at fault; or for a linkage that cannot be used."""
+    if model.topology[LINKAGE_AT]:
+        from freeflyer.dynamics.closed.projection import projection
+        from freeflyer.dynamics.closed.refusal import refusal
+
+        return refusal(projection(model), q)
     M = evaluate(entries.CRBA, model, (q.reshape(-1, model.nq)[:1],), ("q",), ((model.nv, model.nv),))[0][0]
     values, vectors = np.linalg.eigh(M)
     at = int(np.argmax(np.abs(vectors[:, 0])))

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -38,9 +39,17 @@ def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
 
 
 def frame_jacobian(
-    model: Model, q: ArrayLike, frame: str, expressed: Expressed = "body", *, out: np.ndarray | None = None
+    model: Model,
+    q: ArrayLike,
+    frame: str,
+    expressed: Expressed = "body",
+    *,
+    coordinates: Coordinates = "tree",
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
     """J (..., 6, nv) with J v the frame's twist."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.frame_jacobian(model, q, frame, expressed, out)
     if out is None:
         try:
             J = E.FRAME_JACOBIAN.single(model.handle, q, model.frame_index[frame], EXPRESSED[expressed], model.six_rows)
@@ -52,8 +61,18 @@ def frame_jacobian(
     return one(evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), (model.six_rows,), options, out=out))
 
 
-def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body") -> np.ndarray:
+def frame_velocity(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: str,
+    expressed: Expressed = "body",
+    *,
+    coordinates: Coordinates = "tree",
+) -> np.ndarray:
     """V (..., 6), the frame's twist."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.frame_velocity(model, q, v, frame, expressed)
     options = (model.frame(frame), expression(expressed))
     twist = E.FRAME_VELOCITY.single(model.handle, q, v, *options, 6)
     if twist is not None:
@@ -62,12 +81,20 @@ def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, express
 
 
 def frame_bias_acceleration(
-    model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body"
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: str,
+    expressed: Expressed = "body",
+    *,
+    coordinates: Coordinates = "tree",
 ) -> np.ndarray:
     """Jdot v (..., 6): the rate of the frame's twist while no joint accelerates; gravity plays no part.
 
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
     """
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.frame_bias_acceleration(model, q, v, frame, expressed)
     options = (model.frame(frame), expression(expressed))
     twist = E.FRAME_BIAS.single(model.handle, q, v, *options, 6)
     if twist is not None:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics._gravity import under
+from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives
 from freeflyer.dynamics.duals import Dual
 from freeflyer.dynamics.equations import Wrenches, forward_dynamics, total
@@ -55,7 +56,7 @@ class Linearization:
 
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
               gravity: ArrayLike | None = None, step: float | None = None, integrator: Integrator = "semi-implicit",
-              frames: Sequence[str] = ()) -> Linearization:  # fmt: skip
+              frames: Sequence[str] = (), coordinates: Coordinates = "tree") -> Linearization:  # fmt: skip
     """A and B about a state and its input, or along trajectories: q (..., nq), v and tau (..., nv) broadcast.
 
     external, gravity: as forward_dynamics; wrenches are constant in their frames' axes. step (s): linearise one step of
@@ -64,7 +65,9 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
     """
     scheme = scheme_of(integrator)
     h = None if step is None else time_step("step", step)
-    named = _frames(model, frames)
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.linearize(model, q, v, tau, external, gravity, h, integrator, scheme, frames)
+    named = listed_frames(model, frames)
     if h is None:
         A, B = _rates(model, q, v, tau, external, gravity)
     else:
@@ -117,7 +120,7 @@ def _step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wr
     return whole[..., : 2 * n].copy(), whole[..., 2 * n :].copy()
 
 
-def _frames(model: Model, frames: Sequence[str]) -> tuple[str, ...]:
+def listed_frames(model: Model, frames: Sequence[str]) -> tuple[str, ...]:
     if isinstance(frames, str) or not isinstance(frames, Sequence):
         raise InputError(f'frames must list the names of frames, as in ("left_sole",), got {frames!r}', frames=frames)
     for name in frames:

@@ -5,21 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 
 
-def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
+def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
     """q (+) dv (..., nq): where the constant velocity dv leads from q in one second. Quaternions come out at unit length."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.integrate(model, q, dv)
     out = E.INTEGRATE.single(model.handle, q, dv, model.nq)
     if out is not None:
         return out
     return one(evaluate(E.INTEGRATE, model, (q, dv), ("q", "dv"), ((model.nq,),)))
 
 
-def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
     """dv (..., nv) with q0 (+) dv = q1, by the shortest turns (angle at most pi)."""
+    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
+        return loops.difference(model, q0, q1)
     out = E.DIFFERENCE.single(model.handle, q0, q1, model.nv)
     if out is not None:
         return out

@@ -35,6 +35,7 @@ from freeflyer.kernels.door import (
     word,
 )
 from freeflyer.kernels.layout import COLUMN_ROW, N_BODIES, N_Q, N_QUATERNIONS, N_V, QUATERNIONS_AT
+from freeflyer.kernels.linkage_layout import N_INDEPENDENT
 from freeflyer.kernels.memory import Packs, load, load_int, model_arrays
 from freeflyer.kernels.pack import LANES, all_below
 from freeflyer.kernels.transpose import finite_packs, gather, scatter
@@ -42,12 +43,12 @@ from freeflyer.kernels.transpose import finite_packs, gather, scatter
 OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, SINGULAR, NOT_FLAT = 0, 1, 2, 3, 4, 5
 SCRATCH_LIMIT = 2**23  # numbers: 64 MiB
 UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
-SIZES = {"q": N_Q, "v": N_V}
+SIZES = {"q": N_Q, "v": N_V, "u": N_INDEPENDENT}
 DOOR = (types.int64,) * 3
 
 
 class Entry:
-    """A kernel's two doors, compiled when first used. `inputs` holds a letter per input: q or v.
+    """A kernel's two doors, compiled when first used. `inputs` holds a letter per input: q, v or u (independent rates).
 
     single(handle, inputs..., options..., outputs...) answers with a status. Instead of its only output it may be given the
     shape of a new array: then it answers with that, or with None if the state was refused.

@@ -220,17 +220,22 @@ def constraint_residual(topology, parameters, q, residual):
 @kernel
 def constraints(topology, parameters, q, residual, J):
     """residual (rows,) and J (rows, nv): relative twists of the tied frames and rates of couplings, for each coordinate."""
+    work = kinematics_workspace(topology, parameters, q, 0)
+    constraints_of(topology, parameters, q, work, residual, J)
+
+
+@kernel
+def constraints_of(topology, parameters, q, work, residual, J):
+    """As `constraints`, given the kinematics in `work`."""
     nv = load_int(topology, N_V)
     for i in range(load_int(topology, N_ROWS) * nv):
         store(J, i, 0.0)
-    if load_int(topology, N_LOOPS) > 0:
-        work = kinematics_workspace(topology, parameters, q, 0)
-        for k in range(load_int(topology, N_LOOPS)):
-            at = loop_ints(topology, k)
-            R_A, R_B, x_A, x_B, d = loop_frames(topology, parameters, work, k)
-            mask, row = load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
-            put_residual(mask, R_A, R_B, d, residual, row)
-            put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv)
+    for k in range(load_int(topology, N_LOOPS)):
+        at = loop_ints(topology, k)
+        R_A, R_B, x_A, x_B, d = loop_frames(topology, parameters, work, k)
+        mask, row = load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
+        put_residual(mask, R_A, R_B, d, residual, row)
+        put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv)
     first = first_coupling(topology)
     for k in range(load_int(topology, N_COUPLINGS)):
         at, numbers, open_by, slope, _ = coupling_value(topology, parameters, q, k)
@@ -269,27 +274,32 @@ def turn_bias(mask, R_A, R_B, w, dw):
 @kernel
 def constraint_bias(topology, parameters, q, v, bias):
     """bias (rows,): Jdot v, the rate of J v while no joint accelerates; A's axes turn, papers/000 (55), (57)."""
-    if load_int(topology, N_LOOPS) > 0:
-        to = load_int(topology, FREE_AT)
-        work = kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1))
-        moving(topology, work, v, to)
-        for k in range(load_int(topology, N_LOOPS)):
-            at = loop_ints(topology, k)
-            mask, row = load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
-            R_A, R_B, x_A, x_B, d = loop_frames(topology, parameters, work, k)
-            i = frame_body(topology, load_int(topology, at + FRAME_A))
-            l_A, w_A, a_A, dw_A = frame_state(topology, work, to, i, x_A)
-            i = frame_body(topology, load_int(topology, at + FRAME_B))
-            l_B, w_B, a_B, dw_B = frame_state(topology, work, to, i, x_B)
-            a = subtract(subtract(a_B, a_A), cross(dw_A, d))
-            a = add(a, cross(w_A, subtract(cross(w_A, d), scale(2.0, subtract(l_B, l_A)))))
-            row = put_masked(bias, row, 1, mask & 7, rotate_back(R_A, a))
-            dw = rotate_back(R_A, subtract(subtract(dw_B, dw_A), cross(w_A, w_B)))
-            tied = turns(mask)
-            if tied == 1:
-                store(bias, row, turn_bias(mask, R_A, R_B, rotate_back(R_A, subtract(w_B, w_A)), dw))
-            elif tied > 1:
-                put_masked(bias, row, 1, mask >> 3, dw)
+    to = load_int(topology, FREE_AT)
+    work = kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1))
+    moving(topology, work, v, to)
+    bias_of(topology, parameters, q, v, work, to, bias)
+
+
+@kernel
+def bias_of(topology, parameters, q, v, work, to, bias):
+    """As `constraint_bias`, given the motions of all bodies in `work` from `to` on."""
+    for k in range(load_int(topology, N_LOOPS)):
+        at = loop_ints(topology, k)
+        mask, row = load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
+        R_A, R_B, x_A, x_B, d = loop_frames(topology, parameters, work, k)
+        i = frame_body(topology, load_int(topology, at + FRAME_A))
+        l_A, w_A, a_A, dw_A = frame_state(topology, work, to, i, x_A)
+        i = frame_body(topology, load_int(topology, at + FRAME_B))
+        l_B, w_B, a_B, dw_B = frame_state(topology, work, to, i, x_B)
+        a = subtract(subtract(a_B, a_A), cross(dw_A, d))
+        a = add(a, cross(w_A, subtract(cross(w_A, d), scale(2.0, subtract(l_B, l_A)))))
+        row = put_masked(bias, row, 1, mask & 7, rotate_back(R_A, a))
+        dw = rotate_back(R_A, subtract(subtract(dw_B, dw_A), cross(w_A, w_B)))
+        tied = turns(mask)
+        if tied == 1:
+            store(bias, row, turn_bias(mask, R_A, R_B, rotate_back(R_A, subtract(w_B, w_A)), dw))
+        elif tied > 1:
+            put_masked(bias, row, 1, mask >> 3, dw)
     first = first_coupling(topology)
     for k in range(load_int(topology, N_COUPLINGS)):
         at, numbers, open_by, _, bend = coupling_value(topology, parameters, q, k)

@@ -8,6 +8,7 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.kernels.entry import UNIT_TOLERANCE
+from freeflyer.kernels.linkage_layout import INDEPENDENTS_AT, LINKAGE_AT, N_INDEPENDENT
 from freeflyer.model.model import Model
 
 
@@ -25,13 +26,17 @@ def real_array(name: str, x: Any) -> np.ndarray:
 
 
 def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
-    """x as float64 (..., nq) for letter q, (..., nv) for v; InputError if it is no such array of real numbers."""
+    """x as float64 (..., nq) for letter q, (..., nv) for v, (..., nu) for u; InputError if it is no such array of real numbers."""
     array = real_array(name, x)
     n, size = (model.nq, "nq") if letter == "q" else (model.nv, "nv")
+    if letter == "u":
+        n, size = int(model.topology[N_INDEPENDENT]), "nu"
     if array.ndim == 0 or array.shape[-1] != n:
         hint = ""
-        if array.ndim and array.shape[-1] == (model.nv if letter == "q" else model.nq):
+        if array.ndim and letter != "u" and array.shape[-1] == (model.nv if letter == "q" else model.nq):
             hint = f" (this model has nq = {model.nq} position and nv = {model.nv} velocity coordinates)"
+        elif letter == "u" and array.ndim and array.shape[-1] == model.nv:
+            hint = " (independent velocities of the closed linkage: v[..., linkage(model).independent])"
         elif array.ndim > 1 and array.shape[0] == n:
             hint = " (transposed? batch axes come first)"
         raise InputError(
@@ -74,7 +79,9 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
 
 
 def coordinate_owner(model: Model, k: int, letter: str) -> str:
-    """The joint that owns entry k of q or v."""
+    """The joint that owns entry k of q, v or u."""
+    if letter == "u":
+        k = int(model.topology[model.topology[model.topology[LINKAGE_AT] + INDEPENDENTS_AT] + k])
     for joint in model.joints:
         first, n = (joint.iq, joint.nq) if letter == "q" else (joint.iv, joint.nv)
         if first <= k < first + n:

@@ -1,0 +1,93 @@
+"""The equations of motion of a closed linkage in independent velocities: M_p u_dot + h_p = tau_p. papers/000, (60)-(73).
+
+M_p = G^T M G, h_p = G^T (bias + M gamma), tau_p = G^T tau, with v = G u and a = G u_dot + gamma. These are what the functions of
+`dynamics.equations` answer with for coordinates="independent"; their arguments and errors are as there, with nu for nv.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics import equations as tree
+from freeflyer.dynamics.closed import doors as D
+from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, velocity_map
+from freeflyer.dynamics.equations import Wrenches, total
+from freeflyer.dynamics.external import external_forces
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+
+Output = np.ndarray | None
+
+
+def inverse_dynamics(
+    model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike, external: Wrenches = None, gravity: ArrayLike | None = None,
+    out: Output = None,
+) -> np.ndarray:  # fmt: skip
+    """tau_p (..., nu): forces at the independent coordinates, passive joints being free of them."""
+    p = projected(model, gravity)
+    tau = run(D.INVERSE_DYNAMICS, p, (q, u, u_dot), ("q", "v", "a"), (p.nu,), out)
+    if external is None:
+        return tau
+    tau = total(tau, -project_forces(p, q, external_forces(model, q, external)))
+    if out is None:
+        return tau
+    out[...] = tau
+    return out
+
+
+def forward_dynamics(
+    model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches = None, gravity: ArrayLike | None = None,
+    out: Output = None,
+) -> np.ndarray:  # fmt: skip
+    """u_dot (..., nu) under tau_p (..., nu)."""
+    p = projected(model, gravity)
+    if external is not None:
+        tau = total(row(p.model, "tau", tau, "u"), project_forces(p, q, external_forces(model, q, external)))
+    return run(D.FORWARD_DYNAMICS, p, (q, u, tau), ("q", "v", "tau"), (p.nu,), out)
+
+
+def bias_forces(
+    model: Model, q: ArrayLike, u: ArrayLike, gravity: ArrayLike | None = None, out: Output = None
+) -> np.ndarray:
+    """h_p (..., nu)."""
+    p = projected(model, gravity)
+    return run(D.INVERSE_DYNAMICS, p, (q, u, p.rest), ("q", "v", "a"), (p.nu,), out)
+
+
+def gravity_forces(model: Model, q: ArrayLike, gravity: ArrayLike | None = None, out: Output = None) -> np.ndarray:
+    """G^T of the tree's gravity forces (..., nu)."""
+    p = projected(model, gravity)
+    return run(D.INVERSE_DYNAMICS, p, (q, p.rest, p.rest), ("q", "v", "a"), (p.nu,), out)
+
+
+def mass_matrix(model: Model, q: ArrayLike, out: Output = None) -> np.ndarray:
+    """M_p (..., nu, nu)."""
+    p = projected(model)
+    return run(D.MASS, p, (q,), ("q",), p.square, out)
+
+
+def inverse_mass_matrix(model: Model, q: ArrayLike, out: Output = None) -> np.ndarray:
+    """M_p^-1 (..., nu, nu)."""
+    p = projected(model)
+    return run(D.INVERSE_MASS, p, (q,), ("q",), p.square, out)
+
+
+def coriolis_matrix(model: Model, q: ArrayLike, u: ArrayLike, form: Any = "passive", out: Output = None) -> np.ndarray:
+    """C_p = G^T (C G + M Gdot) (..., nu, nu), with C_p u = h_p - gravity; with the passive C, Mdot_p = C_p + C_p^T."""
+    p = projected(model)
+    v = motion(p, q, u)[0]
+    C, M = tree.coriolis_matrix(model, q, v, form), tree.mass_matrix(model, q)
+    G, rates = velocity_map(p, q), run(D.MAP_RATES, p, (q, u), ("q", "v"), p.map)
+    result = np.swapaxes(G, -1, -2) @ (C @ G + M @ rates)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def kinetic_energy(model: Model, q: ArrayLike, u: ArrayLike) -> Any:
+    """1/2 u^T M_p u (...)."""
+    return tree.kinetic_energy(model, q, motion(projected(model), q, u)[0])

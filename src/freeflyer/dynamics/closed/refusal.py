@@ -1,0 +1,52 @@
+"""Why compiled code refused a state of a closed linkage: an open loop, a sub-mechanism that is singular there, or no inertia."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freeflyer.dynamics.closed.constraints import constraint_loops, constraints
+from freeflyer.dynamics.closed.errors import LinkageError
+from freeflyer.dynamics.closed.projection import Projection
+from freeflyer.dynamics.closed.structure import structure
+from freeflyer.kernels.block_inverse import SINGULAR
+from freeflyer.kernels.linkage import OPEN, REDUNDANT
+
+
+def refusal(p: Projection, q: np.ndarray) -> LinkageError:
+    """The error for the first of the postures q (..., nq) that has one of these faults."""
+    flat = q.reshape(-1, p.model.nq)
+    residual, J = constraints(p.model, flat)
+    gap, loops = np.abs(residual), constraint_loops(p.model)
+    allowed = np.full(gap.shape[-1], REDUNDANT)
+    allowed[p.split.rows] = OPEN
+    if (gap >= allowed).any():
+        k = int(np.nonzero((gap >= allowed).any(axis=-1))[0][0])
+        row = int(np.argmax(gap[k] / allowed))
+        which = f"q[{k}]" if len(flat) > 1 else "q"
+        return LinkageError(
+            f"loop {loops[row]!r} is open by {gap[k, row]:.3g} (m or rad) at {which}, closed is within {allowed[row]:g}: assemble "
+            "it first (freeflyer.loops.assemble), or use coordinates='tree'",
+            reason="open", loop=loops[row], gap=float(gap[k, row]), state=k,
+        )  # fmt: skip
+    worst, where, at = np.inf, 0, 0
+    for b, (rows, dependent) in enumerate(p.blocks):
+        values = np.linalg.svd(J[:, rows][:, :, dependent], compute_uv=False)
+        ratio = values[:, -1] / values[:, 0]
+        if ratio.min() < worst:
+            worst, where, at = float(ratio.min()), b, int(np.argmin(ratio))
+    if worst < 1e3 * SINGULAR:
+        rows, dependent = p.blocks[where]
+        names = list(dict.fromkeys(loops[r] for r in rows))
+        owner = structure(p.model).owner
+        joints = list(dict.fromkeys(owner[j] for j in dependent))
+        which = f" at q[{at}]" if len(flat) > 1 else ""
+        return LinkageError(
+            f"the sub-mechanism of loops {', '.join(names)} is singular{which}: its joints {', '.join(joints)} do not follow from "
+            f"the independent ones there (singular values in the ratio {worst:.2g}); move away from that posture",
+            reason="singular", loops=names, joints=joints, ratio=worst, state=at,
+        )  # fmt: skip
+    return LinkageError(
+        f"the projected mass matrix of {p.model.name!r} is singular: some independent joint moves no inertia. Give its links mass, "
+        "give the joint armature, or lock it (freeflyer.lock_joints)",
+        reason="inertia",
+    )  # fmt: skip

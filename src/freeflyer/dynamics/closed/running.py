@@ -1,0 +1,65 @@
+"""From friendly functions of closed linkages to their kernels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics._gravity import under
+from freeflyer.dynamics.closed import doors as D
+from freeflyer.dynamics.closed.projection import Projection, projection
+from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.kernels.entry import Entry
+from freeflyer.model.model import Model
+
+Shape = tuple[int, ...]
+
+
+def projected(model: Model, gravity: ArrayLike | None = None) -> Projection:
+    """The model's projection, under this gravity (3,) if one is given."""
+    p = projection(model)
+    if gravity is None:
+        return p
+    other = replace(p.model, parameters=under(model, gravity).parameters)
+    p = replace(p, model=other)
+    object.__setattr__(other, "_projection", p)
+    return p
+
+
+def run(entry: Entry, p: Projection, inputs: tuple[Any, ...], names: tuple[str, ...], shape: Shape,
+        out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+    """The only output of a kernel, for one state or a batch."""
+    if out is None:
+        x = entry.single(p.model.handle, *inputs, shape if len(shape) == 2 else shape[0])
+        if x is not None:
+            return x
+    return one(evaluate(entry, p.model, inputs, names, (shape,), out=out))
+
+
+def run_many(
+    entry: Entry, p: Projection, inputs: tuple[Any, ...], names: tuple[str, ...], shapes: tuple[Shape, ...]
+) -> tuple[np.ndarray, ...]:
+    """All outputs of a kernel, for one state or a batch."""
+    made = tuple(map(np.empty, shapes))
+    if not entry.single(p.model.handle, *inputs, *made):
+        return made
+    return evaluate(entry, p.model, inputs, names, shapes)
+
+
+def velocity_map(p: Projection, q: ArrayLike) -> np.ndarray:
+    """G (..., nv, nu) with v = G u."""
+    return run(D.MAP, p, (q,), ("q",), p.map)
+
+
+def motion(p: Projection, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """v = G u and a = G u_dot + gamma (..., nv); without u_dot the latter is gamma."""
+    shape = (p.model.nv,)
+    return run_many(D.MOTION, p, (q, u, p.rest if u_dot is None else u_dot), ("q", "v", "a"), (shape, shape))  # type: ignore[return-value]
+
+
+def project_forces(p: Projection, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
+    """G^T tau (..., nu)."""
+    return run_many(D.SHARED_FORCES, p, (q, tau), ("q", "tau"), (p.model.constraint_rows[:1], (p.nu,)))[1]

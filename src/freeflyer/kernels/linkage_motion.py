@@ -1,0 +1,58 @@
+"""Moving a closed linkage: a step along the independent velocities, then the dependent joints close the loops again."""
+
+from __future__ import annotations
+
+from freeflyer.kernels._jit import kernel
+from freeflyer.kernels.configuration import integrate
+from freeflyer.kernels.kinematics import kinematics
+from freeflyer.kernels.layout import N_Q, N_V
+from freeflyer.kernels.linkage import (
+    closed_or_nan,
+    complete,
+    invert_blocks,
+    linkage_buffers,
+    linkage_rows,
+    moving_workspace,
+    whole_velocity,
+    zero_vector,
+)
+from freeflyer.kernels.loops import constraints_of
+from freeflyer.kernels.memory import load, load_int, store, workspace
+from freeflyer.kernels.pack import all_below, select_less
+
+STEPS = 30
+SMALL = 1e-13  # rad or m: steps below change nothing more
+
+
+@kernel
+def move_closed(topology, parameters, q, du, out):
+    """out (nq,): q moved along G du, then closed by Newton steps of the dependent joints; NaN where that fails."""
+    nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
+    work = moving_workspace(topology, parameters, q, 0)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    x = whole_velocity(topology, work, J, inverses, du)
+    here = workspace(q, nq + 1)
+    integrate(topology, parameters, q, x, out)
+    J, inverses, residual = linkage_buffers(topology, work)
+    rest = zero_vector(work, nv)
+    for _ in range(STEPS):
+        for k in range(nq):
+            store(here, k, load(out, k))
+        kinematics(topology, parameters, here, work)
+        constraints_of(topology, parameters, here, work, residual, J)
+        invert_blocks(topology, J, inverses, 1.0)
+        for j in range(nv):
+            store(x, j, load(rest, j))
+        complete(topology, J, inverses, residual, x)
+        integrate(topology, parameters, here, x, out)
+        largest = load(rest, 0)
+        for j in range(nv):
+            step = load(x, j)
+            largest = select_less(largest, step * step, step * step, largest)
+        if all_below(largest, SMALL * SMALL):
+            break
+    kinematics(topology, parameters, out, work)
+    constraints_of(topology, parameters, out, work, residual, J)
+    verdict = closed_or_nan(topology, residual)
+    for k in range(nq):
+        store(out, k, verdict * load(out, k))

@@ -1,0 +1,129 @@
+"""Exact derivatives of the projected dynamics against central differences of the assembled motion; linearisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from closed_robots import State, near, robot, robots, shared, state
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.projection import projection
+from freeflyer.dynamics.closed.running import project_forces
+
+IN = {"coordinates": "independent"}
+PARTIAL = ("weld", "slider", "held")
+
+
+def differences(f: Callable[[np.ndarray], np.ndarray], n: int, h: float = 1e-4) -> np.ndarray:
+    """Derivative at zero by central differences of order four."""
+    columns = []
+    for e in np.eye(n):
+        a, b, c, d = (f(k * h * e) for k in (-2.0, -1.0, 1.0, 2.0))
+        columns.append((a - 8.0 * b + 8.0 * c - d) / (12.0 * h))
+    return np.array(columns).T
+
+
+def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[str, np.ndarray] | None = None) -> None:
+    n = len(s.u)
+    d = ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, wrenches, **IN)
+
+    def moved(e: np.ndarray) -> np.ndarray:
+        return ff.inverse_dynamics(model, ff.integrate(model, s.q, e, **IN), s.u, s.u_dot, wrenches, **IN)
+
+    near(d.dq, differences(moved, n, h), tolerance)
+    near(d.dv, differences(lambda e: ff.inverse_dynamics(model, s.q, s.u + e, s.u_dot, wrenches, **IN), n, 1e-3), 1e-9)
+    near(d.da, ff.mass_matrix(model, s.q, **IN), 1e-12)
+
+
+@pytest.mark.parametrize("name", robots())
+def test_derivatives_of_inverse_dynamics(name: str) -> None:
+    model = robot(name)
+    rng = np.random.default_rng(9)
+    check(model, state(model, rng, 0.02), 2e-4, 1e-8)
+    check(model, state(model, rng, 0.02), 2e-4, 1e-8, {model.link_names[-2]: 10.0 * rng.standard_normal(6)})
+
+
+@pytest.mark.parametrize(
+    ("name", "h", "tolerance"), [("kangaroo", 2e-5, 1e-6), ("five_bar", 1e-3, 1e-8), ("battobot", 1e-3, 1e-8)]
+)
+def test_derivatives_of_shared_robots(name: str, h: float, tolerance: float, models_folder) -> None:
+    """Kangaroo's strokes of 2 cm need short steps, and its file closes redundant loops to 1e-8 only."""
+    model = shared(models_folder, name)
+    check(model, state(model, np.random.default_rng(10), 0.002), h, tolerance)
+
+
+@pytest.mark.parametrize("name", robots())
+def test_derivatives_of_forward_dynamics(name: str) -> None:
+    model = robot(name)
+    rng = np.random.default_rng(11)
+    s, wrenches = state(model, rng, 0.02), {model.link_names[-2]: rng.standard_normal(6)}
+    tau, n = rng.standard_normal(len(s.u)), len(s.u)
+    d = ff.forward_dynamics_derivatives(model, s.q, s.u, tau, wrenches, **IN)
+
+    def moved(e: np.ndarray) -> np.ndarray:
+        return ff.forward_dynamics(model, ff.integrate(model, s.q, e, **IN), s.u, tau, wrenches, **IN)
+
+    near(d.dq, differences(moved, n, 2e-4), 1e-7)
+    near(d.dv, differences(lambda e: ff.forward_dynamics(model, s.q, s.u + e, tau, wrenches, **IN), n, 1e-2), 1e-8)
+    near(d.dtau, ff.inverse_mass_matrix(model, s.q, **IN), 1e-12)
+
+
+@pytest.mark.parametrize("name", ["weld", "nested", "coupled", "turn"])
+def test_derivative_of_projected_forces(name: str) -> None:
+    """G^T tau at fixed tau: what torques in passive joints are worth at the motors."""
+    from freeflyer.dynamics.closed import doors as D
+    from freeflyer.dynamics.closed.running import run
+
+    model = robot(name)
+    rng = np.random.default_rng(12)
+    s, tau, p = state(model, rng, 0.02), rng.standard_normal(model.nv), projection(model)
+    exact = run(D.FORCE_DERIVATIVES, p, (s.q, tau), ("q", "tau"), p.square)
+    near(exact, differences(lambda e: project_forces(p, ff.integrate(model, s.q, e, **IN), tau), p.nu, 2e-4), 1e-8)
+
+
+@pytest.mark.parametrize("name", robots())
+def test_linearised_rates(name: str) -> None:
+    """x = [eta; du] a short time later, by a step of order four, is (1 + A t + ..) x + B t dtau: difference of flows over time."""
+    model = robot(name)
+    rng = np.random.default_rng(13)
+    s, t, h = state(model, rng, 0.02), 1e-4, 2e-4
+    tau, n = rng.standard_normal(len(s.u)), len(s.u)
+    lin = ff.linearize(model, s.q, s.u, tau, **IN)
+    assert lin.A.shape == (2 * n, 2 * n)
+    assert lin.B.shape == (2 * n, n)
+
+    def flow(x: np.ndarray, time: float) -> np.ndarray:
+        q1, u1 = ff.step(model, ff.integrate(model, s.q, x[:n], **IN), s.u + x[n:], tau, abs(time), "rk4", **IN)
+        q0, u0 = ff.step(model, s.q, s.u, tau, abs(time), "rk4", **IN)
+        return np.concatenate([ff.difference(model, q0, q1, **IN), u1 - u0])
+
+    if (
+        name == "slider"
+    ):  # its ball joint is independent in part, so that its coordinates make no position: rates of u only
+        rows = slice(n, None)
+    else:
+        rows = slice(None)
+    later = differences(lambda x: flow(x, t), 2 * n, h)
+    much_later = differences(lambda x: flow(x, 2.0 * t), 2 * n, h)
+    rate = (4.0 * (later - np.eye(2 * n)) - (much_later - np.eye(2 * n))) / (2.0 * t)
+    near(lin.A[rows], rate[rows], 2e-4)
+
+
+@pytest.mark.parametrize("name", ["point", "nested", "coupled"])
+@pytest.mark.parametrize("integrator", ["semi-implicit", "rk4"])
+def test_linearised_steps(name: str, integrator: str) -> None:
+    model = robot(name)
+    rng = np.random.default_rng(14)
+    s, t = state(model, rng, 0.02), 0.01
+    tau, n = rng.standard_normal(len(s.u)), len(s.u)
+    lin = ff.linearize(model, s.q, s.u, tau, step=t, integrator=integrator, **IN)
+    q0, u0 = ff.step(model, s.q, s.u, tau, t, integrator, **IN)
+
+    def flow(x: np.ndarray) -> np.ndarray:
+        start = ff.integrate(model, s.q, x[:n], **IN), s.u + x[n : 2 * n], tau + x[2 * n :]
+        q1, u1 = ff.step(model, *start, t, integrator, **IN)
+        return np.concatenate([ff.difference(model, q0, q1, **IN), u1 - u0])
+
+    near(np.hstack([lin.A, lin.B]), differences(flow, 3 * n, 1e-3), 1e-8)

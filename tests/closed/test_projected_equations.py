@@ -1,0 +1,108 @@
+"""The projected equations of motion against dense algebra on the tree's own, and their identities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closed_robots import near, reference, robot, robots, shared, state
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.constraints import constraint_jacobian
+
+IN = {"coordinates": "independent"}
+SHARED = ("kangaroo", "five_bar", "battobot")
+
+
+def check_equations(model: ff.Model, amplitude: float) -> None:
+    """M_p, h_p, inverse and forward dynamics, gravity, energy, wrenches: all against G and gamma of dense solves."""
+    rng = np.random.default_rng(1)
+    s = state(model, rng, amplitude)
+    r = reference(model, s)
+    M = ff.mass_matrix(model, s.q)
+    M_p = r.G.T @ M @ r.G
+    bias = r.G.T @ (ff.bias_forces(model, s.q, r.v) + M @ r.gamma)
+    near(ff.mass_matrix(model, s.q, **IN), M_p, 1e-11)
+    near(ff.inverse_mass_matrix(model, s.q, **IN) @ M_p, np.eye(len(s.u)), 1e-8)
+    near(ff.bias_forces(model, s.q, s.u, **IN), bias, 1e-11)
+    near(ff.gravity_forces(model, s.q, **IN), r.G.T @ ff.gravity_forces(model, s.q), 1e-11)
+    tau = M_p @ s.u_dot + bias
+    near(ff.inverse_dynamics(model, s.q, s.u, s.u_dot, **IN), tau, 1e-11)
+    near(ff.forward_dynamics(model, s.q, s.u, tau, **IN), s.u_dot, 1e-8)
+    near(ff.kinetic_energy(model, s.q, s.u, **IN), 0.5 * s.u @ M_p @ s.u, 1e-11)
+    wrench = {model.frame_names[-1]: rng.standard_normal(6), model.link_names[-1]: rng.standard_normal(6)}
+    push = sum(ff.frame_jacobian(model, s.q, f).T @ w for f, w in wrench.items())
+    near(ff.inverse_dynamics(model, s.q, s.u, s.u_dot, wrench, **IN), tau - r.G.T @ push, 1e-11)
+    near(ff.forward_dynamics(model, s.q, s.u, tau - r.G.T @ push, wrench, **IN), s.u_dot, 1e-8)
+    there = np.array([1.0, -2.0, 0.5])
+    h = r.G.T @ (ff.bias_forces(model, s.q, r.v, gravity=there) + M @ r.gamma)
+    near(ff.bias_forces(model, s.q, s.u, gravity=there, **IN), h, 1e-11)
+    C = ff.coriolis_matrix(model, s.q, s.u, **IN)
+    near(C @ s.u, bias - ff.gravity_forces(model, s.q, **IN), 1e-10)
+    J = constraint_jacobian(model, s.q)
+    assert np.abs(J @ r.G).max() < 1e-4 * max(
+        1.0, np.abs(r.G).max()
+    )  # the redundant rows follow as closely as the file closes
+
+
+@pytest.mark.parametrize("name", robots())
+def test_projection_agrees_with_dense_algebra(name: str) -> None:
+    check_equations(robot(name), 0.04)
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_projection_of_shared_robots_agrees_with_dense_algebra(name: str, models_folder) -> None:
+    check_equations(shared(models_folder, name), 0.003)
+
+
+@pytest.mark.parametrize("name", robots())
+def test_rate_of_the_mass_matrix_is_twice_the_symmetric_part_of_c(name: str) -> None:
+    model, h = robot(name), 1e-5
+    s = state(model, np.random.default_rng(2), 0.04)
+    step = [ff.integrate(model, s.q, x * h * s.u, **IN) for x in (1.0, -1.0)]
+    rate = (ff.mass_matrix(model, step[0], **IN) - ff.mass_matrix(model, step[1], **IN)) / (2.0 * h)
+    C = ff.coriolis_matrix(model, s.q, s.u, **IN)
+    near(C + C.T, rate, 1e-7)  # central differences: h^2 and eps / h
+
+
+@pytest.mark.parametrize("name", robots())
+def test_power_balance(name: str) -> None:
+    """d/dt (T + U) = u . tau along the motion: kinetic and potential energy of the tree on the assembled motion."""
+    model, h = robot(name), 1e-5
+    rng = np.random.default_rng(3)
+    s, energies = state(model, rng, 0.04), []
+    tau = rng.standard_normal(len(s.u))
+    for x in (1.0, -1.0):
+        u_dot = ff.forward_dynamics(model, s.q, s.u, tau, **IN)
+        q = ff.integrate(model, s.q, x * h * s.u + 0.5 * h * h * u_dot, **IN)
+        u = s.u + x * h * u_dot
+        energies.append(ff.kinetic_energy(model, q, u, **IN) + ff.potential_energy(model, q))
+    near((energies[0] - energies[1]) / (2.0 * h), tau @ s.u, 1e-6)
+
+
+def test_without_loops_both_coordinates_are_one() -> None:
+    model = ff.robots.humanoid()
+    rng = np.random.default_rng(4)
+    q, v, a = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    assert np.array_equal(ff.mass_matrix(model, q, **IN), ff.mass_matrix(model, q))
+    assert np.array_equal(ff.inverse_dynamics(model, q, v, a, **IN), ff.inverse_dynamics(model, q, v, a))
+    assert np.array_equal(ff.integrate(model, q, v, **IN), ff.integrate(model, q, v))
+
+
+def test_one_state_and_batches_agree() -> None:
+    for name in ("weld", "nested", "coupled", "turn"):
+        model = robot(name)
+        rng = np.random.default_rng(5)
+        states = [state(model, rng, 0.04) for _ in range(11)]
+        q, u, u_dot = (np.array([getattr(s, k) for s in states]) for k in ("q", "u", "u_dot"))
+        for f, arguments in ((ff.mass_matrix, (q,)), (ff.inverse_mass_matrix, (q,)), (ff.bias_forces, (q, u)),
+                             (ff.inverse_dynamics, (q, u, u_dot)), (ff.forward_dynamics, (q, u, u_dot)),
+                             (ff.coriolis_matrix, (q, u)), (ff.integrate, (q, 0.01 * u)), (ff.difference, (q, q[::-1])),
+                             (ff.kinetic_energy, (q, u))):  # fmt: skip
+            whole = f(model, *arguments, **IN)
+            each = np.array([f(model, *(np.ascontiguousarray(x[k]) for x in arguments), **IN) for k in range(len(q))])
+            near(whole, each, 1e-9)
+        d = ff.inverse_dynamics_derivatives(model, q, u, u_dot, **IN)
+        one = ff.inverse_dynamics_derivatives(model, q[7].copy(), u[7].copy(), u_dot[7].copy(), **IN)
+        near(d.dq[7], one.dq, 1e-9)
+        near(d.dv[7], one.dv, 1e-9)
+        near(d.da[7], one.da, 1e-9)
