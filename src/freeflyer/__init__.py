@@ -98,7 +98,7 @@ __all__ = [
     "build", "center_of_mass", "center_of_mass_acceleration", "center_of_mass_acceleration_derivatives",
     "center_of_mass_jacobian", "center_of_mass_velocity", "center_of_mass_velocity_derivatives", "centroidal_bias",
     "centroidal_momentum", "centroidal_momentum_derivatives", "centroidal_momentum_matrix", "centroidal_momentum_rate",
-    "centroidal_momentum_rate_derivatives", "control", "coriolis_matrix", "difference", "difference_derivatives",
+    "centroidal_momentum_rate_derivatives", "control", "coriolis_matrix", "difference", "difference_derivatives", "estimation",
     "forward_dynamics", "forward_dynamics_derivatives", "frame_acceleration", "frame_acceleration_derivatives",
     "frame_bias_acceleration", "frame_jacobian", "frame_pose", "frame_velocity", "frame_velocity_derivatives",
     "get_threads", "gravity_forces", "integrate", "integrate_derivatives", "inverse_dynamics",
@@ -111,7 +111,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Sub-packages come when they are asked for."""
-    if name in ("analysis", "control", "robots", "spatial"):
+    if name in ("analysis", "control", "estimation", "robots", "spatial"):
         import importlib
 
         return importlib.import_module(f"freeflyer.{name}")

@@ -1,0 +1,37 @@
+"""What a robot cannot measure, from what it can: passive joints, encoder offsets, contact wrenches, ZMP. papers/000, VI."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from freeflyer.estimation.accuracy import Encoder, Sinusoids, Tracking, sinusoids, track
+    from freeflyer.estimation.calibration import Calibration, CalibrationError, calibrate
+    from freeflyer.estimation.passive import PassiveState, constraint_error, start, step
+    from freeflyer.estimation.sensing import Sensors, sensors
+    from freeflyer.estimation.torques import closed_torques
+
+__all__ = [
+    "Calibration", "CalibrationError", "Encoder", "PassiveState", "Sensors", "Sinusoids", "Tracking", "calibrate",
+    "closed_torques", "constraint_error", "sensors", "sinusoids", "start", "step", "track",
+]  # fmt: skip
+
+_HOMES = {  # loaded on first use
+    "accuracy": ("Encoder", "Sinusoids", "Tracking", "sinusoids", "track"),
+    "calibration": ("Calibration", "CalibrationError", "calibrate"),
+    "passive": ("PassiveState", "constraint_error", "start", "step"),
+    "sensing": ("Sensors", "sensors"),
+    "torques": ("closed_torques",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'freeflyer.estimation' has no attribute {name!r}")
+    return getattr(import_module(f"freeflyer.estimation.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,217 @@
+"""Where the motors of a closed robot stand, from absolute encoders on other joints. papers/000, section VI-A, (41), (42).
+
+    [J_l; E] theta* = [e_l; theta_measured - theta]
+
+Motors with relative encoders know how far they have gone, not from where. Newton's steps on closure and encoders together
+find the posture, and so each motor's offset. Steps are damped (Levenberg, Marquardt) where a full one would not lessen the
+error, and joints stay within their limits. With as many encoders as motors a step is that of the paper; with more, steps
+lead to the least squares of encoders at closed loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.closed.closing import position_limits, q_of_v
+from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraints
+from freeflyer.dynamics.closed.linkage import linkage
+from freeflyer.dynamics.closed.refusals import listed
+from freeflyer.dynamics.closed.structure import structure
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import FreeflyerError, InputError, unknown_name
+from freeflyer.model.inputs import check_configuration, real_array, row
+from freeflyer.model.model import Model
+
+ENOUGH = 1e-4  # norm of closure and encoder errors, m and rad: papers/000
+SETTLED = 0.9999  # with more encoders than motors: who lessens the error by no more than this has found the least squares
+CLOSED_FIRST = 1e3  # then loops weigh so much more than encoders
+OBSERVABLE = 1e-6  # smallest singular value of the encoders' view of the motors, relative to the largest
+
+
+class CalibrationError(FreeflyerError, ValueError):
+    """Offsets that the encoders cannot tell, or that no posture explains."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """motors: names. offsets (n,): what to add to their readings, m or rad. q (nq,): the posture found.
+
+    errors (iterations + 1,): norm of [e_l; e_m] before the first step and after each one (Fig 18). closure, misread: the
+    norms of its two parts at the end. iterations: steps taken until it was below `tolerance`.
+    """
+
+    motors: tuple[str, ...]
+    offsets: np.ndarray
+    q: np.ndarray
+    errors: np.ndarray
+    closure: float
+    misread: float
+    tolerance: float
+
+    @property
+    def iterations(self) -> int:
+        """Steps taken."""
+        return len(self.errors) - 1
+
+
+def calibrate(
+    model: Model, encoders: Mapping[str, float], readings: ArrayLike | None = None, q: ArrayLike | None = None, *,
+    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = ENOUGH, limit: int = 50,
+) -> Calibration:  # fmt: skip
+    """The motors' offsets from absolute encoders {joint: position}.
+
+    readings (n,): what the motors' relative encoders show, in the order of `motors` (all of them if None); zeros if None,
+    so that offsets are positions. q (nq,): where to start, the file's posture if None. Motors left out of `motors` and
+    joints named `rigid` are taken to stand where q has them. Errors: CalibrationError where encoders do not tell some
+    offsets, naming the motors, or where no posture agrees with them; InputError for wrong names, shapes and numbers.
+    """
+    names = _motors(model, motors)
+    enc, angles = _encoders(model, encoders)
+    raw = np.zeros(len(names)) if readings is None else real_array("readings", readings)
+    if raw.shape != (len(names),) or not np.isfinite(raw).all():
+        raise InputError(f"readings must be {len(names)} finite numbers, one for each of {listed(names)}; got {raw}")
+    split, place = linkage(model), q_of_v(model)
+    x = np.array(split.q if q is None else row(model, "q", q, "q"))
+    if x.ndim != 1:
+        raise InputError(f"calibrate takes one posture (nq = {model.nq},) to start from, got shape {x.shape}", shape=x.shape)
+    check_configuration(model, "q", x, "q")
+    s = structure(model)
+    unknown = [j for j in split.independent if j not in split.base and s.owner[j] not in rigid]
+    unknown = [j for j in unknown if s.owner[j] in names or s.owner[j] not in model.actuated]
+    check_observable(model, names, encoders, rigid, np.array(unknown, dtype=np.int64), enc)
+    columns = np.sort(np.concatenate([split.dependent, unknown])).astype(np.int64)
+    lower, upper = position_limits(model)
+
+    def look(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        r, J = constraints(model, x)
+        E = np.zeros((len(enc), model.nv))
+        E[np.arange(len(enc)), enc] = 1.0
+        e = np.concatenate([-r[split.rows], angles - x[place[enc]]])
+        return e, np.vstack([J[split.rows], E])[:, columns]
+
+    found, errors = _newton(model, x, columns, look, lower, upper, tolerance, limit, len(split.rows))
+    e, _ = look(found)
+    m = len(split.rows)
+    here = np.array([place[model.joint(n).iv] for n in names])
+    return Calibration(
+        names, found[here] - raw, found, np.array(errors), float(np.linalg.norm(e[:m])), float(np.linalg.norm(e[m:])), tolerance
+    )
+
+
+def check_observable(
+    model: Model, motors: Sequence[str], encoders: Mapping[str, float] | Sequence[str], rigid: Sequence[str], unknown: np.ndarray,
+    enc: np.ndarray,
+) -> None:  # fmt: skip
+    """CalibrationError where the encoders do not tell the positions of the independent coordinates `unknown`."""
+    split, s = linkage(model), structure(model)
+    J = constraint_jacobian(model, split.q)
+    G = np.zeros((model.nv, len(unknown)))
+    G[unknown, np.arange(len(unknown))] = 1.0
+    for b in split.blocks:
+        if b.rank:
+            G[b.dependent] = -np.linalg.solve(J[np.ix_(b.rows, b.dependent)], J[np.ix_(b.rows, b.independent)] @ G[b.independent])
+    idle = [k for k, j in enumerate(unknown) if s.owner[j] not in model.actuated and _turns_only_itself(G[:, k], s.owner, j)]
+    keep = np.setdiff1d(np.arange(len(unknown)), idle)
+    view = G[enc][:, keep]
+    view = view / np.maximum(np.linalg.norm(G[:, keep], axis=0), 1e-12)
+    _, values, rows = np.linalg.svd(view, full_matrices=True)
+    values = np.concatenate([values, np.zeros(len(keep) - len(values))]) if len(values) < len(keep) else values
+    hidden = rows[values <= OBSERVABLE * max(values.max(initial=0.0), 1e-12)]
+    if len(hidden):
+        at = np.flatnonzero(np.abs(hidden).max(axis=0) > 1e-6)
+        names = [s.owner[unknown[keep[k]]] for k in at]
+        raise CalibrationError(
+            f"the encoders on {listed(encoders) or 'no joint'} do not tell where {listed(names)} of {model.name!r} stand "
+            f"({len(hidden)} of {len(keep)} unknowns stay open): put encoders on joints that these move, or leave them out "
+            "(motors=, rigid=)",
+            joints=tuple(dict.fromkeys(names)), open=len(hidden),
+        )  # fmt: skip
+
+
+def _turns_only_itself(column: np.ndarray, owner: tuple[str, ...], j: int) -> bool:
+    return all(owner[k] == owner[j] for k in np.flatnonzero(np.abs(column) > 1e-9))
+
+
+def _motors(model: Model, motors: Sequence[str] | None) -> tuple[str, ...]:
+    if not model.constraint_rows[0]:
+        raise InputError(f"{model.name!r} has no loops: no joint tells where another one stands", robot=model.name)
+    known = tuple(n for n in model.actuated) if model.description.actuated else ()
+    if not known:
+        raise InputError(f"{model.name!r} does not say which joints have motors: there is nothing to calibrate", robot=model.name)
+    if isinstance(motors, str):
+        raise InputError(f"motors is {motors!r}: expected a sequence of joint names")
+    for n in motors or ():
+        if n not in known:
+            raise unknown_name("motor", n, known)
+    return known if motors is None else tuple(motors)
+
+
+def _encoders(model: Model, encoders: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    if not isinstance(encoders, Mapping):
+        raise InputError(f"encoders must map joint names to positions, got {type(encoders).__name__}")
+    at, angles = [], []
+    for name, angle in encoders.items():
+        joint = model.joint(name)
+        if joint.nv != 1 or joint.nq != 1:
+            raise InputError(f"joint {name!r} is {joint.kind}: an encoder measures a joint with one coordinate", joint=name)
+        value = real_array(f"the encoder of {name!r}", angle)
+        if value.shape != () or not np.isfinite(value):
+            raise InputError(f"the encoder of {name!r} must show one finite number, got {angle!r}", joint=name)
+        at.append(joint.iv)
+        angles.append(float(value))
+    return np.array(at, dtype=np.int64), np.array(angles)
+
+
+def _newton(model, x, columns, look, lower, upper, tolerance, limit, rows):  # type: ignore[no-untyped-def]
+    """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure."""
+    e, J = look(x)
+    square = J.shape[0] <= J.shape[1]
+    w = np.where(np.arange(len(e)) < rows, 1.0 if square else CLOSED_FIRST, 1.0)
+    errors, merits, damping = [float(np.linalg.norm(e))], [float(np.linalg.norm(w * e))], 0.0
+    while errors[-1] > tolerance or not (square or (len(errors) > 1 and merits[-1] > SETTLED * merits[-2])):
+        if len(errors) > limit:
+            raise _disagree(errors, limit)
+        for _ in range(40):
+            tried = np.clip(integrate(model, x, _step(model, w[:, None] * J, w * e, columns, damping)), lower, upper)
+            e_new, J_new = look(tried)
+            merit = float(np.linalg.norm(w * e_new))
+            if merit < merits[-1]:
+                break
+            damping = max(8.0 * damping, 1e-6)
+        else:
+            if errors[-1] <= tolerance:
+                break
+            raise _disagree(errors, limit)
+        x, e, J, damping = tried, e_new, J_new, 0.0 if damping < 1e-5 else damping / 10.0
+        errors.append(float(np.linalg.norm(e)))
+        merits.append(merit)
+    return x, errors
+
+
+def _step(model, J, e, columns, damping):  # type: ignore[no-untyped-def]
+    """dv (nv,): Newton's step where J is square and regular and the last one was good, else Levenberg's."""
+    dv = np.zeros(model.nv)
+    H = J.T @ J
+    if damping == 0.0 and J.shape[0] == J.shape[1]:
+        try:
+            dv[columns] = np.linalg.solve(J, e)
+            return dv
+        except np.linalg.LinAlgError:
+            pass
+    D = np.diag(H)
+    dv[columns] = np.linalg.solve(H + max(damping, 1e-12) * np.diag(np.maximum(D, 1e-6 * D.max())), J.T @ e)
+    return dv
+
+
+def _disagree(errors: list[float], limit: int) -> CalibrationError:
+    return CalibrationError(
+        f"no posture near the start agrees with the encoders: after {len(errors) - 1} steps closure and encoders are still off by "
+        f"{errors[-1]:.3g} (m and rad). Check the encoders' zeros, signs and units, or start nearer (q=)",
+        error=errors[-1], limit=limit,
+    )  # fmt: skip
+
+

@@ -1,0 +1,174 @@
+"""The passive state of a closed robot from its motors' encoders, step by step. papers/000, section VI-A, (35)-(40).
+
+    theta_a* = rate + beta (position - theta_a)              measured joints follow their encoders
+    J_l theta_u* = alpha e_l - J_la theta_a*                 passive ones follow them, and close the loops
+    theta   <-  theta (+) dt theta*
+
+e_l is the desired closure minus the actual one: minus the residual of `constraint_residual`. At beta dt = 1 a step takes the
+measured joints where their encoders will be a step later; alpha closes the loops with the time constant 1 / alpha.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.closed import refusals
+from freeflyer.dynamics.closed.constraints import constraint_residual
+from freeflyer.dynamics.closed.errors import LinkageError
+from freeflyer.errors import InputError
+from freeflyer.estimation.sensing import Sensors, sensors
+from freeflyer.kernels import estimator as K
+from freeflyer.loops.assembly import assemble
+from freeflyer.model.inputs import check_configuration, real_array, row
+from freeflyer.model.model import Model
+
+ALPHA, BETA = 1.0, 1000.0  # 1/s, papers/000
+MARGIN = 0.02  # of a stroke: how far beyond its limits an encoder may read
+BOUNDED = 2.0  # alpha dt and beta dt beyond this make the corrections grow from step to step
+
+
+@dataclass(frozen=True, slots=True)
+class PassiveState:
+    """q (..., nq): the estimated configuration. v (..., nv): velocities that keep closed loops closed, (35), (36).
+
+    pivots (...): the ratio of smallest to largest pivot of the worst sub-mechanism: near 0 it is nearly singular.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    pivots: Any
+
+
+def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
+    """At rest at the configuration q (..., nq), loops closed first by the joints without encoder; without q, that of the file."""
+    s = given(robot)
+    x = s.linkage.q if q is None else row(s.model, "q", q, "q")
+    closed = assemble(s.model, x, hold=s.names, limits=False)
+    return PassiveState(closed.q, np.zeros((*closed.q.shape[:-1], s.model.nv)), np.ones(closed.q.shape[:-1])[()])
+
+
+def step(
+    robot: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
+    alpha: float = ALPHA, beta: float = BETA,
+) -> PassiveState:  # fmt: skip
+    """The state dt (s) later, from the encoders' positions (..., n) and rates (..., n), in the order of `Sensors.names`.
+
+    A model stands for the encoders of its motors, in the order of `model.actuated`. The base and joints that nothing
+    measures stay where they are. Errors: InputError for wrong shapes, NaN and strokes out of range; LinkageError for a
+    singular sub-mechanism.
+    """
+    s = given(robot)
+    gains = _gains(alpha, beta, dt)
+    n, nq, nv = len(s.names), s.model.nq, s.model.nv
+    lead: tuple[int, ...] = ()
+    q, count = state.q, 1
+    if (
+        type(positions) is np.ndarray and type(rates) is np.ndarray and positions.shape == rates.shape == (n,)
+        and q.shape == (nq,) and positions.dtype == rates.dtype == np.float64 == q.dtype and q.flags.c_contiguous
+        and positions.flags.c_contiguous and rates.flags.c_contiguous
+    ):  # fmt: skip
+        x, dx = positions, rates
+    else:
+        q, x, dx, lead = _broadcast(s, q, positions, rates)
+        count = int(np.prod(lead))
+    q_next, v, quality = np.empty(count * nq), np.empty(count * nv), np.empty(count)
+    K.passive_range(s.model.handle, s.blocks, q.reshape(-1), x.reshape(-1), dx.reshape(-1), gains, q_next, v, quality, count)
+    if not (quality.min(initial=1.0) > 0.0 and _within(s, x) and np.isfinite(q_next).all()):
+        _refuse(s, q, x, dx, quality)
+    if not lead:
+        return PassiveState(q_next, v, float(quality[0]))
+    return PassiveState(q_next.reshape(*lead, nq), v.reshape(*lead, nv), quality.reshape(lead))
+
+
+def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
+    """Norm of the residual of the independent constraint rows (...), m and rad: what (38) closes; Fig 19, bottom."""
+    s = given(robot)
+    return np.linalg.norm(constraint_residual(s.model, q)[..., s.linkage.rows], axis=-1)[()]
+
+
+def given(robot: Model | Sensors) -> Sensors:
+    """The sensors of a model: its motors' encoders."""
+    if isinstance(robot, Sensors):
+        return robot
+    if isinstance(robot, Model):
+        return sensors(robot)
+    raise InputError(f"expected a Model or Sensors (freeflyer.estimation.sensors), got {type(robot).__name__}")
+
+
+def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
+    for name, x in (("alpha", alpha), ("beta", beta)):
+        if not (isinstance(x, int | float | np.floating) and 0.0 <= x < np.inf):
+            raise InputError(f"{name} must be a number of 0 or more (1/s), got {x!r}")
+    if not (isinstance(dt, int | float | np.floating) and 0.0 < dt < np.inf):
+        raise InputError(f"dt must be a positive number of seconds, got {dt!r}")
+    if max(alpha, beta) * dt > BOUNDED:
+        raise InputError(
+            f"alpha = {alpha:g} and beta = {beta:g} per second ask for more than {BOUNDED:g} per step of {dt:g} s: errors would "
+            f"grow. Take at most {BOUNDED / dt:g}, or a shorter step",
+            alpha=alpha, beta=beta, dt=dt,
+        )  # fmt: skip
+    return np.array((alpha, beta, dt), np.float64)
+
+
+def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, ...]]:
+    arrays = [row(s.model, "state.q", q, "q")]
+    for name, given in (("positions", positions), ("rates", rates)):
+        a = real_array(name, given)
+        if a.ndim == 0 or a.shape[-1] != len(s.names):
+            raise InputError(
+                f"{name} has shape {a.shape}, expected (..., {len(s.names)}): a number for each of {refusals.listed(s.names)}",
+                shape=a.shape, expected=len(s.names),
+            )  # fmt: skip
+        arrays.append(a)
+    try:
+        lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
+    except ValueError:
+        raise InputError(
+            f"the leading (batch) axes of the state {arrays[0].shape}, positions {arrays[1].shape} and rates {arrays[2].shape} do "
+            "not broadcast together"
+        ) from None
+    full = (np.array(np.broadcast_to(a, (*lead, a.shape[-1])), order="C") for a in arrays)
+    return (*full, lead)  # type: ignore[return-value]
+
+
+def _within(s: Sensors, x: np.ndarray) -> bool:
+    margin = MARGIN * (s.upper - s.lower) if np.isfinite(s.upper).all() and np.isfinite(s.lower).all() else _margins(s)
+    return bool((x >= s.lower - margin).all() and (x <= s.upper + margin).all())
+
+
+def _margins(s: Sensors) -> np.ndarray:
+    span = s.upper - s.lower
+    return np.where(np.isfinite(span), MARGIN * np.where(np.isfinite(span), span, 0.0), 0.0)
+
+
+def check_strokes(s: Sensors, x: np.ndarray) -> None:
+    """InputError for the first measured position (..., n) that lies beyond its joint's limits."""
+    margin = _margins(s)
+    wrong = np.argwhere((x < s.lower - margin) | (x > s.upper + margin))
+    if len(wrong):
+        at = tuple(int(k) for k in wrong[0])
+        k = at[-1]
+        raise InputError(
+            f"positions{list(at)} of joint {s.names[k]!r} is {x[at]:.6g}, beyond its stroke {s.lower[k]:g} to {s.upper[k]:g}: "
+            "is the encoder calibrated (freeflyer.estimation.calibrate), and the unit m or rad?",
+            joint=s.names[k], value=float(x[at]),
+        )  # fmt: skip
+
+
+def _refuse(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, quality: np.ndarray) -> None:
+    for name, a in (("positions", x), ("rates", dx)):
+        bad = np.argwhere(~np.isfinite(a))
+        if len(bad):
+            at = tuple(int(k) for k in bad[0])
+            raise InputError(f"{name}{list(at)} (joint {s.names[at[-1]]!r}) is {a[at]}: every entry must be finite")
+    check_configuration(s.model, "state.q", q, "q")
+    check_strokes(s, x)
+    blocks = [b for b in s.linkage.blocks if b.rank]
+    worst = float(quality.min())
+    if worst < 0.0:
+        raise refusals.singular_posture(s.model, blocks[round(-1.0 - worst)].loops, np.empty(0, np.int64))
+    raise LinkageError(f"the passive state of {s.model.name!r} cannot be told there: the estimate is not finite")

@@ -1,0 +1,146 @@
+"""Which joints of a closed robot are measured, and how its sub-mechanisms follow them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from freeflyer.dynamics.closed.closing import q_of_v
+from freeflyer.dynamics.closed.constraints import constraint_jacobian
+from freeflyer.dynamics.closed.errors import LinkageError
+from freeflyer.dynamics.closed.linkage import Linkage, linkage
+from freeflyer.dynamics.closed.refusals import listed
+from freeflyer.dynamics.closed.structure import frozen, structure
+from freeflyer.errors import InputError, unknown_name
+from freeflyer.kernels import estimator as K
+from freeflyer.model.model import Model
+
+STILL = 1e-9  # rad or m a rad or m: who moves others by less moves nothing
+
+
+@dataclass(frozen=True)
+class Sensors:
+    """Joints that encoders measure, and those they leave to the loops.
+
+    names: measured joints, in the order of their measurements. coordinates (n,): their entries of v; positions (n,): of q.
+    lower, upper (n,): their limits. still: joints that nothing moves (declared rigid, or turning idly about themselves).
+    passive (m,): entries of v that follow through the loops. blocks: what compiled code knows of the sub-mechanisms.
+    """
+
+    model: Model
+    linkage: Linkage
+    names: tuple[str, ...]
+    coordinates: np.ndarray
+    positions: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    still: tuple[str, ...]
+    passive: np.ndarray
+    blocks: np.ndarray
+
+
+_known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], Sensors]] = WeakKeyDictionary()
+
+
+def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -> Sensors:
+    """The motors' encoders, and those of the joints `also`; remembered for each model.
+
+    rigid: joints without motor or encoder that are taken as standing still (stiff springs). Errors: InputError for robots
+    without loops or motors; LinkageError for joints that move others while nothing tells where they are.
+    """
+    key = (_names("also", also), _names("rigid", rigid))
+    made = _known.setdefault(model, {})
+    if key not in made:
+        made[key] = _sensors(model, *key)
+    return made[key]
+
+
+def _names(argument: str, given: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(given, str) or not all(isinstance(n, str) for n in given):
+        raise InputError(f"{argument} must be a sequence of joint names, got {given!r}")
+    return tuple(given)
+
+
+def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sensors:
+    if not model.constraint_rows[0]:
+        raise InputError(
+            f"{model.name!r} has no loops: its joints do not follow each other, there is no passive state to estimate",
+            robot=model.name,
+        )
+    if not model.description.actuated:
+        raise InputError(
+            f"{model.name!r} does not say which joints have motors: name them (`actuated` of a loop file, `name_mot`, or "
+            "<actuator> in MJCF)",
+            robot=model.name,
+        )
+    split, s, place = linkage(model), structure(model), q_of_v(model)
+    for name in (*also, *rigid):
+        if name not in model.joint_names:
+            raise unknown_name("joint", name, model.joint_names)
+    both = [n for n in rigid if n in also or n in model.actuated]
+    if both:
+        raise InputError(f"{listed(both)}: a joint is measured or rigid, not both", joints=tuple(both))
+    names = tuple(dict.fromkeys((*model.actuated, *also)))
+    coordinates = np.array([model.joint(n).iv for n in names], dtype=np.int64)
+    for name, j in zip(names, coordinates):
+        joint = model.joint(name)
+        if joint.nv != 1 or joint.nq != 1:
+            raise InputError(
+                f"joint {name!r} is {joint.kind} and has {joint.nv} velocity coordinates: an encoder measures a joint with one",
+                joint=name,
+            )
+        if j in split.dependent:
+            raise LinkageError(
+                f"joint {name!r} follows the motors through its loops: measuring it as well leaves the estimator no freedom. "
+                "Encoders on passive joints serve to calibrate (freeflyer.estimation.calibrate)",
+                joint=name,
+            )
+    left = [j for j in split.independent if j not in set(coordinates.tolist()) and s.owner[j] not in rigid]
+    moving = _moving(model, split, left, s.owner)
+    if moving:
+        raise LinkageError(
+            f"nothing tells where {listed(moving)} {'are' if len(moving) > 1 else 'is'}, and the loops of {model.name!r} need it: "
+            "measure them (also=) or take them as standing still (rigid=)",
+            joints=tuple(moving),
+        )  # fmt: skip
+    still = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
+    return Sensors(
+        model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(model.position_lower[coordinates]),
+        frozen(model.position_upper[coordinates]), still, split.dependent, frozen(block_lists(split, coordinates, place)),
+    )  # fmt: skip
+
+
+def _moving(model: Model, split: Linkage, left: list[int], owner: tuple[str, ...]) -> list[str]:
+    """Of the coordinates `left`, the joints that move joints other than themselves."""
+    J = constraint_jacobian(model, split.q)
+    found = []
+    for block in split.blocks:
+        here = [j for j in left if j in block.independent]
+        if not here or not block.rank:
+            continue
+        D = J[np.ix_(block.rows, block.dependent)]
+        follows = -np.linalg.solve(D, J[block.rows][:, here])
+        for k, j in enumerate(here):
+            moved = {owner[d] for d, x in zip(block.dependent, follows[:, k]) if abs(x) > STILL}
+            if moved - {owner[j]}:
+                found.append(owner[j])
+    return list(dict.fromkeys(found))
+
+
+def block_lists(split: Linkage, coordinates: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """The integers that kernels/estimator.py reads."""
+    blocks = [b for b in split.blocks if b.rank]
+    records: list[int] = []
+    data_at = K.BLOCKS_HEADER + K.BLOCK_INTS * len(blocks)
+    data: list[int] = []
+    for b in blocks:
+        records += [b.rank, len(b.independent), data_at + len(data), data_at + len(data) + b.rank + len(b.independent)]
+        data += [*b.dependent.tolist(), *b.independent.tolist(), *b.rows.tolist()]
+    n = len(coordinates)
+    at = data_at + len(data)
+    largest = max((b.rank for b in blocks), default=1)
+    header = [len(blocks), n, at, at + n, largest, len(split.independent), at + 2 * n, 0]
+    return np.array([*header, *records, *data, *coordinates, *place[coordinates], *split.independent], np.int64)

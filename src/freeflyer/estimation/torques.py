@@ -1,0 +1,34 @@
+"""Motor forces of a closed robot along a motion that is estimated: its loops may be slightly open. papers/000, (28), (29)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.closed import refusals
+from freeflyer.errors import InputError
+from freeflyer.estimation.passive import given
+from freeflyer.estimation.sensing import Sensors
+from freeflyer.kernels import estimator as K
+from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.model import Model
+
+
+def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+    """tau (nv,): the forces at the independent coordinates that accelerate them by their entries of a (nv,), at q (nq,), v (nv,).
+
+    Passive joints carry none; their entries of a follow through the loops, whatever is given. At motors these are the
+    actuators' forces, at the base what contacts must give.
+    """
+    s = given(robot)
+    x, u, w = (np.array(row(s.model, n, y, k), order="C") for n, y, k in (("q", q, "q"), ("v", v, "v"), ("a", a, "v")))
+    if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:
+        raise InputError(f"closed_torques takes one state, got shapes q {x.shape}, v {u.shape}, a {w.shape}")
+    tau = np.empty(s.model.nv)
+    quality = K.closed_torques_of(s.model.handle, s.blocks, x, u, w, tau)
+    if not (quality > 0.0 and np.isfinite(tau).all()):
+        for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
+            check_configuration(s.model, name, y, letter)
+        blocks = [b for b in s.linkage.blocks if b.rank]
+        raise refusals.singular_posture(s.model, blocks[round(-1.0 - quality)].loops, np.empty(0, np.int64))
+    return tau

@@ -1,0 +1,273 @@
+"""Closed linkages whose loops need not be quite closed, sub-mechanism by sub-mechanism: for estimators. papers/000, section VI.
+
+`blocks` lists each sub-mechanism's independent constraint rows and velocity coordinates: as many dependent ones, then the
+others that its rows touch. Each block is one dense linear system, eliminated with partial pivoting; a pivot that vanishes
+beside the largest one stops everything with the block's number, so that nothing is pseudo-inverted. Float64 only.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels._jit import inlined, kernel, released
+from freeflyer.kernels.configuration import integrate
+from freeflyer.kernels.frames import BODY, frame_jacobian
+from freeflyer.kernels.layout import N_Q, N_ROWS, N_V
+from freeflyer.kernels.loops import constraint_bias, constraints
+from freeflyer.kernels.memory import (
+    load,
+    load_int,
+    load_row,
+    model_arrays,
+    row_step,
+    row_width,
+    store,
+    store_row,
+    workspace,
+)
+from freeflyer.kernels.rnea import rnea
+
+# blocks: header, records, lists. Measured coordinates: entries of v, and of q, in the order of the measurements
+N_BLOCKS, N_MEASURED, MEASURED_V, MEASURED_Q, LARGEST, N_INDEPENDENT, INDEPENDENT = 0, 1, 2, 3, 4, 5, 6
+BLOCKS_HEADER = 8
+BLOCK_INTS = 4
+SIZE, OTHERS, COORDINATES_AT, ROWS_AT = 0, 1, 2, 3
+ALPHA, BETA, STEP = 0, 1, 2  # gains
+SINGULAR = 1e-9  # smallest pivot, relative to the largest
+
+
+@inlined
+def block_record(blocks, k):
+    return BLOCKS_HEADER + BLOCK_INTS * k
+
+
+@kernel
+def eliminate(A, n, width):
+    """[A, B] (n rows of `width` numbers, B in columns n and on) becomes [., A^-1 B]; the ratio of smallest to largest pivot."""
+    smallest = largest = 0.0
+    for c in range(n):
+        best, size = c, abs(load(A, width * c + c))
+        for i in range(c + 1, n):
+            x = abs(load(A, width * i + c))
+            if x > size:
+                best, size = i, x
+        if c == 0:
+            smallest = largest = size
+        smallest, largest = min(smallest, size), max(largest, size)
+        if not smallest > SINGULAR * largest:
+            return 0.0
+        start = c - c % row_step(A)
+        if best != c:
+            for k in range(start, width, row_step(A)):
+                x = load_row(A, width * c + k)
+                store_row(A, width * c + k, load_row(A, width * best + k))
+                store_row(A, width * best + k, x)
+        inverse = 1.0 / load(A, width * c + c)
+        for k in range(start, width, row_step(A)):
+            store_row(A, width * c + k, inverse * load_row(A, width * c + k))
+        for i in range(n):
+            x = load(A, width * i + c)
+            if i != c and x != 0.0:
+                for k in range(start, width, row_step(A)):
+                    store_row(A, width * i + k, load_row(A, width * i + k) - x * load_row(A, width * c + k))
+    return smallest / largest
+
+
+@inlined
+def clear_rows(A, n):
+    for k in range(0, n, row_step(A)):
+        store_row(A, k, 0.0)
+
+
+@kernel
+def follow(blocks, J, nv, target, x, y, work):
+    """Fills in the dependent entries of x, so that J x = target, and of y, so that J y = 0; the worst ratio of pivots, or
+    -1 - k if block k is singular. papers/000 (38) and (35)."""
+    worst = 1.0
+    for k in range(load_int(blocks, N_BLOCKS)):
+        at = block_record(blocks, k)
+        n, others = load_int(blocks, at + SIZE), load_int(blocks, at + OTHERS)
+        places, rows = load_int(blocks, at + COORDINATES_AT), load_int(blocks, at + ROWS_AT)
+        width = row_width(work, n + 2)
+        clear_rows(work, n * width)
+        for i in range(n):
+            row = load_int(blocks, rows + i)
+            for d in range(n):
+                store(work, width * i + d, load(J, nv * row + load_int(blocks, places + d)))
+            a, b = load(target, row), 0.0
+            for d in range(n, n + others):
+                p = load_int(blocks, places + d)
+                slope = load(J, nv * row + p)
+                a -= slope * load(x, p)
+                b -= slope * load(y, p)
+            store(work, width * i + n, a)
+            store(work, width * i + n + 1, b)
+        ratio = eliminate(work, n, width)
+        if ratio == 0.0:
+            return -1.0 - k
+        worst = min(worst, ratio)
+        for d in range(n):
+            p = load_int(blocks, places + d)
+            store(x, p, load(work, width * d + n))
+            store(y, p, load(work, width * d + n + 1))
+    return worst
+
+
+@kernel
+def hand_over(blocks, J, nv, forces, count, work):
+    """Rows of generalised forces (count, nv) lose their dependent entries to the independent ones: J_m^T, papers/000 (44)."""
+    worst = 1.0
+    for k in range(load_int(blocks, N_BLOCKS)):
+        at = block_record(blocks, k)
+        n, others = load_int(blocks, at + SIZE), load_int(blocks, at + OTHERS)
+        places, rows = load_int(blocks, at + COORDINATES_AT), load_int(blocks, at + ROWS_AT)
+        width = row_width(work, n + count)
+        clear_rows(work, n * width)
+        for d in range(n):
+            p = load_int(blocks, places + d)
+            for i in range(n):
+                store(work, width * d + i, load(J, nv * load_int(blocks, rows + i) + p))
+            for m in range(count):
+                store(work, width * d + n + m, load(forces, nv * m + p))
+                store(forces, nv * m + p, 0.0)
+        ratio = eliminate(work, n, width)
+        if ratio == 0.0:
+            return -1.0 - k
+        worst = min(worst, ratio)
+        for d in range(n, n + others):
+            p = load_int(blocks, places + d)
+            for m in range(count):
+                total = load(forces, nv * m + p)
+                for i in range(n):
+                    total -= load(J, nv * load_int(blocks, rows + i) + p) * load(work, width * i + n + m)
+                store(forces, nv * m + p, total)
+    return worst
+
+
+@inlined
+def elimination_workspace(blocks, like, count):
+    """Room for the largest block with `count` right-hand sides."""
+    n = load_int(blocks, LARGEST)
+    return workspace(like, (n + 1) * row_width(like, n + count) + 8)
+
+
+@kernel
+def passive_step(topology, parameters, blocks, q, positions, rates, gains, q_next, v):
+    """One step of (35)-(40): q_next (nq,) and v (nv,) from q, the measured positions and rates. As `follow`."""
+    nv, n_rows = load_int(topology, N_V), load_int(topology, N_ROWS)
+    residual, J, x = workspace(q, n_rows), workspace(q, n_rows * nv), workspace(q, nv)
+    constraints(topology, parameters, q, residual, J)
+    for k in range(n_rows):
+        store(residual, k, -load(gains, ALPHA) * load(residual, k))  # e_l is desired minus actual
+    for j in range(nv):
+        store(x, j, 0.0)
+        store(v, j, 0.0)
+    beta = load(gains, BETA)
+    for i in range(load_int(blocks, N_MEASURED)):
+        j, rate = load_int(blocks, load_int(blocks, MEASURED_V) + i), load(rates, i)
+        error = load(positions, i) - load(q, load_int(blocks, load_int(blocks, MEASURED_Q) + i))
+        store(v, j, rate)
+        store(x, j, rate + beta * error)
+    worst = follow(blocks, J, nv, residual, x, v, elimination_workspace(blocks, q, 2))
+    if worst > 0.0:
+        for j in range(nv):
+            store(x, j, load(gains, STEP) * load(x, j))
+        integrate(topology, parameters, q, x, q_next)
+    return worst
+
+
+@released
+def passive_range(handle, blocks, q, positions, rates, gains, q_next, v, quality, count):
+    """`passive_step` for `count` states; arrays are flat, quality (count,) holds what the steps answer."""
+    topology, parameters = model_arrays(handle)
+    nq, nv, n = load_int(topology, N_Q), load_int(topology, N_V), load_int(blocks, N_MEASURED)
+    for s in range(count):
+        worst = passive_step(
+            topology, parameters, blocks, q[nq * s : nq * (s + 1)], positions[n * s : n * (s + 1)],
+            rates[n * s : n * (s + 1)], gains, q_next[nq * s : nq * (s + 1)], v[nv * s : nv * (s + 1)],
+        )  # fmt: skip
+        store(quality, s, worst)
+    return 0
+
+
+@kernel
+def closed_torques(topology, parameters, blocks, q, v, a, tau):
+    """tau (nv,) that gives the independent entries of a: passive joints carry none. Fills in the others of a; papers/000
+    (28), (29) without contacts."""
+    nv, n_rows = load_int(topology, N_V), load_int(topology, N_ROWS)
+    residual, J, bias = workspace(q, n_rows), workspace(q, n_rows * nv), workspace(q, n_rows)
+    constraints(topology, parameters, q, residual, J)
+    constraint_bias(topology, parameters, q, v, bias)
+    for k in range(n_rows):
+        store(bias, k, -load(bias, k))
+    work, unused = elimination_workspace(blocks, q, 2), workspace(q, nv)
+    for j in range(nv):
+        store(unused, j, 0.0)
+    worst = follow(blocks, J, nv, bias, a, unused, work)
+    if worst > 0.0:
+        rnea(topology, parameters, q, v, a, tau)
+        worst = hand_over(blocks, J, nv, tau, 1, work)
+    return worst
+
+
+@released
+def closed_torques_of(handle, blocks, q, v, a, tau):
+    """`closed_torques`, by a model's handle."""
+    topology, parameters = model_arrays(handle)
+    return closed_torques(topology, parameters, blocks, q, v, a, tau)
+
+
+@kernel
+def held_forces(topology, parameters, blocks, frames, q, forces):
+    """forces (1 + 6 n, nv): gravity forces, then the rows of the n frames' Jacobians (body axes), all handed over."""
+    nv, n_rows, count = load_int(topology, N_V), load_int(topology, N_ROWS), load_int(frames, 0)
+    residual, J, zero = workspace(q, n_rows), workspace(q, n_rows * nv), workspace(q, nv)
+    for j in range(nv):
+        store(zero, j, 0.0)
+    one = workspace(q, nv)
+    rnea(topology, parameters, q, zero, zero, one)
+    for j in range(nv):
+        store(forces, j, load(one, j))
+    six = workspace(q, 6 * nv)
+    for f in range(count):
+        frame_jacobian(topology, parameters, q, load_int(frames, 1 + f), BODY, six)
+        for k in range(6 * nv):
+            store(forces, (1 + 6 * f) * nv + k, load(six, k))
+    if n_rows == 0:
+        return 1.0
+    constraints(topology, parameters, q, residual, J)
+    return hand_over(blocks, J, nv, forces, 1 + 6 * count, elimination_workspace(blocks, q, 1 + 6 * count))
+
+
+@released
+def held_forces_of(handle, blocks, frames, q, forces):
+    """`held_forces`, by a model's handle."""
+    topology, parameters = model_arrays(handle)
+    return held_forces(topology, parameters, blocks, frames, q, forces)
+
+
+@released
+def contact_solve(A, spread, resultant, free, tau, forces, wrenches):
+    """Contact forces and wrenches from (46): A y = free - tau, forces = spread y, wrenches = resultant y; the ratio of pivots.
+
+    A (n, n) and the others are flat; n is the length of tau.
+    """
+    n, count, six = tau.size, forces.size, wrenches.size
+    width = row_width(tau, n + 1)
+    work = workspace(tau, n * width)
+    clear_rows(work, n * width)
+    for i in range(n):
+        for k in range(n):
+            store(work, width * i + k, load(A, n * i + k))
+        store(work, width * i + n, load(free, i) - load(tau, i))
+    ratio = eliminate(work, n, width)
+    if ratio > 0.0:
+        for i in range(count):
+            total = 0.0
+            for k in range(n):
+                total += load(spread, n * i + k) * load(work, width * k + n)
+            store(forces, i, total)
+        for i in range(six):
+            total = 0.0
+            for k in range(n):
+                total += load(resultant, n * i + k) * load(work, width * k + n)
+            store(wrenches, i, total)
+    return ratio

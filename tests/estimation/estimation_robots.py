@@ -1,0 +1,45 @@
+"""Closed robots for the tests of estimation: made by code, and the shared files."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import freeflyer as ff
+from freeflyer import robots
+from freeflyer.estimation import sensors
+
+NAMES = ("kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar")
+PAPER_ENCODERS = ("1_joint", "2_joint", "3_joint", "knee_joint", "4_joint", "5_joint")
+LIKE_ENCODERS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
+SPRINGS = ("left-shin", "left-heel-spring", "right-shin", "right-heel-spring")
+
+
+@cache
+def sensed(name: str, folder: Path | None = None) -> Any:
+    """The sensors of a robot."""
+    if name == "kangaroo_like":
+        return sensors(robots.kangaroo_like())
+    assert folder is not None
+    if name in ("kangaroo", "cassie"):
+        return sensors(ff.load(folder / name / f"{name}.xml"), rigid=SPRINGS if name == "cassie" else ())
+    return sensors(ff.load(folder / name / "robot.urdf", base="fixed", loops=folder / name / "robot.yaml"))
+
+
+def encoders_of(model: Any) -> list[str]:
+    """Six absolute encoders a leg."""
+    if model.name == "kangaroo":
+        return [f"leg_{side}_{joint}" for side in ("left", "right") for joint in PAPER_ENCODERS]
+    return [f"{side}_{joint}" for side in ("left", "right") for joint in LIKE_ENCODERS]
+
+
+def moving(s: Any, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(q, positions, rates): a posture with loops slightly open, and what encoders near by show."""
+    rng = np.random.default_rng(seed)
+    dv = 1e-3 * rng.standard_normal(s.model.nv)
+    q = ff.integrate(s.model, s.linkage.q, dv)
+    inside = np.clip(q[s.positions], s.lower, s.upper)
+    return q, inside, 0.1 * rng.standard_normal(len(s.names))

@@ -1,0 +1,192 @@
+"""The passive-state estimator against dense algebra, finite differences, true motions; and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from estimation_robots import NAMES, SPRINGS, moving, sensed
+
+import freeflyer as ff
+from freeflyer import robots
+from freeflyer.dynamics.closed.constraints import constraint_bias, constraint_jacobian, constraint_residual
+from freeflyer.estimation import Encoder, closed_torques, constraint_error, sensors, sinusoids, start, step, track
+from freeflyer.estimation.passive import PassiveState
+from freeflyer.loops import LinkageError
+
+
+@pytest.fixture(params=NAMES)
+def s(request, models_folder):
+    return sensed(request.param, models_folder)
+
+
+def dense(s, q, target, given):
+    """v (nv,) with J[rows] v = target and the independent entries of `given`, in one dense system."""
+    J = constraint_jacobian(s.model, q)[s.linkage.rows]
+    keep = np.eye(s.model.nv)[s.linkage.independent]
+    return np.linalg.solve(np.vstack([J, keep]), np.concatenate([target, given[s.linkage.independent]]))
+
+
+def test_a_step_is_equations_35_to_40(s):
+    q, x, dx = moving(s, 1)
+    alpha, beta, dt = 30.0, 200.0, 0.002
+    after = step(s, PassiveState(q, np.zeros(s.model.nv), 1.0), x, dx, dt, alpha=alpha, beta=beta)
+    corrected, clean = np.zeros(s.model.nv), np.zeros(s.model.nv)
+    corrected[s.coordinates], clean[s.coordinates] = dx + beta * (x - q[s.positions]), dx
+    e = -constraint_residual(s.model, q)[s.linkage.rows]
+    assert np.abs(e).max() > 1e-5, "the loops are open, or the test would not see alpha"
+    rates = dense(s, q, alpha * e, corrected)
+    scale = np.abs(rates).max()
+    np.testing.assert_allclose(after.q, ff.integrate(s.model, q, dt * rates), atol=1e-10 * max(1.0, dt * scale), rtol=0)
+    np.testing.assert_allclose(after.v, dense(s, q, 0.0 * e, clean), atol=1e-9 * scale, rtol=0)
+
+
+def test_torques_agree_with_the_equations_of_motion_with_multipliers(s):
+    m = s.model
+    rng = np.random.default_rng(2)
+    q = s.linkage.q
+    rows, dependent, independent = s.linkage.rows, s.linkage.dependent, s.linkage.independent
+    v = dense(s, q, np.zeros(len(rows)), 0.5 * rng.standard_normal(m.nv))
+    a = rng.standard_normal(m.nv)
+    tau = closed_torques(s, q, v, a)
+    J, bias = constraint_jacobian(m, q)[rows], constraint_bias(m, q, v)[rows]
+    M, h = ff.mass_matrix(m, q), ff.bias_forces(m, q, v)
+    KKT = np.block([[M, -J.T], [J, np.zeros((len(rows), len(rows)))]])
+    found = np.linalg.solve(KKT, np.concatenate([tau - h, -bias]))[: m.nv]
+    np.testing.assert_allclose(found[independent], a[independent], atol=1e-6 * max(1.0, np.abs(found).max()))
+    assert np.abs(tau[dependent]).max() == 0.0
+
+
+def test_closure_fades_with_alpha(s):
+    q, x, _ = moving(s, 3)
+    x, still = q[s.positions], np.zeros(len(s.names))
+    if not ((x >= s.lower) & (x <= s.upper)).all():
+        x = np.clip(x, s.lower, s.upper)
+    state = PassiveState(q, still, 1.0)
+    before = constraint_error(s, q)
+    for _ in range(100):
+        state = step(s, state, x, still, 0.001, alpha=50.0)
+    assert constraint_error(s, state.q) == pytest.approx(before * 0.95**100, rel=0.3)
+
+
+def test_sinusoids_are_tracked_and_loops_stay_closed(s):
+    t = track(s, duration=1.3)
+    assert t.measured_largest < 2e-5
+    assert t.largest_closure < 1e-3
+    quick = track(s, duration=1.3, alpha=1000.0)
+    assert quick.largest_closure < 0.1 * t.largest_closure
+    assert quick.passive_largest < 2e-5
+    assert np.abs(t.actual[t.settled :]).max() > 1e-3, "the motors move"
+
+
+def test_noise_and_quantisation_show_and_do_not_bias_when_loops_close_at_once():
+    s = sensed("kangaroo_like")
+    path = sinusoids(s)
+    ideal, rough = (track(s, e, duration=1.6, alpha=1000.0, path=path) for e in (Encoder(), Encoder(1e-5, 1e-5)))
+    assert ideal.passive_rms < 3e-6
+    assert 1e-4 < rough.passive_rms < 2e-3
+    assert rough.bias < 0.1 * rough.passive_rms
+
+
+def test_batches_are_the_single_states():
+    s = sensed("kangaroo_like")
+    states = [moving(s, k) for k in range(5)]
+    q, x, dx = (np.array([m[k] for m in states]) for k in range(3))
+    many = step(s, PassiveState(q, np.zeros((5, s.model.nv)), np.ones(5)), x, dx)
+    for k in range(5):
+        one = step(s, PassiveState(q[k], np.zeros(s.model.nv), 1.0), x[k], dx[k])
+        np.testing.assert_array_equal(many.q[k], one.q)
+        np.testing.assert_array_equal(many.v[k], one.v)
+        assert many.pivots[k] == one.pivots
+    still = step(s.model, PassiveState(q[0], np.zeros(s.model.nv), 1.0), x, dx)
+    assert still.q.shape == (5, s.model.nq)
+
+
+def test_what_came_in_is_not_changed():
+    s = sensed("kangaroo_like")
+    state = start(s)
+    q, x, dx = state.q.copy(), s.linkage.q[s.positions], np.full(len(s.names), 0.01)
+    step(s, state, x, dx)
+    np.testing.assert_array_equal(state.q, q)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda x, dx: (x[:-1], dx), "expected (..., 12)"),
+        (lambda x, dx: (x, np.where(np.arange(12) == 3, np.nan, dx)), "left_ankle_inner_motor"),
+        (lambda x, dx: (np.where(np.arange(12) == 1, 0.3, x), dx), "beyond its stroke 0 to 0.15"),
+        (lambda x, dx: (x.astype(complex), dx), "real numbers"),
+        (lambda x, dx: (np.ones((2, 12)) * x, np.ones((3, 12)) * dx), "broadcast"),
+    ],
+)
+def test_bad_measurements_are_refused_by_name(change, words):
+    s = sensed("kangaroo_like")
+    state = start(s)
+    x, dx = change(s.linkage.q[s.positions].copy(), np.zeros(12))
+    with pytest.raises(ff.InputError) as caught:
+        step(s, state, x, dx)
+    assert words in str(caught.value)
+
+
+def test_a_state_that_is_not_finite_or_singular_is_refused():
+    s = sensed("kangaroo_like")
+    state, x = start(s), s.linkage.q[s.positions]
+    q = state.q.copy()
+    q[20] = np.nan
+    with pytest.raises(ff.InputError, match="must be finite"):
+        step(s, PassiveState(q, state.v, 1.0), x, 0 * x)
+    with pytest.raises(ff.InputError, match="ask for more than 2 per step"):
+        step(s, state, x, 0 * x, 0.01)
+    with pytest.raises(ff.InputError, match="dt must be"):
+        step(s, state, x, 0 * x, -1.0)
+    with pytest.raises(ff.InputError, match="expected a Model or Sensors"):
+        step("robot", state, x, 0 * x)
+
+
+def test_a_singular_sub_mechanism_is_named(models_folder):
+    s = sensed("five_bar", models_folder)
+    q = s.linkage.q.copy()
+    stretched = np.linspace(-np.pi, np.pi, 2001)
+    J = np.array([constraint_jacobian(s.model, q * 0 + [0, 0, z, 0, 0]) for z in (0.0,)])
+    assert J.shape[-1] == 5, "five joints"
+    rows, dependent = s.linkage.rows, s.linkage.dependent
+    worst, at = np.inf, q
+    for k in s.passive:
+        for z in stretched:
+            x = q.copy()
+            x[k] = z
+            D = constraint_jacobian(s.model, x)[np.ix_(rows, dependent)]
+            if abs(np.linalg.det(D)) < worst:
+                worst, at = abs(np.linalg.det(D)), x
+    for _ in range(60):  # to the determinant's root
+        f, slope = _determinant(s, at, rows, dependent)
+        at = at - f * slope / max(slope @ slope, 1e-12)
+    with pytest.raises(LinkageError, match="singular"):
+        step(s, PassiveState(at, np.zeros(5), 1.0), s.linkage.q[s.positions], np.zeros(2))
+
+
+def _determinant(s, q, rows, dependent):
+    def f(x):
+        return np.linalg.det(constraint_jacobian(s.model, x)[np.ix_(rows, dependent)])
+
+    h = 1e-6
+    return f(q), np.array([(f(q + h * e) - f(q - h * e)) / (2 * h) for e in np.eye(5)])
+
+
+def test_robots_that_cannot_be_estimated_say_why(models_folder):
+    with pytest.raises(ff.InputError, match="has no loops"):
+        sensors(robots.humanoid())
+    cassie = sensed("cassie", models_folder).model
+    with pytest.raises(LinkageError, match="'left-heel-spring'") as caught:
+        sensors(cassie)
+    assert set(caught.value.data["joints"]) == set(SPRINGS)
+    assert sensors(cassie, also=SPRINGS).names[-4:] == SPRINGS
+    with pytest.raises(ff.UnknownNameError, match="left-shin"):
+        sensors(cassie, rigid=("left-shim",))
+    with pytest.raises(ff.InputError, match="measured or rigid"):
+        sensors(cassie, also=("left-shin",), rigid=("left-shin",))
+    like = sensed("kangaroo_like").model
+    with pytest.raises(LinkageError, match="follows the motors"):
+        sensors(like, also=("left_knee",))
+    with pytest.raises(ff.InputError, match="sequence of joint names"):
+        sensors(like, rigid="left_knee")
