@@ -15,7 +15,7 @@ def test_every_key_leads_to_a_reproduction(key):
     paper = papers.reproduction(key)
     assert paper.key == key
     assert len(paper.paper) > 20
-    assert len(inspect.signature(paper.compute).parameters) == 1
+    assert list(inspect.signature(paper.compute).parameters)[1:] == list(paper.options)
 
 
 def test_keys_are_sorted_and_complete():

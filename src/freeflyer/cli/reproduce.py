@@ -18,8 +18,17 @@ FolderOption = Annotated[
 ]
 
 
+RobotOption = Annotated[
+    Path | None, typer.Option("--robot", metavar="FILE", help="The robot's file, where a paper has one.", show_default=False)
+]
+PeerOption = Annotated[
+    Path | None, typer.Option("--peer", metavar="FILE", help="The robot to compare with (TALOS).", show_default=False)
+]
+
+
 def reproduce(
-    key: KeyArgument = None, folder: FolderOption = Path("reproduced"), json: JsonOption = None, debug: DebugOption = False,
+    key: KeyArgument = None, folder: FolderOption = Path("reproduced"), robot: RobotOption = None, peer: PeerOption = None,
+    json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Compute a paper's tables and figures, beside its numbers: tables here, pictures and a JSON file in FOLDER."""
     from time import perf_counter
@@ -33,9 +42,11 @@ def reproduce(
         out.print(_list(papers))
         return
     paper = papers.reproduction(key)
+    given = {name: file for name, file in (("robot", robot), ("peer", peer)) if file is not None}
+    refuse_options(paper, given)
     make_folder(folder)
     with status("starting") as progress:
-        result = paper.compute(progress)
+        result = paper.compute(progress, **given)
         progress("drawing")
         pictures = _save(paper.pictures(result), folder, key)
     for table in paper.tables(result):
@@ -45,6 +56,16 @@ def reproduce(
     write_json(json, f"reproduce {key}", result)
     wrote = ", ".join([str(numbers), *(p.name for p in pictures)])
     out.print(f"{perf_counter() - start:.1f} s. Wrote {wrote}", soft_wrap=True)
+
+
+def refuse_options(paper: Any, given: dict[str, Path]) -> None:
+    """Errors: InputError for files that this paper has no use for."""
+    from freeflyer.errors import InputError
+
+    strange = [name for name in given if name not in paper.options]
+    if strange:
+        takes = " and ".join(f"--{name}" for name in paper.options) or "no files"
+        raise InputError(f"reproduce {paper.key} has no option --{strange[0]}: it takes {takes}", option=strange[0])
 
 
 def make_folder(folder: Path) -> None:

@@ -15,6 +15,7 @@ from freeflyer.papers.reproduction import Progress, Reproduction, Table
 __all__ = ["MODULES", "Progress", "Reproduction", "Table", "names", "reproduction"]
 
 MODULES = {
+    "kangaroo": "freeflyer.papers.kangaroo",
     "linearization": "freeflyer.papers.linearization",
 }
 

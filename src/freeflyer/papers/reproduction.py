@@ -24,11 +24,13 @@ class Table:
 class Reproduction:
     """`compute(progress)` gives a result (a dataclass that JSON can hold); `tables` and `pictures` show it, computing nothing.
 
-    `pictures` maps file names without ending to matplotlib figures. `paper` is the paper's title.
+    `options`: names of files that `compute` also takes, each a path or None. `pictures` maps file names without ending to
+    matplotlib figures. `paper` is the paper's title.
     """
 
     key: str
     paper: str
-    compute: Callable[[Progress], Any]
+    compute: Callable[..., Any]
     tables: Callable[[Any], Sequence[Table]]
     pictures: Callable[[Any], Mapping[str, Any]]
+    options: tuple[str, ...] = ()

@@ -1,0 +1,90 @@
+"""papers/000, "Modeling and numerical analysis of Kangaroo lower body": Tables I to III and the figures, part by part.
+
+A part is a module with `compute(robot, progress)`, `tables(result)` and, where there is something to draw,
+`pictures(result)`; PARTS lists them, and modules come when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from freeflyer.papers.reproduction import Progress, Reproduction, Table
+
+__all__ = ["PARTS", "REPRODUCTION", "KangarooResult", "compute"]
+
+PARTS = {
+    "mechanisms": "freeflyer.papers.kangaroo.mechanisms",  # Tables I and II
+    "workspace": "freeflyer.papers.kangaroo.workspace",  # Fig 5
+    "regions": "freeflyer.papers.kangaroo.regions",  # Figs 7 and 11
+    "transmissions": "freeflyer.papers.kangaroo.transmissions",  # Figs 12 to 15
+    "comparison": "freeflyer.papers.kangaroo.comparison",  # Table III
+}
+
+OWN_DIMENSIONS = (
+    "No --robot was given: these are our own dimensions, chosen near the paper's figures, not those of the real "
+    "Kangaroo."
+)
+
+
+@dataclass(frozen=True)
+class KangarooResult:
+    """robot: where the numbers come from. parts: the result of each part, by its name in PARTS."""
+
+    robot: str
+    parts: dict[str, Any]
+
+
+def compute(progress: Progress, robot: Path | None = None, peer: Path | None = None) -> KangarooResult:
+    """Every part for the robot of a file (without one: our Kangaroo-like one), against the TALOS of a file, if any."""
+    from freeflyer.papers.kangaroo.robots import kangaroo, talos
+
+    progress("reading robots")
+    chosen = kangaroo(robot)
+    if peer is not None:
+        talos(peer)  # a wrong file is told before anything long
+    results = {}
+    for name in PARTS:
+        options = {"peer": peer} if name == "comparison" else {}
+        results[name] = _part(name).compute(chosen, progress, **options)
+    return KangarooResult(chosen.source, results)
+
+
+def _part(name: str) -> Any:
+    import importlib
+
+    return importlib.import_module(PARTS[name])
+
+
+def _tables(result: Any) -> Sequence[Table]:
+    note = OWN_DIMENSIONS if "made by" in result.robot else ""
+    own = Table("robot", ("numbers from",), ((result.robot,),), (), note)
+    return [own, *(table for name, part in result.parts.items() for table in _part(name).tables(part))]
+
+
+def _pictures(result: Any) -> dict[str, Any]:
+    import matplotlib
+
+    from freeflyer.analysis.figures import INK, STYLE
+
+    style = {k: ("#1d232b" if v == INK else v) for k, v in STYLE.items()}
+    style |= {"figure.facecolor": "white", "savefig.facecolor": "white", "grid.color": "#e3e5e8", "grid.alpha": 1.0}
+    found: dict[str, Any] = {}
+    with matplotlib.rc_context(style):
+        for name, part in result.parts.items():
+            draw = getattr(_part(name), "pictures", None)
+            found |= draw(part) if draw else {}
+    return found
+
+
+REPRODUCTION = Reproduction(
+    "kangaroo",
+    "Modeling and Numerical Analysis of Kangaroo Lower Body based on Constrained Dynamics of Hybrid Serial-Parallel "
+    "Floating-Base Systems",
+    compute,
+    _tables,
+    _pictures,
+    options=("robot", "peer"),
+)

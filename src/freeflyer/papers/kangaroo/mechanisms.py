@@ -1,0 +1,168 @@
+"""Tables I and II: the closed sub-mechanisms of a leg, counted from the linkage, with what their limits become."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.structure import structure
+from freeflyer.loops import follow, limb, linkage, motion_map, reachable, sweep
+from freeflyer.papers.kangaroo.robots import Kangaroo
+from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.robots.kangaroo import sub_mechanisms
+
+# papers/000, Table II: active, passive (total), constraints, stroke (m), limits of the joints (deg)
+PAPER = {
+    "hip yaw": (1, 2, 3, 2, (-0.02, 0.02), ((-30, 30),)),
+    "hip roll-pitch": (2, 8, 10, 8, (-0.04, 0.04), ((-27, 27), (-40, 42))),
+    "knee": (1, 6, 8, 6, (0.0, 0.15), ((0, 120),)),
+    "ankle": (2, 16, 24, 16, (-0.02, 0.02), ((-27, 27), (-36, 34))),
+}
+KINDS = dict(zip(PAPER, (m.kind for m in sub_mechanisms().values())))
+SAME_PLACE = 2e-4  # m: pins nearer than this are one
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A sub-mechanism of the left leg. passive: joint coordinates of the tree; pins: joints that were opened, those that
+    share a place or a pair of links counted once; rows: independent constraints. stroke (m); limits (deg) of `joints`.
+    """
+
+    name: str
+    active: int
+    passive: int
+    pins: int
+    rows: int
+    stroke: tuple[float, float]
+    joints: tuple[str, ...]
+    limits: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Mechanisms:
+    """Table II of a robot, and Table I's row: how many sub-mechanisms have one and two degrees of freedom, both legs."""
+
+    robot: str
+    mechanisms: tuple[Mechanism, ...]
+    passive_in_a_leg: int
+
+    @property
+    def by_freedom(self) -> dict[int, int]:
+        """Number of sub-mechanisms of both legs for each number of motors."""
+        counts = [m.active for m in self.mechanisms]
+        return {n: 2 * counts.count(n) for n in sorted(set(counts))}
+
+
+def compute(robot: Kangaroo, progress: Progress) -> Mechanisms:
+    """The tables' numbers for the left leg."""
+    progress("Table II: counting sub-mechanisms, driving motors around their strokes")
+    leg, names = limb(robot.model, robot.left.sole), robot.left
+    limits = _limits(leg, robot)
+    coordinate, row = _owners(leg, names.groups)
+    s = structure(leg)
+    made = []
+    for k, (name, motors) in enumerate(names.groups.items()):
+        loops = [loop for loop, rows in zip(leg.loops, s.rows) if row[rows[0]] == k]
+        joints, degrees = limits[name]
+        info = leg.joint(motors[0])
+        stroke = float(leg.position_lower[info.iv]), float(leg.position_upper[info.iv])
+        passive = sum(coordinate.get(int(i), -1) == k for i in linkage(leg).dependent)
+        rows = sum(row[int(r)] == k for r in linkage(leg).rows)
+        made.append(Mechanism(name, len(motors), passive, _pins(leg, loops), rows, stroke, joints, degrees))
+    return Mechanisms(robot.source, tuple(made), len(linkage(leg).dependent))
+
+
+def letters(kind: str) -> int:
+    """Passive joint axes that a type's name spells: R counts one, U two, P none; a factor multiplies what follows it."""
+    text = re.sub(r"(\d+)\(([^()]*)\)", lambda m: m[2] * int(m[1]), kind)
+    text = re.sub(r"(\d+)([A-Z]+)", lambda m: m[2] * int(m[1]), text)
+    return text.count("R") + 2 * text.count("U")
+
+
+def _owners(leg: ff.Model, groups: dict[str, tuple[str, ...]]) -> tuple[dict[int, int], dict[int, int]]:
+    """The sub-mechanism of each dependent coordinate and of each row: the last one whose motors move it.
+
+    Read off the velocities at a posture without symmetry; the bars of the ankle move with the knee as well.
+    """
+    split = linkage(leg)
+    middle = {}
+    for k, motor in enumerate(m for group in groups.values() for m in group):
+        info = leg.joint(motor)
+        low, high = leg.position_lower[info.iv], leg.position_upper[info.iv]
+        middle[motor] = [float(low + (0.45 + 0.03 * k) * (high - low))]
+    q = sweep(leg, middle).q.reshape(-1)
+    G = np.abs(motion_map(leg, linkage(leg, q), q[None])[0])
+    columns = [[int(np.flatnonzero(split.independent == leg.joint(m).iv)[0]) for m in g] for g in groups.values()]
+    moved = np.array([G[:, c].max(axis=1) > 1e-6 for c in columns])
+    owner = {int(i): int(np.flatnonzero(moved[:, i])[-1]) for i in split.dependent if moved[:, i].any()}
+    s = structure(leg)
+    rows = {}
+    for tie, coordinates in zip(s.rows, s.coordinates):
+        k = max(owner.get(int(i), -1) for i in coordinates)
+        rows.update(dict.fromkeys(map(int, tie), k))
+    return owner, rows
+
+
+def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
+    """How many joints were opened: loops between the same two links, or at one place of one link, make one pin."""
+    q = linkage(leg).q
+    link = {x.name: x.link for x in leg.description.sites}
+    found: list[tuple[set[str], np.ndarray]] = []
+    for loop in loops:
+        ends = {link.get(f, f) for f in (loop.frame_a, loop.frame_b)}
+        place = ff.frame_pose(leg, q, loop.frame_a)[:3, 3]
+        same = any(ends == e or (ends & e and np.linalg.norm(place - p) < SAME_PLACE) for e, p in found)
+        if not same:
+            found.append((ends, place))
+    return len(found)
+
+
+def _limits(leg: ff.Model, robot: Kangaroo) -> dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]]:
+    names = robot.left
+    out: dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]] = {}
+    for name, motor, joint in (("hip yaw", names.yaw_motor, names.yaw), ("knee", names.length_motor, names.knee)):
+        info = leg.joint(motor)
+        ends = float(leg.position_lower[info.iv]), float(leg.position_upper[info.iv])
+        y = follow(leg, motor, np.linspace(*ends, 9)).joint(leg, joint)
+        out[name] = (joint,), ((math.degrees(min(y)), math.degrees(max(y))),)
+    for name, motors, joints in (("hip roll-pitch", names.hip_motors, (names.roll, names.pitch)),
+                                 ("ankle", names.ankle_motors, (names.ankle_roll, names.ankle_pitch))):  # fmt: skip
+        extent = np.degrees(reachable(leg, motors, joints, points=32).extent)
+        out[name] = joints, tuple((float(a), float(b)) for a, b in extent)
+    return out
+
+
+def tables(result: Mechanisms) -> list[Table]:
+    """Tables I and II, the paper's numbers beside ours."""
+    ours = result.by_freedom
+    total = sum(n * k for n, k in ours.items())
+    one = Table("Table I: parallel sub-mechanisms", ("", "1-DoF", "2-DoF", "DoFs", "of them parallel"), (
+        ("paper: Kangaroo (2022)", "4", "4", "12", "12"),
+        (result.robot, str(ours.get(1, 0)), str(ours.get(2, 0)), str(total), str(total))), (1, 2, 3, 4))  # fmt: skip
+    rows = []
+    for m in result.mechanisms:
+        p = PAPER[m.name]
+        rows.append((m.name, "paper", str(p[0]), f"{p[1]} ({p[2]})", str(p[3]), _span(p[4], "g"), _spans(p[5])))
+        total_of = f"{m.passive} ({m.passive + m.pins})"
+        rows.append(("", "ours", str(m.active), total_of, str(m.rows), _span(m.stroke, "g"), _spans(m.limits)))
+    columns = ("sub-mechanism", "", "active", "passive (total)", "constraints", "stroke m", "limits deg (roll, pitch)")
+    two = Table("Table II: sub-mechanisms of a leg", columns, rows, (2, 3, 4, 5, 6), (
+        f"{result.passive_in_a_leg} passive joints in a leg (paper: 32; the public model has 30: it leaves out the second axis "
+        "of the two lower universal joints of the ankle). Our totals add the joints opened to make a tree, a pin shared by "
+        "several bars counted once; the paper's are the axes its type names spell: "
+        + ", ".join(f"{kind} {letters(kind)}" for kind in KINDS.values())
+        + ". Limits are joint coordinates at the reference leg length; the sign of an axis is the file's."
+    ))  # fmt: skip
+    return [one, two]
+
+
+def _span(ends: tuple[float, float], form: str) -> str:
+    return f"{ends[0]:{form}} .. {ends[1]:{form}}"
+
+
+def _spans(limits: tuple[tuple[float, float], ...]) -> str:
+    return ", ".join(f"{a + 0.0:.1f} .. {b:.1f}" for a, b in limits)

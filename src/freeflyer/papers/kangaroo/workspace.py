@@ -1,0 +1,99 @@
+"""Fig 5: manipulability of the left leg over the strokes of hip pitch/roll and knee."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.loops import limb, manipulability
+from freeflyer.papers.kangaroo.robots import Kangaroo
+from freeflyer.papers.reproduction import Progress, Table
+
+PER_AXIS = 47  # positions of each of three motors: 103 823 postures
+DRAWN = 8000  # states kept for pictures
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """count, impossible, outside: postures asked for, without assembly, beyond a joint's stop. seconds: it took. position
+    (n, 3): of the sole in the base, m, for n states drawn evenly. linear, angular (n,): normalised manipulability there.
+    peak_linear, peak_angular: what 1 stands for.
+    """
+
+    robot: str
+    count: int
+    impossible: int
+    outside: int
+    seconds: float
+    position: np.ndarray
+    linear: np.ndarray
+    angular: np.ndarray
+    peak_linear: float
+    peak_angular: float
+
+
+def compute(robot: Kangaroo, progress: Progress) -> Workspace:
+    """The map of the left leg."""
+    n, leg = robot.left, limb(robot.model, robot.left.sole)
+    axes = {}
+    for motor in (*n.hip_motors, n.length_motor):
+        info = leg.joint(motor)
+        axes[motor] = np.linspace(leg.position_lower[info.iv], leg.position_upper[info.iv], PER_AXIS)
+    start = perf_counter()
+    done = f"Fig 5: manipulability of {PER_AXIS**3} postures"
+    found = manipulability(leg, n.sole, axes, progress=lambda f: progress(f"{done}  {bar(f)} {f:4.0%}"))
+    seconds = perf_counter() - start
+    kept = np.random.default_rng(0).permutation(len(found.linear))[:DRAWN]
+    X_WB = frame_pose(leg, leg.neutral, robot.model.joints[0].child)
+    position = (found.position[kept] - X_WB[:3, 3]) @ X_WB[:3, :3]
+    return Workspace(
+        robot.source, found.count, found.impossible, found.outside, seconds, position, found.linear[kept],
+        found.angular[kept], found.peak_linear, found.peak_angular,
+    )  # fmt: skip
+
+
+def bar(fraction: float, width: int = 24) -> str:
+    """A bar of text."""
+    full = round(width * min(max(fraction, 0.0), 1.0))
+    return "━" * full + "╺" * (width - full)
+
+
+def tables(r: Workspace) -> list[Table]:
+    """Sizes of the map."""
+    low, high = r.position.min(axis=0), r.position.max(axis=0)
+    rows = (
+        ("postures, without assembly, beyond a stop", f"{r.count}, {r.impossible}, {r.outside}"),
+        ("seconds, microseconds a posture", f"{r.seconds:.1f}, {r.seconds / r.count * 1e6:.0f}"),
+        ("sole in the base, from (m)", ", ".join(f"{x:.2f}" for x in low)),
+        ("to (m)", ", ".join(f"{x:.2f}" for x in high)),
+        ("largest manipulability: linear, angular", f"{r.peak_linear:.4g}, {r.peak_angular:.4g} rad^3/m^3"),
+    )
+    return [
+        Table(
+            "Fig 5: manipulability of the left leg", ("quantity", "ours"), rows, (1,), "The paper gives a picture only."
+        )
+    ]
+
+
+def pictures(r: Workspace) -> dict[str, Any]:
+    """Fig 5: position above, orientation below; from the front, from the rear."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 7.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    for row, (values, word) in enumerate(((r.linear, "position"), (r.angular, "orientation"))):
+        for column, (side, turn) in enumerate((("front", 30), ("rear", 210))):
+            axes: Any = figure.add_subplot(2, 2, 2 * row + column + 1, projection="3d")
+            shown = axes.scatter(*r.position.T, c=values, s=3, cmap="viridis", vmin=0.0, vmax=1.0, linewidths=0)
+            axes.set_title(f"{word}, from the {side}", fontsize=9)
+            axes.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
+            axes.tick_params(labelsize=6)
+            axes.view_init(15, turn)
+            axes.set_aspect("equal")
+        figure.colorbar(shown, ax=figure.axes[-2:], shrink=0.7, label="normalised manipulability")
+    return {"fig5_manipulability": figure}

@@ -1,0 +1,110 @@
+"""papers/000 reproduced: tables and figures, on our robot, on the public model and against TALOS where they are there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots_on_disk import example, needs_examples
+
+import freeflyer as ff
+from freeflyer.errors import InputError
+from freeflyer.papers import kangaroo
+from freeflyer.papers.kangaroo import comparison, mechanisms, robots, transmissions, workspace
+
+
+def quiet(text):
+    del text
+
+
+@pytest.fixture
+def small(monkeypatch):
+    monkeypatch.setattr(workspace, "PER_AXIS", 7)
+    monkeypatch.setattr(transmissions, "SAMPLES", 13)
+    monkeypatch.setattr(comparison, "LENGTHS", (0.01,))
+
+
+def test_everything_on_our_own_robot(small):
+    said = []
+    result = kangaroo.compute(said.append)
+    assert list(result.parts) == list(kangaroo.PARTS)
+    assert any("%" in text for text in said)
+    tables = kangaroo.REPRODUCTION.tables(result)
+    titles = " ".join(t.title for t in tables)
+    for word in ("Table I:", "Table II", "Table III", "Fig 5"):
+        assert word in titles
+    assert "our own dimensions" in tables[0].note
+    assert all(len(row) == len(t.columns) for t in tables for row in t.rows)
+    pictures = kangaroo.REPRODUCTION.pictures(result)
+    assert {n.split("_")[0] for n in pictures} == {"fig5", "fig7", "fig11", "fig12", "fig13", "fig14", "fig15"}
+    ours = {m.name: m for m in result.parts["mechanisms"].mechanisms}
+    assert result.parts["mechanisms"].passive_in_a_leg == 32
+    for name, (active, passive, _, rows, stroke, limits) in mechanisms.PAPER.items():
+        assert (ours[name].active, ours[name].passive, ours[name].rows) == (active, passive, rows)
+        assert ours[name].stroke == stroke
+        np.testing.assert_allclose(ours[name].limits, limits, atol=2.0)
+    assert result.parts["mechanisms"].by_freedom == {1: 4, 2: 4}
+    assert np.isnan(result.parts["comparison"].chi).all()
+    places = result.parts["regions"].places
+    assert {p.mechanism for p in places} == {"hip yaw", "hip", "knee", "ankle"}
+    inside = [p for p in places if p.found.found and p.found.inside]
+    assert [(p.mechanism, p.motion) for p in inside] == [("hip", "one against the other")]
+
+
+def test_letters_of_type_names_are_the_totals_of_table_ii():
+    for name, kind in mechanisms.KINDS.items():
+        assert mechanisms.letters(kind) == mechanisms.PAPER[name][2]
+    assert mechanisms.letters("U-2(RRRP-RRR-UU)") == 22  # as the text writes the ankle: two short of its own table
+
+
+def test_public_model(models_folder):
+    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
+    assert robot.is_real
+    found = mechanisms.compute(robot, quiet)
+    assert found.passive_in_a_leg == 30
+    counts = {m.name: (m.active, m.passive, m.passive + m.pins, m.rows) for m in found.mechanisms}
+    assert counts == {
+        "hip yaw": (1, 2, 3, 2), "hip roll-pitch": (2, 8, 10, 8), "knee": (1, 6, 8, 6), "ankle": (2, 14, 20, 14),
+    }  # fmt: skip
+    curves = transmissions.compute(robot, quiet)
+    assert np.degrees(curves.knee.y[-1]) == pytest.approx(120.0, abs=0.5)
+    assert all(np.ptp(x) < 1e-5 for x in curves.level.motors.values())  # Fig 13: the ankle's motors rest
+    force = curves.force.force
+    assert force.min() == force[-1]  # Fig 15: least when fully compressed, most half way, in between when stretched
+    assert 0.3 < curves.force.position[curves.force.largest] / 0.15 < 0.7
+    assert force[-1] < force[0] < force.max()
+
+
+@needs_examples
+def test_table_iii(models_folder):
+    """Within a tenth of the paper but for angular chi about y and z, which hang on the sole's frame; see the note."""
+    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
+    found = comparison.compute(robot, quiet, example("talos_full_v2.urdf"))
+    k = comparison.LENGTHS.index(robots.NOMINAL_LENGTH)
+    np.testing.assert_allclose(found.chi[k, :3], comparison.PAPER[0], rtol=0.1)
+    assert found.chi[k, 3] == pytest.approx(comparison.PAPER[1][0], rel=0.1)
+    np.testing.assert_allclose(found.gamma[k], comparison.PAPER[2], rtol=0.1)
+    assert (found.chi > 1.0).all()
+    assert comparison.tables(found)[0].rows[0][0] == "paper"
+
+
+def test_soles_of_the_public_model_are_level(models_folder):
+    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
+    q = robots.nominal_posture(robot, 0.0)
+    for names in (robot.left, robot.right):
+        X = ff.frame_pose(robot.model, q, names.sole)
+        np.testing.assert_allclose(X[:3, :3], np.eye(3), atol=1e-5)
+
+
+def test_wrong_files_are_told(tmp_path):
+    other = tmp_path / "arm.urdf"
+    other.write_text(ff.to_urdf(ff.robots.humanoid()))
+    with pytest.raises(InputError, match=r"arm\.urdf is no Kangaroo: it has no motors leg_left_1_motor"):
+        robots.kangaroo(other)
+    with pytest.raises(InputError, match=r"arm\.urdf is no TALOS"):
+        kangaroo.compute(quiet, peer=other)
+
+
+def test_bar():
+    assert workspace.bar(0.0, 4) == "╺╺╺╺"
+    assert workspace.bar(0.5, 4) == "━━╺╺"
+    assert workspace.bar(2.0, 4) == "━━━━"
