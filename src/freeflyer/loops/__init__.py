@@ -8,6 +8,15 @@ from freeflyer.dynamics.closed.constraints import (
 )  # fmt: skip
 from freeflyer.dynamics.closed.errors import AssemblyError, LinkageError
 from freeflyer.dynamics.closed.linkage import Block, Linkage, linkage
+from freeflyer.dynamics.closed.multipliers import (
+    constrained_forward_dynamics,
+    constraint_multipliers,
+    independent_forces,
+    mapping_jacobian,
+    passive_accelerations,
+    passive_velocities,
+    whole_motion,
+)  # fmt: skip
 from freeflyer.loops.assembly import Assembly, assemble
 from freeflyer.loops.following import Keep, Path, follow
 from freeflyer.loops.limits import ReachableSet, reachable
@@ -20,8 +29,10 @@ from freeflyer.loops.transmission import Curve, ForceCurve, force_curve, transmi
 
 __all__ = [
     "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "Linkage", "LinkageError",
-    "ManipulabilityMap", "Path", "ReachableSet", "Singularity", "Sweep", "assemble", "constraint_bias",
-    "constraint_jacobian", "constraint_names", "constraint_residual", "first_singularity", "follow", "force_curve",
-    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "motion_map", "project_velocity",
-    "put_into", "reachable", "sweep", "taken_from", "transmission_curve",
+    "ManipulabilityMap", "Path", "ReachableSet", "Singularity", "Sweep", "assemble",
+    "constrained_forward_dynamics", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
+    "constraint_names", "constraint_residual", "first_singularity", "follow", "force_curve", "independent_forces",
+    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "mapping_jacobian", "motion_map",
+    "passive_accelerations", "passive_velocities", "project_velocity", "put_into", "reachable", "sweep",
+    "taken_from", "transmission_curve", "whole_motion",
 ]  # fmt: skip

@@ -1,0 +1,105 @@
+"""Passive joints and the constraints' forces: what follows from the independent joints, and what holds the loops together.
+
+papers/000 (6)-(8), (11)-(19), (67)-(69). J_m = -J_u^-1 J_a maps independent to dependent velocities; the multipliers are the
+forces of the tied directions on frame b (N, N m, along frame a's axes), zero for redundant rows: M a + bias = tau + J^T lambda.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.closed import doors as D
+from freeflyer.dynamics.closed.equations import forward_dynamics
+from freeflyer.dynamics.closed.errors import LinkageError
+from freeflyer.dynamics.closed.projection import Projection, is_closed
+from freeflyer.dynamics.closed.running import motion, project_forces, projected, run_many, velocity_map
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+
+CONSISTENT = 1e-6  # relative: by how much a velocity may miss the loops
+
+
+def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
+    """J_m (..., m, nu): dependent velocities, in the order of linkage(model).dependent, for each independent one."""
+    p = _loops(model)
+    return velocity_map(p, q)[..., p.split.dependent, :]
+
+
+def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
+    """Velocities (..., m) of the dependent coordinates for independent ones u (..., nu). papers/000 (7)."""
+    p = _loops(model)
+    return motion(p, q, u)[0][..., p.split.dependent]
+
+
+def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
+    """Accelerations (..., m) of the dependent coordinates. papers/000 (8)."""
+    p = _loops(model)
+    return motion(p, q, u, u_dot)[1][..., p.split.dependent]
+
+
+def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """v = G u and a = G u_dot + gamma (..., nv): the tree's velocities and accelerations."""
+    return motion(_loops(model), q, u, u_dot)
+
+
+def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
+    """G^T tau (..., nu): forces tau (..., nv) in all joints, passive ones too, as the independent joints feel them. (18)."""
+    return project_forces(_loops(model), q, tau)
+
+
+def constraint_multipliers(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, tau: ArrayLike | None = None
+) -> np.ndarray:
+    """lambda (..., rows) at the tree's velocity v (..., nv), in the order of constraint_names(model).
+
+    Either at the acceleration a (..., nv), with no force applied in dependent joints; or under the forces tau (..., nv).
+    Errors: InputError unless one of both is given; LinkageError for velocities or accelerations that tear the loops.
+    """
+    if (a is None) == (tau is None):
+        raise InputError("constraint_multipliers takes either the acceleration a or the forces tau")
+    p = _loops(model)
+    u = _independent(p, q, v)
+    shapes = (p.model.constraint_rows[:1], (p.nu,))
+    if a is not None:
+        whole = row(model, "a", a, "v")
+        u_dot = whole[..., p.split.independent]
+        _same("a", motion(p, q, u, u_dot)[1], whole)
+        return run_many(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"), shapes)[0]
+    applied, shared = run_many(D.SHARED_FORCES, p, (q, tau), ("q", "tau"), shapes)
+    u_dot = forward_dynamics(model, q, u, shared)
+    return run_many(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"), shapes)[0] - applied
+
+
+def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
+    """a (..., nv), accelerations of all joints under forces tau (..., nv) while the loops hold. papers/000 (11)-(14)."""
+    p = _loops(model)
+    u = _independent(p, q, v)
+    return motion(p, q, u, forward_dynamics(model, q, u, project_forces(p, q, tau)))[1]
+
+
+def _loops(model: Model) -> Projection:
+    if not is_closed(model):
+        raise InputError(
+            f"model {model.name!r} has no loops: it has neither passive joints that follow nor multipliers"
+        )
+    return projected(model)
+
+
+def _independent(p: Projection, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    """The independent part of a velocity of the closed linkage."""
+    whole = row(p.model, "v", v, "v")
+    u = whole[..., p.split.independent]
+    _same("v", motion(p, q, u)[0], whole)
+    return u
+
+
+def _same(name: str, closed: np.ndarray, given: np.ndarray) -> None:
+    wrong = np.abs(closed - given).max(initial=0.0)
+    if wrong > CONSISTENT * max(1.0, float(np.abs(closed).max(initial=0.0))):
+        raise LinkageError(
+            f"{name} tears the loops: its dependent entries differ by up to {wrong:.3g} from what follows from the "
+            "independent ones; see freeflyer.loops.whole_motion",
+            reason="velocity", argument=name, gap=float(wrong),
+        )  # fmt: skip

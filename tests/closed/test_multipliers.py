@@ -1,0 +1,81 @@
+"""Passive joints, multipliers and constrained accelerations against the full system of equations; refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closed_robots import near, reference, robot, robots, shared, state
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.constraints import constraint_bias, constraint_jacobian
+from freeflyer.dynamics.closed.errors import LinkageError
+from freeflyer.dynamics.closed.linkage import linkage
+from freeflyer.dynamics.closed.multipliers import (
+    constrained_forward_dynamics,
+    constraint_multipliers,
+    independent_forces,
+    mapping_jacobian,
+    passive_accelerations,
+    passive_velocities,
+)
+
+IN = {"coordinates": "independent"}
+
+
+def solved(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """a (nv,) and multipliers (rows,) of [M -J^T; J 0] [a; lambda] = [tau - bias; -Jdot v], over independent rows."""
+    rows, n = linkage(model).rows, model.nv
+    J = constraint_jacobian(model, q)
+    K = np.block([[ff.mass_matrix(model, q), -J[rows].T], [J[rows], np.zeros((len(rows), len(rows)))]])
+    x = np.linalg.solve(K, np.concatenate([tau - ff.bias_forces(model, q, v), -constraint_bias(model, q, v)[rows]]))
+    multipliers = np.zeros(len(J))
+    multipliers[rows] = x[n:]
+    return x[:n], multipliers
+
+
+@pytest.mark.parametrize("name", robots())
+def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
+    model, rng = robot(name), np.random.default_rng(15)
+    s = state(model, rng, 0.02)
+    r, split, tau = reference(model, s), linkage(model), rng.standard_normal(model.nv)
+    a, multipliers = solved(model, s.q, r.v, tau)
+    near(constrained_forward_dynamics(model, s.q, r.v, tau), a, 1e-9)
+    near(constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
+    near(mapping_jacobian(model, s.q), r.G[split.dependent], 1e-11)
+    near(passive_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
+    near(passive_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
+    near(independent_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
+    drive = np.zeros(model.nv)
+    drive[split.independent] = ff.inverse_dynamics(model, s.q, s.u, s.u_dot, **IN)
+    shares = constraint_multipliers(model, s.q, r.v, a=r.a)
+    near(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, constraint_jacobian(model, s.q).T @ shares, 1e-10)
+
+
+@pytest.mark.parametrize("name", ["kangaroo", "five_bar", "battobot"])
+def test_accelerations_of_shared_robots(name: str, models_folder) -> None:
+    model, rng = shared(models_folder, name), np.random.default_rng(16)
+    s = state(model, rng, 0.002)
+    r, tau = reference(model, s), rng.standard_normal(model.nv)
+    near(constrained_forward_dynamics(model, s.q, r.v, tau), solved(model, s.q, r.v, tau)[0], 1e-8)
+
+
+def test_refusals_name_the_fault() -> None:
+    model = robot("point")
+    s = state(model, np.random.default_rng(17), 0.02)
+    open_q = s.q.copy()
+    open_q[-1] += 1e-3
+    with pytest.raises(LinkageError, match="loop 'loop0' is open"):
+        ff.mass_matrix(model, open_q, **IN)
+    with pytest.raises(LinkageError, match="q\\[3\\]"):
+        ff.mass_matrix(model, np.array([s.q, s.q, s.q, open_q]), **IN)
+    with pytest.raises(ff.InputError, match="nu = 9"):
+        ff.bias_forces(model, s.q, np.zeros(model.nv), **IN)
+    with pytest.raises(ff.InputError, match="coordinates must be"):
+        ff.mass_matrix(model, s.q, coordinates="actuated")
+    tied = robot("held")  # to the world: its hull cannot leave
+    with pytest.raises(LinkageError, match="do not close again"):
+        ff.integrate(tied, np.array(linkage(tied).q), np.r_[50.0, np.zeros(len(linkage(tied).independent) - 1)], **IN)
+    with pytest.raises(LinkageError, match="tears the loops"):
+        constrained_forward_dynamics(model, s.q, np.ones(model.nv), np.zeros(model.nv))
+    with pytest.raises(ff.InputError, match="either"):
+        constraint_multipliers(model, s.q, np.zeros(model.nv))
