@@ -7,19 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from freeflyer.estimation.accuracy import Encoder, Sinusoids, Tracking, sinusoids, track
+    from freeflyer.estimation.balance import low_pass, pressure_centers, screw_force, world_wrenches, zero_moment_point
     from freeflyer.estimation.calibration import Calibration, CalibrationError, calibrate
+    from freeflyer.estimation.contact import ContactEstimate, ContactModel, contact_model, contact_wrenches
+    from freeflyer.estimation.feet import Foot, feet_of
     from freeflyer.estimation.passive import PassiveState, constraint_error, start, step
     from freeflyer.estimation.sensing import Sensors, sensors
     from freeflyer.estimation.torques import closed_torques
 
 __all__ = [
-    "Calibration", "CalibrationError", "Encoder", "PassiveState", "Sensors", "Sinusoids", "Tracking", "calibrate",
-    "closed_torques", "constraint_error", "sensors", "sinusoids", "start", "step", "track",
+    "Calibration", "CalibrationError", "ContactEstimate", "ContactModel", "Encoder", "Foot", "PassiveState", "Sensors",
+    "Sinusoids", "Tracking", "calibrate", "closed_torques", "constraint_error", "contact_model", "contact_wrenches", "feet_of",
+    "low_pass", "pressure_centers", "screw_force", "sensors", "sinusoids", "start", "step", "track", "world_wrenches",
+    "zero_moment_point",
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use
     "accuracy": ("Encoder", "Sinusoids", "Tracking", "sinusoids", "track"),
+    "balance": ("low_pass", "pressure_centers", "screw_force", "world_wrenches", "zero_moment_point"),
     "calibration": ("Calibration", "CalibrationError", "calibrate"),
+    "contact": ("ContactEstimate", "ContactModel", "contact_model", "contact_wrenches"),
+    "feet": ("Foot", "feet_of"),
     "passive": ("PassiveState", "constraint_error", "start", "step"),
     "sensing": ("Sensors", "sensors"),
     "torques": ("closed_torques",),

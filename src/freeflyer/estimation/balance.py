@@ -1,0 +1,53 @@
+"""What contact wrenches say of balance: centres of pressure and the zero-moment point; and forces from motor torques."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.errors import InputError
+from freeflyer.estimation.contact import ContactEstimate, ContactModel
+
+
+def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndarray:
+    """(f, 6): each foot's wrench in world axes, its torque about the world's origin."""
+    R, p = contacts.poses[:, :3, :3], contacts.poses[:, :3, 3]
+    force = np.einsum("fij,fj->fi", R, estimate.wrenches[:, :3])
+    torque = np.einsum("fij,fj->fi", R, estimate.wrenches[:, 3:]) + np.cross(p, force)
+    return np.hstack([force, torque])
+
+
+def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
+    """(f, 3): each foot's centre of pressure on the level ground at this height, m; NaN where a foot does not press."""
+    return np.array([_center(w, height) for w in world_wrenches(contacts, estimate)])
+
+
+def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
+    """(3,): where the sum of all contact wrenches has no horizontal moment, on the level ground at this height."""
+    return _center(world_wrenches(contacts, estimate).sum(axis=0), height)
+
+
+def _center(w: np.ndarray, height: float) -> np.ndarray:
+    f, m = w[:3], w[3:]
+    if not f[2] > 0.0:
+        return np.full(3, np.nan)
+    return np.array([(f[0] * height - m[1]) / f[2], (f[1] * height + m[0]) / f[2], height])
+
+
+def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) -> np.ndarray:
+    """Axial force (N) of a ball screw from its motor's torque (N m) and its lead (m a turn). papers/000 (47)."""
+    if not 0.0 < efficiency <= 1.0 or not (np.asarray(lead) > 0.0).all():
+        raise InputError(f"efficiency must lie in (0, 1] and lead above 0 m, got {efficiency!r} and {lead!r}")
+    return np.asarray(torque, dtype=float) * 2.0 * np.pi * efficiency / np.asarray(lead, dtype=float)
+
+
+def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
+    """x (n, ...) sampled at `rate` (Hz), through a second-order Butterworth filter, at rest at its first sample."""
+    from scipy.signal import butter, sosfilt, sosfilt_zi
+
+    y = np.asarray(x, dtype=float)
+    if not 0.0 < cutoff < 0.5 * rate:
+        raise InputError(f"cutoff must lie between 0 and half the rate {rate:g} Hz, got {cutoff!r}")
+    sections = butter(2, cutoff, fs=rate, output="sos")
+    begin = sosfilt_zi(sections).reshape(1, 2, *(1,) * (y.ndim - 1)) * y[0]
+    return np.asarray(sosfilt(sections, y, axis=0, zi=begin)[0])

@@ -1,0 +1,115 @@
+"""Contact wrenches from motor forces: planted wrenches come back, weight is carried, bad input is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from estimation_robots import sensed
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.constraints import constraint_jacobian
+from freeflyer.estimation import (
+    Foot,
+    contact_model,
+    contact_wrenches,
+    low_pass,
+    pressure_centers,
+    screw_force,
+    zero_moment_point,
+)
+from freeflyer.estimation.postures import random_postures
+
+SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
+
+
+def posed(name, folder, seed):
+    s = sensed(name, folder)
+    (q,) = random_postures(s, 1, np.random.default_rng(seed), 0.6)
+    feet = None if name == "kangaroo_like" else [Foot("left_ankle_roll", SOLE), Foot("right_ankle_roll", SOLE)]
+    return s, contact_model(s.model, q, feet)
+
+
+def held(s, c, wrenches):
+    """Motor forces at rest from the tree's equations with multipliers: g - J_c^T W = S^T tau + J_l^T lambda."""
+    m, L = s.model, s.linkage
+    g = ff.gravity_forces(m, c.q)
+    for foot, w in zip(c.feet, wrenches):
+        g = g - ff.frame_jacobian(m, c.q, foot.frame).T @ w
+    J = constraint_jacobian(m, c.q)[L.rows]
+    multipliers = np.linalg.solve(J[:, L.dependent].T, g[L.dependent])
+    rest = g - J.T @ multipliers
+    return rest[s.coordinates], rest[L.base]
+
+
+@pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
+def test_planted_wrenches_come_back(name, models_folder):
+    s, c = posed(name, models_folder, 1)
+    W = np.random.default_rng(2).normal(0.0, 50.0, (2, 6))
+    tau, _ = held(s, c, W)
+    found = contact_wrenches(c, tau)
+    np.testing.assert_allclose(found.wrenches, W, atol=1e-6)
+    for k, foot in enumerate(c.feet):
+        F = found.forces[4 * k : 4 * k + 4]
+        np.testing.assert_allclose(np.concatenate([F.sum(axis=0), np.cross(foot.points, F).sum(axis=0)]), W[k], atol=1e-6)
+    S = c.resultant @ c.spread.T  # wrenches of point forces, on their span
+    np.testing.assert_allclose(found.forces.ravel(), np.linalg.pinv(S) @ W.ravel(), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
+def test_balanced_wrenches_carry_the_weight_whatever_the_motors_say(name, models_folder):
+    s, c = posed(name, models_folder, 3)
+    weight = s.model.mass * 9.81
+    y = np.linalg.lstsq(c.base_view, c.base, rcond=None)[0]
+    W = (c.resultant @ y).reshape(2, 6)
+    tau, base = held(s, c, W)
+    np.testing.assert_allclose(base, 0.0, atol=1e-8)
+    for method in ("motors", "balanced"):
+        np.testing.assert_allclose(contact_wrenches(c, tau, method).wrenches, W, atol=1e-5)
+    wrong = tau + np.random.default_rng(4).normal(0.0, 20.0, 12)
+    rotated = [X[:3, :3] @ w[:3] for X, w in zip(c.poses, contact_wrenches(c, wrong, "balanced").wrenches)]
+    np.testing.assert_allclose(np.sum(rotated, axis=0), [0.0, 0.0, weight], atol=1e-6 * weight)
+    zmp = zero_moment_point(c, contact_wrenches(c, tau))
+    np.testing.assert_allclose(zmp[:2], ff.center_of_mass(s.model, c.q)[:2], atol=1e-6)
+
+
+def test_center_of_pressure_is_where_one_point_presses(models_folder):
+    s = sensed("kangaroo_like")
+    c = contact_model(s.model, s.linkage.q)
+    W, feet = [], []
+    for k, X in enumerate(c.poses):
+        p = c.feet[k].points[k + 1]
+        f = X[:3, :3].T @ [3.0, -2.0, 200.0]
+        W.append(np.concatenate([f, np.cross(p, f)]))
+        feet.append(X[:3, :3] @ p + X[:3, 3])
+    found = contact_wrenches(c, held(s, c, W)[0])
+    for k, at in enumerate(feet):
+        np.testing.assert_allclose(pressure_centers(c, found, at[2])[k], at, atol=1e-7)
+
+
+def test_screws_and_filter():
+    assert screw_force(1.0, 0.1) == pytest.approx(2 * np.pi * 0.95 / 0.1)
+    t = np.arange(4000) / 1000.0
+    gain = [np.ptp(low_pass(np.sin(2 * np.pi * f * t), 1000.0)[2000:]) / 2 for f in (0.5, 5.0, 50.0)]
+    np.testing.assert_allclose(gain, [1.0, np.sqrt(0.5), 0.01], rtol=0.03)
+    np.testing.assert_allclose(low_pass(np.full((50, 2), 3.0), 1000.0), 3.0)
+    with pytest.raises(ff.InputError, match="half the rate"):
+        low_pass(t, 8.0)
+    with pytest.raises(ff.InputError, match="lead above 0"):
+        screw_force(1.0, 0.0)
+
+
+def test_bad_input_is_refused():
+    s = sensed("kangaroo_like")
+    c = contact_model(s.model, s.linkage.q)
+    tau = np.zeros(12)
+    for wrong, words in ((tau[:5], "expected \\(12,\\)"), (np.where(np.arange(12) == 2, np.nan, tau), "left_ankle_outer_motor")):
+        with pytest.raises(ff.InputError, match=words):
+            contact_wrenches(c, wrong)
+    with pytest.raises(ff.InputError, match="'motors' or 'balanced'"):
+        contact_wrenches(c, tau, "guess")
+    with pytest.raises(ff.UnknownNameError, match="left_soul"):
+        contact_model(s.model, s.linkage.q, [Foot("left_soul", SOLE)])
+    with pytest.raises(ff.InputError, match="shape \\(c, 3\\)"):
+        contact_model(s.model, s.linkage.q, [Foot("left_sole", np.zeros(3))])
+    with pytest.raises(ff.InputError, match="one posture"):
+        contact_model(s.model, np.zeros((2, s.model.nq)))
