@@ -8,7 +8,7 @@ from freeflyer.kernels.configuration import COTANGENT, SWITCH, horner, shortest_
 from freeflyer.kernels.pack import select_less, sqrt
 from freeflyer.kernels.trig import atan2
 
-TINY = 1e-8  # of a squared sine
+TINY, VANISHED = 1e-8, 1e-60  # of a squared sine
 SLOPE = tuple(k * c for k, c in zip(range(len(COTANGENT) - 1, 0, -1), COTANGENT))  # d/d(x^2) of the series COTANGENT
 
 
@@ -48,7 +48,7 @@ def turned_by(R_A, R_B):
 
 @inlined
 def swing(R_A, R_B, e):
-    """Rotation vector, in A's axes, of the shortest turn that takes A's axis e to B's; half a turn has no one axis: pi each."""
+    """Rotation vector, in A's axes, of the shortest turn that takes A's axis e to B's; of half a turn one of many."""
     u = rotate_back(R_A, rotate(R_B, e))
     n, cosine = cross(e, u), dot(e, u)
     square = dot(n, n)
@@ -56,12 +56,12 @@ def swing(R_A, R_B, e):
     angle = atan2(sine, cosine)
     near = 1.0 + square * (1.0 / 6.0 + square * (3.0 / 40.0))  # asin(x) / x
     forward = square + select_less(cosine, 0.0, 1.0, 0.0)
-    factor = select_less(forward, TINY, near, angle / select_less(square, TINY * TINY, 1.0, sine))
-    opposite = select_less(square, TINY * TINY, select_less(cosine, 0.0, 3.141592653589793, 0.0), 0.0)
+    factor = select_less(forward, TINY, near, angle / select_less(square, VANISHED, 1.0, sine))
+    opposite = select_less(square, VANISHED, select_less(cosine, 0.0, 3.141592653589793, 0.0), 0.0)
     return (
-        factor * n[0] + opposite * (1.0 - e[0]),
-        factor * n[1] + opposite * (1.0 - e[1]),
-        factor * n[2] + opposite * (1.0 - e[2]),
+        factor * n[0] + opposite * e[1],
+        factor * n[1] + opposite * e[2],
+        factor * n[2] + opposite * e[0],
     )
 
 

@@ -71,6 +71,10 @@ def assemble(
     if not model.constraint_rows[0]:
         return _told(model, guess, np.zeros((*lead, 0)), np.zeros(lead, np.int64), None, tolerance, redundant)
     rng = np.random.default_rng(0) if rng is None else rng
+    if not isinstance(rng, np.random.Generator):
+        raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
+    if attempts is not None and (not isinstance(attempts, int | np.integer) or isinstance(attempts, bool) or attempts < 0):
+        raise InputError(f"attempts must be a count of at least 0, got {attempts!r}")
     movable = movable_coordinates(model, hold)
     if limits:
         _check_held(model, guess, movable)
@@ -85,7 +89,7 @@ def assemble(
         fresh = fresh_guesses(model, len(found[is_open]), k, rng)
         again = restarted(model, fresh, flat[is_open], found[is_open], residual[is_open], movable, tolerance, redundant, rows)
         x, r, n = closed_from(model, again, movable, limits, rows)
-        better = np.abs(r).max(axis=1) < np.abs(residual[is_open]).max(axis=1)
+        better = np.linalg.norm(r, axis=1) < np.linalg.norm(residual[is_open], axis=1)
         where = np.flatnonzero(is_open)
         found[where[better]], residual[where[better]] = x[better], r[better]
         steps[where] += n
@@ -164,10 +168,11 @@ def _check_all_closed(
         return
     at = int(np.argmax(np.where(closed, -1.0, np.abs(residual).max(axis=1))))
     worst = int(np.argmax(np.abs(residual[at])))
-    loop, gap = constraint_loops(model)[worst], float(np.abs(residual[at, worst]))
+    loop = constraint_loops(model)[worst]
     where = "" if len(q) == 1 else f" in posture {at} of {len(q)} ({int((~closed).sum())} do not close; strict=False tells which)"
     s = structure(model)
     k = next(i for i, here in enumerate(s.rows) if worst in here)
+    gap = float(np.linalg.norm(residual[at, s.rows[k]]))
     way = [s.owner[j] for j in s.coordinates[k] if j in set(movable.tolist())]
     stuck = _at_limits(model, q[at], s.coordinates[k], movable) if limits else []
     cause = f"; at their limits are {listed(stuck)}" if stuck else ""

@@ -35,6 +35,7 @@ from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 
 REDUNDANT = 5e-3  # m or rad: what redundant rows may stay open by where the independent ones are closed
+STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
 NEIGHBOURS, SPREAD = 4, 0.05  # postures near by that tell a singular posture from a linkage with too many motors; rad or m
 
 
@@ -131,11 +132,24 @@ def assembled_posture(model: Model) -> np.ndarray:
     if not len(s.rows):
         return q
     closed = close(model, q[None], s.passive)
+    joints = _joints(s)
     if np.abs(closed.residual).max() > CLOSED:
-        closed = close(model, q[None], np.concatenate([s.passive, s.actuated]))
-    if np.abs(closed.residual).max() > CLOSED:
-        closed = close(model, q[None], np.concatenate([s.passive, s.actuated, s.base]), limits=False)
+        closed = close(model, q[None], joints)
+    if np.abs(closed.residual).max() > CLOSED:  # drawn in one line, say, where no joint closes the gap at first
+        rng = np.random.default_rng(0)
+        around = np.outer(np.repeat(STARTS, 8), np.ones(model.nv)) * rng.standard_normal((8 * len(STARTS), model.nv))
+        around[:, s.base] = 0.0
+        near = close(model, integrate(model, q, around), joints)
+        at = int(np.argmax(np.abs(near.residual).max(axis=1) <= CLOSED))
+        if np.abs(near.residual[at]).max() <= CLOSED:
+            return near.q[at]
     return closed.q[0]
+
+
+def _joints(s: Structure) -> np.ndarray:
+    """Coordinates that closing may move: all joints, and the base where loops tie it to the world."""
+    touched = np.concatenate(s.coordinates)
+    return np.concatenate([s.passive, s.actuated, np.intersect1d(s.base, touched)])
 
 
 def _at(model: Model, q: np.ndarray) -> Linkage:
@@ -228,7 +242,7 @@ def _block(model: Model, s: Structure, q: np.ndarray, J: np.ndarray, ties: list[
 def _neighbours(model: Model, q: np.ndarray) -> list[np.ndarray]:
     """Closed postures a little way off."""
     s, rng = structure(model), np.random.default_rng(0)
-    joints = np.concatenate([s.passive, s.actuated])
+    joints = _joints(s)
     steps = np.zeros((NEIGHBOURS, model.nv))
     steps[:, joints] = SPREAD * rng.standard_normal((NEIGHBOURS, len(joints)))
     closed = close(model, integrate(model, q, steps), joints)

@@ -1,0 +1,224 @@
+"""Assembling: known mechanisms against their closed forms, random ones from any guess, limits, branches and refusals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from linkage_samples import MASKS, planar, pose, random_linkage, stewart
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_residual
+from freeflyer.loops import AssemblyError, LinkageError, assemble, keep_closed, linkage, project_velocity
+from freeflyer.spatial import quaternion
+
+LEFT, RIGHT, WIDTH = (0.2, 0.5), (0.4,), 0.45
+
+
+def rockers(l0: float) -> tuple[float, float]:
+    """Both angles of the rocker of a four-bar at crank angle l0: two circles meet."""
+    crank, coupler = LEFT
+    tip = np.array([crank * np.cos(l0) - WIDTH, crank * np.sin(l0)])
+    reach = np.linalg.norm(tip)
+    half = np.arccos((reach**2 + RIGHT[0] ** 2 - coupler**2) / (2 * reach * RIGHT[0]))
+    at = np.arctan2(tip[1], tip[0])
+    return at + half, at - half
+
+
+def turned(x: float) -> float:
+    return float((x + np.pi) % (2 * np.pi) - np.pi)
+
+
+@pytest.mark.parametrize("l0", [0.3, 1.5, 2.9, -2.0])
+@pytest.mark.parametrize("X", [np.eye(4), pose(np.random.default_rng(0))])
+def test_four_bar_closes_as_two_circles_meet(l0, X):
+    model = planar(LEFT, RIGHT, WIDTH, X=X)
+    found = assemble(model, np.array([l0, 0.9, 1.4]), hold="actuated", branches=4)
+    assert found.q.shape == (2, 3), "a four-bar has two closures"
+    assert np.all(found.q[:, 0] == l0)
+    assert found.gap.max() < 1e-12
+    angles = sorted(turned(x) for x in found.q[:, 2])
+    np.testing.assert_allclose(angles, sorted(turned(x) for x in rockers(l0)), atol=1e-9)
+
+
+def test_stewart_platform_finds_the_pose_of_its_strokes():
+    rng = np.random.default_rng(2)
+    model, ground, plate = stewart(rng)
+    position, turn = np.array([0.08, -0.05, 1.2]), quaternion.exp(np.array([0.1, -0.15, 0.2]))
+    ends = position + plate @ quaternion.to_matrix(turn).T
+    q = model.neutral.copy()
+    q[:3] = 0.0, 0.0, 1.1
+    for k in range(6):
+        q[model.joint(f"stroke{k}").iq] = np.linalg.norm(ends[k] - ground[k])
+    found = assemble(model, q, hold="actuated")
+    np.testing.assert_allclose(found.q[:3], position, atol=1e-9)
+    np.testing.assert_allclose(found.q[3:7] * np.sign(found.q[6]), turn * np.sign(turn[3]), atol=1e-9)
+
+
+@pytest.mark.parametrize("mask", list(MASKS))
+@pytest.mark.parametrize("seed", range(2))
+def test_random_linkages_close_from_near_guesses_and_stay_near(mask, seed):
+    rng = np.random.default_rng(seed)
+    model, q = random_linkage(rng, (MASKS[mask],) * 2, n=12)
+    guess = ff.integrate(model, q, 0.05 * rng.standard_normal(model.nv))
+    found = assemble(model, guess)
+    assert found.closed
+    assert np.abs(constraint_residual(model, found.q)).max() < 1e-9
+    assert np.linalg.norm(ff.difference(model, guess, found.q)) < 1.5
+
+
+def test_held_joints_do_not_move_and_limits_are_kept():
+    limits = {"l1": (-1.0, 1.0), "r0": (0.0, 2.0)}
+    model = planar(LEFT, (0.4, 0.3), WIDTH, limits=limits, actuated=("l0", "r1"))
+    rng = np.random.default_rng(4)
+    guesses = ff.random_configuration(model, rng, 200)
+    found = assemble(model, guesses, hold=["r1"], strict=False)
+    assert 0.3 < found.closed.mean() <= 1.0
+    assert np.array_equal(found.q[:, model.joint("r1").iq], guesses[:, model.joint("r1").iq])
+    inside = (found.q >= model.position_lower - 1e-12) & (found.q <= model.position_upper + 1e-12)
+    assert inside.all()
+    free = assemble(model, guesses, hold=["r1"], limits=False, strict=False)
+    assert not ((free.q >= model.position_lower) & (free.q <= model.position_upper)).all()
+
+
+def test_batches_are_single_postures_whatever_the_threads():
+    model = planar(LEFT, (0.4, 0.3), WIDTH, actuated=("l0", "r1"))
+    guesses = ff.random_configuration(model, np.random.default_rng(5), (5, 13))
+    before = ff.get_threads()
+    try:
+        results = []
+        for threads in (1, 2, 3):
+            ff.set_threads(threads)
+            results.append(assemble(model, guesses, strict=False))
+    finally:
+        ff.set_threads(before)
+    for other in results[1:]:
+        assert np.array_equal(results[0].q, other.q)
+    one = results[0]
+    assert one.q.shape == (5, 13, 4)
+    assert one.closed.shape == one.worst_loop.shape == one.gap.shape == (5, 13)
+    for at in np.ndindex(5, 13):
+        assert np.array_equal(assemble(model, guesses[at], strict=False, attempts=0).q, one.q[at])
+
+
+def test_couplings_close_with_loops():
+    model = planar(LEFT, (0.4, 0.3), WIDTH, actuated=("l0",))
+    model = ff.build(replace(model.description, couplings=(ff.Coupling("gear", "r1", "l0", (0.3, -1.0)),)))
+    found = assemble(model, np.array([0.4, 0.9, 1.4, 0.2]), hold="actuated")
+    assert found.q[3] == pytest.approx(0.3 - 0.4, abs=1e-12)
+    assert found.q[0] == 0.4
+
+
+def test_loop_to_the_world_moves_the_base():
+    base = planar(LEFT, RIGHT, WIDTH, base="free").description
+    site = ff.Site("peg", "world", pose(np.random.default_rng(1)))
+    model = ff.build(replace(base, sites=(*base.sites, site), loops=(*base.loops, ff.Loop("peg", "peg", "ground", MASKS["weld"]))))
+    found = assemble(model)
+    np.testing.assert_allclose(ff.frame_pose(model, found.q, "ground"), site.placement, atol=1e-9)
+    assert set(linkage(model).dependent) >= set(range(6))
+    with pytest.raises(AssemblyError, match="'peg'"):
+        assemble(model, hold=[model.joint_names[0]])
+
+
+def test_keep_closed_follows_a_motion_to_the_last_digit():
+    model = planar(LEFT, RIGHT, WIDTH, base="free")
+    rng = np.random.default_rng(6)
+    q, v = assemble(model).q, rng.standard_normal(model.nv)
+    for _ in range(50):
+        q, v = keep_closed(model, ff.integrate(model, q, 0.01 * v), v)
+        assert np.abs(constraint_residual(model, q)).max() < 1e-13
+        assert np.abs(constraint_jacobian(model, q) @ v).max() < 1e-13
+    assert keep_closed(model, q)[1] is None
+    moved = ff.integrate(model, q, 1e-3 * rng.standard_normal(model.nv))
+    back, _ = keep_closed(model, moved)
+    away = ff.difference(model, moved, back)
+    np.testing.assert_allclose(away[linkage(model).independent], 0.0, atol=1e-12)
+
+
+def test_projected_velocity_keeps_independent_rates():
+    model = planar(LEFT, RIGHT, WIDTH)
+    q = assemble(model, np.array([[0.3, 0.9, 1.4], [1.2, 0.9, 1.4]]), hold="actuated").q
+    v = np.random.default_rng(7).standard_normal((4, 1, 3))
+    kept = project_velocity(model, q, v)
+    assert kept.shape == (4, 2, 3)
+    np.testing.assert_array_equal(kept[..., 0], np.broadcast_to(v[..., 0], (4, 2)))
+    assert np.abs(np.einsum("kij,nkj->nki", constraint_jacobian(model, q), kept)).max() < 1e-14
+
+
+def test_singular_postures_do_not_pass_projection():
+    model = planar((0.2, 0.5), (0.2,), 0.5)
+    with pytest.raises(LinkageError, match="singular"):
+        project_velocity(model, np.zeros(3), np.ones(3))
+
+
+def test_what_cannot_close_is_told_with_loop_and_gap():
+    with pytest.raises(AssemblyError, match=r"loop 'tips' of 'planar' stays open by 0\.3") as told:
+        assemble(planar((0.1, 0.1), (0.1,), 0.6))
+    assert told.value.data["loop"] == "tips"
+    assert told.value.data["gap"] == pytest.approx(0.3, abs=1e-6)
+    assert isinstance(told.value, ff.FreeflyerError)
+
+
+def test_joints_that_stop_it_are_named():
+    model = planar(LEFT, RIGHT, WIDTH, limits={"r0": (-1.0, 0.2)})
+    with pytest.raises(AssemblyError, match=r"at their limits are 'r0'"):
+        assemble(model, np.array([np.pi, 0.0, 0.0]), hold="actuated")
+    with pytest.raises(AssemblyError, match="every joint on its way round is held"):
+        assemble(model, np.zeros(3), hold=["l0", "l1", "r0"])
+    with pytest.raises(AssemblyError, match=r"in posture 1 of 2 \(1 do not close"):
+        assemble(planar(LEFT, RIGHT, 1.05), np.array([[0.0, 0.1, 3.0], [3.0, 0.1, 3.0]]), hold="actuated")
+
+
+def test_held_strokes_out_of_range_are_named():
+    model = planar(LEFT, RIGHT, WIDTH, limits={"l0": (-0.5, 0.5)})
+    with pytest.raises(ff.InputError, match=r"joint 'l0' is held at 0\.9, out of its range -0\.5 to 0\.5"):
+        assemble(model, np.array([0.9, 0.9, 1.4]), hold="actuated")
+    assert assemble(model, np.array([0.9, 0.9, 1.4]), hold="actuated", limits=False).closed
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"hold": ["elbow"]}, "no joint is named 'elbow'"), ({"hold": "l0"}, "list of joint names"), ({"tolerance": -1.0}, "tolerance"),
+    ({"tolerance": np.nan}, "tolerance"), ({"redundant": "x"}, "redundant"), ({"branches": 0}, "at least 1"),
+    ({"q": np.zeros(5)}, "nq = 3"), ({"q": np.full(3, np.inf)}, "finite"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"),
+    ({"attempts": -1}, "attempts"), ({"rng": 3}, "rng"),
+])  # fmt: skip
+def test_bad_arguments(options, words):
+    with pytest.raises(ff.FreeflyerError, match=words):
+        assemble(planar(LEFT, RIGHT, WIDTH), **options)
+
+
+def test_without_loops_every_posture_is_assembled():
+    model = ff.robots.chain(3)
+    found = assemble(model, np.zeros((4, 3)))
+    assert found.closed.all()
+    assert found.residual.shape == (4, 0)
+    assert keep_closed(model, np.zeros(3), np.ones(3))[1].tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "battobot/robot.urdf", "five_bar/robot.urdf"])
+def test_real_robots_close_from_any_guess(models_folder, robot):
+    path = models_folder / robot
+    loops = path.with_name("robot.yaml") if path.suffix == ".urdf" else None
+    model = ff.load(path, loops=loops, base="fixed" if loops else "free")
+    rng = np.random.default_rng(1)
+    for guess in (None, *ff.random_configuration(model, rng, 3)):
+        found = assemble(model, guess)
+        assert found.closed
+        assert found.independent_gap < 1e-9
+        assert found.gap < 1e-4
+        inside = found.q[model.joints[0].nq if loops is None else 0 :]
+        assert np.all(np.isfinite(inside))
+
+
+def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
+    """2e-8 near its reference, 2e-7 in the knee: a closure test at 1e-10 would fail on right postures."""
+    model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
+    q = linkage(model).q.copy()
+    for side in ("left", "right"):
+        q[model.joint(f"leg_{side}_length_motor").iq] = 0.03
+    found = assemble(model, q, hold="actuated")
+    assert found.independent_gap < 1e-12
+    assert 1e-10 < found.gap < 1e-6
+    crouch = np.loadtxt(models_folder / "kangaroo" / "q_crouch_closed.txt")
+    assert crouch.shape == (79,)

@@ -1,0 +1,186 @@
+"""Residual, Jacobian and bias against differences along the manifold, for every mask, joint kind and coupling."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from linkage_samples import MASKS, planar, random_linkage
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.constraints import (
+    constraint_bias,
+    constraint_jacobian,
+    constraint_loops,
+    constraint_names,
+    constraint_residual,
+    constraints,
+)  # fmt: skip
+from freeflyer.kernels import plain
+
+STEP = 1e-5
+EVERY_MASK = [mask for mask in itertools.product((0, 1), repeat=6) if any(mask)]
+
+
+def difference_quotient(function, model, q, v, h=STEP):
+    """Fourth-order central difference of a function of q along v."""
+    f = [function(ff.integrate(model, q, k * h * v)) for k in (-2, -1, 1, 2)]
+    return (f[0] - 8.0 * f[1] + 8.0 * f[2] - f[3]) / (12.0 * h)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_residual_s_rate_is_J_v_at_closure_for_every_mask(seed):
+    rng = np.random.default_rng(seed)
+    model, q = random_linkage(rng, tuple(EVERY_MASK), n=12, base=("free", "fixed", "planar", "free")[seed])
+    residual, J = constraints(model, q)
+    assert np.abs(residual).max() < 1e-14
+    v = rng.standard_normal(model.nv)
+    rate = difference_quotient(lambda x: constraint_residual(model, x), model, q, v)
+    np.testing.assert_allclose(J @ v, rate, atol=1e-9 * max(1.0, np.abs(rate).max()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_away_from_closure_linear_rows_and_single_turns_stay_exact_and_J_T_r_is_the_gradient(seed):
+    rng = np.random.default_rng(seed)
+    model, _ = random_linkage(rng, tuple(EVERY_MASK), n=10)
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    residual, J = constraints(model, q)
+    rate = difference_quotient(lambda x: constraint_residual(model, x), model, q, v)
+    exact = np.concatenate([[d < 3 or sum(m[3:]) == 1 for d in range(6) if m[d]] for m in EVERY_MASK])
+    np.testing.assert_allclose((J @ v)[exact], rate[exact], atol=1e-8 * np.abs(rate).max())
+    for loop in model.loops:
+        here = [k for k, name in enumerate(constraint_loops(model)) if name == loop.name]
+        assert residual[here] @ rate[here] == pytest.approx(residual[here] @ J[here] @ v, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bias_is_the_rate_of_J_v_everywhere(seed):
+    rng = np.random.default_rng(seed)
+    model, closed = random_linkage(rng, tuple(EVERY_MASK), n=12)
+    for q in (closed, ff.random_configuration(model, rng)):
+        v = rng.standard_normal(model.nv)
+        rate = difference_quotient(lambda x, v=v: constraint_jacobian(model, x) @ v, model, q, v)
+        bias = constraint_bias(model, q, v)
+        np.testing.assert_allclose(bias, rate, atol=1e-7 * np.abs(rate).max())
+
+
+def test_swing_is_smooth_however_far_the_hinge_turns():
+    """A hinge's rows across half a turn and a whole one."""
+    model = planar((0.3,), (0.3,), 0.0, MASKS["hinge"])
+    v = np.array([1.0, -0.4])
+    for angle in (0.0, 3.1, np.pi, 3.2, 6.28, 9.0):
+        q = np.array([0.2, 0.2 + angle])
+        rows = constraint_jacobian(model, q)[3:]
+        np.testing.assert_allclose(rows, 0.0, atol=1e-12)
+        np.testing.assert_allclose(constraint_residual(model, q)[3:], 0.0, atol=1e-12)
+        np.testing.assert_allclose(constraint_bias(model, q, v)[3:], 0.0, atol=1e-12)
+
+
+def test_turned_over_hinge_is_half_a_turn_open():
+    model, q = random_linkage(np.random.default_rng(3), ((0, 0, 0, 1, 1, 0),), n=1, kinds=("spherical",))
+    X_WA = ff.frame_pose(model, q, "a0")
+    for angle in (1e-9, 1e-5, 1e-3, 1.0, 3.0, np.pi - 1e-5, np.pi - 1e-9):
+        c, s = np.cos(angle), np.sin(angle)
+        over = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])  # about A's x
+        site = model.description.sites[1]
+        X = site.placement.copy()
+        link = ff.frame_pose(model, q, site.link)
+        X[:3, :3] = link[:3, :3].T @ X_WA[:3, :3] @ over
+        other = ff.build(replace(model.description, sites=(model.description.sites[0], replace(site, placement=X))))
+        np.testing.assert_allclose(np.linalg.norm(constraint_residual(other, q)), angle, rtol=1e-9, atol=1e-15)
+
+
+def coupled() -> ff.Model:
+    model = planar((0.3, 0.2), (0.3,), 0.4)
+    couplings = (
+        ff.Coupling("cubic", "l0", "r0", (0.1, -0.5, 0.3, 0.2)), ff.Coupling("held", "l1", "", (0.4,)),
+        ff.Coupling("line", "r0", "l1", (0.0, 2.0)),
+    )  # fmt: skip
+    return ff.build(replace(model.description, couplings=couplings))
+
+
+def test_couplings_are_polynomials_and_held_joints_count():
+    model = coupled()
+    q, v = np.array([0.3, -0.7, 1.1]), np.array([0.5, 2.0, -1.5])
+    residual, J = constraints(model, q)
+    p = np.polynomial.Polynomial((0.1, -0.5, 0.3, 0.2))
+    np.testing.assert_allclose(residual[3:], [q[0] - p(q[2]), q[1] - 0.4, q[2] - 2.0 * q[1]], rtol=1e-14)
+    np.testing.assert_allclose(J[3:], [[1.0, 0.0, -p.deriv()(q[2])], [0.0, 1.0, 0.0], [0.0, -2.0, 1.0]], rtol=1e-14)
+    np.testing.assert_allclose(constraint_bias(model, q, v)[3:], [-p.deriv(2)(q[2]) * v[2] ** 2, 0.0, 0.0], rtol=1e-14)
+    assert constraint_names(model) == ("tips.x", "tips.y", "tips.z", "cubic", "held", "line")
+
+
+def test_couplings_of_mimic_joints_count_ratio_and_offset():
+    base = planar((0.3, 0.2), (0.3,), 0.4)
+    joints = tuple(
+        replace(j, mimic=ff.Mimic("l0", -2.0, 0.3)) if j.name == "l1" else j for j in base.description.joints
+    )
+    model = ff.build(replace(base.description, joints=joints, couplings=(ff.Coupling("c", "l1", "r0", (0.0, 1.0, 1.0)),)))
+    q, v = np.array([0.2, 0.6]), np.array([1.0, -0.5])
+    residual, J = constraints(model, q)
+    assert residual[3] == pytest.approx(-2.0 * 0.2 + 0.3 - 0.6 - 0.36)
+    np.testing.assert_allclose(J[3], [-2.0, -2.2], rtol=1e-14)
+    for row in (J @ v, constraint_bias(model, q, v)):
+        assert np.all(np.isfinite(row))
+    rate = difference_quotient(lambda x: constraint_residual(model, x), model, q, v)
+    np.testing.assert_allclose(J @ v, rate, atol=1e-9)
+
+
+def test_far_from_the_origin_no_digit_is_lost():
+    rng = np.random.default_rng(8)
+    model, q = random_linkage(rng, tuple(EVERY_MASK[:40]), n=10)
+    inner = ff.build(replace(model.description, loops=tuple(x for x in model.loops if x.frame_a not in _on_the_world(model))))
+    far = q.copy()
+    far[:3] += 1e6
+    v = rng.standard_normal(model.nv)
+    np.testing.assert_allclose(constraint_residual(inner, far), constraint_residual(inner, q), atol=1e-14)
+    np.testing.assert_allclose(constraint_jacobian(inner, far), constraint_jacobian(inner, q), atol=1e-13)
+    np.testing.assert_allclose(constraint_bias(inner, far, v), constraint_bias(inner, q, v), atol=1e-11)
+
+
+def _on_the_world(model: ff.Model) -> set[str]:
+    return {s.name for s in model.description.sites if s.link == "world"}
+
+
+def test_batches_are_single_states():
+    rng = np.random.default_rng(5)
+    model, _ = random_linkage(rng, tuple(EVERY_MASK[::5]), n=8)
+    q, v = ff.random_configuration(model, rng, (3, 7)), rng.standard_normal((3, 7, model.nv))
+    residual, J = constraints(model, q)
+    bias = constraint_bias(model, q, v)
+    assert residual.shape == (3, 7, len(constraint_names(model)))
+    assert J.shape == (*residual.shape, model.nv)
+    for at in np.ndindex(3, 7):
+        np.testing.assert_allclose(residual[at], constraint_residual(model, q[at]), atol=1e-13)
+        np.testing.assert_allclose(J[at], constraint_jacobian(model, q[at]), atol=1e-13)
+        np.testing.assert_allclose(bias[at], constraint_bias(model, q[at], v[at]), atol=1e-11)
+    assert constraint_bias(model, q[0, 0], v).shape == (3, 7, residual.shape[-1])
+
+
+def test_complex_step_through_the_plain_kernel_agrees():
+    rng = np.random.default_rng(6)
+    model = coupled()
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    stepped = plain.run("constraint_residual", model, list(q + 1e-30j * v))
+    rate = np.array([complex(x).imag for x in stepped]) / 1e-30
+    np.testing.assert_allclose(constraint_jacobian(model, q) @ v, rate, rtol=1e-13, atol=1e-15)
+
+
+def test_without_loops_there_are_no_rows():
+    model = ff.robots.chain(3)
+    q = ff.neutral(model)
+    assert constraint_residual(model, q).shape == (0,)
+    assert constraint_jacobian(model, np.tile(q, (4, 1))).shape == (4, 0, model.nv)
+    assert constraint_bias(model, q, np.zeros(model.nv)).shape == (0,)
+
+
+def test_bad_arguments_are_told():
+    model = coupled()
+    with pytest.raises(ff.InputError, match="nq = 3"):
+        constraint_residual(model, np.zeros(4))
+    with pytest.raises(ff.InputError, match="joint 'l1'"):
+        constraint_jacobian(model, np.array([0.0, np.nan, 0.0]))
+    with pytest.raises(ff.InputError, match="nv = 3"):
+        constraint_bias(model, np.zeros(3), np.zeros((2, 4)))

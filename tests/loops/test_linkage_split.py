@@ -1,0 +1,226 @@
+"""The split of a linkage: ranks and motors of known mechanisms, and what is said of those that have none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_residual, constraints
+from freeflyer.dynamics.closed.structure import structure
+from freeflyer.loops import LinkageError, assemble, linkage
+
+ORIENTATIONS = [np.eye(4), *(pose(np.random.default_rng(k)) for k in range(2))]
+
+
+def check_split(model: ff.Model, found) -> None:
+    """What holds of every split."""
+    everything = np.concatenate([found.dependent, found.independent])
+    assert sorted(everything) == list(range(model.nv))
+    assert np.all(np.isin(found.actuated, found.independent))
+    assert len(found.rows) == len(found.dependent) == found.rank == sum(b.rank for b in found.blocks)
+    assert np.array_equal(np.sort(np.concatenate([b.dependent for b in found.blocks])), found.dependent)
+    assert np.array_equal(np.sort(np.concatenate([b.all_rows for b in found.blocks])), np.arange(model.constraint_rows[0]))
+    assert set(found.free) == set(found.passive) - set(found.dependent)
+    J = constraint_jacobian(model, found.q)
+    for block in found.blocks:  # block-diagonal: rows of one block do not feel dependents of another
+        others = np.setdiff1d(found.dependent, block.dependent)
+        assert np.all(J[np.ix_(block.all_rows, others)] == 0.0)
+        assert np.all(J[np.ix_(block.all_rows, np.setdiff1d(everything, np.union1d(block.dependent, block.independent)))] == 0)
+    v = np.zeros(model.nv)
+    v[found.independent] = np.random.default_rng(0).standard_normal(len(found.independent))
+    D = J[np.ix_(found.rows, found.dependent)]
+    v[found.dependent] = -np.linalg.solve(D, J[np.ix_(found.rows, found.independent)] @ v[found.independent])
+    assert np.abs(J @ v).max() < 1e-5 * np.abs(v).max(), "redundant rows follow from the independent ones"
+    for array in (found.q, found.rows, found.dependent, found.independent):
+        assert not array.flags.writeable
+
+
+@pytest.mark.parametrize("X", ORIENTATIONS)
+@pytest.mark.parametrize("base", ["fixed", "free"])
+def test_four_bar_has_one_motor(X, base):
+    model = planar((0.2, 0.5), (0.4,), 0.45, X=X, base=base)
+    found = linkage(model)
+    check_split(model, found)
+    assert found.rank == 2
+    assert [structure(model).owner[j] for j in found.dependent] == ["l1", "r0"]
+    assert len(found.base) == (6 if base == "free" else 0)
+    assert np.abs(constraint_residual(model, found.q)).max() < 1e-14
+
+
+@pytest.mark.parametrize("mask", ["point", "hinge", "weld"])
+def test_planar_masks_are_redundant_but_for_two_rows(mask):
+    """A weld of the tips ties the last turn too: a five-bar then has mobility 2 - 1."""
+    model = planar((0.2, 0.5), (0.35, 0.15), 0.3, MASKS[mask], actuated=("l0",) if mask == "weld" else ("l0", "r0"))
+    found = linkage(model)
+    check_split(model, found)
+    assert found.rank == (3 if mask == "weld" else 2)
+    assert not len(found.free)
+
+
+def test_stewart_platform_has_six_motors_that_move_the_floating_plate():
+    model, _, _ = stewart(np.random.default_rng(1))
+    s = structure(model)
+    q = model.neutral.copy()
+    q[:3] = 0.02, 0.03, 1.1
+    found = linkage(model, assemble(model, q, hold=["float"]).q)
+    check_split(model, found)
+    assert found.rank == 18
+    assert len(found.blocks) == 1, "the plate ties the legs together"
+    assert {s.owner[j] for j in found.dependent} == {"float", *(f"swivel{k}" for k in range(6))}
+    assert not len(found.free)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("mask", ["point", "hinge", "slider", "one_turn", "plane", "line"])
+def test_random_linkages_split_at_the_posture_that_closes_them(seed, mask):
+    rng = np.random.default_rng(seed)
+    model, q = random_linkage(rng, (MASKS[mask], MASKS["line"]), n=14)
+    tied = {j for k in range(2) for j in structure(model).coordinates[k]}
+    model = ff.build(replace(model.description, actuated=("joint1",)))
+    if structure(model).owner.index("joint1") in tied:
+        model = ff.build(replace(model.description, actuated=("base",)))
+    found = linkage(model, q)
+    J = constraints(model, q)[1]
+    assert found.rank == np.linalg.matrix_rank(J, 1e-7)
+    assert len(found.rows) == len(found.dependent)
+    assert np.linalg.matrix_rank(J[np.ix_(found.rows, found.dependent)], 1e-9) == found.rank
+
+
+def test_couplings_and_held_joints_take_freedom():
+    model = planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0",))
+    held = ff.build(replace(model.description, couplings=(ff.Coupling("held", "r1", "", (0.7,)),)))
+    found = linkage(held)
+    check_split(held, found)
+    assert found.rank == 3
+    assert found.q[held.joint("r1").iq] == pytest.approx(0.7, abs=1e-12)
+    coupled = ff.build(replace(model.description, couplings=(ff.Coupling("gear", "r0", "l0", (0.2, -1.0, 0.1)),)))
+    found = linkage(coupled)
+    x, y = found.q[coupled.joint("r0").iq], found.q[coupled.joint("l0").iq]
+    assert x == pytest.approx(0.2 - y + 0.1 * y * y, abs=1e-12)
+    assert found.rank == 3
+
+
+def test_no_loops_nothing_depends():
+    found = linkage(ff.robots.chain(4))
+    assert found.rank == 0
+    assert found.condition == 1.0
+    assert len(found.independent) == 4
+
+
+def test_file_posture_is_found_once():
+    model = planar((0.2, 0.5), (0.4,), 0.45)
+    assert linkage(model) is linkage(model)
+    at = linkage(model, linkage(model).q)
+    assert np.array_equal(at.rows, linkage(model).rows)
+
+
+def test_too_many_motors_are_named():
+    with pytest.raises(LinkageError, match=r"too many motors: of 'l0', 'r0' .* only 1 can move"):
+        linkage(planar((0.2, 0.5), (0.4,), 0.45, actuated=("l0", "r0")))
+
+
+def test_without_motors_the_file_is_asked_for_them():
+    with pytest.raises(LinkageError, match="does not say which joints have motors"):
+        linkage(planar((0.2, 0.5), (0.4,), 0.45, actuated=()))
+
+
+def test_too_few_motors_are_refused_on_demand():
+    model = planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0",))
+    assert len(linkage(model).free) == 1
+    with pytest.raises(LinkageError, match=r"too few motors: nothing determines '(l1|r0|r1)'"):
+        linkage(model, underactuated=False)
+    assert not len(linkage(planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0", "r0")), underactuated=False).free)
+
+
+def test_over_constrained_motors_cannot_move():
+    model = planar((0.2, 0.5), (0.4,), 0.45)
+    rigid = ff.Coupling("held", "r0", "", (float(linkage(model).q[model.joint("r0").iq]),))
+    with pytest.raises(LinkageError, match=r"over-constrain it: its motors 'l0' cannot move"):
+        linkage(ff.build(replace(model.description, couplings=(rigid,))))
+
+
+def test_singular_postures_are_told_from_too_many_motors():
+    """Coupler and rocker in one line: the rocker cannot be driven by the crank there."""
+    crank, coupler, rocker, width = 0.2, 0.3, 0.25, 0.45
+    model = planar((crank, coupler), (rocker,), width)
+    d = np.array([coupler + rocker, crank])
+    cosine = (crank**2 + width**2 - (coupler + rocker) ** 2) / (2 * crank * width)
+    l0 = np.arccos(cosine)
+    tip = np.array([crank * np.cos(l0), crank * np.sin(l0)])
+    along = np.arctan2(-tip[1], width - tip[0])
+    q = np.array([l0, along - l0, along + np.pi])
+    assert np.abs(constraint_residual(model, q)).max() < 1e-12
+    with pytest.raises(LinkageError, match=r"singular: here the loops 'tips' .* motors 'l0'"):
+        linkage(model, q)
+    assert d.all()
+
+
+def test_reference_beside_a_singular_file_posture():
+    """Drawn flat, as files do: the split is that of a posture near by, and says at which."""
+    model = planar((0.2, 0.5), (0.2,), 0.5)
+    assert np.abs(constraint_residual(model, np.zeros(3))).max() < 1e-15
+    found = linkage(model)
+    assert found.rank == 2
+    assert np.linalg.norm(found.q) > 1e-3
+
+
+def test_open_postures_are_refused():
+    model = planar((0.2, 0.5), (0.4,), 0.45)
+    with pytest.raises(LinkageError, match=r"leaves loop 'tips' of 'planar' open by 0\.\d+ .* assemble"):
+        linkage(model, np.zeros(3))
+
+
+def test_bad_arguments_of_linkage():
+    model = planar((0.2, 0.5), (0.4,), 0.45)
+    with pytest.raises(ff.InputError, match="one posture"):
+        linkage(model, np.zeros((2, 3)))
+    with pytest.raises(ff.InputError, match="nq = 3"):
+        linkage(model, np.zeros(4))
+
+
+def test_loops_between_wrong_frames_are_refused():
+    bar = ff.Link("a", ff.Inertia(1.0)), ff.Link("b", ff.Inertia(1.0))
+    joint = ff.Joint("j", "revolute", "a", "b", shifted(0.1))
+    sites = (ff.Site("s1", "b"), ff.Site("s2", "b", shifted(0.2)))
+    for a, b in (("a", "nowhere"), ("s1", "s1"), ("s1", "s2")):
+        words = "no frame is named 'nowhere'" if b == "nowhere" else "both of link"
+        with pytest.raises(ff.DescriptionError, match=words):
+            ff.load(ff.Description("r", bar, (joint,), sites, (ff.Loop("l", a, b),)))
+
+
+@pytest.mark.parametrize(("robot", "options", "rank", "rows", "motors", "free"), [
+    ("kangaroo/kangaroo.xml", {}, 60, 84, 12, 0), ("cassie/cassie.xml", {}, 10, 12, 10, 6),
+    ("battobot/robot.urdf", {"base": "fixed"}, 36, 36, 12, 0), ("five_bar/robot.urdf", {"base": "fixed"}, 3, 3, 2, 0),
+])  # fmt: skip
+def test_real_robots(models_folder, robot, options, rank, rows, motors, free):
+    path = models_folder / robot
+    loops = path.with_name("robot.yaml") if path.suffix == ".urdf" else None
+    model = ff.load(path, loops=loops, **options)
+    found = linkage(model)
+    check_split(model, found)
+    assert (found.rank, model.constraint_rows[0], len(found.actuated), len(found.free)) == (rank, rows, motors, free)
+    assert model.nv == len(found.base) + motors + free + rank
+    if "cassie" in robot:
+        names = {structure(model).owner[j] for j in found.free}
+        assert names == {f"{s}-{x}" for s in ("left", "right") for x in ("achilles-rod", "shin", "heel-spring")}
+    if "kangaroo" in robot:
+        assert sorted(b.rank for b in found.blocks) == [2, 2, 8, 8, 20, 20]
+
+
+def test_kangaroo_keeps_its_rows_where_the_file_s_hip_over_constrains_itself(models_folder):
+    """At the end of its strokes 12 rows of the hip have rank 10 in numbers, 8 in the mechanism."""
+    model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
+    q = linkage(model).q.copy()
+    for name, x in (("leg_left_2_motor", 0.02), ("leg_left_3_motor", 0.015), ("leg_left_length_motor", 0.05)):
+        q[model.joint(name).iq] = x
+    found = linkage(model, assemble(model, q, hold="actuated").q)
+    check_ranks = {b.loops[0]: b for b in found.blocks}
+    hip = check_ranks["left_hip_differential_2a"]
+    assert hip.rank == 8
+    assert np.sum(hip.singular_values > 1e-6 * hip.singular_values[0]) > 8
+    assert found.rank == 60
+    assert found.condition < 1e3
