@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from freeflyer.cli.bench import bench
 from freeflyer.cli.check import check
 from freeflyer.cli.demo import demo
+from freeflyer.cli.estimate import estimate
 from freeflyer.cli.info import info
 from freeflyer.cli.linearize import linearize
 from freeflyer.cli.report import report
@@ -60,5 +61,5 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-for command in (info, check, report, linearize, bench, reproduce, demo):
+for command in (info, check, report, linearize, bench, reproduce, estimate, demo):
     app.command()(command)
