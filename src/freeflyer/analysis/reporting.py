@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+from freeflyer.analysis.bench.algorithms import USUAL
 from freeflyer.analysis.bench.machine import machine
 from freeflyer.analysis.bench.results import Machine, RobotTimings
 from freeflyer.analysis.bench.runner import Effort, time_robot
@@ -69,7 +70,7 @@ def report(
         matrices=part("matrices", lambda: matrices(model, seed)),
         conditioning=part("conditioning", lambda: conditioning(model, seed=seed)),
         fall=part("free fall", lambda: free_fall(model, seed)),
-        timings=part("timings", lambda: time_robot(model, effort=effort, progress=progress)),
+        timings=part("timings", lambda: time_robot(model, effort=effort, algorithms=USUAL, progress=progress)),
         omitted=omitted,
     )
 

@@ -20,6 +20,7 @@ from freeflyer.analysis.states import States
 PROBE = "potential_energy"  # quick to compile: slow only when nothing is cached yet
 HERE = (
     "mass_matrix", "coriolis_matrix", "centroidal_momentum", "integrate", "kinematics", "kinetic_energy", "frame_pose",
+    "gravity_forces",
 )  # fmt: skip
 THERE = (
     "inverse_dynamics", "forward_dynamics", "inverse_mass_matrix", "centroidal_momentum_matrix", "centroidal_bias",

@@ -44,6 +44,7 @@ ALGORITHMS = (
     Algorithm("inverse_dynamics_derivatives", ("q", "v", "a"), (1, 2)),
     Algorithm("forward_dynamics_derivatives", ("q", "v", "tau"), (1, 2)),
 )
+USUAL = tuple(a.name for a in ALGORITHMS if not a.name.endswith("_derivatives"))  # what a report times: quick to compile
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
 
 
