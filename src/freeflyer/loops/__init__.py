@@ -21,6 +21,7 @@ from freeflyer.loops.assembly import Assembly, assemble
 from freeflyer.loops.following import Keep, Path, follow
 from freeflyer.loops.limits import ReachableSet, reachable
 from freeflyer.loops.maps import ManipulabilityMap, inside_limits, manipulability, motion_map
+from freeflyer.loops.mechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.loops.motion import keep_closed, project_velocity
 from freeflyer.loops.parts import limb, put_into, taken_from
 from freeflyer.loops.singularities import Singularity, first_singularity
@@ -29,10 +30,10 @@ from freeflyer.loops.transmission import Curve, ForceCurve, force_curve, transmi
 
 __all__ = [
     "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "Linkage", "LinkageError",
-    "ManipulabilityMap", "Path", "ReachableSet", "Singularity", "Sweep", "assemble",
+    "ManipulabilityMap", "Mechanism", "Mechanisms", "Path", "ReachableSet", "Singularity", "Sweep", "assemble",
     "constrained_forward_dynamics", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
     "constraint_names", "constraint_residual", "first_singularity", "follow", "force_curve", "independent_forces",
-    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "mapping_jacobian", "motion_map",
+    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "mechanisms", "mapping_jacobian", "motion_map",
     "passive_accelerations", "passive_velocities", "project_velocity", "put_into", "reachable", "sweep",
     "taken_from", "transmission_curve", "whole_motion",
 ]  # fmt: skip

@@ -1,0 +1,202 @@
+"""What a closed robot is made of: its sub-mechanisms with their joints, constraints, freedom and nearness to singularities.
+
+papers/000, Table II. Sub-mechanisms are found, not declared: a block of the split (dynamics/closed/linkage.py) whose loops can
+be solved one group after the other falls into these groups (Kangaroo's knee moves by itself; its ankle needs the knee
+joint's position, but drives none of its joints).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.closed.constraints import constraint_jacobian
+from freeflyer.dynamics.closed.factorisation import TOLERANCE, condition, rank, singular_values, unit_free
+from freeflyer.dynamics.closed.linkage import Block, Linkage, linkage
+from freeflyer.dynamics.closed.structure import Structure, structure
+from freeflyer.model.model import Model
+
+MOST_TOGETHER = 3  # ties that are tried together when a block is taken apart; with more it is left whole
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A sub-mechanism. Counts are of velocity coordinates, rows and freedoms.
+
+    name: its motors, or its loops. loops: names of its loops and couplings. actuated: joints of its motors. dependent:
+    joints that it determines. driven_by: joints of other sub-mechanisms on its loops' ways. passive: passive coordinates
+    that it owns; touched: passive coordinates on its loops' ways, those of others included. constraints: independent rows;
+    rows: all of them; redundancy: rows - constraints. mobility: passive + motors - constraints. gruebler: the same by
+    counting all rows. free: passive coordinates that nothing determines. strokes (n, 2): limits of the motors' coordinates,
+    m or rad. singularity: smallest singular value of its rows against its dependent coordinates with units taken out
+    (zero: singular, at most one). condition: of these.
+    """
+
+    name: str
+    loops: tuple[str, ...]
+    actuated: tuple[str, ...]
+    dependent: tuple[str, ...]
+    driven_by: tuple[str, ...]
+    passive: int
+    touched: int
+    constraints: int
+    rows: int
+    redundancy: int
+    mobility: int
+    gruebler: int
+    free: tuple[str, ...]
+    strokes: np.ndarray
+    singularity: float
+    condition: float
+
+
+@dataclass(frozen=True)
+class Mechanisms:
+    """All sub-mechanisms of a robot at the posture q (nq,), and its totals.
+
+    rank of rows: how many coordinates the loops take away. motors, passive, base: velocity coordinates of each kind.
+    free: joints that nothing determines, those outside of loops included. `str` of it is a table.
+    """
+
+    robot: str
+    q: np.ndarray
+    parts: tuple[Mechanism, ...]
+    rows: int
+    rank: int
+    motors: int
+    passive: int
+    base: int
+    free: tuple[str, ...]
+    condition: float
+
+    def __str__(self) -> str:
+        head = ("sub-mechanism", "active", "passive", "constraints", "rows", "mobility", "singularity", "condition")
+        lines = [head, *(self.cells(m) for m in self.parts)]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+        table = ["  ".join(x.ljust(w) if k == 0 else x.rjust(w) for k, (x, w) in enumerate(zip(line, widths))) for line in lines]
+        total = f"{self.robot}: rank {self.rank} of {self.rows} rows, {self.motors} motors, {self.passive} passive coordinates"
+        return "\n".join([total, *table])
+
+    @staticmethod
+    def cells(m: Mechanism) -> tuple[str, ...]:
+        """A row of the table: passive counts as in papers/000, own (all on the ways of its loops)."""
+        return (
+            m.name, str(len(m.strokes)), f"{m.passive} ({m.touched})", str(m.constraints), str(m.rows), str(m.mobility),
+            f"{m.singularity:.2g}", f"{m.condition:.3g}",
+        )  # fmt: skip
+
+
+def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
+    """The sub-mechanisms at the assembled posture q (nq,), the file's if none is given. Errors: those of `linkage`."""
+    split, s = linkage(model, q), structure(model)
+    J = constraint_jacobian(model, split.q)
+    parts = tuple(m for block in split.blocks for m in _parts(model, s, split, J, block))
+    return Mechanisms(
+        model.name, split.q, parts, model.constraint_rows[0], split.rank, len(s.actuated), len(s.passive), len(s.base),
+        _joints(s, split.free), split.condition,
+    )  # fmt: skip
+
+
+def _joints(s: Structure, coordinates: np.ndarray) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(s.owner[j] for j in coordinates))
+
+
+def _parts(model: Model, s: Structure, split: Linkage, J: np.ndarray, block: Block) -> Iterator[Mechanism]:
+    taken: set[int] = set()
+    for rows, ties, dependent in _with_their_motors(s, list(_solved_in_turn(s, J, block))):
+        touched = np.unique(np.concatenate([s.coordinates[k] for k in ties]))
+        others = np.intersect1d(np.setdiff1d(block.dependent, dependent), touched)
+        motors = np.intersect1d(np.setdiff1d(touched, list(taken)), s.actuated)
+        free = np.intersect1d(np.setdiff1d(touched, list(taken)), split.free)
+        taken |= set(touched.tolist())
+        passive = np.intersect1d(touched, s.passive)
+        own = len(dependent) + len(free)
+        every = sum(len(s.rows[k]) for k in ties)
+        A = J[np.ix_(rows, dependent)]
+        values = singular_values(unit_free(A))
+        loops = tuple(s.names[k] for k in ties)
+        yield Mechanism(
+            name=", ".join(_joints(s, motors)) or ", ".join(loops[:2]) + (", ..." if len(loops) > 2 else ""), loops=loops,
+            actuated=_joints(s, motors), dependent=_joints(s, dependent), driven_by=_joints(s, others), passive=own,
+            touched=len(passive), constraints=len(rows), rows=every, redundancy=every - len(rows),
+            mobility=own + len(motors) - len(rows), gruebler=own + len(motors) - every, free=_joints(s, free),
+            strokes=np.stack([model.position_lower[motors], model.position_upper[motors]], axis=1),
+            singularity=float(values[-1]) if len(values) else 1.0, condition=condition(A),
+        )  # fmt: skip
+
+
+Group = tuple[np.ndarray, list[int], np.ndarray]
+
+
+def _with_their_motors(s: Structure, groups: list[Group]) -> list[Group]:
+    """Groups joined to sub-mechanisms that have motors: one without goes to its only driver, or takes the drivers whose
+    joints serve nothing else (of an ankle: its two rods and levers, not the knee that other groups lean on, too)."""
+    k = 0
+    while k < len(groups):
+        drivers = _drivers(s, groups, k)
+        if not _motors(s, groups, k) and drivers:
+            alone = [d for d in drivers if all(d not in _drivers(s, groups, i) for i in range(len(groups)) if i != k)]
+            joined = {k, *(drivers if len(drivers) == 1 else alone)}
+            if len(joined) > 1:
+                rows, ties, dependent = (np.concatenate([groups[i][part] for i in sorted(joined)]) for part in range(3))
+                merged = (np.sort(rows), sorted(ties.tolist()), np.sort(dependent))
+                at = min(joined) if len(drivers) == 1 else k + 1 - len(joined)
+                groups = [g for i, g in enumerate(groups) if i not in joined]
+                groups.insert(at, merged)
+                k = 0
+                continue
+        k += 1
+    return groups
+
+
+def _drivers(s: Structure, groups: list[Group], k: int) -> list[int]:
+    """Groups whose dependent coordinates are on the ways of group k."""
+    touched = np.concatenate([s.coordinates[i] for i in groups[k][1]])
+    return [i for i, g in enumerate(groups) if i != k and len(np.intersect1d(g[2], touched))]
+
+
+def _motors(s: Structure, groups: list[Group], k: int) -> bool:
+    """Whether group k has motors that no group before it has."""
+    before = [s.coordinates[i] for g in groups[:k] for i in g[1]]
+    touched = np.concatenate([s.coordinates[i] for i in groups[k][1]])
+    return bool(len(np.setdiff1d(np.intersect1d(touched, s.actuated), np.concatenate([np.empty(0, np.int64), *before]))))
+
+
+def _solved_in_turn(s: Structure, J: np.ndarray, block: Block) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
+    """(rows, ties, dependent coordinates) of groups that can be solved one after the other, each with those before it.
+
+    A group of ties is complete when its rows determine every dependent coordinate on its way that is still unknown.
+    """
+    ties = [k for k, name in enumerate(s.names) if name in block.loops]
+    columns = {k: np.intersect1d(s.coordinates[k], block.dependent) for k in ties}
+    unknown = set(block.dependent.tolist())
+    while ties:
+        group = next(_complete(s, J, block, ties, columns, unknown), tuple(ties))
+        dependent = np.array(sorted(set().union(*(columns[k].tolist() for k in group)) & unknown), dtype=np.int64)
+        every = np.concatenate([s.rows[k] for k in group])
+        rows = np.intersect1d(every, block.rows)
+        if len(rows) != len(dependent):  # rows chosen elsewhere stand for some of these: keep what is left together
+            group, dependent = tuple(ties), np.array(sorted(unknown), dtype=np.int64)
+            rows = np.intersect1d(np.concatenate([s.rows[k] for k in group]), block.rows)
+        yield rows, list(group), dependent
+        unknown -= set(dependent.tolist())
+        ties = [k for k in ties if k not in group]
+
+
+def _complete(
+    s: Structure, J: np.ndarray, block: Block, ties: list[int], columns: dict[int, np.ndarray], unknown: set[int]
+) -> Iterator[tuple[int, ...]]:
+    """Groups of ties that determine the unknowns on their ways, the smallest first, with ties that add nothing new."""
+    for size in range(1, min(MOST_TOGETHER, len(ties)) + 1):
+        for group in combinations(ties, size):
+            new = sorted(set().union(*(columns[k].tolist() for k in group)) & unknown)
+            if not new:
+                continue
+            every = np.concatenate([s.rows[k] for k in group])
+            A = J[np.ix_(every, new)]
+            if rank(A, TOLERANCE * singular_values(J[block.all_rows])[0]) == len(new):
+                yield tuple(k for k in ties if k in group or not set(columns[k].tolist()) & (unknown - set(new)))
