@@ -17,7 +17,7 @@ from freeflyer.loops.parts import limb
 from freeflyer.loops.qp import InfeasibleError, nearest
 from freeflyer.loops.singularities import first_singularity
 from freeflyer.loops.sweeping import sweep
-from freeflyer.robots import kangaroo_hip, kangaroo_hip_yaw
+from freeflyer.robots import kangaroo_hip, kangaroo_hip_yaw, kangaroo_knee
 
 HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_roll", "left_ankle_pitch"))
 
@@ -93,6 +93,17 @@ def test_yaw_is_singular_where_rod_and_arm_are_in_line(sign, end):
     assert found.loops == ("left_yaw_pin",)
     assert found.independence < 0.01
     assert not found.inside
+
+
+def test_knee_is_singular_where_the_parallelogram_is_flat():
+    """There it could fold over: Newton's method finds postures beyond, of which only the determinant's sign warns."""
+    k = kangaroo_knee
+
+    def lean(angle):
+        return math.sqrt(k.PUSH_ROD**2 - (k.PIN * math.sin(angle) - k.SLIDE_OFFSET) ** 2)
+
+    stroke = k.PIN * (math.cos(k.START) - 1.0) - lean(k.START) + lean(0.0)
+    assert -first_singularity(leg(), {LENGTH: -1.0}, 0.3).distance == pytest.approx(stroke, abs=1e-4)
 
 
 def test_strokes_keep_away_from_singularities_but_for_the_differential_hip():
