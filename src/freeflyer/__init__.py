@@ -111,7 +111,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Sub-packages come when they are asked for."""
-    if name in ("analysis", "control", "estimation", "robots", "spatial"):
+    if name in ("analysis", "control", "estimation", "loops", "robots", "spatial"):
         import importlib
 
         return importlib.import_module(f"freeflyer.{name}")

@@ -33,7 +33,7 @@ __all__ = [
     "ManipulabilityMap", "Mechanism", "Mechanisms", "Path", "ReachableSet", "Singularity", "Sweep", "assemble",
     "constrained_forward_dynamics", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
     "constraint_names", "constraint_residual", "first_singularity", "follow", "force_curve", "independent_forces",
-    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "mechanisms", "mapping_jacobian", "motion_map",
+    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "mapping_jacobian", "mechanisms", "motion_map",
     "passive_accelerations", "passive_velocities", "project_velocity", "put_into", "reachable", "sweep",
     "taken_from", "transmission_curve", "whole_motion",
 ]  # fmt: skip

@@ -1,0 +1,100 @@
+"""`freeflyer loops`: the sub-mechanisms of a closed robot, their ranks, strokes and nearness to singularities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
+
+if TYPE_CHECKING:
+    from freeflyer.loops import Mechanisms
+
+NEAR_SINGULAR = 1e-2  # of the unit-free smallest singular value
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """mechanisms: the table. file_gap: how far open the file's posture is (m or rad), at loop `file_loop`; gap: after
+    assembling, all rows; independent_gap: rows that the split uses; iterations: steps that closing took."""
+
+    mechanisms: Mechanisms
+    file_gap: float
+    file_loop: str
+    gap: float
+    independent_gap: float
+    iterations: int
+
+
+def loops(
+    robot: RobotArgument, base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False
+) -> None:
+    """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
+    from freeflyer.cli.output import output, write_json
+    from freeflyer.errors import InputError
+
+    model = load_robot(robot, base, loops).model
+    if not model.constraint_rows[0]:
+        raise InputError(f"{model.name!r} has no loops and no couplings: it is a tree. Give its loops with --loops FILE")
+    result = loop_report(model)
+    out = output(json)
+    out.print(_parts(result.mechanisms))
+    out.print(_strokes(result.mechanisms))
+    out.print(_closure(result))
+    write_json(json, "loops", result)
+
+
+def loop_report(model: Any) -> LoopReport:
+    """The file's posture, the assembled one, and the sub-mechanisms there."""
+    import numpy as np
+
+    from freeflyer.dynamics.closed.closing import file_posture
+    from freeflyer.dynamics.closed.constraints import constraint_loops, constraint_residual
+    from freeflyer.loops import assemble, mechanisms
+
+    gap = np.abs(constraint_residual(model, file_posture(model)))
+    found = assemble(model)
+    worst = constraint_loops(model)[int(np.argmax(gap))]
+    return LoopReport(
+        mechanisms(model), float(gap.max()), worst, float(found.gap), float(found.independent_gap), int(found.iterations)
+    )
+
+
+def _parts(result: Mechanisms) -> Any:
+    from rich.text import Text
+
+    from freeflyer.cli.output import name, table
+
+    rows = []
+    for m in result.parts:
+        cells = result.cells(m)
+        near = Text(cells[6], "yellow" if m.singularity < NEAR_SINGULAR else "")
+        rows.append((name(m.name), *cells[1:5], str(m.gruebler), cells[5], near, cells[7]))
+    columns = ("sub-mechanism", "active", "passive (on its ways)", "constraints", "rows", "mobility by count of rows", "mobility",
+               "from singular (0)", "condition")  # fmt: skip
+    title = str(result).splitlines()[0]
+    return table(title, columns, rows, tuple(range(1, 9)))
+
+
+def _strokes(result: Mechanisms) -> Any:
+    from freeflyer.cli.output import name, table
+
+    rows = [
+        (name(joint), f"{low:g} .. {high:g}")
+        for m in result.parts for joint, (low, high) in zip(m.actuated, m.strokes) if len(m.actuated) == len(m.strokes)
+    ]  # fmt: skip
+    return table("strokes of the motors (m or rad)", ("joint", "range"), rows)
+
+
+def _closure(result: LoopReport) -> Any:
+    from rich.text import Text
+
+    from freeflyer.analysis.text import visible
+
+    free = result.mechanisms.free
+    lines = [
+        f"the file's posture is open by {result.file_gap:.2g} (m or rad), most at {visible(result.file_loop)}; assembled in "
+        f"{result.iterations} steps to {result.independent_gap:.1e} in independent rows, {result.gap:.1e} in all",
+        f"nothing determines: {visible(', '.join(free), 400)}" if free else "every passive joint in a loop follows the motors",
+    ]
+    return Text("\n".join(lines))
