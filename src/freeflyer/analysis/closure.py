@@ -67,7 +67,7 @@ def loop_findings(model: Any) -> Iterator[Finding]:
     count = len(model.loops)
     yield Finding(
         "note", "loops-not-enforced", model.name,
-        f"{count} loop constraint{'s are' if count > 1 else ' is'} present; the tree functions (mass_matrix, "
-        "inverse_dynamics, forward_dynamics ...) do not enforce them: they describe the robot with its loops cut",
+        f"{count} loop constraint{'s are' if count > 1 else ' is'} present; functions in tree coordinates, the default (mass_matrix, "
+        "inverse_dynamics, forward_dynamics ...), describe the robot with its loops cut; coordinates=\"independent\" enforces them",
         {"loops": float(count)},
     )  # fmt: skip

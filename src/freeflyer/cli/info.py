@@ -110,7 +110,7 @@ def _loops(o: Overview) -> Any:
 
     rows = [(x.name, x.frame_a, x.frame_b, x.kind, str(x.rows)) for x in o.loops]
     return table(
-        "loops (read and kept; the tree functions do not enforce them)",
+        "loops (functions in tree coordinates cut them; see freeflyer loops)",
         ("loop", "ties", "to", "kind", "rows"),
         rows,
         (4,),
