@@ -12,6 +12,7 @@ from freeflyer.analysis.laws import NEED_REGULAR, Identity, identities
 from freeflyer.analysis.limits import limit_findings
 from freeflyer.analysis.singular import singular_findings
 from freeflyer.model.description import Description
+from freeflyer.model.first_argument import of_model
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Check:
         return self.count("error") > 0
 
 
+@of_model
 def check(model: Any, seed: int = 0) -> Check:
     """Check the description behind a model and evaluate the identities on random states drawn from `seed`."""
     laws, singular = identities(model, seed), list(singular_findings(model, seed))

@@ -9,6 +9,7 @@ import numpy as np
 
 from freeflyer.analysis.geometry import links_in_tree_order
 from freeflyer.model.description import WORLD, Description
+from freeflyer.model.first_argument import of_model
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Overview:
     notes: tuple[str, ...]
 
 
+@of_model
 def overview(model: Any) -> Overview:
     """Collect the facts of a model; nothing is computed but sums."""
     d: Description = model.description

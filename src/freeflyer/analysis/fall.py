@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
+from freeflyer.model.first_argument import of_model
 
 DURATION = 0.4  # s
 FEWEST_STEPS = 20  # the coarsest run; each finer one halves the step
@@ -51,6 +52,7 @@ class FallStudy:
         return float(np.polyfit(steps, drifts, 1)[0])
 
 
+@of_model
 def free_fall(model: Any, seed: int = 0) -> FallStudy:
     """Let the robot fall from rest-like motion (0.5 rad/s per joint, random) with no torque, at five step sizes.
 

@@ -19,6 +19,7 @@ from freeflyer.analysis.fall import FallStudy, free_fall
 from freeflyer.analysis.files import write_atomically
 from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
 from freeflyer.errors import FileError, FreeflyerError
+from freeflyer.model.first_argument import of_model
 
 T = TypeVar("T")
 MARK = '<meta name="generator" content="freeflyer report">'
@@ -42,6 +43,7 @@ class Report:
     omitted: dict[str, str]
 
 
+@of_model
 def report(
     model: Any, seed: int = 0, effort: Effort = EFFORT, progress: Callable[[str], None] = lambda _: None
 ) -> Report:

@@ -12,6 +12,7 @@ import freeflyer as ff
 from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.control.words import forces_in_words
 from freeflyer.errors import InputError
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 
@@ -37,6 +38,7 @@ class Equilibrium:
     sentence: str
 
 
+@of_model
 def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, search: bool = True,
                 gravity: ArrayLike | None = None) -> Equilibrium:  # fmt: skip
     """The equilibrium at q (nq,), or nearest in Newton's steps; `inputs`: the actuated joints if not given.

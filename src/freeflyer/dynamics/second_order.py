@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics._gravity import under
 from freeflyer.errors import InputError
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 
@@ -44,6 +45,7 @@ class InverseDynamicsHessianProduct:
     da: np.ndarray
 
 
+@of_model
 def inverse_dynamics_second_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, along_q: ArrayLike | None = None,
     along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, gravity: ArrayLike | None = None,
@@ -60,6 +62,7 @@ def inverse_dynamics_second_derivatives(
     return InverseDynamicsSecondDerivatives(*rates)
 
 
+@of_model
 def inverse_dynamics_hessian_product(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, weights: ArrayLike, along_q: ArrayLike | None = None,
     along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, gravity: ArrayLike | None = None,

@@ -26,6 +26,7 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.feet import Foot, checked_feet, point_basis
 from freeflyer.estimation.sensing import block_lists
 from freeflyer.kernels import estimator as K
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 
@@ -62,6 +63,7 @@ class ContactEstimate:
     forces: np.ndarray
 
 
+@of_model
 def contact_model(model: Model, q: ArrayLike, feet: Sequence[Foot] | None = None) -> ContactModel:
     """Gravity and the feet as motors and base feel them at q (nq,). Feet: those named `..._sole` if None."""
     x = np.array(row(model, "q", q, "q"), order="C")

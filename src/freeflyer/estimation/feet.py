@@ -9,6 +9,7 @@ import numpy as np
 
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
 
 
@@ -20,6 +21,7 @@ class Foot:
     points: np.ndarray
 
 
+@of_model
 def feet_of(model: Model) -> tuple[Foot, ...]:
     """Feet by their names: a frame `..._sole` with the frames `..._sole_*` of its corners. Errors: InputError if there are none."""
     found = []

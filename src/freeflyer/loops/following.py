@@ -21,6 +21,7 @@ from freeflyer.loops.sweeping import sweep
 from freeflyer.model.build import build
 from freeflyer.model.description import WELD, Loop, Site
 from freeflyer.model.edits import lock_joints
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
 
 
@@ -56,6 +57,7 @@ class Path:
         return found
 
 
+@of_model
 def follow(
     model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep] = (), hold: Sequence[str] = (),
     release: Sequence[str] = (), q: ArrayLike | None = None,

@@ -23,6 +23,7 @@ from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.qp import nearest
 from freeflyer.loops.sweeping import block_signs, step_closed
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
 
 STEPS = 24  # steps from the middle of a stroke to its end
@@ -65,6 +66,7 @@ class ReachableSet:
         return self.area / float(ConvexHull(self.joint_positions).volume)
 
 
+@of_model
 def reachable(
     model: Model, motors: Sequence[str], joints: Sequence[str], q: ArrayLike | None = None, points: int = 96
 ) -> ReachableSet:

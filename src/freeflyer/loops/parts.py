@@ -10,10 +10,12 @@ from freeflyer.dynamics.closed.structure import structure
 from freeflyer.errors import InputError
 from freeflyer.kernels import layout as L
 from freeflyer.model.edits import lock_joints
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 
 
+@of_model
 def limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     """The model with only those joints left that move `frame` towards the base: its branch and what loops tie to it.
 

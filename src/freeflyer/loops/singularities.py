@@ -17,6 +17,7 @@ from freeflyer.dynamics.closed.linkage import Linkage, linkage
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.sweeping import block_signs, step_closed
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
 
 STEPS = 160  # over the whole way
@@ -48,6 +49,7 @@ class Singularity:
         return bool(np.isfinite(self.distance))
 
 
+@of_model
 def first_singularity(
     model: Model, direction: Mapping[str, float], furthest: float, q: ArrayLike | None = None
 ) -> Singularity:

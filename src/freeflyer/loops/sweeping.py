@@ -19,6 +19,7 @@ from freeflyer.dynamics.closed.constraints import constraints
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 
@@ -44,6 +45,7 @@ class Sweep:
     gap: np.ndarray
 
 
+@of_model
 def sweep(
     model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None,
     progress: Callable[[float], object] = lambda fraction: None,

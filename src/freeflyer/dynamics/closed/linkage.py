@@ -31,6 +31,7 @@ from freeflyer.dynamics.closed.factorisation import (
 from freeflyer.dynamics.closed.structure import Structure, frozen, groups, structure
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 
@@ -96,6 +97,7 @@ class Linkage:
 _reference: WeakKeyDictionary[Model, Linkage] = WeakKeyDictionary()
 
 
+@of_model
 def linkage(model: Model, q: ArrayLike | None = None, *, underactuated: bool = True) -> Linkage:
     """The split at the assembled posture q (nq,); without q: at the file's posture, closed; remembered for each model.
 

@@ -16,6 +16,7 @@ import numpy as np
 from freeflyer.formulations.geometric.algebra import blocks, inverse_transform, pose, wedge
 from freeflyer.kernels import layout as L
 from freeflyer.model.description import joint_sizes
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
 
 
@@ -59,6 +60,7 @@ class Tree:
         return slice(self.columns[i].start, self.columns[self.last[i]].stop)
 
 
+@of_model
 def tree_of(model: Model) -> Tree:
     """Reads the compiled model's arrays (kernels/layout.py)."""
     T, P = model.topology, model.parameters

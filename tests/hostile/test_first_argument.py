@@ -1,0 +1,104 @@
+"""Every public function that takes a model says so when something else comes first."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+import freeflyer as ff
+from freeflyer.model.first_argument import of_model, refuse_no_model
+
+ROOMS = ("freeflyer", "freeflyer.analysis", "freeflyer.control", "freeflyer.estimation", "freeflyer.loops",
+         "freeflyer.formulations.geometric", "freeflyer.robots")  # fmt: skip
+MODEL = ff.robots.chain(3)
+Q = np.zeros(3)
+NOT_MODELS = {
+    "None": (None, "freeflyer.load"),
+    "a path": ("robot.urdf", "'robot.urdf': load it first with freeflyer.load"),
+    "a description": (ff.robots.kangaroo_like().description, "build it first with freeflyer.build"),
+    "an array": (Q, "the model comes first"),
+    "a class": (ff.Model, "type: load it first"),
+    "a number": (7, "got int 7"),
+    "kinematics": (ff.kinematics(MODEL, Q), "Kinematics"),
+}
+
+
+def functions() -> Iterator[tuple[str, Any]]:
+    for room in ROOMS:
+        module = import_module(room)
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isfunction(thing) and next(iter(inspect.signature(thing).parameters), "") == "model":
+                yield f"{room}.{name}", thing
+
+
+FUNCTIONS = dict(functions())
+
+
+def test_there_are_enough():
+    assert len(FUNCTIONS) >= 85
+
+
+@pytest.mark.parametrize("kind", NOT_MODELS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_model(name, kind, tmp_path):
+    """The other arguments are of no use either: it is the first one that must be named."""
+    function, (bad, word) = FUNCTIONS[name], NOT_MODELS[kind]
+    required = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty][1:]
+    others = {p.name: tmp_path / "robot.xml" if p.name == "path" else Q for p in required}
+    with pytest.raises(ff.InputError, match=f"the first argument of {name.rpartition('.')[2]} must be a freeflyer Model") as caught:
+        function(bad, **others)
+    assert word in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+@pytest.mark.parametrize("bad", [None, "robot.urdf", Q, ff.Model], ids=str)
+def test_no_model_where_others_are_taken_too(bad, tmp_path):
+    """Descriptions by writers, sensors by estimators."""
+    calls = [lambda: ff.to_urdf(bad, tmp_path / "robot.urdf"), lambda: ff.to_mjcf(bad, tmp_path / "robot.xml"),
+             lambda: ff.estimation.start(bad), lambda: ff.estimation.closed_torques(bad, Q, Q, Q)]  # fmt: skip
+    for call in calls:
+        with pytest.raises(ff.InputError, match="expected a Model or "):
+            call()
+
+
+@pytest.mark.parametrize("function", [ff.mass_matrix, ff.center_of_mass, ff.normalize_configuration, ff.frame_pose])
+def test_swapped_arguments(function):
+    trail = ("tip",) if function is ff.frame_pose else ()
+    with pytest.raises(ff.InputError, match="the model comes first"):
+        function(Q, MODEL, *trail)
+
+
+@of_model
+def sample(model: ff.Model, x: float = 1.0, *, fails: bool = False) -> float:
+    """What is decorated."""
+    y = x + model.nv
+    if fails:
+        raise AttributeError("ours")
+    return y
+
+
+def test_nothing_else_changes():
+    assert sample(MODEL) == 4.0
+    assert sample(MODEL, x=2.0) == 5.0
+    assert sample.__doc__ == "What is decorated."
+    assert list(inspect.signature(sample).parameters) == ["model", "x", "fails"]
+    assert inspect.getsource(sample).startswith("@of_model")
+    assert not hasattr(sample, "__wrapped__")
+
+
+def test_other_errors_pass_as_they_are():
+    with pytest.raises(AttributeError, match="ours") as caught:
+        sample(MODEL, fails=True)
+    lines = [frame.line for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert lines[-1] == 'raise AttributeError("ours")'
+
+
+def test_a_model_is_not_refused():
+    assert refuse_no_model(MODEL, "mass_matrix") is None
