@@ -16,15 +16,16 @@ from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
 
 
-def _massive(model: Model) -> None:
-    if not model.mass > 0.0:
-        raise InputError(f"model {model.name!r} has no moving mass, so no centre of mass", mass=model.mass)
+def massless(model: Model) -> InputError:
+    """The error for a robot without a centre of mass."""
+    return InputError(f"model {model.name!r} has no moving mass, so no centre of mass", mass=model.mass)
 
 
 @of_model
 def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """c (..., 3), m, of the moving links (links fixed to the world do not count)."""
-    _massive(model)
+    if not model.mass > 0.0:
+        raise massless(model)
     c = E.COM.single(model.handle, q, 3)
     if c is not None:
         return c
@@ -46,7 +47,8 @@ def centroidal_momentum_matrix(
     """A_G (..., 6, nv) with A_G v the centroidal momentum."""
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.centroidal_momentum_matrix(model, q, out)
-    _massive(model)
+    if not model.mass > 0.0:
+        raise massless(model)
     if out is None:
         A = E.MOMENTUM_MATRIX.single(model.handle, q, model.six_rows)
         if A is not None:
@@ -59,7 +61,8 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates
     """h (..., 6), kg m/s and kg m^2/s."""
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.centroidal_momentum(model, q, v)
-    _massive(model)
+    if not model.mass > 0.0:
+        raise massless(model)
     h = E.MOMENTUM.single(model.handle, q, v, 6)
     if h is not None:
         return h
@@ -71,7 +74,8 @@ def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Co
     """Adot_G v (..., 6): the rate of the centroidal momentum while no joint accelerates, N and N m; without gravity."""
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.centroidal_bias(model, q, v)
-    _massive(model)
+    if not model.mass > 0.0:
+        raise massless(model)
     b = E.MOMENTUM_BIAS.single(model.handle, q, v, 6)
     if b is not None:
         return b

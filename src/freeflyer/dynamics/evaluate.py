@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -128,18 +129,27 @@ def _run_batch(
 ) -> int:
     """Zero, or non-zero if a state was refused. Chunks begin at multiples of 8, so packs do not depend on threads."""
     count = rows[0].shape[0]
+    threads = _threads if count >= SMALL_BATCH else 1
+    size = -(-count // (LANES * CHUNKS_PER_THREAD * threads)) * LANES if threads > 1 else count
+    waiting = deque(range(0, count, size))
 
-    def run(start: int, stop: int) -> int:
+    def run() -> int:
+        """Works on one waiting chunk after the other."""
         scratch = scratch_for(model.topology)
         packs_in = tuple(aligned_packs(x.shape[1], scratch) for x in rows)
         packs_out = tuple(aligned_packs(x.shape[1], scratch) for x in outs)
-        return entry.batch(model.handle, rows, options, outs, packs_in, packs_out, start, stop)
+        worst = 0
+        while waiting:
+            try:
+                start = waiting.popleft()
+            except IndexError:  # another thread was quicker
+                break
+            stop = min(start + size, count)
+            worst = max(worst, entry.batch(model.handle, rows, options, outs, packs_in, packs_out, start, stop))
+        return worst
 
-    if _threads == 1 or count < SMALL_BATCH:
-        return run(0, count)
-    size = -(-count // (LANES * CHUNKS_PER_THREAD * _threads)) * LANES
-    tasks = [_pool(_threads).submit(run, start, min(start + size, count)) for start in range(0, count, size)]
-    return max(task.result() for task in tasks)
+    others = [_pool(threads - 1).submit(run) for _ in range(min(threads, len(waiting)) - 1)]
+    return max([run()] + [other.result() for other in others])
 
 
 def one(results: Sequence[np.ndarray]) -> np.ndarray:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.centroidal import _massive, centroidal_momentum
+from freeflyer.dynamics.centroidal import centroidal_momentum, massless
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.kernels import entries as E
 from freeflyer.model.first_argument import of_model
@@ -65,7 +65,8 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
 
     Errors: InputError for wrong shapes, NaN, infinities, quaternions of other than unit length, a robot without mass.
     """
-    _massive(model)
+    if not model.mass > 0.0:
+        raise massless(model)
     b = E.MOMENTUM_RATE.single(model.handle, q, v, a, 6)
     if b is not None:
         return b
@@ -118,7 +119,8 @@ def center_of_mass_acceleration_derivatives(
 
 def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """dq, dv one below the other (..., 12, nv)."""
-    _massive(model)
+    if not model.mass > 0.0:
+        raise massless(model)
     shape = (12, model.nv)
     D = E.MOMENTUM_DERIVATIVES.single(model.handle, q, v, shape)
     if D is not None:
@@ -128,7 +130,8 @@ def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 
 def _rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """dq, dv, da one below the other (..., 18, nv)."""
-    _massive(model)
+    if not model.mass > 0.0:
+        raise massless(model)
     shape = (18, model.nv)
     D = E.MOMENTUM_RATE_DERIVATIVES.single(model.handle, q, v, a, shape)
     if D is not None:

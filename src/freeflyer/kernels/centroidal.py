@@ -5,6 +5,7 @@ from __future__ import annotations
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
     add,
+    add_scaled,
     cross,
     dot,
     load3,
@@ -16,9 +17,9 @@ from freeflyer.kernels.algebra import (
     subtract,
     sym_apply,
 )  # fmt: skip
-from freeflyer.kernels.columns import inertia_of, inertia_tiles, root_direction, subtree_inertias, tile_inertias
+from freeflyer.kernels.columns import inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass
 from freeflyer.kernels.composite import column_range, coordinate, momentum, zeros
-from freeflyer.kernels.joints import add_column, body_floats
+from freeflyer.kernels.joints import add_column, body_floats, body_ints
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import (
     ARMATURE_AT,
@@ -26,14 +27,16 @@ from freeflyer.kernels.layout import (
     FREE_AT,
     GRAVITY,
     INERTIA,
+    LAST_BODY,
     MASS,
     N_BODIES,
+    N_COLUMNS,
     N_V,
     SUBTREE_MASS,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, load_row, row_step, row_total, store
 from freeflyer.kernels.motions import MOVING, moving
-from freeflyer.kernels.poses import pose_at, position, root_position, rotation, row3
+from freeflyer.kernels.poses import pose_at, position, root_position, rotation, row3, row_rotation
 
 
 @inlined
@@ -44,13 +47,20 @@ def total_mass(parameters):
 @inlined
 def moment_of(topology, parameters, work):
     """First moment of mass (3) about the world's origin, from the poses in work."""
-    step = row_step(work)
+    n, step = load_int(topology, N_BODIES), row_step(work)
     zero = 0.0 * load_row(work, pose_at(topology, work, 0))
     total = (zero, zero, zero)
-    for i in range(0, load_int(topology, N_BODIES) + 1, step):
-        _, h, _ = tile_inertias(topology, parameters, work, i, row3(work, pose_at(topology, work, i) + 12 * step))
-        total = add(total, h)
-    return row_total(work, total[0]), row_total(work, total[1]), row_total(work, total[2])
+    for i in range(0, n + 1, step):
+        m, c = tile_mass(topology, parameters, work, i)
+        at = pose_at(topology, work, i)
+        total = add(total, scale(m, add(row3(work, at + 9 * step), rotate(row_rotation(work, at), c))))
+    h = row_total(work, total[0]), row_total(work, total[1]), row_total(work, total[2])
+    i = 1
+    while i <= n:  # from the reference bodies to the world
+        m = load(parameters, body_floats(i) + SUBTREE_MASS)
+        h = add_scaled(h, m, subtract(position(topology, work, i), root_position(topology, work, i)))
+        i = load_int(topology, body_ints(i) + LAST_BODY) + 1
+    return h
 
 
 @inlined
@@ -72,8 +82,10 @@ def momentum_matrix(topology, parameters, q, A):
     work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology))
     subtree_inertias(topology, parameters, work, composites)
     c = com_of(topology, parameters, work)
-    for k in range(6 * nv):
-        store(A, k, 0.0)
+    shared = load_int(topology, N_COLUMNS) != nv
+    if shared:
+        for k in range(6 * nv):
+            store(A, k, 0.0)
     for i in range(1, n + 1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
         x = subtract(
@@ -84,7 +96,10 @@ def momentum_matrix(topology, parameters, q, A):
         for k in range(first, end):
             l, w = root_direction(topology, work, i, k)
             f, t = momentum(m, h, I, l, w)
-            add_column(A, nv, coordinate(topology, k), f, add(t, cross(x, f)))
+            if shared:
+                add_column(A, nv, coordinate(topology, k), f, add(t, cross(x, f)))
+            else:
+                put_column(A, 0, nv, k, f, add(t, cross(x, f)))
 
 
 @inlined

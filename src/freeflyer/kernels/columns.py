@@ -19,19 +19,20 @@ from freeflyer.kernels.algebra import (
     sym_rotate,
 )  # fmt: skip
 from freeflyer.kernels.composite import COMPOSITE, column_range, coordinate, direction_at, momentum, parent_of
-from freeflyer.kernels.joints import body_floats
+from freeflyer.kernels.joints import body_floats, numbers3, numbers_at
 from freeflyer.kernels.layout import (
     COLUMN_INTS,
     COLUMN_ROW,
     COLUMNS_AT,
+    COM,
+    INERTIA,
     LAST_COLUMN,
+    MASS,
     N_BODIES,
     N_COLUMNS,
     N_V,
     SINES_AT,
     SUBTREE_MASS,
-    TILE,
-    TILES_AT,
 )  # fmt: skip
 from freeflyer.kernels.memory import (
     keep_below,
@@ -60,25 +61,18 @@ def last_column(topology, c):
 @inlined
 def tile_mass(topology, parameters, work, i):
     """(mass, centre of mass) of as many bodies from i on as a row scalar of work holds, in their own axes."""
-    at = load_int(topology, TILES_AT) + LANES * TILE * (i >> 3) + (i & 7)
-    return number_row(work, parameters, at), (
-        number_row(work, parameters, at + LANES), number_row(work, parameters, at + 2 * LANES),
-        number_row(work, parameters, at + 3 * LANES),
-    )  # fmt: skip
+    at = numbers_at(topology, i)
+    return number_row(work, parameters, at + LANES * MASS), numbers3(work, parameters, at + LANES * COM)
 
 
 @inlined
 def tile_inertias(topology, parameters, work, i, x):
     """(mass, first moment, inertia) of as many bodies from i on as a row scalar holds, about a point from which x leads
     to their origins; in world axes."""
-    at, step = load_int(topology, TILES_AT) + LANES * TILE * (i >> 3) + (i & 7), LANES
+    at = numbers_at(topology, i) + LANES * INERTIA
     R = row_rotation(work, pose_at(topology, work, i))
     m, c = tile_mass(topology, parameters, work, i)
-    I = (
-        number_row(work, parameters, at + 4 * step), number_row(work, parameters, at + 5 * step),
-        number_row(work, parameters, at + 6 * step), number_row(work, parameters, at + 7 * step),
-        number_row(work, parameters, at + 8 * step), number_row(work, parameters, at + 9 * step),
-    )  # fmt: skip
+    I = numbers3(work, parameters, at) + numbers3(work, parameters, at + 3 * LANES)
     c = add(x, rotate(R, c))
     h = scale(m, c)
     return m, h, sym_add(sym_rotate(R, I), point_inertia(h, c))
@@ -103,7 +97,7 @@ def root_inertias(topology, parameters, work, to):
     """Writes first moment and inertia of every body about its root body's origin, from `to` on, in tiles."""
     step = row_step(work)
     for i in range(0, load_int(topology, N_BODIES) + 1, step):
-        x = row3(work, pose_at(topology, work, i) + 15 * step)
+        x = row3(work, pose_at(topology, work, i) + 9 * step)
         _, h, I = tile_inertias(topology, parameters, work, i, x)
         put_inertias(work, to + tile_at(work, COMPOSITE, i), h, I)
 

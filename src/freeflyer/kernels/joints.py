@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import (
-    ZERO,
     accumulate3,
     add,
     add_scaled,
@@ -22,7 +21,6 @@ from freeflyer.kernels.algebra import (
     rotate,
     scale,
     spin_z,
-    store3,
     subtract,
 )  # fmt: skip
 from freeflyer.kernels.layout import (
@@ -40,13 +38,16 @@ from freeflyer.kernels.layout import (
     SINES_AT,
     SLIDE,
     SLIDE_OFFSET,
+    TILE,
+    TILES_AT,
     TRANSLATION,
     TURN,
     TURN_OFFSET,
 )  # fmt: skip
-from freeflyer.kernels.memory import load, load_int, store
-from freeflyer.kernels.pack import like
+from freeflyer.kernels.memory import load, load_int, load_row, number_row, row_step, store, store_row
+from freeflyer.kernels.pack import LANES, like
 from freeflyer.kernels.trig import sincos_row
+from freeflyer.kernels.vectors import store_vector, times
 
 
 @inlined
@@ -61,16 +62,42 @@ def body_floats(i):
     return BODIES + BODY_FLOATS * i
 
 
+@inlined
+def numbers_at(topology, i):
+    """Where the first number of body i's record lies among the tiles of parameters; the others follow, LANES apart."""
+    return load_int(topology, TILES_AT) + LANES * TILE * (i >> 3) + (i & 7)
+
+
+@inlined
+def numbers3(work, parameters, at):
+    """Three numbers, from `at` on, of as many bodies as a row scalar of work holds."""
+    return (
+        number_row(work, parameters, at), number_row(work, parameters, at + LANES),
+        number_row(work, parameters, at + 2 * LANES),
+    )  # fmt: skip
+
+
+@inlined
+def joint_row(topology):
+    """The length of work's first three rows: of every body's joint (entry i is body i's) coordinate, sine, cosine."""
+    return load_int(topology, SINES_AT) + LANES
+
+
 @kernel
 def joint_angles(topology, parameters, q, work):
-    """Angle, sine and cosine of every body's joint, in the first three rows of work (entry i - 1 is body i's)."""
-    n, padded = load_int(topology, N_BODIES), load_int(topology, SINES_AT)
+    """Fills the first three rows of work."""
+    n, row, step = load_int(topology, N_BODIES), joint_row(topology), row_step(work)
+    count = (n + step) // step * step
+    store(work, 0, 0.0)
     for i in range(1, n + 1):
-        at, first = body_floats(i), load_int(topology, body_ints(i) + FIRST_Q)
-        store(work, i - 1, load(parameters, at + TURN) * load(q, first) + load(parameters, at + TURN_OFFSET))
-    for i in range(n, padded):
+        store(work, i, load(q, load_int(topology, body_ints(i) + FIRST_Q)))
+    for i in range(n + 1, count):
         store(work, i, 0.0)
-    sincos_row(work, 0, padded, 2 * padded, padded)
+    for i in range(0, count, step):
+        at = numbers_at(topology, i)
+        turn, offset = number_row(work, parameters, at + LANES * TURN), number_row(work, parameters, at + LANES * TURN_OFFSET)
+        store_row(work, row + i, turn * load_row(work, i) + offset)
+    sincos_row(work, row, row, 2 * row, count)
 
 
 @inlined
@@ -148,25 +175,27 @@ def project(kind, parameters, at, force, moment, tau, j):
 
 
 @inlined
-def directions(kind, parameters, at, R, work, to):
-    """Writes the motion columns (linear, angular; world axes, at the body's origin) of a body whose rotation is R."""
+def directions(kind, parameters, at, X, Y, Z, work, to):
+    """Writes the motion columns (linear, angular; world axes, at the body's origin) of a body with axes X, Y, Z."""
     if kind == SCREW:
-        z = column(R, 2)
-        store3(work, to, scale(load(parameters, at + SLIDE), z))
-        store3(work, to + 3, scale(load(parameters, at + TURN), z))
+        store_vector(work, to, times(load(parameters, at + SLIDE), Z))
+        store_vector(work, to + 3, times(load(parameters, at + TURN), Z))
         return
+    none = times(0.0, X)
     if kind != BALL:  # a floating body: three linear columns first
-        store3(work, to, column(R, 0))
-        store3(work, to + DIRECTION, column(R, 1))
-        store3(work, to + 2 * DIRECTION, column(R, 2))
-        for k in range(3):
-            store3(work, to + DIRECTION * k + 3, ZERO)
+        put_direction(work, to, X, none)
+        put_direction(work, to + DIRECTION, Y, none)
+        put_direction(work, to + 2 * DIRECTION, Z, none)
         to += 3 * DIRECTION
-    for k in range(3):
-        store3(work, to + DIRECTION * k, ZERO)
-    store3(work, to + 3, column(R, 0))
-    store3(work, to + DIRECTION + 3, column(R, 1))
-    store3(work, to + 2 * DIRECTION + 3, column(R, 2))
+    put_direction(work, to, none, X)
+    put_direction(work, to + DIRECTION, none, Y)
+    put_direction(work, to + 2 * DIRECTION, none, Z)
+
+
+@inlined
+def put_direction(work, to, l, w):
+    store_vector(work, to, l)
+    store_vector(work, to + 3, w)
 
 
 @inlined

@@ -13,10 +13,12 @@ ARMATURE_AT, PLACEMENTS_AT = 8, 9  # first entry in parameters
 SINES_AT, POSES_AT, DIRECTIONS_AT, FREE_AT = 10, 11, 12, 13  # in work: sines, body poses, columns, first free entry
 N_QUATERNIONS, QUATERNIONS_AT = 14, 15  # how many, and where topology lists their first entries in q
 MAX_DEPTH, COLUMN_ROW = 16, 17  # COLUMN_ROW: the number of columns, padded to whole rows of eight
-TILES_AT = 18  # in parameters: mass, CoM and inertia of all bodies, in tiles of eight
+TILES_AT = 18  # in parameters: the first TILE numbers of all bodies' records, in tiles of eight
 N_LOOPS, LOOPS_AT = 19, 20  # loop constraints, first record in topology
 N_COUPLINGS, COUPLINGS_AT = 21, 22  # joint equalities, first record in topology
 N_ROWS = 23  # rows of all loops and couplings
+TRAIL_AT = 24  # in work: vectors of the poses while they are computed
+ORDER_AT = 25  # where topology lists the bodies by depth, so that neighbours in the list do not wait for each other
 HEADER = 32
 
 # a body in topology, record 0 being the world
@@ -61,9 +63,11 @@ BODY_FLOATS = 27
 ROTATION, TRANSLATION, MASS, COM, INERTIA = 0, 9, 12, 13, 16  # joint placement in parent body; inertia about the CoM
 TURN, SLIDE, TURN_OFFSET, SLIDE_OFFSET = 22, 23, 24, 25  # a screw turns by TURN q + TURN_OFFSET, slides likewise
 SUBTREE_MASS = 26  # of the body and all bodies that it carries
-TILE = 10  # mass, CoM (3), inertia (6): the same as in a body's record
+TILE = 26  # of a body's record, all but SUBTREE_MASS
 PLACEMENT_FLOATS = 12  # a frame: rotation, translation
 
 # the kinematics in a work array
-POSE = 18  # in world axes: rotation (9), offset from the parent's origin (3), position (3), position from the reference body (3)
-DIRECTION = 6  # a column: linear, angular; at its body's origin, in world axes
+# in world axes: rotation (9, column by column), position from the reference body, offset from the parent's origin, position
+POSE = 18
+TRAIL = 24  # the same six vectors, four entries each
+DIRECTION = 8  # a column: linear (3), angular (3), nothing (2); at its body's origin, in world axes

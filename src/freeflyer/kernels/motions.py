@@ -18,7 +18,7 @@ from freeflyer.kernels.algebra import (
 from freeflyer.kernels.composite import direction_at, joint_motion, parent_of, zeros
 from freeflyer.kernels.frames import BODY, WORLD, frame_body, placement
 from freeflyer.kernels.kinematics import kinematics_workspace
-from freeflyer.kernels.layout import DIRECTION, FREE_AT, N_BODIES, N_COLUMNS
+from freeflyer.kernels.layout import FREE_AT, N_BODIES, N_COLUMNS
 from freeflyer.kernels.memory import load, load_int, store
 from freeflyer.kernels.poses import offset, pose_at, position, rotation
 
@@ -95,9 +95,10 @@ def all_motions(topology, parameters, q, v, poses, motions, columns):
         store3(poses, 12 * i + 9, position(topology, work, i))
     for k in range(MOVING * (n + 1)):
         store(motions, k, load(work, to + k))
-    first = direction_at(topology, 0)
-    for k in range(DIRECTION * load_int(topology, N_COLUMNS)):
-        store(columns, k, load(work, first + k))
+    for c in range(load_int(topology, N_COLUMNS)):
+        at = direction_at(topology, c)
+        store3(columns, 6 * c, load3(work, at))
+        store3(columns, 6 * c + 3, load3(work, at + 3))
 
 
 @kernel

@@ -85,7 +85,7 @@ def completed(model: Any, parameters: Iterable[Any]) -> list[Any]:
         row[at + layout.SUBTREE_MASS] = row[at + layout.MASS]
         first = tiles + scalars.tile_at(row, layout.TILE, i)
         for k in range(layout.TILE if i else 0):
-            row[first + LANES * k] = row[at + layout.MASS + k]
+            row[first + LANES * k] = row[at + k]
     for i in range(n, 0, -1):
         parent = int(model.topology[layout.HEADER + layout.BODY_INTS * i + layout.PARENT])
         row[records[parent] + layout.SUBTREE_MASS] += row[records[i] + layout.SUBTREE_MASS]

@@ -1,14 +1,17 @@
 """Records of all bodies in a work array, laid out in tiles of eight so that one register holds an entry of eight bodies.
 
-A body's pose has 18 entries in world axes: rotation (9), offset from the parent's origin (3), position (3), position
-from the origin of the tree's reference body (3). Entries of one record are `row_step` apart.
+A body's pose are six vectors in world axes: the columns of its rotation, position from the origin of the tree's reference
+body, offset from the parent's origin, position. Entries of one record are `row_step` apart; of one state, only the first
+four vectors are in the records, all six in its trail (see vectors.py).
 """
 
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined
+from freeflyer.kernels.algebra import load3
 from freeflyer.kernels.layout import POSE, POSES_AT
 from freeflyer.kernels.memory import load, load_int, load_row, row_step, store, store_row, tile_at
+from freeflyer.kernels.vectors import trail_at, vector_step
 
 
 @inlined
@@ -62,48 +65,36 @@ def put_row3(work, at, a):
 
 
 @inlined
+def from_columns(X, Y, Z):
+    return X[0], Y[0], Z[0], X[1], Y[1], Z[1], X[2], Y[2], Z[2]
+
+
+@inlined
 def row_rotation(work, at):
     step = row_step(work)
-    return row3(work, at) + row3(work, at + 3 * step) + row3(work, at + 6 * step)
+    return from_columns(row3(work, at), row3(work, at + 3 * step), row3(work, at + 6 * step))
 
 
 @inlined
 def rotation(topology, work, i):
     """Body i's rotation."""
-    at, step = pose_at(topology, work, i), row_step(work)
-    return spaced3(work, at) + spaced3(work, at + 3 * step) + spaced3(work, at + 6 * step)
-
-
-@inlined
-def offset(topology, work, i):
-    """Body i's origin from its parent's."""
-    return spaced3(work, pose_at(topology, work, i) + 9 * row_step(work))
-
-
-@inlined
-def position(topology, work, i):
-    """Body i's origin in the world."""
-    return spaced3(work, pose_at(topology, work, i) + 12 * row_step(work))
+    at, step = trail_at(topology, work, i), vector_step(work)
+    return from_columns(load3(work, at), load3(work, at + step), load3(work, at + 2 * step))
 
 
 @inlined
 def root_position(topology, work, i):
     """Body i's origin from its root body's."""
-    return spaced3(work, pose_at(topology, work, i) + 15 * row_step(work))
+    return load3(work, trail_at(topology, work, i) + 3 * vector_step(work))
 
 
 @inlined
-def put_pose(topology, work, i, R, r, p, x):
-    """Writes body i's pose."""
-    at, step = pose_at(topology, work, i), row_step(work)
-    put_spaced3(work, at, (R[0], R[1], R[2]))
-    put_spaced3(work, at + 3 * step, (R[3], R[4], R[5]))
-    put_spaced3(work, at + 6 * step, (R[6], R[7], R[8]))
-    put_spaced3(work, at + 9 * step, r)
-    put_spaced3(work, at + 12 * step, p)
-    put_spaced3(work, at + 15 * step, x)
+def offset(topology, work, i):
+    """Body i's origin from its parent's."""
+    return load3(work, trail_at(topology, work, i) + 4 * vector_step(work))
 
 
 @inlined
-def put_root_position(topology, work, i, x):
-    put_spaced3(work, pose_at(topology, work, i) + 15 * row_step(work), x)
+def position(topology, work, i):
+    """Body i's origin in the world."""
+    return load3(work, trail_at(topology, work, i) + 5 * vector_step(work))

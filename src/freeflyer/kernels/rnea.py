@@ -20,7 +20,7 @@ from freeflyer.kernels.algebra import (
     store3,
     sym_apply,
 )  # fmt: skip
-from freeflyer.kernels.joints import accelerate, body_floats, body_ints, joint_angles, project, relative_pose
+from freeflyer.kernels.joints import accelerate, body_floats, body_ints, joint_angles, joint_row, project, relative_pose
 from freeflyer.kernels.layout import (
     ARMATURE_AT,
     COM,
@@ -33,7 +33,6 @@ from freeflyer.kernels.layout import (
     MAX_DEPTH,
     N_BODIES,
     N_V,
-    SINES_AT,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, store, workspace
 
@@ -53,8 +52,8 @@ def newton_euler(parameters, at, w, dw, a):
 @kernel
 def rnea(topology, parameters, q, v, a, tau):
     """tau (nv,) of M(q) a + bias(q, v) = tau."""
-    n, padded = load_int(topology, N_BODIES), load_int(topology, SINES_AT)
-    levels = 3 * padded
+    n, row = load_int(topology, N_BODIES), joint_row(topology)
+    levels = 3 * row
     bodies = levels + LEVEL * (load_int(topology, MAX_DEPTH) + 2)
     work = workspace(q, bodies + BODY * (n + 1))
     joint_angles(topology, parameters, q, work)
@@ -66,7 +65,7 @@ def rnea(topology, parameters, q, v, a, tau):
         ints, at, here = body_ints(i), body_floats(i), bodies + BODY * i
         level = levels + LEVEL * load_int(topology, ints + DEPTH)
         kind = load_int(topology, ints + KIND)
-        s, c = load(work, padded + i - 1), load(work, 2 * padded + i - 1)
+        s, c = load(work, row + i), load(work, 2 * row + i)
         R, r = relative_pose(topology, parameters, q, i, s, c)
         w, dw, acc = load3(work, level - LEVEL), load3(work, level - LEVEL + 3), load3(work, level - LEVEL + 6)
         acc = add(acc, add(cross(dw, r), cross(w, cross(w, r))))
@@ -92,7 +91,7 @@ def rnea(topology, parameters, q, v, a, tau):
         store3(work, level + LEVEL, ZERO)
         store3(work, level + LEVEL + 3, ZERO)
         project(load_int(topology, ints + KIND), parameters, at, force, moment, tau, load_int(topology, ints + FIRST_V))
-        R, r = relative_pose(topology, parameters, q, i, load(work, padded + i - 1), load(work, 2 * padded + i - 1))
+        R, r = relative_pose(topology, parameters, q, i, load(work, row + i), load(work, 2 * row + i))
         force = rotate(R, force)
         accumulate3(work, level, force)
         accumulate3(work, level + 3, add(rotate(R, moment), cross(r, force)))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels import memory, pack, transpose, trig
+from freeflyer.kernels import layout, memory, pack, transpose, trig, vectors
 
 
 def symbolic(x: Any) -> bool:
@@ -79,6 +79,24 @@ def _row(x: Any) -> np.ndarray:
     row = np.empty(pack.LANES, object)
     row[:] = list(x) if isinstance(x, Iterable) else [x] * pack.LANES
     return row
+
+
+def load_vector(work: Any, at: int) -> tuple[Any, ...]:
+    return load(work, at), load(work, at + 1), load(work, at + 2)
+
+
+def store_vector(work: Any, at: int, a: Any) -> None:
+    for k in range(3):
+        store(work, at + k, a[k])
+
+
+def settle(topology: Any, work: Any) -> None:
+    """As compiled code does for one state."""
+    trail, poses = topology[layout.TRAIL_AT], topology[layout.POSES_AT]
+    for i in range(topology[layout.N_BODIES] // pack.LANES * pack.LANES + pack.LANES):
+        to = poses + tile_at(work, layout.POSE, i)
+        for k in range(12):
+            store(work, to + pack.LANES * k, load(work, trail + layout.TRAIL * i + vectors.WIDTH * (k // 3) + k % 3))
 
 
 def mirrored(U: Any, L: Any, n: int, stride: int, M: Any) -> None:
@@ -178,9 +196,11 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
             memory.keep_below: keep_below, memory.unit_row: unit_row, memory.tile_at: tile_at,
             memory.row_total: row_total, memory.row_width: row_width,
             memory.rows_for: lambda out, n, fits: workspace(out, row_width(out, n) ** 2),
+            vectors.vector_step: lambda work: vectors.WIDTH, vectors.settle: settle,
         }  # fmt: skip
     return rows | {
         memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
-        transpose.mirrored: mirrored, pack.select_less: select_less, pack.all_below: all_below,
+        transpose.mirrored: mirrored, vectors.load_vector: load_vector, vectors.store_vector: store_vector,
+        pack.select_less: select_less, pack.all_below: all_below,
         pack.fma: fma, pack.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2,
     }  # fmt: skip

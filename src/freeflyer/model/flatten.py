@@ -65,15 +65,17 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     quaternions_at = frames_at + L.FRAME_INTS * len(frames)
     loops_at = quaternions_at + len(quaternions)
     couplings_at = loops_at + L.LOOP_INTS * len(loops)
-    topology = np.zeros(couplings_at + L.COUPLING_INTS * len(couplings), np.int64)
+    order_at = couplings_at + L.COUPLING_INTS * len(couplings)
+    topology = np.zeros(order_at + n, np.int64)
     armature_at = L.BODIES + L.BODY_FLOATS * (n + 1)
     placements_at = armature_at + nv
     padded = -(-max(n, 1) // 8) * 8
     numbers_at = placements_at + L.PLACEMENT_FLOATS * len(frames)
     tiles_at = numbers_at + sum(L.COUPLING_RATIOS + len(c) for _, _, c in couplings)
     parameters = np.zeros(tiles_at + L.TILE * (padded + 8))
-    poses_at = 3 * padded
-    directions_at = poses_at + L.POSE * (padded + 8)
+    poses_at = 3 * (padded + 8)
+    trail_at = poses_at + L.POSE * (padded + 8)
+    directions_at = trail_at + L.TRAIL * (padded + 8)
     topology[: L.MAX_DEPTH] = (
         n, nq, nv, len(columns), len(frames), columns_at, coordinates_at, frames_at, armature_at, placements_at,
         padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at,
@@ -95,9 +97,11 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
             *b.placement[:3, :3].ravel(), *b.placement[:3, 3], b.mass, *com, *about_com[np.triu_indices(3)], *b.screw, b.mass,
         )  # fmt: skip
     topology[L.MAX_DEPTH], topology[L.TILES_AT] = max(depth), tiles_at
-    masses = parameters[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)[:, L.MASS : L.MASS + L.TILE]
+    topology[L.TRAIL_AT], topology[L.ORDER_AT] = trail_at, order_at
+    topology[order_at:] = 1 + np.argsort(depth[1:], kind="stable")
+    records = parameters[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)
     tiles = np.zeros((padded + 8, L.TILE))
-    tiles[1 : n + 1] = masses[1:]
+    tiles[1 : n + 1] = records[1:, : L.TILE]
     parameters[tiles_at:] = tiles.reshape(-1, 8, L.TILE).transpose(0, 2, 1).ravel()
     for i in range(n, 0, -1):
         at = L.BODIES + L.SUBTREE_MASS
