@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+import freeflyer
 from freeflyer.analysis.bench.algorithms import USUAL
 from freeflyer.analysis.bench.machine import machine
 from freeflyer.analysis.bench.results import Machine, RobotTimings
@@ -64,7 +64,7 @@ def report(
     progress(f"checks of {model.name}")
     return Report(
         robot=model.name,
-        version=metadata.version("freeflyer"),
+        version=freeflyer.__version__,
         created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         machine=machine(),
         overview=overview(model),

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import freeflyer
 from freeflyer.cli.bench import bench
 from freeflyer.cli.check import check
 from freeflyer.cli.demo import demo
@@ -43,9 +44,7 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
-        from importlib import metadata
-
-        typer.echo(f"freeflyer {metadata.version('freeflyer')}")
+        typer.echo(f"freeflyer {freeflyer.__version__}")
         raise typer.Exit
 
 

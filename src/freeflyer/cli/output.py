@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+import freeflyer
 from freeflyer.analysis.text import visible
 
 PIPED_WIDTH = 160  # columns when the output is no terminal
@@ -73,9 +74,7 @@ def write_json(file: Path | None, command: str, data: Any) -> None:
     """Write a result as JSON to `file` (atomically), or to stdout for '-'; nothing for None."""
     if file is None:
         return
-    from importlib import metadata
-
-    document = {"freeflyer": metadata.version("freeflyer"), "command": command, "data": plain(data)}
+    document = {"freeflyer": freeflyer.__version__, "command": command, "data": plain(data)}
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     if is_stdout(file):
         print(text, end="")

@@ -88,8 +88,8 @@ def _held(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any) -> Equilibr
 
 def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gravity: Any) -> np.ndarray:
     """The shortest step (nv,) after which, to first order, the directions that no input pushes are balanced."""
-    U, s, _ = np.linalg.svd(inputs.matrix(model, q)) if inputs.count else (np.eye(model.nv), np.zeros(0), None)
-    free = U[:, int(np.sum(s > RANK * s.max(initial=0.0))) :]
+    U, s = np.linalg.svd(inputs.matrix(model, q))[:2] if inputs.count else (np.eye(model.nv), np.zeros(0))
+    free = U[:, int(np.sum(s > RANK * np.max(s, initial=0.0))) :]
     _, external = inputs.acting(found.u)
     rest = np.zeros(model.nv)
     slope = ff.inverse_dynamics_derivatives(model, q, rest, rest, external, gravity=gravity).dq

@@ -77,7 +77,8 @@ def step(
         count = int(np.prod(lead))
     q_next, v, quality = np.empty(count * nq), np.empty(count * nv), np.empty(count)
     K.passive_range(s.model.handle, s.blocks, q.reshape(-1), x.reshape(-1), dx.reshape(-1), gains, q_next, v, quality, count)
-    if not (quality.min(initial=1.0) > 0.0 and _within(s, x) and np.isfinite(q_next).all()):
+    least = quality.min(initial=1.0)  # type: ignore[call-overload]
+    if not (least > 0.0 and _within(s, x) and np.isfinite(q_next).all()):
         _refuse(s, q, x, dx, quality)
     if not lead:
         return PassiveState(q_next, v, float(quality[0]))

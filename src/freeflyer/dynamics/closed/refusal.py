@@ -32,8 +32,8 @@ def refusal(p: Projection, q: np.ndarray) -> LinkageError:
     for b, (rows, dependent) in enumerate(p.blocks):
         values = np.linalg.svd(J[:, rows][:, :, dependent], compute_uv=False)
         ratio = values[:, -1] / values[:, 0]
-        if ratio.min() < worst:
-            worst, where, at = float(ratio.min()), b, int(np.argmin(ratio))
+        if np.min(ratio) < worst:
+            worst, where, at = float(np.min(ratio)), b, int(np.argmin(ratio))
     if worst < 1e3 * SINGULAR:
         rows, dependent = p.blocks[where]
         names = list(dict.fromkeys(loops[r] for r in rows))
