@@ -24,6 +24,14 @@ from freeflyer.loops.maps import ManipulabilityMap, inside_limits, manipulabilit
 from freeflyer.loops.mechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.loops.motion import keep_closed, project_velocity
 from freeflyer.loops.parts import limb, put_into, taken_from
+from freeflyer.loops.selected import (
+    motor_accelerations,
+    motor_forces,
+    motor_velocities,
+    selected_forces,
+    selected_jacobian,
+)  # fmt: skip
+from freeflyer.loops.selected_posture import selected_posture
 from freeflyer.loops.singularities import Singularity, first_singularity
 from freeflyer.loops.sweeping import Sweep, sweep
 from freeflyer.loops.transmission import Curve, ForceCurve, force_curve, transmission_curve
@@ -33,7 +41,9 @@ __all__ = [
     "ManipulabilityMap", "Mechanism", "Mechanisms", "Path", "ReachableSet", "Singularity", "Sweep", "assemble",
     "constrained_forward_dynamics", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
     "constraint_names", "constraint_residual", "first_singularity", "follow", "force_curve", "independent_forces",
-    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "mapping_jacobian", "mechanisms", "motion_map",
-    "passive_accelerations", "passive_velocities", "project_velocity", "put_into", "reachable", "sweep",
+    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "mapping_jacobian", "mechanisms",
+    "motion_map", "motor_accelerations", "motor_forces", "motor_velocities",
+    "passive_accelerations", "passive_velocities", "project_velocity", "put_into", "reachable",
+    "selected_forces", "selected_jacobian", "selected_posture", "sweep",
     "taken_from", "transmission_curve", "whole_motion",
 ]  # fmt: skip

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.constraints import constraints
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
+from freeflyer.dynamics.closed.projection import Projection, projection_at
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.qp import nearest
-from freeflyer.loops.sweeping import block_signs, step_closed
+from freeflyer.loops.stepping import step_closed
 from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
 
@@ -82,11 +82,11 @@ def reachable(
     low, high = model.position_lower[at], model.position_upper[at]
     stops = _Stops(model, split, at)
     stops.check(split.q)
-    signs = block_signs(split, constraints(model, split.q[None])[1])
+    p = projection_at(model, split)
     wanted = _around(low, high, points)
     x, found, stopped = split.q, [], []
     for target in (*np.linspace(x[iq], wanted[0], STEPS), *wanted):
-        x, blocked = _towards(model, split, signs, stops, x, target)
+        x, blocked = _towards(model, p, stops, x, target)
         found.append(x)
         stopped.append(blocked)
     postures = np.array(found[STEPS:])
@@ -137,13 +137,13 @@ class _Stops:
 
 
 def _towards(
-    model: Model, split: Linkage, signs: np.ndarray, stops: _Stops, q: np.ndarray, target: np.ndarray
+    model: Model, p: Projection, stops: _Stops, q: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, bool]:
     """The posture nearest to motor positions `target` (k,) that limits allow, and whether a singularity ended the way."""
     k = len(target)
     longest = (stops.high[:k] - stops.low[:k]).max() / (2.0 * STEPS)
     for _ in range(ROUNDS):
-        G = motion_map(model, split, q[None])[0][:, stops.columns]
+        G = motion_map(model, p.split, q[None])[0][:, stops.columns]
         wish = target - q[stops.iq[:k]]
         wish *= min(1.0, longest / max(np.abs(wish).max(), 1e-300))
         room = stops.low - q[stops.iq], stops.high - q[stops.iq]
@@ -151,9 +151,9 @@ def _towards(
         if np.abs(step).max() < STALLED:
             return q, False
         for _ in range(30):
-            dv = np.zeros((1, model.nv))
-            dv[0, stops.iv[:k]] = step
-            moved, fine = step_closed(model, split, q[None], dv, signs)
+            du = np.zeros((1, p.nu))
+            du[0, stops.columns] = step
+            moved, fine = step_closed(p, q[None], du, halvings=0)
             if fine[0]:
                 break
             step = step / 2.0

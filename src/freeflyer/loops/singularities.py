@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed.constraints import constraints
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
+from freeflyer.dynamics.closed.projection import projection_at
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
-from freeflyer.loops.sweeping import block_signs, step_closed
+from freeflyer.loops.stepping import step_closed
 from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
 
@@ -62,11 +63,11 @@ def first_singularity(
     weights = _weights(model, split, direction)
     if not (np.isfinite(furthest) and furthest > 0.0):
         raise InputError(f"furthest must be a finite number above zero (m or rad); got {furthest!r}", furthest=furthest)
-    signs = block_signs(split, constraints(model, split.q[None])[1])
+    p = projection_at(model, split)
     x, gone, step = split.q, 0.0, furthest / STEPS
     while gone < furthest * (1.0 - 1e-12) and step > FINEST:
         step = min(step, furthest - gone)
-        moved, fine = step_closed(model, split, x[None], step * weights[None], signs)
+        moved, fine = step_closed(p, x[None], step * weights[None, split.independent], halvings=0)
         if fine[0]:
             x, gone = moved[0], gone + step
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels import linkage_motion, projection, projection_derivatives, projection_rates
+from freeflyer.kernels import linkage_motion, linkage_steps, projection, projection_derivatives, projection_rates
 from freeflyer.kernels.entry import Entry
 
 MAP = Entry(projection.projection_map, "q", output_axes=(2,), solves=True)
@@ -18,3 +18,4 @@ MOVE = Entry(linkage_motion.move_closed, "qu", solves=True)
 MAP_RATES = Entry(projection_rates.map_rates, "qu", output_axes=(2,), solves=True)
 DERIVATIVES = Entry(projection_derivatives.projected_derivatives, "quu", output_axes=(2, 2), solves=True)
 FORCE_DERIVATIVES = Entry(projection_rates.projected_force_derivatives, "qv", output_axes=(2,), solves=True)
+STEP = Entry(linkage_steps.step_closed, "qu", output_axes=(1, 1))

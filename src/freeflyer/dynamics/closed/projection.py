@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
 from freeflyer.dynamics.closed.structure import structure
 from freeflyer.kernels import layout as L
@@ -46,6 +47,16 @@ def projection(model: Model) -> Projection:
         made = _projection(model, linkage(model))
         object.__setattr__(model, "_projection", made)
         return made
+
+
+def projection_at(model: Model, split: Linkage) -> Projection:
+    """The projection of a robot by this split: the one that `projection` gives where it chooses the same coordinates."""
+    try:
+        known = projection(model)
+    except LinkageError:  # singular where its file draws it: nothing to share
+        return _projection(model, split)
+    same = np.array_equal(known.split.dependent, split.dependent) and np.array_equal(known.split.rows, split.rows)
+    return known if same else _projection(model, split)
 
 
 def _projection(model: Model, split: Linkage) -> Projection:

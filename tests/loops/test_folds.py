@@ -1,0 +1,114 @@
+"""Ways that meet a singularity where determinants of a whole sub-mechanism see none: two parallelograms that fold together."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from kangaroo_leg import leg
+from linkage_samples import BAR, shifted
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.constraints import constraint_jacobian
+from freeflyer.dynamics.closed.projection import projection_at
+from freeflyer.loops import first_singularity, linkage, sweep
+from freeflyer.loops.stepping import crossed, step_closed
+
+CRANK, GROUND = 0.2, 0.5
+START = 0.5  # rad
+
+
+@functools.cache
+def mirrored(sides: tuple[float, ...] = (1.0, -1.0)) -> ff.Model:
+    """A crank that follows a motor one to one and turns a parallelogram on each side: all flat where the crank is at zero.
+
+    In a parallelogram coupler and ground stay parallel, so every angle is known: coupler -crank, follower crank.
+    """
+    links = [ff.Link(n, BAR) for n in ("ground", "rotor", "crank")]
+    joints = [
+        ff.Joint("root", "fixed", "world", "ground"), ff.Joint("motor", "revolute", "ground", "rotor", initial=(START,)),
+        ff.Joint("crank", "revolute", "ground", "crank", initial=(START,)),
+    ]  # fmt: skip
+    sites, loops = [], []
+    for k, side in enumerate(sides):
+        links += [ff.Link(f"coupler{k}", BAR), ff.Link(f"follower{k}", BAR)]
+        joints += [
+            ff.Joint(f"coupler{k}", "revolute", "crank", f"coupler{k}", shifted(side * CRANK), initial=(-START,)),
+            ff.Joint(f"follower{k}", "revolute", "ground", f"follower{k}", shifted(side * GROUND), initial=(START,)),
+        ]
+        sites.append(ff.Site(f"tip{k}", f"coupler{k}", shifted(side * GROUND)))
+        sites.append(ff.Site(f"end{k}", f"follower{k}", shifted(side * CRANK)))
+        loops.append(ff.Loop(f"loop{k}", f"tip{k}", f"end{k}", (1, 1, 0, 0, 0, 0)))
+    gear = ff.Coupling("gear", "crank", "motor", (0.0, 1.0))
+    return ff.build(ff.Description(
+        "mirrored", tuple(links), tuple(joints), tuple(sites), tuple(loops), (gear,), actuated=("motor",)
+    ))  # fmt: skip
+
+
+def test_the_whole_determinant_sees_nothing():
+    """The sample is one sub-mechanism, and its determinant keeps its sign where both parallelograms have folded."""
+    model = mirrored()
+    (block,) = linkage(model).blocks
+    q = np.array([_posture(model, a) for a in (0.1, -0.1)])
+    J = constraint_jacobian(model, q)[:, block.rows[:, None], block.dependent]
+    signs = np.linalg.slogdet(J)[0]
+    assert signs[0] == signs[1] != 0
+
+
+@pytest.mark.parametrize("sides", [(1.0,), (1.0, -1.0), (1.0, 1.0), (1.0, -1.0, 1.0, -1.0)])
+def test_folds_at_one_place_are_found(sides):
+    model = mirrored(sides)
+    x = np.linspace(START, -0.45, 22)
+    swept = sweep(model, {"motor": x})
+    np.testing.assert_array_equal(swept.reached, x > 0.0)
+    np.testing.assert_allclose(swept.q[x > 0], [_posture(model, a) for a in x[x > 0]], atol=1e-7)
+    found = first_singularity(model, {"motor": -1.0}, 1.0)
+    assert found.distance == pytest.approx(START, abs=2e-6)
+    assert found.independence < 1e-3
+
+
+def test_blocks_that_do_not_come_apart():
+    """Seen as one matrix, the same folds are a pair of eigenvalues that change their signs."""
+    model = mirrored()
+    p = projection_at(model, linkage(model))
+    assert len(p.blocks) > 1
+    whole = replace(p, blocks=((p.split.rows, p.split.dependent),))
+    q = np.array([_posture(model, a) for a in (0.3, 0.1, -0.1)])
+    assert crossed(whole, q[:2], q[1:]).tolist() == [False, True]
+    assert crossed(whole, q[:1], _posture(model, 0.0)[None]).tolist() == [True]
+
+
+def test_long_steps_come_out_as_short_ones():
+    """One step over a whole stroke is cut until its ends are near enough to each other to tell."""
+    p = projection_at(leg(), linkage(leg()))
+    at = [int(np.flatnonzero(p.split.independent == leg().joint(n).iv)[0]) for n in ("left_length_motor", "left_yaw_motor")]
+    du = np.zeros((3, p.nu))
+    du[:, at] = [[0.15, 0.0], [0.07, 0.02], [0.0, -0.09]]
+    q, fine = step_closed(p, np.repeat(p.split.q[None], 3, axis=0), du)
+    assert fine.tolist() == [True, True, False]  # no rod is that short
+    expected = sweep(leg(), {"left_length_motor": [0.15, 0.07], "left_yaw_motor": [0.0, 0.02]}).q
+    np.testing.assert_allclose(q[:2], [expected[0, 0], expected[1, 1]], atol=1e-8)
+
+
+def test_states_do_not_feel_their_neighbours():
+    """Eight states go side by side through compiled code; one that does not close leaves the others as they are alone."""
+    p = projection_at(leg(), linkage(leg()))
+    rng = np.random.default_rng(0)
+    du = 0.01 * rng.standard_normal((11, p.nu))
+    du[4] = 0.2
+    many, fine = step_closed(p, np.repeat(p.split.q[None], 11, axis=0), du)
+    for k in (0, 3, 5, 10):
+        one, alone = step_closed(p, p.split.q[None], du[k : k + 1])
+        assert alone[0] == fine[k]
+        np.testing.assert_allclose(many[k], one[0], atol=1e-12)
+    assert not fine[4]
+
+
+def _posture(model: ff.Model, angle: float) -> np.ndarray:
+    q = np.zeros(model.nq)
+    for joint in model.joints:
+        if joint.nq:
+            q[joint.iq] = -angle if joint.name.startswith("coupler") else angle
+    return q

@@ -1,0 +1,221 @@
+"""Passive joints in the motors' place, papers/000 (21)-(23): against dense algebra, power, differences along closed motions."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from kangaroo_leg import leg, whole
+from linkage_samples import MASKS, planar
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.constraints import constraint_jacobian
+from freeflyer.errors import InputError, UnknownNameError
+from freeflyer.loops import (
+    AssemblyError,
+    LinkageError,
+    linkage,
+    motor_accelerations,
+    motor_forces,
+    motor_velocities,
+    selected_forces,
+    selected_jacobian,
+    selected_posture,
+    sweep,
+    whole_motion,
+)
+
+JOINTS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
+LEFT, BOTH = [f"left_{n}" for n in JOINTS], [f"{s}_{n}" for n in JOINTS for s in ("right", "left")]
+REAL = [f"leg_{s}_{n}_joint" for s in ("left", "right") for n in ("1", "2", "3", "knee", "4", "5")]
+SHARE = 0.37  # of each stroke: a posture without symmetry
+
+
+@functools.cache
+def five_bar() -> ff.Model:
+    return planar((0.2, 0.5), (0.35, 0.45), 0.3, MASKS["point"], actuated=("l0", "r0"))
+
+
+def bent(model: ff.Model) -> np.ndarray:
+    """q (nq,): all motors a good part into their strokes."""
+    q = linkage(model).q
+    for k, name in enumerate(model.actuated):
+        info = model.joint(name)
+        low, high = model.position_lower[info.iv], model.position_upper[info.iv]
+        target = (SHARE + 0.02 * (k % 4)) * (high - low) + low if high - low < 1.0 else q[info.iq] + 0.1
+        q = sweep(model, {name: [target]}, q=q).q.reshape(-1)
+    return q
+
+
+def dense(model: ff.Model, q: np.ndarray, joints: list[str]) -> np.ndarray:
+    """P J_m by one least-squares solution over all rows and all passive coordinates of the tree."""
+    split = linkage(model)
+    J = constraint_jacobian(model, q)[split.rows]
+    J_m = -np.linalg.solve(J[:, split.dependent], J[:, [model.joint(n).iv for n in model.actuated]])
+    rows = [int(np.flatnonzero(split.dependent == model.joint(n).iv)[0]) for n in joints]
+    return J_m[rows]
+
+
+CASES = [
+    (leg, LEFT), (whole, BOTH), (five_bar, ["l1", "r1"]),
+]  # fmt: skip
+
+
+def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
+    rng = np.random.default_rng(3)
+    split, n = linkage(model), len(joints)
+    A = dense(model, q, joints)
+    np.testing.assert_allclose(selected_jacobian(model, q, joints), A, rtol=1e-8, atol=1e-9 * np.abs(A).max())
+    rates, forces = rng.standard_normal((2, n))
+    motors = motor_velocities(model, q, joints, rates)
+    np.testing.assert_allclose(A @ motors, rates, rtol=1e-6, atol=1e-9)
+    back = selected_forces(model, q, joints, motor_forces(model, q, joints, forces))
+    np.testing.assert_allclose(back, forces, rtol=1e-6, atol=1e-8)
+    tau = rng.standard_normal(n)
+    at_joints = selected_forces(model, q, joints, tau)
+    assert tau @ motors == pytest.approx(at_joints @ rates, rel=1e-8)
+    assert forces @ rates == pytest.approx(motor_forces(model, q, joints, forces) @ motors, rel=1e-8)
+    # along a closed motion the selected joints do what was asked, to second order in time
+    asked = 0.1 * rng.standard_normal(n)
+    others = 0.1 * rng.standard_normal(len(split.independent) - n)
+    ua = motor_velocities(model, q, joints, 0.1 * rates, others=others)
+    ua_dot = motor_accelerations(model, q, joints, 0.1 * rates, asked, others=others)
+    u, u_dot = np.zeros((2, len(split.independent)))
+    is_motor = np.isin(split.independent, split.actuated)
+    u[is_motor], u[~is_motor], u_dot[is_motor] = ua, others, ua_dot
+    iq, h = [model.joint(j).iq for j in joints], 1e-3
+    base = len(split.base)
+    at = []
+    for t in (-h, h):
+        way = u * t + 0.5 * u_dot * t * t
+        way[:base] = 0.0  # loops inside of the robot do not feel its base
+        at.append(ff.integrate(model, q, way, coordinates="independent")[iq])
+    np.testing.assert_allclose((at[1] - at[0]) / (2 * h), 0.1 * rates, atol=2e-4 * max(1.0, np.abs(rates).max()))
+    np.testing.assert_allclose((at[1] + at[0] - 2 * q[iq]) / h**2, asked, atol=3e-3)
+
+
+@pytest.mark.parametrize(("make", "joints"), CASES)
+def test_against_algebra_power_and_differences(make, joints):
+    check(make(), joints, bent(make()))
+
+
+def test_the_real_kangaroo(models_folder):
+    model = ff.load(models_folder / "kangaroo/kangaroo.xml")
+    check(model, REAL, bent(model))
+
+
+def test_motors_named_answer_alone(models_folder):
+    """Battobot's hips are in series: its knees and ankles are asked for by themselves, while the hips move as told."""
+    model = ff.load(models_folder / "battobot/robot.urdf", loops=models_folder / "battobot/robot.yaml")
+    split, rng = linkage(model), np.random.default_rng(2)
+    joints = ["ankley_left", "anklex_left", "knee_left", "knee_right", "anklex_right", "ankley_right"]
+    motors = [n for n in model.actuated if n.startswith("motor")]
+    rates, others = rng.standard_normal(6), rng.standard_normal(len(split.independent) - 6)
+    found = motor_velocities(model, split.q, joints, rates, motors=motors, others=others)
+    columns = [int(np.flatnonzero(split.independent == model.joint(n).iv)[0]) for n in motors]
+    u = np.zeros(len(split.independent))
+    u[columns], u[np.setdiff1d(np.arange(len(u)), columns)] = found, others
+    v = whole_motion(model, split.q, u, 0 * u)[0]
+    np.testing.assert_allclose(v[[model.joint(n).iv for n in joints]], rates, atol=1e-12)
+    tau = rng.standard_normal(6)
+    at_joints = selected_forces(model, split.q, joints, tau, motors=motors)
+    assert tau @ found == pytest.approx(at_joints @ rates)
+    with pytest.raises(InputError, match=r"6 joints selected for the motors, which have 12.*name the motors"):
+        motor_velocities(model, split.q, joints, rates)
+    with pytest.raises(InputError, match=r"'left_spherical_foot_1' .spherical. has no position"):
+        selected_posture(model, ["left_spherical_foot_1"], np.zeros(3), motors=motors[:3])
+
+
+def test_batches_are_rows():
+    model, rng = leg(), np.random.default_rng(0)
+    q = sweep(model, {"left_length_motor": [0.02, 0.06, 0.1], "left_yaw_motor": [0.0, 0.01]}).q
+    x = rng.standard_normal((3, 1, 6))
+    for f in (motor_velocities, selected_forces, motor_forces):
+        many = f(model, q, LEFT, x)
+        assert many.shape == (3, 2, 6)
+        for i, j in ((0, 0), (2, 1)):
+            np.testing.assert_allclose(many[i, j], f(model, q[i, j], LEFT, x[i, 0]), rtol=1e-9, atol=1e-12)
+    many = motor_accelerations(model, q, LEFT, x, x[::-1])
+    np.testing.assert_allclose(many[1, 1], motor_accelerations(model, q[1, 1], LEFT, x[1, 0], x[1, 0]), rtol=1e-9, atol=1e-12)
+    assert motor_velocities(model, q[0, 0], LEFT, np.eye(6)).shape == (6, 6)
+    with pytest.raises(InputError, match=r"batch.*do not broadcast.*\(3, 2\).*\(5,\)"):
+        motor_velocities(model, q, LEFT, np.ones((5, 6)))
+
+
+def test_postures_by_selected_joints():
+    model = leg()
+    q = bent(model)
+    names = ["left_ankle_roll", *LEFT[:5]]
+    iq = [model.joint(n).iq for n in names]
+    targets = q[iq] * np.array([1.0, 0.5, 0.1])[:, None]
+    found = selected_posture(model, names, targets)
+    np.testing.assert_allclose(found[:, iq], targets, atol=1e-9)
+    assert np.abs(ff.loops.constraint_residual(model, found)).max() < 1e-8
+    np.testing.assert_allclose(found[0], q, atol=1e-7)  # the same assembly mode, by its joints instead of its motors
+    again = sweep(model, {n: [found[1, model.joint(n).iq]] for n in model.actuated}).q.reshape(-1)
+    np.testing.assert_allclose(found[1], again, atol=1e-7)
+
+
+def test_positions_out_of_reach():
+    model, q = leg(), linkage(leg()).q
+    ankle = ["left_ankle_pitch", "left_ankle_roll"]
+    motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+    far = q[[model.joint(n).iq for n in ankle]] + [-0.75, 0.0]
+    with pytest.raises(InputError, match=r"'left_ankle_outer_motor' would have to go to -?0.02.*outside of its range -0.02"):
+        selected_posture(model, ankle, far, motors=motors)
+    free = selected_posture(model, ankle, far, motors=motors, limits=False)
+    np.testing.assert_allclose(free[[model.joint(n).iq for n in ankle]], far, atol=1e-9)
+    with pytest.raises(InputError, match=r"'left_ankle_roll' asked for 0.6 rad for target 1 of 2, outside of its range -0.47"):
+        selected_posture(model, ankle, [[0.0, 0.0], [0.0, 0.6]], motors=motors)
+    with pytest.raises(AssemblyError, match=r"does not reach the asked positions.*left_ankle_pitch -?[0-9.]+ of -3"):
+        selected_posture(model, ankle, [-3.0, 0.0], motors=motors, limits=False)
+
+
+@pytest.mark.parametrize(("joints", "error", "words"), [
+    (LEFT[:5], InputError, r"5 joints selected for the motors, which have 6: P J_m is 5 x 6"),
+    ([*LEFT, "left_thigh"], InputError, "7 joints selected"),
+    ([*LEFT[:5], "left_ankle_rol"], UnknownNameError, "no joint is named 'left_ankle_rol'.*'left_ankle_roll'"),
+    ([*LEFT[:5], LEFT[0]], InputError, "names 'left_hip_yaw' 2 times"),
+    ([*LEFT[:5], "left_yaw_motor"], InputError, "joint 'left_yaw_motor' has a motor: select passive joints"),
+    ("left_knee", InputError, "lists of names"),
+])  # fmt: skip
+def test_bad_selections(joints, error, words):
+    with pytest.raises(error, match=words):
+        motor_velocities(leg(), linkage(leg()).q, joints, np.zeros(len(joints)))
+
+
+def test_selections_that_do_not_determine_the_motors():
+    """Two joints of the knee and one of the ankle: an ankle motor can move unseen."""
+    joints = [*LEFT[:4], "left_thigh", "left_ankle_pitch"]
+    words = "'left_ankle_outer_motor', 'left_ankle_inner_motor' can move while all of them stand still.*'left_knee', 'left_thigh'"
+    for call in (motor_velocities, selected_forces):
+        with pytest.raises(LinkageError, match=words) as told:
+            call(leg(), bent(leg()), joints, np.ones(6))
+    assert told.value.data["joints"] == ("left_knee", "left_thigh")
+    q = np.stack([linkage(leg()).q, bent(leg())])
+    with pytest.raises(LinkageError, match=r"at posture [01] of the batch"):
+        motor_velocities(leg(), q, joints, np.ones(6))
+
+
+def test_what_cannot_be_selected():
+    with pytest.raises(InputError, match="has no loops"):
+        selected_jacobian(ff.robots.humanoid(), ff.robots.humanoid().neutral, ["left_knee"])
+    with pytest.raises(InputError, match=r"velocities has shape \(5,\), expected \(..., 6\).*'left_hip_yaw'"):
+        motor_velocities(leg(), linkage(leg()).q, LEFT, np.zeros(5))
+    with pytest.raises(InputError, match=r"forces\[2\] is nan"):
+        motor_forces(leg(), linkage(leg()).q, LEFT, [0, 0, np.nan, 0, 0, 0])
+    with pytest.raises(InputError, match=r"others has shape \(2,\), expected \(..., 0\)"):
+        motor_velocities(leg(), linkage(leg()).q, LEFT, np.zeros(6), others=[0, 0])
+    with pytest.raises(InputError, match="'left_knee' is no motor"):
+        selected_jacobian(leg(), linkage(leg()).q, ["left_knee"], ["left_knee"])
+    base = whole().joints[0].name
+    with pytest.raises(InputError, match=f"joint '{base}' is the base"):
+        selected_jacobian(whole(), linkage(whole()).q, [base])
+
+
+def test_a_joint_that_nothing_determines(models_folder):
+    cassie = ff.load(models_folder / "cassie/cassie.xml")
+    owner = [j.name for j in cassie.joints if j.iv in linkage(cassie).free and j.nv]
+    with pytest.raises(InputError, match=f"joint '{owner[0]}' does not follow the motors"):
+        selected_jacobian(cassie, linkage(cassie).q, [owner[0]], cassie.actuated[:1])
