@@ -9,27 +9,39 @@ if TYPE_CHECKING:
     from freeflyer.estimation.accuracy import Encoder, Sinusoids, Tracking, sinusoids, track
     from freeflyer.estimation.balance import low_pass, pressure_centers, screw_force, world_wrenches, zero_moment_point
     from freeflyer.estimation.calibration import Calibration, CalibrationError, calibrate
+    from freeflyer.estimation.comparison import Swing
     from freeflyer.estimation.contact import ContactEstimate, ContactModel, contact_model, contact_wrenches
     from freeflyer.estimation.feet import Foot, feet_of
     from freeflyer.estimation.passive import PassiveState, constraint_error, start, step
+    from freeflyer.estimation.placing import base_over_soles
+    from freeflyer.estimation.plant import Servos
     from freeflyer.estimation.sensing import Sensors, sensors
+    from freeflyer.estimation.soles import feet_in_file
+    from freeflyer.estimation.sway import Sway
+    from freeflyer.estimation.swing import lateral_swing
     from freeflyer.estimation.torques import closed_torques
 
 __all__ = [
-    "Calibration", "CalibrationError", "ContactEstimate", "ContactModel", "Encoder", "Foot", "PassiveState", "Sensors",
-    "Sinusoids", "Tracking", "calibrate", "closed_torques", "constraint_error", "contact_model", "contact_wrenches", "feet_of",
-    "low_pass", "pressure_centers", "screw_force", "sensors", "sinusoids", "start", "step", "track", "world_wrenches",
-    "zero_moment_point",
+    "Calibration", "CalibrationError", "ContactEstimate", "ContactModel", "Encoder", "Foot", "PassiveState", "Sensors", "Servos",
+    "Sinusoids", "Sway", "Swing", "Tracking", "base_over_soles", "calibrate", "closed_torques", "constraint_error",
+    "contact_model", "contact_wrenches", "feet_in_file", "feet_of", "lateral_swing", "low_pass", "pressure_centers",
+    "screw_force", "sensors", "sinusoids", "start", "step", "track", "world_wrenches", "zero_moment_point",
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use
     "accuracy": ("Encoder", "Sinusoids", "Tracking", "sinusoids", "track"),
     "balance": ("low_pass", "pressure_centers", "screw_force", "world_wrenches", "zero_moment_point"),
     "calibration": ("Calibration", "CalibrationError", "calibrate"),
+    "comparison": ("Swing",),
     "contact": ("ContactEstimate", "ContactModel", "contact_model", "contact_wrenches"),
     "feet": ("Foot", "feet_of"),
     "passive": ("PassiveState", "constraint_error", "start", "step"),
+    "placing": ("base_over_soles",),
+    "plant": ("Servos",),
     "sensing": ("Sensors", "sensors"),
+    "soles": ("feet_in_file",),
+    "sway": ("Sway",),
+    "swing": ("lateral_swing",),
     "torques": ("closed_torques",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

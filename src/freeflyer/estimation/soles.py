@@ -1,0 +1,93 @@
+"""Feet found in a robot's MJCF file: the colliding shapes that reach lowest where the linkage is closed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.dynamics.closed.linkage import linkage
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import FileError, InputError
+from freeflyer.estimation.feet import Foot
+from freeflyer.model.model import Model
+
+LOWEST = 0.01  # m above the lowest point of all: what still stands
+EDGE = 1e-3  # m above a shape's own lowest point: what is its sole
+CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+
+
+def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Foot, ...]:
+    """Feet of the model from the MJCF file that it was read from: a Foot for each link that stands there.
+
+    At the posture where the file's loops close, the lower corners of boxes and the lowest points of spheres that collide
+    and lie within 1 cm of the lowest of all. Frames are links; points lie on the shapes. Errors: InputError where no box
+    or sphere collides, or another shape is the lowest; FileError for files that MuJoCo refuses.
+    """
+    mujoco, spec = open_spec(path)
+    mj = compiled(spec, path)
+    q = linkage(model).q
+    points: dict[str, list[np.ndarray]] = {}
+    for g in range(mj.ngeom):
+        body = mj.body(mj.geom_bodyid[g]).name
+        if body not in model.link_names or not (mj.geom_contype[g] or mj.geom_conaffinity[g]):
+            continue
+        X_WG = frame_pose(model, q, body) @ _pose(mj.geom_pos[g], mj.geom_quat[g])
+        points.setdefault(body, []).append(_lower(mujoco, mj, g, X_WG, path))
+    if not points:
+        raise InputError(
+            f"{Path(path).name} has no shapes that collide: nothing tells what stands on the ground. Say what the feet are, "
+            "feet=[Foot(frame, points), ...]",
+            path=str(path),
+        )  # fmt: skip
+    lowest = min(float(p[:, 2].min()) for shapes in points.values() for p in shapes)
+    feet = []
+    for body, shapes in points.items():
+        near = np.vstack(shapes)
+        near = near[near[:, 2] < lowest + LOWEST]
+        if len(near):
+            X = frame_pose(model, q, body)
+            feet.append(Foot(body, (near - X[:3, 3]) @ X[:3, :3]))
+    return tuple(feet)
+
+
+def open_spec(path: str | os.PathLike[str]) -> tuple[Any, Any]:
+    """(mujoco, MjSpec) of an MJCF file. Errors: FileError."""
+    import mujoco
+
+    try:
+        return mujoco, mujoco.MjSpec.from_file(str(path))
+    except Exception as error:
+        raise FileError(f"MuJoCo does not read {Path(path).name}: {' '.join(str(error).split())[:300]}", path=str(path)) from None
+
+
+def compiled(spec: Any, path: str | os.PathLike[str]) -> Any:
+    """The compiled MjModel. Errors: FileError with MuJoCo's words."""
+    try:
+        return spec.compile()
+    except Exception as error:
+        raise FileError(f"MuJoCo refuses {Path(path).name}: {' '.join(str(error).split())[:300]}", path=str(path)) from None
+
+
+def _pose(position: np.ndarray, wxyz: np.ndarray) -> np.ndarray:
+    from freeflyer.model.rotations import placement
+
+    return placement(position, wxyz)
+
+
+def _lower(mujoco: Any, mj: Any, g: int, X: np.ndarray, path: str | os.PathLike[str]) -> np.ndarray:
+    """Points (c, 3) of the shape's sole in the world."""
+    kind, size = mj.geom_type[g], mj.geom_size[g]
+    if kind == mujoco.mjtGeom.mjGEOM_BOX:
+        corners = X[:3, 3] + (CORNERS * size) @ X[:3, :3].T
+        return corners[corners[:, 2] < corners[:, 2].min() + EDGE]
+    if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
+        return (X[:3, 3] - [0.0, 0.0, size[0]])[None]
+    word = mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
+    raise InputError(
+        f"geom {mj.geom(g).name or g!r} of {Path(path).name} collides and is a {word}: feet are found on boxes and spheres. "
+        "Say what the feet are, feet=[Foot(frame, points), ...]",
+        path=str(path),
+    )  # fmt: skip

@@ -1,0 +1,140 @@
+"""Postures of a closed robot that stands on its feet: the base at a wanted pose, soles where they are, loops closed.
+
+Closure and the soles' poses are as many equations as there are joint coordinates if each foot has six motors:
+Newton's steps in all of them at once, base held.
+
+    [J_loops; J_soles] dq = [-residual; log(X_sole^-1 X_wanted)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from freeflyer.dynamics.centroidal import center_of_mass
+from freeflyer.dynamics.closed.constraints import constraints
+from freeflyer.dynamics.closed.errors import LinkageError
+from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import InputError
+from freeflyer.estimation.feet import Foot
+from freeflyer.estimation.sensing import Sensors
+from freeflyer.model.model import Model
+from freeflyer.spatial import se3
+
+LEVEL = 0.02  # m: the points of all soles lie within this of one level plane, or the robot does not stand
+STRIDE = 0.01  # m that the base moves at once
+REACHED = 1e-9  # m and rad
+
+
+def sole_points(model: Model, q: np.ndarray, feet: Sequence[Foot]) -> np.ndarray:
+    """(c, 3): the points of all feet in the world, m."""
+    found = []
+    for foot in feet:
+        X = frame_pose(model, q, foot.frame)
+        found.append(np.asarray(foot.points, dtype=float) @ X[:3, :3].T + X[:3, 3])
+    return np.vstack(found)
+
+
+def grounded(model: Model, q: np.ndarray, feet: Sequence[Foot]) -> np.ndarray:
+    """q with the base lifted so that the soles lie at height 0 on average. Errors: InputError for feet not on one level."""
+    heights = sole_points(model, q, feet)[:, 2]
+    middle = float(heights.mean())
+    off = np.abs(heights - middle)
+    if off.max() > LEVEL:
+        names = np.repeat([f.frame for f in feet], [len(f.points) for f in feet])
+        raise InputError(
+            f"foot {str(names[off.argmax()])!r} of {model.name!r} is not on the floor: one of its points lies {off.max():.3f} m "
+            "off the level of all soles where the linkage is closed. Give feet that stand on one level floor",
+            foot=str(names[off.argmax()]), height=float(heights[off.argmax()] - middle),
+        )  # fmt: skip
+    x = q.copy()
+    x[2] -= middle
+    return x
+
+
+def check_stands(s: Sensors, feet: Sequence[Foot]) -> None:
+    """Errors: InputError for a base that does not float, LinkageError where motors and feet don't match."""
+    first = s.model.joints[0]
+    if first.kind != "free" or len(s.linkage.base) != 6:
+        raise InputError(f"the base of {s.model.name!r} is {first.kind}: a robot that stands on its feet has a free base")
+    joints, equations = s.model.nv - 6, len(s.linkage.rows) + 6 * len(feet)
+    if joints != equations:
+        raise LinkageError(
+            f"{s.model.name!r} has {joints - len(s.linkage.rows)} independent joint coordinates for {len(feet)} feet: its base "
+            "moves over fixed soles in one way only with six a foot",
+            motors=joints - len(s.linkage.rows), feet=len(feet),
+        )  # fmt: skip
+
+
+def lean(s: Sensors, q: np.ndarray, feet: Sequence[Foot], shift: np.ndarray) -> np.ndarray:
+    """q (nq,) with the base moved by `shift` (3,), m, over soles that stay. Errors: LinkageError out of reach."""
+    targets = [frame_pose(s.model, q, f.frame) for f in feet]
+    end, x = q[:3] + shift, q.copy()
+    for k in range(count := max(1, int(np.ceil(np.linalg.norm(shift) / STRIDE)))):
+        x[:3] += (end - x[:3]) / (count - k)
+        x = _placed(s, x, feet, targets)
+    beyond = np.maximum(s.lower - x[s.positions], x[s.positions] - s.upper)
+    if beyond.max() > 1e-6:
+        k = int(beyond.argmax())
+        raise LinkageError(
+            f"motor {s.names[k]!r} of {s.model.name!r} would stand at {x[s.positions][k]:.4g}, beyond its stroke {s.lower[k]:g} to "
+            f"{s.upper[k]:g}: sway less, or crouch differently",
+            joint=s.names[k],
+        )  # fmt: skip
+    return x
+
+
+def _placed(s: Sensors, q: np.ndarray, feet: Sequence[Foot], targets: Sequence[np.ndarray]) -> np.ndarray:
+    m, rows, columns = s.model, s.linkage.rows, np.setdiff1d(np.arange(s.model.nv), s.linkage.base)
+    for _ in range(20):
+        r, J = constraints(m, q)
+        errors = [-r[rows]] + [se3.log(np.linalg.inv(frame_pose(m, q, f.frame)) @ X) for f, X in zip(feet, targets)]
+        e = np.concatenate(errors)
+        if np.abs(e).max() < REACHED:
+            return q
+        A = np.vstack([J[rows], *(frame_jacobian(m, q, f.frame) for f in feet)])[:, columns]
+        step = np.zeros(m.nv)
+        try:
+            step[columns] = np.linalg.solve(A, e)
+        except np.linalg.LinAlgError:
+            break
+        if not np.abs(step).max() < 1.0:
+            break
+        q = integrate(m, q, step)
+    raise LinkageError(
+        f"{m.name!r} cannot take its base to {np.round(q[:3], 3).tolist()} m over its soles: a leg is too short or in a singular "
+        "posture. Sway less, or crouch deeper",
+        base=q[:3].tolist(),
+    )  # fmt: skip
+
+
+def standing(s: Sensors, feet: Sequence[Foot], crouch: float) -> np.ndarray:
+    """q (nq,): `crouch` (m) below the drawn posture, the centre of mass above the middle of the soles in x."""
+    check_stands(s, feet)
+    q = lean(s, grounded(s.model, s.linkage.q, feet), feet, np.array([0.0, 0.0, -crouch]))
+    middle = sole_points(s.model, q, feet)[:, 0].mean()
+    for _ in range(20):
+        off = middle - center_of_mass(s.model, q)[0]
+        if abs(off) < 1e-6:
+            break
+        q = lean(s, q, feet, np.array([off, 0.0, 0.0]))
+    return q
+
+
+def shared_weight(model: Model, q: np.ndarray, feet: Sequence[Foot]) -> np.ndarray:
+    """(f, 6): wrenches in the feet's frames that carry the weight straight up: below the centre of mass in x, at each sole's
+    middle in y, shared so that nothing tips."""
+    if len(feet) != 2:
+        raise InputError(f"the weight is shared between two feet, got {len(feet)}", feet=len(feet))
+    c, weight = center_of_mass(model, q), model.mass * float(np.linalg.norm(model.gravity))
+    middles = [sole_points(model, q, [f]).mean(axis=0) for f in feet]
+    left = (c[1] - middles[1][1]) / (middles[0][1] - middles[1][1])
+    found = []
+    for foot, middle, share in zip(feet, middles, (left, 1.0 - left)):
+        X = frame_pose(model, q, foot.frame)
+        force = np.array([0.0, 0.0, share * weight])
+        torque = np.cross(np.array([c[0], middle[1], middle[2]]) - X[:3, 3], force)
+        found.append(np.concatenate([X[:3, :3].T @ force, X[:3, :3].T @ torque]))
+    return np.array(found)

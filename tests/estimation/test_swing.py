@@ -1,0 +1,187 @@
+"""The lateral swing in MuJoCo: wrenches against the simulator's contact forces, feet from files, refusals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from estimation_robots import sensed
+
+import freeflyer as ff
+from freeflyer.dynamics.closed.constraints import constraint_residual
+from freeflyer.estimation import (
+    Foot,
+    Servos,
+    Sway,
+    base_over_soles,
+    contact_model,
+    feet_in_file,
+    feet_of,
+    lateral_swing,
+)
+from freeflyer.estimation.contact import contact_wrenches
+from freeflyer.estimation.plant import plant
+from freeflyer.estimation.stance import grounded, lean, shared_weight, sole_points, standing
+from freeflyer.estimation.sway import offset_at, route
+from freeflyer.loops import LinkageError
+
+SHORT = Sway(amplitude=0.03, frequency=0.5, duration=5.1)
+
+
+def real(folder):
+    return sensed("kangaroo", folder), folder / "kangaroo" / "kangaroo.xml"
+
+
+@pytest.fixture(scope="module")
+def swung():
+    return lateral_swing(sensed("kangaroo_like"), sway=SHORT)
+
+
+def check_carried(r, closeness):
+    """Acceptance: 2 % of the weight, pressure inside the soles, and near the simulator's own contact forces."""
+    assert r.weight_error("simulator") < 0.005
+    for method in ("motors", "balanced"):
+        assert r.weight_error(method) < 0.02
+        assert r.inside(method) > 0.005
+        assert r.force_error(method)[1].max() < closeness[method] * r.weight
+    assert np.ptp(r.vertical("simulator")[r.settled :, 0]) > 0.2 * r.weight, "the weight goes from foot to foot"
+    assert np.abs(r.pelvis[:, 1] - r.pelvis[0, 1] - r.offset)[r.settled :].max() < 0.01
+
+
+def test_the_built_in_robot_swings_and_its_wrenches_are_those_of_the_simulator(swung):
+    check_carried(swung, {"motors": 0.01, "balanced": 0.15})
+    assert swung.force_error("motors")[0].max() < 0.2 * swung.force_error("balanced")[0].max(), "who counts on rest errs"
+    assert swung.center_error("motors")[1].max() < 0.003
+    assert swung.passive_error.max() < 0.01
+
+
+def test_the_real_robot_swings_from_its_own_file(models_folder):
+    s, path = real(models_folder)
+    r = lateral_swing(s, path, sway=replace(SHORT, frequency=0.4, duration=5.6))
+    check_carried(r, {"motors": 0.04, "balanced": 0.15})
+    assert r.gap.max() < 1e-4
+
+
+def test_errors_that_are_planted_show():
+    """A motor force of the wrong sign, or another weight, is far outside the acceptance."""
+    s = sensed("kangaroo_like")
+    feet = feet_of(s.model)
+    q = standing(s, feet, 0.05)
+    c = contact_model(s.model, q, feet)
+    y = np.linalg.lstsq(c.resultant, shared_weight(s.model, q, feet).ravel(), rcond=None)[0]
+    tau, weight = c.motors - c.A @ y, s.model.mass * 9.81
+
+    def carried(t):
+        return sum((X[:3, :3] @ w[:3])[2] for X, w in zip(c.poses, contact_wrenches(c, t).wrenches))
+
+    assert carried(tau) == pytest.approx(weight, rel=1e-9)
+    assert abs(carried(-tau) - weight) > 0.5 * weight
+    assert abs(carried(1.05 * tau) - weight) > 0.02 * weight
+    assert abs(carried(tau * np.where(np.arange(12) == 1, -1.0, 1.0)) - weight) > 0.1 * weight
+
+
+def test_feet_are_found_in_the_file(models_folder):
+    s, path = real(models_folder)
+    feet = feet_in_file(s.model, path)
+    assert [f.frame for f in feet] == ["left_ankle_roll", "right_ankle_roll"]
+    q = grounded(s.model, s.linkage.q, feet)
+    points = sole_points(s.model, q, feet)
+    np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-4)
+    for p in (points[:4], points[4:]):
+        np.testing.assert_allclose(np.sort(np.ptp(p[:, :2], axis=0)), [0.09, 0.21], atol=1e-3)
+
+
+def test_a_file_without_shapes_or_with_others_says_so(tmp_path, models_folder):
+    s, path = real(models_folder)
+    text = path.read_text()
+    (bare := tmp_path / "bare.xml").write_text(text.replace('type="box" group="3"', 'type="box" contype="0" conaffinity="0"'))
+    with pytest.raises(ff.InputError, match="no shapes that collide"):
+        feet_in_file(s.model, bare)
+    (round_ := tmp_path / "round.xml").write_text(text.replace('type="box" group="3"', 'type="capsule"'))
+    with pytest.raises(ff.InputError, match="is a capsule"):
+        feet_in_file(s.model, round_)
+    (broken := tmp_path / "broken.xml").write_text(text[:5000])
+    with pytest.raises(ff.FileError, match="does not read"):
+        feet_in_file(s.model, broken)
+
+
+def test_a_file_of_another_robot_is_refused(tmp_path, models_folder):
+    s, path = real(models_folder)
+    (heavy := tmp_path / "heavy.xml").write_text(path.read_text().replace('mass="15.2023"', 'mass="17"'))
+    with pytest.raises(ff.InputError, match="another robot"):
+        lateral_swing(s, heavy, sway=SHORT)
+    with pytest.raises(ff.InputError, match="other joints"):
+        plant(sensed("kangaroo_like").model, path, feet_of(sensed("kangaroo_like").model), (), np.zeros((1, 83)), Servos())
+
+
+def test_postures_keep_loops_soles_and_level():
+    s = sensed("kangaroo_like")
+    feet = feet_of(s.model)
+    way = route(s, feet, Sway())
+    assert np.abs(constraint_residual(s.model, way.q)).max() < 1e-8
+    ground = sole_points(s.model, way.start, feet)
+    for q in way.q:
+        np.testing.assert_allclose(sole_points(s.model, q, feet), ground, atol=1e-8)
+        np.testing.assert_allclose(q[3:7], way.start[3:7], atol=1e-12)
+    np.testing.assert_allclose(way.q[:, 1] - way.start[1], way.offsets, atol=1e-12)
+    assert ff.center_of_mass(s.model, way.start)[0] == pytest.approx(ground[:, 0].mean(), abs=1e-5)
+
+
+def test_the_base_is_found_over_its_soles_from_anywhere():
+    s = sensed("kangaroo_like")
+    feet = feet_of(s.model)
+    q = standing(s, feet, 0.05)
+    ground = sole_points(s.model, q, feet)
+    moved = ff.integrate(s.model, q, np.concatenate([[0.3, -0.2, 0.1, 0.4, -0.7, 2.0], np.zeros(s.model.nv - 6)]))
+    found, misfit = base_over_soles(s.model, moved, feet, ground)
+    assert misfit < 1e-12
+    np.testing.assert_allclose(ff.difference(s.model, q, found), 0.0, atol=1e-12)
+    with pytest.raises(ff.InputError, match="a place for each point"):
+        base_over_soles(s.model, q, feet, ground[:3])
+    line = [Foot("left_sole", np.outer([0.0, 0.1, 0.2], [1.0, 0.0, 0.0]))]
+    with pytest.raises(ff.InputError, match="on one line"):
+        base_over_soles(s.model, q, line, sole_points(s.model, q, line))
+
+
+def test_the_rate_of_the_offset_is_its_derivative():
+    t = np.linspace(0.5, 6.0, 400)
+    h = 1e-6
+    slope = (offset_at(t + h, Sway())[0] - offset_at(t - h, Sway())[0]) / (2 * h)
+    np.testing.assert_allclose(offset_at(t, Sway())[1], slope, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"sway": Sway(amplitude=0.4)}, "sway less|stroke|cannot take its base"),
+        ({"sway": Sway(amplitude=-0.1)}, "amplitude must be a positive"),
+        ({"sway": Sway(frequency=float("nan"))}, "frequency must be a positive"),
+        ({"sway": Sway(duration=2.0)}, "does not hold one sway"),
+        ({"sway": Sway(force_noise=-1.0)}, "0 or more"),
+        ({"servos": Servos(step=0.0007)}, "step must divide"),
+        ({"servos": Servos(loop_time=0.0005)}, "do not hold in MuJoCo"),
+        ({"servos": Servos(stiffness=0.0)}, "stiffness must be a positive"),
+        ({"feet": [Foot("left_soul", np.zeros((1, 3)))]}, "left_soul"),
+        ({"feet": []}, "no foot is given"),
+        ({"feet": [Foot("left_sole", np.array([[0.0, 0.0, 0.3]])), Foot("right_sole", np.zeros((1, 3)))]}, "is not on the floor"),
+        ({"servos": Servos(stiffness=2e3, damping=10.0)}, "falls in the simulator"),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments, words):
+    with pytest.raises(ff.FreeflyerError, match=words):
+        lateral_swing(sensed("kangaroo_like"), **arguments)
+
+
+def test_robots_that_do_not_stand_on_six_motors_a_foot(models_folder):
+    with pytest.raises(ff.InputError, match="free base"):
+        lateral_swing(sensed("battobot", models_folder), feet=[Foot("torso", np.zeros((1, 3)))])
+    s = sensed("kangaroo_like")
+    one = feet_of(s.model)[:1]
+    with pytest.raises(LinkageError, match="six a foot"):
+        standing(s, one, 0.05)
+    with pytest.raises(ff.InputError, match="between two feet"):
+        shared_weight(s.model, s.linkage.q, one)
+    feet = feet_of(s.model)
+    with pytest.raises(LinkageError, match=r"beyond its stroke|cannot take its base"):
+        lean(s, standing(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))
