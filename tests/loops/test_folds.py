@@ -103,6 +103,8 @@ def test_states_do_not_feel_their_neighbours():
         one, alone = step_closed(p, p.split.q[None], du[k : k + 1])
         assert alone[0] == fine[k]
         np.testing.assert_allclose(many[k], one[0], atol=1e-12)
+        alike = step_closed(p, np.repeat(p.split.q[None], 8, axis=0), np.repeat(du[k : k + 1], 8, axis=0))[0]
+        np.testing.assert_array_equal(alike, many[k][None].repeat(8, axis=0))
     assert not fine[4]
 
 

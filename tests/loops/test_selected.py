@@ -127,6 +127,28 @@ def test_motors_named_answer_alone(models_folder):
         selected_posture(model, ["left_spherical_foot_1"], np.zeros(3), motors=motors[:3])
 
 
+def test_other_motors_are_reckoned_with():
+    """An ankle feels the knee: its motors make up for what the leg's length does, in velocities and accelerations."""
+    model, rng = leg(), np.random.default_rng(4)
+    q, split = bent(leg()), linkage(leg())
+    joints, motors = ["left_ankle_pitch", "left_ankle_roll"], ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+    others, others_rates = 0.1 * rng.standard_normal((2, 4))
+    u, u_dot = np.zeros((2, 6))
+    columns = [int(np.flatnonzero(split.independent == model.joint(n).iv)[0]) for n in motors]
+    rest = np.setdiff1d(np.arange(6), columns)
+    u[rest], u_dot[rest] = others, others_rates
+    u[columns] = motor_velocities(model, q, joints, [0.3, -0.2], motors=motors, others=others)
+    u_dot[columns] = motor_accelerations(
+        model, q, joints, [0.3, -0.2], [1.0, 2.0], motors=motors, others=others, others_rates=others_rates
+    )
+    v, a = whole_motion(model, q, u, u_dot)
+    at = [model.joint(n).iv for n in joints]
+    np.testing.assert_allclose(v[at], [0.3, -0.2], atol=1e-12)
+    np.testing.assert_allclose(a[at], [1.0, 2.0], atol=1e-10)
+    alone = motor_velocities(model, q, joints, [0.3, -0.2], motors=motors)
+    assert np.abs(alone - u[columns]).max() > 1e-3
+
+
 def test_batches_are_rows():
     model, rng = leg(), np.random.default_rng(0)
     q = sweep(model, {"left_length_motor": [0.02, 0.06, 0.1], "left_yaw_motor": [0.0, 0.01]}).q
