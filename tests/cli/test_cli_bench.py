@@ -48,3 +48,37 @@ def test_the_document_holds_what_the_table_shows(tmp_path):
     assert result.exit_code == 0
     rows = json.loads((tmp_path / "bench.json").read_text())["data"]["robots"][0]["rows"]
     assert all(row["algorithm"] in result.stdout for row in rows)
+
+
+def test_a_closed_robot_has_constrained_rows_beside_both_peers(models_folder):
+    pytest.importorskip("pinocchio")
+    pytest.importorskip("mujoco")
+    result, data = run_json("bench", models_folder / "cassie" / "cassie.xml", "--peers", *QUICK)
+    assert result.exit_code == 0
+    (robot,) = data["robots"]
+    closed = robot["closed"]
+    assert (closed["nu"], closed["constraints"], closed["rank"], closed["notes"]) == (22, 12, 10, [])
+    rows = {row["quantity"]: row for row in closed["rows"]}
+    assert all(row["call"] > 0 and row["batch"] > 0 for row in rows.values())
+    for name in ("forward_dynamics", "constrained_forward_dynamics"):
+        assert [p["peer"].split()[0] for p in rows[name]["peers"]] == ["Pinocchio", "MuJoCo"]
+        assert all(p["difference"] < 1e-9 and p["call"] > 0 for p in rows[name]["peers"])
+    assert all(p["difference"] < 1e-5 for row in rows.values() for p in row["peers"])
+    gaps = [gap for _, gap in closed["softness"]]
+    assert gaps == sorted(gaps)
+    assert 1e-7 < gaps[0] < 1e-4
+
+
+def test_without_peers_closed_rows_are_ours_alone(tmp_path):
+    result = run("bench", "kangaroo_like", *QUICK, "--json", tmp_path / "bench.json")
+    assert result.exit_code == 0
+    closed = json.loads((tmp_path / "bench.json").read_text())["data"]["robots"][0]["closed"]
+    assert all(row["quantity"] in result.stdout for row in closed["rows"])
+    assert closed["constraints"] == 64
+    assert all(row["peers"] == [] for row in closed["rows"])
+
+
+def test_loops_that_peers_cannot_tie_are_named():
+    _, data = run_json("bench", "kangaroo_like", "--peers", *QUICK)
+    (note,) = data["robots"][0]["closed"]["notes"]
+    assert "left_yaw_pin" in note

@@ -33,7 +33,9 @@ PartsOption = Annotated[
 PlotOption = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw ratios and scaling.", show_default=False)
 ]
-PeersOption = Annotated[bool, typer.Option("--peers", help="Time Pinocchio beside us, in alternating blocks of calls.")]
+PeersOption = Annotated[
+    bool, typer.Option("--peers", help="Time Pinocchio (and MuJoCo, where loops are closed) beside us, in alternating blocks.")
+]
 
 
 def bench(
@@ -77,11 +79,10 @@ def _refuse_plot(path: Path) -> None:
 
 
 def _contestant(name: str, base: Any, loops: Path | None) -> Any:
-    from freeflyer.analysis.bench.robots import Contestant
+    from freeflyer.analysis.bench.robots import of_file
 
     robot = load_robot(name, base, loops)
-    urdf = robot.path if robot.path is not None and robot.path.suffix.lower() == ".urdf" else None
-    return Contestant(robot.model, urdf)
+    return of_file(robot.model, robot.path)
 
 
 def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress: Any) -> Bench:
@@ -96,7 +97,7 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
     if Part.robots in wanted:
         listed = named or contestants()
         timings = tuple(
-            time_robot(c.model, urdf=c.urdf, with_peer=peers, effort=effort, progress=progress) for c in listed
+            time_robot(c.model, urdf=c.urdf, mjcf=c.mjcf, with_peer=peers, effort=effort, progress=progress) for c in listed
         )
     grown = scaling(SIZES, peers, progress) if Part.scaling in wanted else ()
     start = start_times(NAMES, progress) if Part.start in wanted else None

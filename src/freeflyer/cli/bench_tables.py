@@ -8,6 +8,7 @@ from freeflyer.analysis.bench.results import Bench, Machine, RobotTimings, Scali
 from freeflyer.analysis.bench.scaling import ALGORITHMS, exponent
 from freeflyer.analysis.text import microseconds as us
 from freeflyer.analysis.text import visible
+from freeflyer.cli import bench_closed as closed
 from freeflyer.cli.output import table
 
 
@@ -17,6 +18,8 @@ def show(out: Any, result: Bench) -> None:
     for robot in result.robots:
         out.print(_robot(robot))
         out.print(_summary(robot), soft_wrap=True)
+        if robot.closed is not None:
+            closed.show(out, visible(robot.robot), robot.closed)
     if result.scaling:
         out.print(_scaling(result.scaling))
         out.print(_exponents(result.scaling), soft_wrap=True)

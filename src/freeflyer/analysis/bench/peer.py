@@ -63,8 +63,8 @@ class PeerState:
     tau: np.ndarray
 
 
-def peer_for(model: Any, urdf: Path | None, frame: str) -> Peer:
-    """Load the robot in Pinocchio, from its own URDF or one that we write, and map the coordinates by joint names."""
+def peer_for(model: Any, urdf: Path | None, frame: str, mjcf: Path | None = None) -> Peer:
+    """Load the robot in Pinocchio, from its own URDF or MJCF, or from a URDF of ours, and map coordinates by joint names."""
     try:
         import pinocchio as pin
     except ImportError:
@@ -74,7 +74,7 @@ def peer_for(model: Any, urdf: Path | None, frame: str) -> Peer:
     workspace = 2 * 4 * 8 * model.nv**3  # its Data holds four tensors of nv^3 numbers; a pool holds a second Data
     if workspace > LARGEST_WORKSPACE:
         raise NoPeerError(f"Pinocchio would allocate {workspace / 1e9:.1f} GB of workspace for {model.nv} velocities")
-    loaded = _load(pin, model, urdf)
+    loaded = _load(pin, model, urdf, mjcf)
     columns, pieces = _map(model, loaded)
     loaded.gravity.linear = np.array(model.gravity, dtype=float)
     loaded.armature = np.array(model.armature, dtype=float)[columns]
@@ -83,13 +83,15 @@ def peer_for(model: Any, urdf: Path | None, frame: str) -> Peer:
     return Peer(pin, loaded, loaded.createData(), loaded.getBodyId(frame), columns, pieces)
 
 
-def _load(pin: Any, model: Any, urdf: Path | None) -> Any:
+def _load(pin: Any, model: Any, urdf: Path | None, mjcf: Path | None) -> Any:
     bases = [j.kind for j in model.description.joints if j.parent == WORLD]
     floating = "free" in bases
     if floating and bases != ["free"]:
         raise NoPeerError("it has several roots")
     roots = (pin.JointModelFreeFlyer(),) if floating else ()
     try:
+        if mjcf is not None:
+            return pin.buildModelFromMJCF(str(mjcf))
         if urdf is not None:
             return pin.buildModelFromUrdf(str(urdf), *roots)
         with TemporaryDirectory() as folder:

@@ -51,6 +51,45 @@ class Timing:
 
 
 @dataclass(frozen=True)
+class PeerTiming:
+    """A peer beside one row: us a call (None: not timed), the largest difference relative to its largest entry, by what."""
+
+    peer: str
+    call: float | None
+    difference: float | None
+    means: str
+
+
+@dataclass(frozen=True)
+class ClosedTiming:
+    """One quantity of a closed robot: us a call, us a state in a batch on one thread; medians over interleaved blocks."""
+
+    quantity: str
+    call: float
+    batch: float
+    peers: tuple[PeerTiming, ...]
+
+
+@dataclass(frozen=True)
+class ClosedTimings:
+    """A robot with its loops closed: nu independent rates, `constraints` rows of that rank, open by `residual` (m, rad).
+
+    `softness`: pairs of a softness of MuJoCo's equalities (1 - impedance) and how far its accelerations then are from the
+    rigid ones, relative to the largest. `notes`: why peers are missing.
+    """
+
+    nu: int
+    constraints: int
+    rank: int
+    residual: float
+    batch_size: int
+    blocks: int
+    rows: tuple[ClosedTiming, ...]
+    softness: tuple[tuple[float, float], ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class RobotTimings:
     """All algorithms on one robot; medians over so many blocks. `note` says why there is no peer beside it."""
 
@@ -64,6 +103,7 @@ class RobotTimings:
     batch_blocks: int
     rows: tuple[Timing, ...]
     note: str | None
+    closed: ClosedTimings | None = None
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,11 @@ from freeflyer import robots
 
 @dataclass(frozen=True)
 class Contestant:
-    """A robot to time, and the URDF file it comes from, which a peer can read too."""
+    """A robot to time, and the URDF or MJCF file it comes from, which a peer can read too."""
 
     model: Any
     urdf: Path | None
+    mjcf: Path | None = None
 
 
 def contestants() -> Iterator[Contestant]:
@@ -37,7 +38,13 @@ def contestants() -> Iterator[Contestant]:
 def from_file(path: Path, **options: Any) -> Contestant:
     """A robot from a file; a URDF file is handed to the peer as it is."""
     model = ff.load(path, **options)
-    return Contestant(model, path if path.suffix.lower() == ".urdf" else None)
+    return of_file(model, path)
+
+
+def of_file(model: Any, path: Path | None) -> Contestant:
+    """A model and the file it was loaded from, if any."""
+    kind = "" if path is None else path.suffix.lower()
+    return Contestant(model, path if kind == ".urdf" else None, path if kind in (".xml", ".mjcf") else None)
 
 
 def example_urdf(name: str) -> Path | None:

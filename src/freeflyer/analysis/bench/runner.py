@@ -15,11 +15,12 @@ from freeflyer.analysis.bench import peer as peers
 from freeflyer.analysis.bench.algorithms import ALGORITHMS, BY_NAME, Algorithm, batch_call, outermost_frame, single_call
 from freeflyer.analysis.bench.clock import interleaved
 from freeflyer.analysis.bench.machine import usable_cores
-from freeflyer.analysis.bench.results import RobotTimings, Timing
+from freeflyer.analysis.bench.results import ClosedTimings, RobotTimings, Timing
 from freeflyer.analysis.states import States, random_states
 
 NAMES = tuple(algorithm.name for algorithm in ALGORITHMS)
 LARGEST_RESULT = 2**29  # bytes
+CLOSED_BATCH = 256  # states: a closed linkage costs tens of microseconds each
 Progress = Callable[[str], None]
 
 
@@ -58,10 +59,10 @@ def threads(count: int) -> Iterator[None]:
 
 
 def time_robot(
-    model: Any, *, urdf: Path | None = None, with_peer: bool = False, effort: Effort | None = None,
+    model: Any, *, urdf: Path | None = None, mjcf: Path | None = None, with_peer: bool = False, effort: Effort | None = None,
     algorithms: tuple[str, ...] = NAMES, progress: Progress = silent,
 ) -> RobotTimings:  # fmt: skip
-    """Time the algorithms on a model; `urdf` is the file the peer may read too, else one is written for it."""
+    """Time the algorithms on a model; `urdf` or `mjcf` is the file that peers may read too, else one is written for them."""
     effort = effort or Effort()
     effort = replace(
         effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, usable_cores())
@@ -70,7 +71,7 @@ def time_robot(
     peer, note = None, None
     if with_peer:
         try:
-            peer = peers.peer_for(model, urdf, frame)
+            peer = peers.peer_for(model, urdf, frame, mjcf)
         except peers.NoPeerError as error:
             note = f"no peer: {error}"
     rows = []
@@ -88,7 +89,17 @@ def time_robot(
         effort.batch_blocks,
         tuple(rows),
         note,
+        _closed(model, mjcf, with_peer, effort, progress) if model.constraint_rows[0] else None,
     )
+
+
+def _closed(model: Any, mjcf: Path | None, with_peer: bool, effort: Effort, progress: Progress) -> ClosedTimings:
+    from freeflyer.analysis.bench.closed.runner import time_closed
+
+    with threads(1):
+        return time_closed(
+            model, mjcf, with_peer, min(effort.batch, CLOSED_BATCH), effort.blocks, effort.block_seconds, progress
+        )
 
 
 def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer | None, effort: Effort) -> Timing:

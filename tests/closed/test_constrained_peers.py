@@ -1,0 +1,184 @@
+"""Constraint rows, drift, constrained accelerations and their derivatives against Pinocchio and MuJoCo, on real linkages.
+
+Where redundant rows are exact (Cassie, rank 10 of 12; a planar four-bar closed by a point) or absent (Battobot), accelerations
+agree to rounding. Kangaroo's file has rounded digits: its 84 rows have rank 60 and eight directions more with singular values
+of 1e-7, in which peers yield by as much as their regularisation lets them; there the bound is that of the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from closed_robots import shared
+from test_projected_derivatives import differences
+
+import freeflyer as ff
+from freeflyer import loops
+
+pytest.importorskip("pinocchio")
+pytest.importorskip("mujoco")
+
+from freeflyer.analysis.bench.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
+from freeflyer.analysis.bench.closed.pinocchio import PinocchioPeer, pinocchio_peer
+from freeflyer.analysis.bench.closed.runner import distance
+from freeflyer.analysis.bench.closed.state import ClosedState, closed_state
+
+IN = {"coordinates": "independent"}
+FOUR_BAR = """
+<mujoco><worldbody>
+ <body name="hull" pos="0 0 1" quat="0.9 0.1 -0.3 0.2"><freejoint name="float"/>
+  <inertial pos="0.1 0 0.05" mass="3" diaginertia="0.1 0.2 0.15"/>
+  <body name="crank" euler="0 0 70"><joint name="motor" axis="0 0 1"/>
+   <inertial pos="0.1 0 0.01" mass="1" diaginertia="0.01 0.02 0.02"/>
+   <body name="rod" pos="0.2 0 0" euler="0 0 -60"><joint name="pin" axis="0 0 1"/>
+    <inertial pos="0.2 0 0" mass="1" diaginertia="0.01 0.02 0.02"/><site name="end" pos="0.45 0 0"/></body></body>
+  <body name="rocker" pos="0.5 0 0" euler="0 0 95"><joint name="pivot" axis="0 0 1"/>
+   <inertial pos="0.1 0.02 0" mass="1" diaginertia="0.01 0.02 0.02"/><site name="eye" pos="0.3 0 0"/></body>
+ </body></worldbody>
+ <equality><connect name="tip" site1="end" site2="eye"/></equality>
+ <actuator><motor joint="motor"/></actuator></mujoco>
+"""
+NAMES = ("kangaroo", "cassie", "battobot")
+
+
+def read(folder: Path, name: str, written: Path) -> tuple[ff.Model, Path]:
+    """The robot and an MJCF file of it: its own, or one of ours."""
+    model, own = shared(folder, name), folder / name / f"{name}.xml"
+    if own.exists():
+        return model, own
+    path = written / f"{name}.xml"
+    ff.to_mjcf(model, path)
+    return model, path
+
+
+def pinocchio(folder: Path, name: str, written: Path) -> tuple[ff.Model, PinocchioPeer]:
+    model, path = read(folder, name, written)
+    return model, pinocchio_peer(model, path)
+
+
+def mujoco(folder: Path, name: str, written: Path) -> tuple[ff.Model, MujocoPeer]:
+    model, path = read(folder, name, written)
+    return model, mujoco_peer(model, path)
+
+
+def accelerations(model: ff.Model, s: ClosedState) -> np.ndarray:
+    return loops.constrained_forward_dynamics(model, s.q, s.v, s.tau)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tmp_path):
+    """Its Jacobian leaves out how the gap turns with frame a, so it is ours at closure only; its drift is ours anywhere."""
+    model, p = pinocchio(models_folder, name, tmp_path)
+    split = loops.linkage(model)
+    for amplitude in (0.0, 2e-3):
+        s = closed_state(model, 1, amplitude)
+        opened = np.abs(loops.constraint_residual(model, s.q)).max()
+        tolerance = 1e-12 + 30.0 * opened
+        assert distance(loops.constraint_jacobian(model, s.q), -p.back(np.array(p.jacobian_call(s)()))) < tolerance
+        assert distance(loops.constraint_bias(model, s.q, s.v), -p.drifts(s)) < 5e-12
+        M, h = p.equations(s, split.rows, split.dependent, split.independent)
+        assert distance(ff.mass_matrix(model, s.q, **IN), M) < tolerance
+        assert distance(ff.bias_forces(model, s.q, s.u, **IN), h) < tolerance
+
+
+@pytest.mark.parametrize(("name", "tolerance"), [("kangaroo", 3e-8), ("cassie", 1e-10), ("battobot", 1e-11)])
+def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, tmp_path):
+    model, p = pinocchio(models_folder, name, tmp_path)
+    s = closed_state(model, 2)
+    a = p.back(p.dynamics_call(s)())
+    assert distance(accelerations(model, s), a) < tolerance
+    kept = loops.linkage(model).independent
+    assert distance(ff.forward_dynamics(model, s.q, s.u, s.tau_u, **IN), a[kept]) < 3.0 * tolerance
+
+
+def test_kangaroo_s_digits_limit_the_agreement_off_its_posture(models_folder, tmp_path):
+    """A loose proximal solver follows fewer of the file's digits than a stiff one, which they lead away from the mechanism."""
+    model, p = pinocchio(models_folder, "kangaroo", tmp_path)
+    s = closed_state(model, 3, 2e-3)
+    ours = accelerations(model, s)
+    loose, stiff = (distance(ours, p.back(p.dynamics_call(s, mu)())) for mu in (1e-4, 1e-8))
+    assert loose < 3e-6
+    assert stiff > 100.0 * loose
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_derivatives_by_pinocchio(name, models_folder, tmp_path):
+    """Its derivatives hold v while q moves; ours hold u, so that v = G u moves along. Its regularisation enters in proportion;
+    on Battobot its derivatives by q miss differences of its own accelerations by 1e-6, ours by 3e-9."""
+    model, p = pinocchio(models_folder, name, tmp_path)
+    split = loops.linkage(model)
+    kept, s = split.independent, closed_state(model, 4)
+    tau = np.zeros(model.nv)
+    tau[kept] = s.tau_u
+    mu, tolerance = {"kangaroo": (1e-6, 1e-4), "cassie": (1e-8, 1e-6), "battobot": (1e-8, 3e-6)}[name]
+    by_q, by_v, by_tau = (p.square(x) for x in p.derivatives_call(replace(s, tau=tau), mu)()[:3])
+    G = p.map_of(loops.mapping_jacobian(model, s.q), split.dependent, kept)
+
+    def whole(e: np.ndarray) -> np.ndarray:
+        return loops.whole_motion(model, ff.integrate(model, s.q, e, **IN), s.u, s.u_dot)[0]
+
+    moving = differences(whole, len(kept), 2e-5 if name == "kangaroo" else 2e-4)
+    d = ff.forward_dynamics_derivatives(model, s.q, s.u, s.tau_u, **IN)
+    assert distance(d.dq, (by_q @ G + by_v @ moving)[kept]) < tolerance
+    assert distance(d.dv, (by_v @ G)[kept]) < tolerance
+    assert distance(d.dtau, by_tau[np.ix_(kept, kept)]) < tolerance
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_and_drift_by_mujoco(name, models_folder, tmp_path):
+    """Rows of points are R_WA ours with the other sign, their drift too, but for R's own turning; a weld's turns span the same."""
+    model, p = mujoco(models_folder, name, tmp_path)
+    for amplitude in (0.0, 2e-3):
+        s = closed_state(model, 5, amplitude)
+        J, gap, drift, equality = p.rows(s)
+        residual, bias = loops.constraint_residual(model, s.q), loops.constraint_bias(model, s.q, s.v)
+        ours, first = loops.constraint_jacobian(model, s.q), 0
+        tolerance = 1e-12 + 30.0 * np.abs(residual).max()
+        seen = 0
+        for loop in model.loops:
+            rows = np.arange(first, first + sum(loop.mask))
+            first = rows[-1] + 1
+            theirs = np.flatnonzero(equality == p.equality(loop.name))
+            point, linear = theirs[:3], rows[:3]
+            R = ff.frame_pose(model, s.q, loop.frame_a)[:3, :3]
+            w = ff.frame_velocity(model, s.q, s.v, loop.frame_a)[3:]
+            np.testing.assert_allclose(gap[point], -R @ residual[linear], atol=1e-14)
+            np.testing.assert_allclose(J[point], -R @ ours[linear], atol=tolerance)
+            turned = bias[linear] + 2.0 * np.cross(w, ours[linear] @ s.v)
+            np.testing.assert_allclose(drift[point], -R @ turned, atol=tolerance * max(1.0, np.abs(bias).max()))
+            if len(rows) == 6:
+                a, b = (np.linalg.qr(x[3:].T)[0] for x in (J[theirs], ours[rows]))
+                np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-10)
+            seen += len(theirs)
+        assert seen == len(equality) == model.constraint_rows[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "stiffest"), [("kangaroo", 3e-8, 1e-3), ("cassie", 1e-11, 1e-4), ("battobot", 1e-9, 0.1)]
+)
+def test_mujoco_s_accelerations_tend_to_ours_as_its_equalities_stiffen(name, limit, stiffest, models_folder, tmp_path):
+    """In proportion to softness; how fast, depends on how ill-conditioned J M^-1 J^T is. In the limit they are the same."""
+    model, p = mujoco(models_folder, name, tmp_path)
+    s = closed_state(model, 6)
+    ours = accelerations(model, s)
+    rigid, soft = p.rigid_limit(s)
+    gaps = np.array([distance(ours, a) for a in soft])
+    assert gaps[0] < stiffest
+    np.testing.assert_allclose(gaps[:2] / gaps[0], np.array(SOFTNESSES[:2]) / SOFTNESSES[0], rtol=0.05)
+    assert distance(ours, rigid) < limit
+
+
+def test_a_point_that_closes_a_planar_four_bar_is_redundant_in_one_row(tmp_path):
+    model = ff.load(FOUR_BAR)
+    split = loops.linkage(model)
+    assert (model.constraint_rows[0], split.rank) == (3, 2)
+    path = tmp_path / "four_bar.xml"
+    ff.to_mjcf(model, path)
+    s = closed_state(model, 7)
+    ours = accelerations(model, s)
+    p, m = pinocchio_peer(model, path), mujoco_peer(model, path)
+    assert distance(ours, p.back(p.dynamics_call(s)())) < 1e-10
+    assert distance(ours, m.rigid_limit(s)[0]) < 1e-10
