@@ -10,6 +10,7 @@ import freeflyer as ff
 from freeflyer.dynamics.closed.constraints import constraint_jacobian
 from freeflyer.estimation import (
     Foot,
+    closed_torques,
     contact_model,
     contact_wrenches,
     low_pass,
@@ -18,6 +19,7 @@ from freeflyer.estimation import (
     zero_moment_point,
 )
 from freeflyer.estimation.postures import random_postures
+from freeflyer.loops import project_velocity, whole_motion
 
 SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
 
@@ -70,6 +72,58 @@ def test_balanced_wrenches_carry_the_weight_whatever_the_motors_say(name, models
     np.testing.assert_allclose(np.sum(rotated, axis=0), [0.0, 0.0, weight], atol=1e-6 * weight)
     zmp = zero_moment_point(c, contact_wrenches(c, tau))
     np.testing.assert_allclose(zmp[:2], ff.center_of_mass(s.model, c.q)[:2], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
+def test_balanced_wrenches_are_the_least_squares_of_motors_over_the_base_s_null_space(name, models_folder):
+    _, c = posed(name, models_folder, 5)
+    tau = c.motors + np.random.default_rng(6).normal(0.0, 300.0, 12)
+    y0 = np.linalg.pinv(c.base_view) @ c.base
+    Z = np.linalg.svd(c.base_view)[2][6:].T
+    y = y0 + Z @ np.linalg.lstsq(c.A @ Z, c.motors - tau - c.A @ y0, rcond=None)[0]
+    found = contact_wrenches(c, tau, "balanced")
+    np.testing.assert_allclose(found.wrenches.ravel(), c.resultant @ y, atol=1e-6)
+    np.testing.assert_allclose(found.forces.ravel(), c.spread @ y, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
+def test_a_known_motion_counts(name, models_folder):
+    """Forces of the motion without contacts are those of `closed_torques`; bad motions are refused by name."""
+    s, c = posed(name, models_folder, 7)
+    rng = np.random.default_rng(8)
+    v, a = 0.3 * rng.standard_normal(s.model.nv), rng.standard_normal(s.model.nv)
+    v = project_velocity(s.model, c.q, v)
+    a = whole_motion(s.model, c.q, v[s.linkage.independent], a[s.linkage.independent])[1]
+    moving = contact_model(s.model, c.q, c.feet, v, a)
+    tau = closed_torques(s, c.q, v, a)
+    order = [s.model.joint(n).iv for n in s.model.actuated]
+    np.testing.assert_allclose(moving.motors, tau[order], atol=1e-6)
+    np.testing.assert_allclose(moving.base, tau[s.linkage.base], atol=1e-6)
+    np.testing.assert_array_equal(moving.A, c.A)
+    assert np.abs(moving.motors - c.motors).max() > 1.0
+    with pytest.raises(ff.InputError, match="a\\[3\\]"):
+        contact_model(s.model, c.q, c.feet, v, np.where(np.arange(s.model.nv) == 3, np.nan, a))
+    with pytest.raises(ff.InputError, match="one v"):
+        contact_model(s.model, c.q, c.feet, np.zeros((2, s.model.nv)))
+
+
+def test_other_points_of_the_same_foot_are_other_feet():
+    """What is remembered of feet is theirs: points changed in place count."""
+    s = sensed("kangaroo_like")
+    points = SOLE.copy()
+    feet = [Foot("left_sole", points), Foot("right_sole", SOLE)]
+    first = contact_model(s.model, s.linkage.q, feet)
+    points += [0.05, 0.0, 0.0]
+    second = contact_model(s.model, s.linkage.q, feet)
+    W = np.zeros((2, 6))
+    W[:, 2] = 200.0
+    tau = held(s, second, W)[0]
+    np.testing.assert_allclose(contact_wrenches(second, tau).wrenches, W, atol=1e-6)
+    assert np.abs(contact_wrenches(first, tau).forces - contact_wrenches(second, tau).forces).max() > 1.0
+    q = s.linkage.q.copy()
+    q[3:7] *= 1.1
+    with pytest.raises(ff.InputError, match="quaternion"):
+        contact_model(s.model, q, feet)
 
 
 def test_center_of_pressure_is_where_one_point_presses(models_folder):

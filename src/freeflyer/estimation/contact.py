@@ -6,13 +6,14 @@ The sought forces at points are those of the least sum of squares that explain t
 minimum norm. Wrenches of rigid feet span them, so only as many unknowns are solved for as the feet can feel: 12 for two
 soles, from 12 motors, whatever the number of points, and the wrenches do not depend on how points share them.
 `method="balanced"` also uses the six equations of the base, exactly: what the base needs, the feet give; motors then count
-by least squares of their forces.
+by least squares of their forces. Motions that are known (v, a) may stand in place of rest: the tree's inertia then counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,11 +22,10 @@ from freeflyer.dynamics.closed import refusals
 from freeflyer.dynamics.closed.closing import q_of_v
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import linkage
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError
+from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.feet import Foot, checked_feet, point_basis
 from freeflyer.estimation.sensing import block_lists
-from freeflyer.kernels import estimator as K
+from freeflyer.kernels import contact as K
 from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
@@ -34,24 +34,81 @@ DETERMINED = 1e-8  # smallest singular value of the motors' view of the feet, re
 
 
 @dataclass(frozen=True, eq=False)
-class ContactModel:
-    """What the posture q (nq,) says of the feet: the update before the estimation.
-
-    motors (n,): gravity forces at the motors, N or N m. A (n, k): motor forces for each unknown; base, base_view: the
-    same of the six base equations. spread (3c, k), resultant (6f, k): point forces and wrenches for each unknown.
-    poses (f, 4, 4): of the feet's frames.
-    """
+class Standing:
+    """What no posture changes. feet; blocks, places: lists for compiled code. spread (3c, k), resultant (6f, k): point forces
+    and wrenches for each unknown, flat. motors (n,), base (m,): their entries of v. rest (nv,): zeros."""
 
     model: Model
     feet: tuple[Foot, ...]
-    q: np.ndarray
-    motors: np.ndarray
-    A: np.ndarray
-    base: np.ndarray
-    base_view: np.ndarray
+    blocks: np.ndarray
+    places: np.ndarray
     spread: np.ndarray
     resultant: np.ndarray
-    poses: np.ndarray
+    motors: np.ndarray
+    base: np.ndarray
+    unknowns: int
+    rest: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ContactModel:
+    """What the posture q (nq,) says of the feet: the update before the estimation. update: all of it, as compiled code wrote it."""
+
+    standing: Standing
+    q: np.ndarray
+    update: np.ndarray
+
+    @property
+    def model(self) -> Model:
+        """The robot."""
+        return self.standing.model
+
+    @property
+    def feet(self) -> tuple[Foot, ...]:
+        """Its feet."""
+        return self.standing.feet
+
+    @property
+    def motors(self) -> np.ndarray:
+        """(n,): motor forces without contacts, N or N m: those of gravity, and of the motion where one was given."""
+        return self.update[: len(self.standing.motors)]
+
+    @property
+    def A(self) -> np.ndarray:
+        """(n, k): motor forces for each unknown."""
+        n, k = len(self.standing.motors), self.standing.unknowns
+        return self.update[n : n + n * k].reshape(n, k)
+
+    @property
+    def base(self) -> np.ndarray:
+        """(m,): what the base's equations ask of the contacts."""
+        at = self._base_at
+        return self.update[at : at + len(self.standing.base)]
+
+    @property
+    def base_view(self) -> np.ndarray:
+        """(m, k): what each unknown gives to them."""
+        m, k, at = len(self.standing.base), self.standing.unknowns, self._base_at
+        return self.update[at + m : at + m + m * k].reshape(m, k)
+
+    @property
+    def poses(self) -> np.ndarray:
+        """(f, 4, 4): of the feet's frames."""
+        return self.update[-16 * len(self.feet) :].reshape(-1, 4, 4)
+
+    @property
+    def spread(self) -> np.ndarray:
+        """(3c, k): point forces for each unknown."""
+        return self.standing.spread.reshape(-1, self.standing.unknowns)
+
+    @property
+    def resultant(self) -> np.ndarray:
+        """(6f, k): wrenches for each unknown."""
+        return self.standing.resultant.reshape(-1, self.standing.unknowns)
+
+    @property
+    def _base_at(self) -> int:
+        return len(self.standing.motors) * (1 + self.standing.unknowns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,57 +120,101 @@ class ContactEstimate:
     forces: np.ndarray
 
 
-@of_model
-def contact_model(model: Model, q: ArrayLike, feet: Sequence[Foot] | None = None) -> ContactModel:
-    """Gravity and the feet as motors and base feel them at q (nq,). Feet: those named `..._sole` if None."""
-    x = np.array(row(model, "q", q, "q"), order="C")
-    if x.ndim != 1:
-        raise InputError(f"contact_model takes one posture (nq = {model.nq},), got shape {x.shape}", shape=x.shape)
-    check_configuration(model, "q", x, "q")
+_standing: WeakKeyDictionary[Model, dict[object, Standing]] = WeakKeyDictionary()
+
+
+def standing_on(model: Model, feet: Sequence[Foot] | None = None) -> Standing:
+    """The robot on these feet, on those named `..._sole` if None; remembered for each model and set of feet."""
+    known = _standing.setdefault(model, {})
+    try:
+        key = None if feet is None else tuple((f.frame, f.points.shape, f.points.tobytes()) for f in feet)
+        if key in known:
+            return known[key]
+    except (AttributeError, TypeError):  # points that are no array: checked below
+        return _made(model, feet)
+    made = _made(model, feet)
+    if len(known) > 16:
+        known.clear()
+    known[key] = made
+    return made
+
+
+def _made(model: Model, feet: Sequence[Foot] | None) -> Standing:
     if not model.description.actuated:
         raise InputError(f"{model.name!r} does not say which joints have motors: nothing tells what its feet feel")
     standing = checked_feet(model, feet)
     split = linkage(model)
     acting = np.array([model.joint(n).iv for n in model.actuated], dtype=np.int64)
-    blocks = block_lists(split, acting, q_of_v(model))
-    frames = np.array([len(standing), *(model.frame(f.frame) for f in standing)], np.int64)
-    handed = np.empty((1 + 6 * len(standing)) * model.nv)
-    quality = K.held_forces_of(model.handle, blocks, frames, x, handed)
-    if not quality > 0.0:
-        ranked = [b for b in split.blocks if b.rank]
-        raise refusals.singular_posture(model, ranked[round(-1.0 - quality)].loops, np.empty(0, np.int64))
-    forces = handed.reshape(-1, model.nv)
     bases = [point_basis(np.asarray(f.points, dtype=float)) for f in standing]
     spread, resultant = _diagonal([b[0] for b in bases]), _diagonal([b[1] for b in bases])
-    view = forces[1:].T @ resultant
-    return ContactModel(
-        model, standing, x, forces[0, acting].copy(), np.ascontiguousarray(view[acting]), forces[0, split.base],
-        view[split.base], spread, resultant, np.array([frame_pose(model, x, f.frame) for f in standing]),
+    base, unknowns = np.asarray(split.base, dtype=np.int64), spread.shape[1]
+    frames = [model.frame(f.frame) for f in standing]
+    places = np.array([len(standing), len(acting), len(base), unknowns, *frames, *acting, *base], np.int64)
+    return Standing(
+        model, standing, block_lists(split, acting, q_of_v(model)), places, spread.reshape(-1), resultant.reshape(-1), acting,
+        base, unknowns, np.zeros(model.nv),
     )  # fmt: skip
+
+
+@of_model
+def contact_model(
+    model: Model, q: ArrayLike, feet: Sequence[Foot] | None = None, v: ArrayLike | None = None, a: ArrayLike | None = None
+) -> ContactModel:
+    """What motors and base feel at q (nq,): gravity, the feet, and the motion v, a (nv,) of the tree where it is known.
+
+    Feet: those named `..._sole` if None. Errors: InputError for wrong shapes, numbers and feet; LinkageError in singular
+    postures.
+    """
+    s = standing_on(model, feet)
+    if type(q) is np.ndarray and q.shape == (model.nq,) and q.dtype == np.float64:
+        x = q.copy()
+    else:
+        x = np.array(row(model, "q", q, "q"), order="C")
+        if x.ndim != 1:
+            raise InputError(f"contact_model takes one posture (nq = {model.nq},), got shape {x.shape}", shape=x.shape)
+    u, w = _motion(s, "v", v), _motion(s, "a", a)
+    n, m, k = len(s.motors), len(s.base), s.unknowns
+    out = np.empty((n + m) * (1 + k) + 16 * len(s.feet))
+    quality = K.contact_update_of(model.handle, s.blocks, s.places, s.resultant, x, u, w, out)
+    if not quality > 0.0:
+        for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
+            check_configuration(model, name, y, letter)
+        ranked = [b for b in linkage(model).blocks if b.rank]
+        raise refusals.singular_posture(model, ranked[max(round(-1.0 - quality), 0)].loops, np.empty(0, np.int64))
+    return ContactModel(s, x, out)
+
+
+def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
+    if x is None:
+        return s.rest
+    y = np.ascontiguousarray(row(s.model, name, x, "v"))
+    if y.ndim != 1:
+        raise InputError(f"contact_model takes one {name} (nv = {s.model.nv},), got shape {y.shape}", shape=y.shape)
+    return y
 
 
 def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "motors") -> ContactEstimate:
     """The wrenches that explain the motors' forces tau (n,), in the order of `model.actuated`. Errors: LinkageError where
     they do not tell the wrenches; InputError for wrong shapes and numbers."""
-    c = contacts
+    c, s = contacts, contacts.standing
     t = tau if type(tau) is np.ndarray and tau.dtype == np.float64 and tau.flags.c_contiguous else real_array("tau", tau).copy()
-    n, k = c.A.shape
+    n, k, points = len(s.motors), s.unknowns, s.spread.size // s.unknowns
     if t.shape != (n,):
         raise InputError(f"tau has shape {t.shape}, expected ({n},): a force for each of {refusals.listed(c.model.actuated)}")
-    forces, wrenches = np.empty((c.spread.shape[0] // 3, 3)), np.empty((len(c.feet), 6))
+    answer, ratio = np.empty(points + 6 * len(s.feet)), 0.0
     if method == "motors" and n == k:
-        ratio = K.contact_solve(
-            c.A.reshape(-1), c.spread.reshape(-1), c.resultant.reshape(-1), c.motors, t, forces.reshape(-1), wrenches.reshape(-1)
-        )
-        if ratio > 0.0 and np.isfinite(wrenches).all():
-            return ContactEstimate(wrenches, forces)
+        ratio = K.told_by_motors(s.places, c.update, s.spread, s.resultant, t, answer)
+    elif method == "balanced" and len(s.base):
+        ratio = K.balanced_with_base(s.places, c.update, s.spread, s.resultant, t, answer)
+    if ratio > 0.0:
+        return ContactEstimate(answer[points:].reshape(-1, 6), answer[:points].reshape(-1, 3))
     if not np.isfinite(t).all():
         at = int(np.flatnonzero(~np.isfinite(t))[0])
         raise InputError(f"tau[{at}] (joint {c.model.actuated[at]!r}) is {t[at]}: every entry must be finite")
     if method == "motors":
         y = _told_by_motors(c, c.motors - t)
     elif method == "balanced":
-        y = _balanced(c, c.motors - t)
+        raise _unbalanced(c)
     else:
         raise InputError(f"method must be 'motors' or 'balanced', got {method!r}", method=method)
     return ContactEstimate((c.resultant @ y).reshape(-1, 6), (c.spread @ y).reshape(-1, 3))
@@ -124,18 +225,13 @@ def _told_by_motors(c: ContactModel, b: np.ndarray) -> np.ndarray:
     y, _, _, values = np.linalg.lstsq(c.A, b, rcond=None)
     if values[-1] <= DETERMINED * values[0]:
         raise _undetermined(c)
-    return y
+    return np.asarray(y)
 
 
-def _balanced(c: ContactModel, b: np.ndarray) -> np.ndarray:
+def _unbalanced(c: ContactModel) -> FreeflyerError:
     if not len(c.base):
-        raise InputError(f"the base of {c.model.name!r} is fixed: it has no equations to use; take method='motors'")
-    k, m = c.A.shape[1], len(c.base)
-    values = np.linalg.svd(np.vstack([c.A, c.base_view]), compute_uv=False)
-    if len(values) < k or values[-1] <= DETERMINED * values[0] or np.linalg.matrix_rank(c.base_view) < m:
-        raise _undetermined(c)
-    K_ = np.block([[c.A.T @ c.A, c.base_view.T], [c.base_view, np.zeros((m, m))]])
-    return np.linalg.solve(K_, np.concatenate([c.A.T @ b, c.base]))[:k]
+        return InputError(f"the base of {c.model.name!r} is fixed: it has no equations to use; take method='motors'")
+    return _undetermined(c)
 
 
 def _undetermined(c: ContactModel) -> LinkageError:

@@ -11,6 +11,7 @@ measured joints where their encoders will be a step later; alpha closes the loop
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 
 ALPHA, BETA = 1.0, 1000.0  # 1/s, papers/000
-MARGIN = 0.02  # of a stroke: how far beyond its limits an encoder may read
 BOUNDED = 2.0  # alpha dt and beta dt beyond this make the corrections grow from step to step
 
 
@@ -76,9 +76,11 @@ def step(
         q, x, dx, lead = _broadcast(s, q, positions, rates)
         count = int(np.prod(lead))
     q_next, v, quality = np.empty(count * nq), np.empty(count * nv), np.empty(count)
-    K.passive_range(s.model.handle, s.blocks, q.reshape(-1), x.reshape(-1), dx.reshape(-1), gains, q_next, v, quality, count)
-    least = quality.min(initial=1.0)  # type: ignore[call-overload]
-    if not (least > 0.0 and _within(s, x) and np.isfinite(q_next).all()):
+    K.passive_range(
+        s.model.handle, s.blocks, s.readable, q.reshape(-1), x.reshape(-1), dx.reshape(-1), gains, q_next, v, quality, count
+    )  # fmt: skip
+    least = quality[0] if count == 1 else quality.min(initial=1.0)  # type: ignore[call-overload]
+    if not least > 0.0:
         _refuse(s, q, x, dx, quality)
     if not lead:
         return PassiveState(q_next, v, float(quality[0]))
@@ -100,6 +102,7 @@ def given(robot: Model | Sensors) -> Sensors:
     raise InputError(f"expected a Model or Sensors (freeflyer.estimation.sensors), got {type(robot).__name__}")
 
 
+@lru_cache(maxsize=64)
 def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
     for name, x in (("alpha", alpha), ("beta", beta)):
         if not (isinstance(x, int | float | np.floating) and 0.0 <= x < np.inf):
@@ -136,20 +139,10 @@ def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarr
     return (*full, lead)  # type: ignore[return-value]
 
 
-def _within(s: Sensors, x: np.ndarray) -> bool:
-    margin = MARGIN * (s.upper - s.lower) if np.isfinite(s.upper).all() and np.isfinite(s.lower).all() else _margins(s)
-    return bool((x >= s.lower - margin).all() and (x <= s.upper + margin).all())
-
-
-def _margins(s: Sensors) -> np.ndarray:
-    span = s.upper - s.lower
-    return np.where(np.isfinite(span), MARGIN * np.where(np.isfinite(span), span, 0.0), 0.0)
-
-
 def check_strokes(s: Sensors, x: np.ndarray) -> None:
     """InputError for the first measured position (..., n) that lies beyond its joint's limits."""
-    margin = _margins(s)
-    wrong = np.argwhere((x < s.lower - margin) | (x > s.upper + margin))
+    lowest, highest = s.readable.reshape(2, -1)
+    wrong = np.argwhere((x < lowest) | (x > highest))
     if len(wrong):
         at = tuple(int(k) for k in wrong[0])
         k = at[-1]
@@ -170,6 +163,6 @@ def _refuse(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, quality: n
     check_strokes(s, x)
     blocks = [b for b in s.linkage.blocks if b.rank]
     worst = float(quality.min())
-    if worst < 0.0:
+    if worst <= -1.0:
         raise refusals.singular_posture(s.model, blocks[round(-1.0 - worst)].loops, np.empty(0, np.int64))
     raise LinkageError(f"the passive state of {s.model.name!r} cannot be told there: the estimate is not finite")

@@ -19,6 +19,7 @@ from freeflyer.kernels import estimator as K
 from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
 
+MARGIN = 0.02  # of a stroke: how far beyond its limits an encoder may read
 STILL = 1e-9  # rad or m a rad or m: who moves others by less moves nothing
 
 
@@ -29,6 +30,7 @@ class Sensors:
     names: measured joints, in the order of their measurements. coordinates (n,): their entries of v; positions (n,): of q.
     lower, upper (n,): their limits. still: joints that nothing moves (declared rigid, or turning idly about themselves).
     passive (m,): entries of v that follow through the loops. blocks: what compiled code knows of the sub-mechanisms.
+    readable (2 n,): lower, then upper ends of what encoders may read: the limits and a margin.
     """
 
     model: Model
@@ -41,6 +43,7 @@ class Sensors:
     still: tuple[str, ...]
     passive: np.ndarray
     blocks: np.ndarray
+    readable: np.ndarray
 
 
 _known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], Sensors]] = WeakKeyDictionary()
@@ -109,10 +112,17 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
             joints=tuple(moving),
         )  # fmt: skip
     still = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
+    lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
     return Sensors(
-        model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(model.position_lower[coordinates]),
-        frozen(model.position_upper[coordinates]), still, split.dependent, frozen(block_lists(split, coordinates, place)),
+        model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), still,
+        split.dependent, frozen(block_lists(split, coordinates, place)), frozen(_readable(lower, upper)),
     )  # fmt: skip
+
+
+def _readable(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    margin = MARGIN * np.subtract(upper, lower, out=np.zeros(len(lower)), where=bounded)
+    return np.concatenate([lower - margin, upper + margin])
 
 
 def _moving(model: Model, split: Linkage, left: list[int], owner: tuple[str, ...]) -> list[str]:

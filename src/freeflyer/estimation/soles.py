@@ -12,6 +12,7 @@ from freeflyer.dynamics.closed.linkage import linkage
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import FileError, InputError
 from freeflyer.estimation.feet import Foot
+from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
 
 LOWEST = 0.01  # m above the lowest point of all: what still stands
@@ -19,6 +20,7 @@ EDGE = 1e-3  # m above a shape's own lowest point: what is its sole
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
+@of_model
 def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Foot, ...]:
     """Feet of the model from the MJCF file that it was read from: a Foot for each link that stands there.
 
@@ -26,9 +28,9 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Foot, ...]
     and lie within 1 cm of the lowest of all. Frames are links; points lie on the shapes. Errors: InputError where no box
     or sphere collides, or another shape is the lowest; FileError for files that MuJoCo refuses.
     """
+    q = linkage(model).q
     mujoco, spec = open_spec(path)
     mj = compiled(spec, path)
-    q = linkage(model).q
     points: dict[str, list[np.ndarray]] = {}
     for g in range(mj.ngeom):
         body = mj.body(mj.geom_bodyid[g]).name

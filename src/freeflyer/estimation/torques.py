@@ -21,14 +21,23 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     actuators' forces, at the base what contacts must give.
     """
     s = given(robot)
-    x, u, w = (np.array(row(s.model, n, y, k), order="C") for n, y, k in (("q", q, "q"), ("v", v, "v"), ("a", a, "v")))
+    x, u = _given(s.model, "q", q, "q"), _given(s.model, "v", v, "v")
+    w = np.array(_given(s.model, "a", a, "v"))
     if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:
         raise InputError(f"closed_torques takes one state, got shapes q {x.shape}, v {u.shape}, a {w.shape}")
     tau = np.empty(s.model.nv)
     quality = K.closed_torques_of(s.model.handle, s.blocks, x, u, w, tau)
-    if not (quality > 0.0 and np.isfinite(tau).all()):
+    if not quality > 0.0:
         for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
             check_configuration(s.model, name, y, letter)
         blocks = [b for b in s.linkage.blocks if b.rank]
         raise refusals.singular_posture(s.model, blocks[round(-1.0 - quality)].loops, np.empty(0, np.int64))
     return tau
+
+
+def _given(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
+    """x as a contiguous array of float64, itself where it is one."""
+    shape = (model.nq if letter == "q" else model.nv,)
+    if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == shape and x.flags.c_contiguous:
+        return x
+    return np.ascontiguousarray(row(model, name, x, letter))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel, released
 from freeflyer.kernels.configuration import integrate
-from freeflyer.kernels.frames import BODY, frame_jacobian
-from freeflyer.kernels.layout import N_Q, N_ROWS, N_V
-from freeflyer.kernels.loops import constraint_bias, constraints
+from freeflyer.kernels.entry import finite
+from freeflyer.kernels.kinematics import kinematics_workspace
+from freeflyer.kernels.layout import FREE_AT, N_BODIES, N_Q, N_ROWS, N_V
+from freeflyer.kernels.loops import bias_of, constraints, constraints_of
 from freeflyer.kernels.memory import (
     load,
     load_int,
@@ -23,6 +24,7 @@ from freeflyer.kernels.memory import (
     store_row,
     workspace,
 )
+from freeflyer.kernels.motions import MOVING, moving
 from freeflyer.kernels.rnea import rnea
 
 # blocks: header, records, lists. Measured coordinates: entries of v, and of q, in the order of the measurements
@@ -32,6 +34,7 @@ BLOCK_INTS = 4
 SIZE, OTHERS, COORDINATES_AT, ROWS_AT = 0, 1, 2, 3
 ALPHA, BETA, STEP = 0, 1, 2  # gains
 SINGULAR = 1e-9  # smallest pivot, relative to the largest
+REFUSED = -0.5  # a measurement beyond its limits, or numbers that are not finite
 
 
 @inlined
@@ -174,16 +177,31 @@ def passive_step(topology, parameters, blocks, q, positions, rates, gains, q_nex
     return worst
 
 
+@inlined
+def within(x, limits, n):
+    """Whether the first n numbers of x lie between those of limits and the n numbers behind them."""
+    inside = True
+    for k in range(n):
+        inside = inside and load(limits, k) <= load(x, k) and load(x, k) <= load(limits, n + k)
+    return inside
+
+
 @released
-def passive_range(handle, blocks, q, positions, rates, gains, q_next, v, quality, count):
-    """`passive_step` for `count` states; arrays are flat, quality (count,) holds what the steps answer."""
+def passive_range(handle, blocks, limits, q, positions, rates, gains, q_next, v, quality, count):
+    """`passive_step` for `count` states; arrays are flat, quality (count,) holds what the steps answer, or REFUSED where
+    positions are not within limits (2 n,), lower then upper ones, or the answer is not finite."""
     topology, parameters = model_arrays(handle)
     nq, nv, n = load_int(topology, N_Q), load_int(topology, N_V), load_int(blocks, N_MEASURED)
     for s in range(count):
-        worst = passive_step(
-            topology, parameters, blocks, q[nq * s : nq * (s + 1)], positions[n * s : n * (s + 1)],
-            rates[n * s : n * (s + 1)], gains, q_next[nq * s : nq * (s + 1)], v[nv * s : nv * (s + 1)],
-        )  # fmt: skip
+        x, after = positions[n * s : n * (s + 1)], q_next[nq * s : nq * (s + 1)]
+        worst = REFUSED
+        if within(x, limits, n):
+            worst = passive_step(
+                topology, parameters, blocks, q[nq * s : nq * (s + 1)], x, rates[n * s : n * (s + 1)], gains, after,
+                v[nv * s : nv * (s + 1)],
+            )  # fmt: skip
+            if worst > 0.0 and not finite(after, nq):
+                worst = REFUSED
         store(quality, s, worst)
     return 0
 
@@ -194,8 +212,11 @@ def closed_torques(topology, parameters, blocks, q, v, a, tau):
     (28), (29) without contacts."""
     nv, n_rows = load_int(topology, N_V), load_int(topology, N_ROWS)
     residual, J, bias = workspace(q, n_rows), workspace(q, n_rows * nv), workspace(q, n_rows)
-    constraints(topology, parameters, q, residual, J)
-    constraint_bias(topology, parameters, q, v, bias)
+    to = load_int(topology, FREE_AT)
+    known = kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1))
+    constraints_of(topology, parameters, q, known, residual, J)
+    moving(topology, known, v, to)
+    bias_of(topology, parameters, q, v, known, to, bias)
     for k in range(n_rows):
         store(bias, k, -load(bias, k))
     work, unused = elimination_workspace(blocks, q, 2), workspace(q, nv)
@@ -210,64 +231,9 @@ def closed_torques(topology, parameters, blocks, q, v, a, tau):
 
 @released
 def closed_torques_of(handle, blocks, q, v, a, tau):
-    """`closed_torques`, by a model's handle."""
+    """`closed_torques`, by a model's handle; REFUSED where the answer is not finite."""
     topology, parameters = model_arrays(handle)
-    return closed_torques(topology, parameters, blocks, q, v, a, tau)
-
-
-@kernel
-def held_forces(topology, parameters, blocks, frames, q, forces):
-    """forces (1 + 6 n, nv): gravity forces, then the rows of the n frames' Jacobians (body axes), all handed over."""
-    nv, n_rows, count = load_int(topology, N_V), load_int(topology, N_ROWS), load_int(frames, 0)
-    residual, J, zero = workspace(q, n_rows), workspace(q, n_rows * nv), workspace(q, nv)
-    for j in range(nv):
-        store(zero, j, 0.0)
-    one = workspace(q, nv)
-    rnea(topology, parameters, q, zero, zero, one)
-    for j in range(nv):
-        store(forces, j, load(one, j))
-    six = workspace(q, 6 * nv)
-    for f in range(count):
-        frame_jacobian(topology, parameters, q, load_int(frames, 1 + f), BODY, six)
-        for k in range(6 * nv):
-            store(forces, (1 + 6 * f) * nv + k, load(six, k))
-    if n_rows == 0:
-        return 1.0
-    constraints(topology, parameters, q, residual, J)
-    return hand_over(blocks, J, nv, forces, 1 + 6 * count, elimination_workspace(blocks, q, 1 + 6 * count))
-
-
-@released
-def held_forces_of(handle, blocks, frames, q, forces):
-    """`held_forces`, by a model's handle."""
-    topology, parameters = model_arrays(handle)
-    return held_forces(topology, parameters, blocks, frames, q, forces)
-
-
-@released
-def contact_solve(A, spread, resultant, free, tau, forces, wrenches):
-    """Contact forces and wrenches from (46): A y = free - tau, forces = spread y, wrenches = resultant y; the ratio of pivots.
-
-    A (n, n) and the others are flat; n is the length of tau.
-    """
-    n, count, six = tau.size, forces.size, wrenches.size
-    width = row_width(tau, n + 1)
-    work = workspace(tau, n * width)
-    clear_rows(work, n * width)
-    for i in range(n):
-        for k in range(n):
-            store(work, width * i + k, load(A, n * i + k))
-        store(work, width * i + n, load(free, i) - load(tau, i))
-    ratio = eliminate(work, n, width)
-    if ratio > 0.0:
-        for i in range(count):
-            total = 0.0
-            for k in range(n):
-                total += load(spread, n * i + k) * load(work, width * k + n)
-            store(forces, i, total)
-        for i in range(six):
-            total = 0.0
-            for k in range(n):
-                total += load(resultant, n * i + k) * load(work, width * k + n)
-            store(wrenches, i, total)
-    return ratio
+    worst = closed_torques(topology, parameters, blocks, q, v, a, tau)
+    if worst > 0.0 and not finite(tau, load_int(topology, N_V)):
+        worst = REFUSED
+    return worst
