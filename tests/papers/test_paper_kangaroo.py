@@ -9,7 +9,7 @@ from robots_on_disk import example, needs_examples
 import freeflyer as ff
 from freeflyer.errors import InputError
 from freeflyer.papers import kangaroo
-from freeflyer.papers.kangaroo import comparison, mechanisms, robots, transmissions, workspace
+from freeflyer.papers.kangaroo import comparison, flight, mechanisms, robots, transmissions, workspace
 
 
 def quiet(text):
@@ -21,6 +21,7 @@ def small(monkeypatch):
     monkeypatch.setattr(workspace, "PER_AXIS", 7)
     monkeypatch.setattr(transmissions, "SAMPLES", 13)
     monkeypatch.setattr(comparison, "LENGTHS", (0.01,))
+    monkeypatch.setattr(flight, "DURATION", 0.2)
 
 
 def test_everything_on_our_own_robot(small):
@@ -30,7 +31,8 @@ def test_everything_on_our_own_robot(small):
     assert any("%" in text for text in said)
     tables = kangaroo.REPRODUCTION.tables(result)
     titles = " ".join(t.title for t in tables)
-    for word in ("Table I:", "Table II", "Table III", "Fig 5"):
+    assert all(r.drift < 1e-6 and r.flown == pytest.approx(0.2) for r in result.parts["flight"])
+    for word in ("free flight", "Table I:", "Table II", "Table III", "Fig 5"):
         assert word in titles
     assert "our own dimensions" in tables[0].note
     assert all(len(row) == len(t.columns) for t in tables for row in t.rows)

@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from freeflyer.analysis.facts import Overview, overview
     from freeflyer.analysis.fall import FallStudy, free_fall
     from freeflyer.analysis.findings import Finding
+    from freeflyer.analysis.flight import Flight, free_flight, middle_posture
     from freeflyer.analysis.laws import Identity, identities
     from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
     from freeflyer.analysis.reporting import Report, report, write_report
 
 __all__ = [
-    "Check", "Conditioning", "FallStudy", "Finding", "Gap", "Identity", "Matrices", "Overview", "Report", "check",
-    "check_description", "conditioning", "free_fall", "identities", "loop_gaps", "matrices", "overview", "report",
+    "Check", "Conditioning", "FallStudy", "Finding", "Flight", "Gap", "Identity", "Matrices", "Overview", "Report", "check",
+    "check_description", "conditioning", "free_fall", "free_flight", "identities",
+    "loop_gaps", "matrices", "middle_posture", "overview", "report",
     "write_report",
 ]  # fmt: skip
 
@@ -27,6 +29,7 @@ _HOMES = {  # loaded on first use, so that the command line's help does not wait
     "facts": ("Overview", "overview"),
     "fall": ("FallStudy", "free_fall"),
     "findings": ("Finding",),
+    "flight": ("Flight", "free_flight", "middle_posture"),
     "laws": ("Identity", "identities"),
     "postures": ("Conditioning", "Matrices", "conditioning", "matrices"),
     "reporting": ("Report", "report", "write_report"),

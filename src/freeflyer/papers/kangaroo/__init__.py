@@ -21,6 +21,7 @@ PARTS = {
     "regions": "freeflyer.papers.kangaroo.regions",  # Figs 7 and 11
     "transmissions": "freeflyer.papers.kangaroo.transmissions",  # Figs 12 to 15
     "comparison": "freeflyer.papers.kangaroo.comparison",  # Table III
+    "flight": "freeflyer.papers.kangaroo.flight",  # energy of the closed model, which the paper does not show
 }
 
 OWN_DIMENSIONS = (

@@ -1,0 +1,140 @@
+"""Free flight without gravity, loops closed: energy and angular momentum stay, whatever the linkage does.
+
+Steps are those of `integrators.rk4` (order 4, commutator-free) in independent velocities; dependent joints follow by Newton
+steps. Motors are free, or held by springs about where they start: tau = -k (q - q0) makes their energy part of the total.
+Without springs the linkage unfolds until it meets a singular posture, which ends the flight; slower spins take longer to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import freeflyer as ff
+from freeflyer import loops
+from freeflyer.dynamics.integrators import rk4
+from freeflyer.errors import InputError
+
+AXIS = np.array([0.5, 0.4, -0.3])  # of the spin, in the base's axes; no principal axis of any robot
+
+
+@dataclass(frozen=True)
+class Flight:
+    """time (n,) s; energy (n,) J, kinetic and springs'; momentum (n, 6) about the centre of mass, world axes, N s and N m s.
+
+    step (s) and stiffness (N/m or N m/rad) as asked for. turned (rad): by how much the base has turned in all. motors
+    (m,): the range that each motor went through, m or rad; joints: the largest of all other joints' ranges, m or rad. gap:
+    the largest opening of a loop at the end. stopped: why the flight ended early, or None.
+    """
+
+    time: np.ndarray
+    energy: np.ndarray
+    kinetic: np.ndarray
+    momentum: np.ndarray
+    step: float
+    stiffness: float
+    turned: float
+    motors: np.ndarray
+    joints: float
+    gap: float
+    stopped: str | None
+
+    @property
+    def drift(self) -> float:
+        """The largest change of energy, relative to the largest kinetic energy."""
+        return float(np.ptp(self.energy) / np.max(self.kinetic))
+
+    @property
+    def momentum_drift(self) -> float:
+        """The largest change of angular momentum, relative to its size."""
+        spins = self.momentum[:, 3:]
+        return float(np.max(np.linalg.norm(spins - spins[0], axis=1)) / np.linalg.norm(spins[0]))
+
+
+def free_flight(
+    model: Any, q: np.ndarray | None = None, *, duration: float = 10.0, step: float = 1e-3, spin: float = 0.07,
+    speed: float = 0.0, stiffness: float = 0.0, seed: int = 0,
+) -> Flight:  # fmt: skip
+    """Fly from the closed posture q (nq,) (the assembled one if None) with the centre of mass at rest.
+
+    spin (rad/s): of the base, about AXIS; speed (m/s or rad/s): random motor rates up to this; stiffness: of the motors' springs.
+    Errors: InputError for a robot whose base does not float; LinkageError for a start that is open or singular.
+    """
+    base = next((j for j in model.joints if j.kind == "free"), None)
+    if base is None:
+        raise InputError(f"{model.name!r} does not float: load it with base='free'")
+    model = ff.with_gravity(model, 0.0)
+    closed = bool(model.constraint_rows[0])
+    kept = loops.linkage(model).independent if closed else np.arange(model.nv)
+    q = np.array(loops.linkage(model).q if closed else ff.neutral(model)) if q is None else np.array(q, dtype=float)
+    motors, places = _motors(model)
+    at = np.searchsorted(kept, motors)
+    u = np.zeros(len(kept))
+    u[at] = speed * np.random.default_rng(seed).uniform(-1.0, 1.0, len(at))
+    u[3:6] = spin * AXIS / np.linalg.norm(AXIS)
+    u[:3] = -np.linalg.solve(*_center(model, q, u))
+    start = q[places]
+
+    def acceleration(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        tau = np.zeros_like(y)
+        tau[at] = -stiffness * (x[places] - start)
+        return ff.forward_dynamics(model, x, y, tau, coordinates="independent")
+
+    def plus(x: np.ndarray, dv: np.ndarray) -> np.ndarray:
+        return ff.integrate(model, x, dv, coordinates="independent")
+
+    postures, rates, stopped = [q], [u], None
+    for _ in range(round(duration / step)):
+        try:
+            q, u = rk4(acceleration, plus, q, u, step)
+        except ff.FreeflyerError as error:
+            if len(rates) == 1:
+                raise
+            stopped = str(error)
+            break
+        postures.append(q)
+        rates.append(u)
+    Q, U = np.array(postures), np.array(rates)
+    kinetic = ff.kinetic_energy(model, Q, U, coordinates="independent")
+    energy = kinetic + 0.5 * stiffness * np.sum((Q[:, places] - start) ** 2, axis=1)
+    momentum = ff.centroidal_momentum(model, Q, U, coordinates="independent")
+    ranges = np.ptp(Q, axis=0)
+    others = np.setdiff1d(np.arange(model.nq), np.r_[base.iq : base.iq + base.nq, places])
+    gap = np.abs(loops.constraint_residual(model, q)).max(initial=0.0) if closed else 0.0
+    turned = step * np.sum(np.linalg.norm(U[:, 3:6], axis=1)[1:])
+    return Flight(
+        step * np.arange(len(Q)), energy, kinetic, momentum, step, stiffness, float(turned),
+        ranges[places], float(ranges[others].max(initial=0.0)), float(gap), stopped,
+    )  # fmt: skip
+
+
+def middle_posture(model: Any, steps: int = 20) -> np.ndarray:
+    """q (nq,): from the assembled posture with every motor led to the middle of its limits, in `steps` moves.
+
+    Errors: InputError for motors without limits; LinkageError where a singular posture is in the way.
+    """
+    split = loops.linkage(model)
+    motors, places = _motors(model)
+    lower, upper = model.position_lower[motors], model.position_upper[motors]
+    if not (np.isfinite(lower) & np.isfinite(upper)).all():
+        raise InputError(f"not all motors of {model.name!r} have limits: there is no middle of their strokes")
+    q, move = np.array(split.q), np.zeros(len(split.independent))
+    move[np.searchsorted(split.independent, motors)] = (0.5 * (lower + upper) - q[places]) / steps
+    for _ in range(steps):
+        q = ff.integrate(model, q, move, coordinates="independent")
+    return q
+
+
+def _motors(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(velocity coordinates, entries of q) of the motors' joints of one coordinate."""
+    found = [model.joint(name) for name in model.actuated]
+    found = sorted((j for j in found if j.nq == j.nv == 1), key=lambda j: j.iv)
+    return np.array([j.iv for j in found], int), np.array([j.iq for j in found], int)
+
+
+def _center(model: Any, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(J (3, 3), velocity (3,)): the centre of mass by the base's linear velocity, and by everything else."""
+    J = ff.center_of_mass_jacobian(model, q, coordinates="independent")
+    return J[:, :3], J[:, 3:] @ u[3:]
