@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer.model.first_argument import of_model, refuse_no_model
+from freeflyer.model.public import public
 
 ROOMS = ("freeflyer", "freeflyer.analysis", "freeflyer.control", "freeflyer.estimation", "freeflyer.loops",
          "freeflyer.formulations.geometric", "freeflyer.robots")  # fmt: skip
@@ -75,7 +75,7 @@ def test_swapped_arguments(function):
         function(Q, MODEL, *trail)
 
 
-@of_model
+@public
 def sample(model: ff.Model, x: float = 1.0, *, fails: bool = False) -> float:
     """What is decorated."""
     y = x + model.nv
@@ -89,7 +89,7 @@ def test_nothing_else_changes():
     assert sample(MODEL, x=2.0) == 5.0
     assert sample.__doc__ == "What is decorated."
     assert list(inspect.signature(sample).parameters) == ["model", "x", "fails"]
-    assert inspect.getsource(sample).startswith("@of_model")
+    assert inspect.getsource(sample).startswith("@public")
     assert not hasattr(sample, "__wrapped__")
 
 
@@ -98,7 +98,3 @@ def test_other_errors_pass_as_they_are():
         sample(MODEL, fails=True)
     lines = [frame.line for frame in traceback.extract_tb(caught.value.__traceback__)]
     assert lines[-1] == 'raise AttributeError("ours")'
-
-
-def test_a_model_is_not_refused():
-    assert refuse_no_model(MODEL, "mass_matrix") is None

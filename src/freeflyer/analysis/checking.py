@@ -12,7 +12,7 @@ from freeflyer.analysis.laws import NEED_REGULAR, Identity, identities
 from freeflyer.analysis.limits import limit_findings
 from freeflyer.analysis.singular import singular_findings
 from freeflyer.model.description import Description
-from freeflyer.model.first_argument import of_model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Check:
         return self.count("error") > 0
 
 
-@of_model
+@public
 def check(model: Any, seed: int = 0) -> Check:
     """Check the description behind a model and evaluate the identities on random states drawn from `seed`."""
     laws, singular = identities(model, seed), list(singular_findings(model, seed))
@@ -45,6 +45,7 @@ def check(model: Any, seed: int = 0) -> Check:
     return Check(model.name, worst_first(findings), laws)
 
 
+@public
 def check_description(description: Description) -> tuple[Finding, ...]:
     """What can be said of a description without its model: inertias, units, limits, couplings, notes of the reader."""
     findings = [*inertia_findings(description), *limit_findings(description)]

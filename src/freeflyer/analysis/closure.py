@@ -10,7 +10,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.analysis.findings import Finding
-from freeflyer.model.first_argument import of_model
+from freeflyer.model.public import public
 
 CLOSED = 1e-6  # m or rad: what the rounding of a file's digits may leave open
 
@@ -30,7 +30,7 @@ class Gap:
         return self.position <= CLOSED and self.angle <= CLOSED
 
 
-@of_model
+@public
 def loop_gaps(model: Any, q: np.ndarray) -> tuple[Gap, ...]:
     """The gap of every loop of the model at q (nq,)."""
     return tuple(

@@ -9,7 +9,7 @@ import numpy as np
 
 from freeflyer.analysis.geometry import links_in_tree_order
 from freeflyer.model.description import WORLD, Description
-from freeflyer.model.first_argument import of_model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Overview:
     notes: tuple[str, ...]
 
 
-@of_model
+@public
 def overview(model: Any) -> Overview:
     """Collect the facts of a model; nothing is computed but sums."""
     d: Description = model.description

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.model.first_argument import of_model
+from freeflyer.model.public import public
 
 DURATION = 0.4  # s
 FEWEST_STEPS = 20  # the coarsest run; each finer one halves the step
@@ -51,7 +51,7 @@ class FallStudy:
         return float(np.polyfit(steps, drifts, 1)[0])
 
 
-@of_model
+@public
 def free_fall(model: Any, seed: int = 0) -> FallStudy:
     """Let the robot fall from rest-like motion (0.5 rad/s per joint, random) with no torque, at five step sizes.
 

@@ -16,6 +16,7 @@ import freeflyer as ff
 from freeflyer import loops
 from freeflyer.dynamics.integrators import rk4
 from freeflyer.errors import InputError
+from freeflyer.model.public import public
 
 AXIS = np.array([0.5, 0.4, -0.3])  # of the spin, in the base's axes; no principal axis of any robot
 
@@ -53,6 +54,7 @@ class Flight:
         return float(np.max(np.linalg.norm(spins - spins[0], axis=1)) / np.linalg.norm(spins[0]))
 
 
+@public
 def free_flight(
     model: Any, q: np.ndarray | None = None, *, duration: float = 10.0, step: float = 1e-3, spin: float = 0.07,
     speed: float = 0.0, stiffness: float = 0.0, seed: int = 0,
@@ -110,6 +112,7 @@ def free_flight(
     )  # fmt: skip
 
 
+@public
 def middle_posture(model: Any, steps: int = 20) -> np.ndarray:
     """q (nq,): from the assembled posture with every motor led to the middle of its limits, in `steps` moves.
 

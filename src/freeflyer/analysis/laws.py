@@ -14,7 +14,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.analysis.states import States, random_states
-from freeflyer.model.first_argument import of_model
+from freeflyer.model.public import public
 
 EXACT = 1e-10  # laws without a solve: rounding of a few hundred operations, with room
 STEP = 1e-5  # s, of the central differences; their error is of order STEP^2 times a third derivative
@@ -38,7 +38,7 @@ class Identity:
         return bool(self.residual <= self.tolerance)  # False for NaN
 
 
-@of_model
+@public
 def identities(model: Any, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
     """Evaluate every law at `count` random states; a robot without freedom obeys trivially and gives none."""
     if model.nv == 0:

@@ -10,7 +10,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.analysis.singular import coordinate_joints
 from freeflyer.analysis.states import random_states
-from freeflyer.model.first_argument import of_model
+from freeflyer.model.public import public
 
 LARGEST = 2**24  # entries of all mass matrices together
 
@@ -38,7 +38,7 @@ class Conditioning:
     unit_free: np.ndarray
 
 
-@of_model
+@public
 def matrices(model: Any, seed: int = 0) -> Matrices:
     """Evaluate both matrices at a random posture near neutral, where few entries vanish by accident."""
     q = random_states(model, 1, seed, spread=0.3).q[0]
@@ -46,7 +46,7 @@ def matrices(model: Any, seed: int = 0) -> Matrices:
     return Matrices(q, ff.mass_matrix(model, q), A, tuple(coordinate_joints(model)))
 
 
-@of_model
+@public
 def conditioning(model: Any, count: int = 256, seed: int = 0) -> Conditioning:
     """Condition numbers at `count` random postures (fewer for hundreds of joints); infinite where M is singular."""
     count = min(count, max(8, LARGEST // model.nv**2))

@@ -19,7 +19,7 @@ from freeflyer.analysis.fall import FallStudy, free_fall
 from freeflyer.analysis.files import write_atomically
 from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
 from freeflyer.errors import FileError, FreeflyerError
-from freeflyer.model.first_argument import of_model
+from freeflyer.model.public import public
 
 T = TypeVar("T")
 MARK = '<meta name="generator" content="freeflyer report">'
@@ -43,7 +43,7 @@ class Report:
     omitted: dict[str, str]
 
 
-@of_model
+@public
 def report(
     model: Any, seed: int = 0, effort: Effort = EFFORT, progress: Callable[[str], None] = lambda _: None
 ) -> Report:
@@ -77,6 +77,7 @@ def report(
     )
 
 
+@public
 def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
     """Write the page to `path` and return it. A file that is not one of our reports is only replaced with `force`."""
     from freeflyer.analysis.page import page

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 import freeflyer as ff
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.errors import FreeflyerError, InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 Policy = Callable[[int, np.ndarray, np.ndarray], ArrayLike]
 
@@ -32,7 +32,7 @@ class Simulation:
     failure: str | None = None
 
 
-@of_model
+@public
 def simulate(model: Model, q: ArrayLike, v: ArrayLike, policy: Policy, step: float, count: int, *,
              integrator: Integrator = "rk4", gravity: ArrayLike | None = None) -> Simulation:  # fmt: skip
     """`count` steps (s) from (q, v) under tau = policy(k, q, v), k the number of the sample; leading axes as everywhere.

@@ -14,9 +14,9 @@ import numpy as np
 
 from freeflyer.control.words import coordinate_names, direction_in_words
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 RANK = 1e-9  # of the size of A: what counts as a new direction
 EDGE = 1e-6  # of the size of A: closer to the stability boundary counts as on it
@@ -38,7 +38,7 @@ class Controllability:
     unstabilizable: tuple[str, ...]
 
 
-@of_model
+@public
 def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, discrete: bool = False) -> Controllability:
     """Of one linearisation: M (nv, nv) the mass matrix there, A (2 nv, 2 nv), B (2 nv, m), columns of the inputs.
 

@@ -9,14 +9,14 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.control.inputs import Inputs
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 BANDWIDTH = 2.0  # rad/s
 
 
-@of_model
+@public
 def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float = BANDWIDTH) -> tuple[np.ndarray, np.ndarray]:
     """(state_cost (2 nv, 2 nv), input_cost (m, m)) in joules, which ask for one bandwidth (rad/s) of every motion.
 

@@ -12,9 +12,9 @@ import freeflyer as ff
 from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.control.words import forces_in_words
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 TOLERANCE = 1e-9  # of the largest generalised force of gravity: what counts as balanced
 RANK = 1e-10  # of the largest singular value: what counts as a direction that inputs do not push
@@ -38,7 +38,7 @@ class Equilibrium:
     sentence: str
 
 
-@of_model
+@public
 def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, search: bool = True,
                 gravity: ArrayLike | None = None) -> Equilibrium:  # fmt: skip
     """The equilibrium at q (nq,), or nearest in Newton's steps; `inputs`: the actuated joints if not given.

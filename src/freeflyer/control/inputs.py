@@ -18,9 +18,9 @@ import freeflyer as ff
 from freeflyer.control.words import AXES, PARTS, short_name
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.description import WORLD
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 DRAG = 0.016  # N m of torque per N of thrust: a propeller of some 25 cm
 
@@ -74,7 +74,7 @@ class Inputs:
         return u @ self.joints.T, external or None
 
 
-@of_model
+@public
 def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
     """A motor on every coordinate of these joints; of `model.actuated` if none are named. Units N, N m."""
     if isinstance(joints, str):
@@ -98,7 +98,7 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
     return Inputs(tuple(names), np.eye(model.nv)[:, at], {})
 
 
-@of_model
+@public
 def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
     """An input for each frame: {"nozzle": [0, 0, 1, 0, 0, 0]} is the wrench [force; torque] per unit, in the frame's axes."""
     if not isinstance(thrusters, Mapping):
@@ -115,7 +115,7 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
     return Inputs(tuple(thrusters), np.zeros((model.nv, len(thrusters))), wrenches)
 
 
-@of_model
+@public
 def wrench_inputs(model: Model, frame: str) -> Inputs:
     """Six inputs: force (N) and torque (N m) on a frame, along its axes: what clustered thrusters or reaction wheels give."""
     model.frame(frame)
@@ -123,7 +123,7 @@ def wrench_inputs(model: Model, frame: str) -> Inputs:
     return Inputs(names, np.zeros((model.nv, 6)), {frame: np.eye(6)})
 
 
-@of_model
+@public
 def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     """The thrusts (N) of propellers at the sites rotor_1 ... rotor_n of `robots.aerial_manipulator`.
 

@@ -19,8 +19,8 @@ from freeflyer.control.equilibria import held_or_refused
 from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.dynamics.integrators import Integrator
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def stacked(eta: np.ndarray, dv: ArrayLike) -> np.ndarray:
     return np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in (eta, dv)], axis=-1)
 
 
-@of_model
+@public
 def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost: ArrayLike | None = None,
         input_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, step: float | None = None,
         integrator: Integrator = "semi-implicit", gravity: ArrayLike | None = None) -> Regulator:  # fmt: skip

@@ -13,9 +13,9 @@ from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.control.regulator import input_linearization, stacked
 from freeflyer.dynamics.integrators import Integrator, time_step
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 MISS = 1e-6  # how far (in m, rad, m/s, rad/s) a sample may lie from where the step before leads
 
@@ -51,7 +51,7 @@ class Tracker:
         return np.einsum("...ij,...j->...i", self.inputs.matrix(self.model, q), self.command(k, q, v))
 
 
-@of_model
+@public
 def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, inputs: Inputs | None = None, *,
           state_cost: ArrayLike | None = None, input_cost: ArrayLike | None = None,
           final_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, integrator: Integrator = "semi-implicit",

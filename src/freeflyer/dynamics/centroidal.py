@@ -12,8 +12,8 @@ from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
 def massless(model: Model) -> InputError:
@@ -21,7 +21,7 @@ def massless(model: Model) -> InputError:
     return InputError(f"model {model.name!r} has no moving mass, so no centre of mass", mass=model.mass)
 
 
-@of_model
+@public
 def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """c (..., 3), m, of the moving links (links fixed to the world do not count)."""
     if not model.mass > 0.0:
@@ -32,7 +32,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     return one(evaluate(E.COM, model, (q,), ("q",), ((3,),)))
 
 
-@of_model
+@public
 def center_of_mass_jacobian(model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
     """J (..., 3, nv) with J v the velocity of the centre of mass, world axes."""
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
@@ -40,7 +40,7 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike, *, coordinates: Coordina
     return centroidal_momentum_matrix(model, q)[..., :3, :] / model.mass
 
 
-@of_model
+@public
 def centroidal_momentum_matrix(
     model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -56,7 +56,7 @@ def centroidal_momentum_matrix(
     return one(evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), (model.six_rows,), out=out))
 
 
-@of_model
+@public
 def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
     """h (..., 6), kg m/s and kg m^2/s."""
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
@@ -69,7 +69,7 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates
     return one(evaluate(E.MOMENTUM, model, (q, v), ("q", "v"), ((6,),)))
 
 
-@of_model
+@public
 def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
     """Adot_G v (..., 6): the rate of the centroidal momentum while no joint accelerates, N and N m; without gravity."""
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):

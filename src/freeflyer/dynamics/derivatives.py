@@ -19,9 +19,9 @@ from freeflyer.dynamics.evaluate import REFUSED, evaluate
 from freeflyer.dynamics.external import external_forces, external_gradient
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 empty = np.empty
 
@@ -70,7 +70,7 @@ def _added(dq: np.ndarray, change: np.ndarray, out: Any) -> np.ndarray:
     return dq
 
 
-@of_model
+@public
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
                                  gravity: ArrayLike | None = None,
                                  coordinates: Coordinates = "tree",
@@ -97,7 +97,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     return InverseDynamicsDerivatives(dq, dv, da)
 
 
-@of_model
+@public
 def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
                                  gravity: ArrayLike | None = None,
                                  coordinates: Coordinates = "tree",

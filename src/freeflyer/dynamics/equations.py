@@ -22,15 +22,15 @@ from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.dynamics.external import external_forces
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 Wrenches = Mapping[str, ArrayLike] | None
 FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 
 
-@of_model
+@public
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
                      gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
                      out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
@@ -69,7 +69,7 @@ def total(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
         ) from None
 
 
-@of_model
+@public
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
                      gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
                      out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
@@ -91,7 +91,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
     return one(evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), ((model.nv,),), out=out))
 
 
-@of_model
+@public
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
                 out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """tau (..., nv) at zero acceleration: Coriolis, centrifugal and gravity forces."""
@@ -105,7 +105,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike 
     return one(evaluate(E.RNEA, model, (q, v, model._zero), ("q", "v", "a"), ((model.nv,),), out=out))
 
 
-@of_model
+@public
 def gravity_forces(
     model: Model,
     q: ArrayLike,
@@ -125,7 +125,7 @@ def gravity_forces(
     return one(evaluate(E.GRAVITY, model, (q,), ("q",), ((model.nv,),), out=out))
 
 
-@of_model
+@public
 def mass_matrix(
     model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -139,7 +139,7 @@ def mass_matrix(
     return one(evaluate(E.CRBA, model, (q,), ("q",), (model.square,), out=out))
 
 
-@of_model
+@public
 def inverse_mass_matrix(
     model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
 ) -> np.ndarray:
@@ -154,7 +154,7 @@ def inverse_mass_matrix(
     return one(evaluate(entry, model, (q,), ("q",), (model.square,), out=out))
 
 
-@of_model
+@public
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["passive", "hamel"] = "passive", *,
                     coordinates: Coordinates = "tree", out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """C (..., nv, nv) with C v = bias - gravity.
@@ -175,7 +175,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
     return one(evaluate(entry, model, (q, v), ("q", "v"), (model.square,), out=out))
 
 
-@of_model
+@public
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> Any:
     """T (...), J: 1/2 v^T M v, armature included."""
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
@@ -186,7 +186,7 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coo
     return one(evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"), ((1,),)))[..., 0][()]
 
 
-@of_model
+@public
 def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None) -> Any:
     """U (...), J: -mass gravity . centre of mass; zero when that is at the world's origin."""
     if gravity is None:

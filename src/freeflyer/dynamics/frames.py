@@ -15,8 +15,8 @@ from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 Expressed = Literal["body", "mixed", "world"]
 EXPRESSED = {"body": 0, "mixed": 1, "world": 2}
@@ -30,7 +30,7 @@ def expression(name: str) -> int:
         raise InputError(f"expressed must be 'body', 'mixed' or 'world', got {name!r}", expressed=name) from None
 
 
-@of_model
+@public
 def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     """X_WF (..., 4, 4), the pose of a frame in the world."""
     index = model.frame(frame)
@@ -40,7 +40,7 @@ def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     return one(evaluate(E.FRAME_POSE, model, (q,), ("q",), ((4, 4),), (index,)))
 
 
-@of_model
+@public
 def frame_jacobian(
     model: Model,
     q: ArrayLike,
@@ -64,7 +64,7 @@ def frame_jacobian(
     return one(evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), (model.six_rows,), options, out=out))
 
 
-@of_model
+@public
 def frame_velocity(
     model: Model,
     q: ArrayLike,
@@ -84,7 +84,7 @@ def frame_velocity(
     return one(evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), ((6,),), options))
 
 
-@of_model
+@public
 def frame_bias_acceleration(
     model: Model,
     q: ArrayLike,

@@ -24,9 +24,9 @@ from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.equations import Wrenches, forward_dynamics
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 Integrator = Literal["semi-implicit", "explicit", "rk4"]
 Acceleration = Callable[[Any, Any], Any]
@@ -63,7 +63,7 @@ SCHEMES: dict[str, Callable[[Acceleration, Plus, Any, Any, float], tuple[Any, An
 }  # fmt: skip
 
 
-@of_model
+@public
 def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit",
          external: Wrenches = None, *, gravity: ArrayLike | None = None,
          coordinates: Coordinates = "tree") -> tuple[np.ndarray, np.ndarray]:  # fmt: skip

@@ -11,8 +11,8 @@ from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.kernels import entries as E
 from freeflyer.kernels import layout as L
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def _express(kind: int, R: np.ndarray, p: np.ndarray, l: np.ndarray, w: np.ndarr
     return (l if kind == 1 else l + np.cross(p, w)), w
 
 
-@of_model
+@public
 def kinematics(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Kinematics:
     """Poses, velocities and motion columns of all bodies in one pass; v (..., nv) is zero where not given."""
     v = model._zero if v is None else v

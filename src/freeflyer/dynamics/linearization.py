@@ -30,9 +30,9 @@ from freeflyer.dynamics.manifold_derivatives import step_derivatives
 from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 empty = np.empty
 
@@ -55,7 +55,7 @@ class Linearization:
     integrator: str | None = None
 
 
-@of_model
+@public
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
               gravity: ArrayLike | None = None, step: float | None = None, integrator: Integrator = "semi-implicit",
               frames: Sequence[str] = (), coordinates: Coordinates = "tree") -> Linearization:  # fmt: skip

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.kernels import entries as E
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
-@of_model
+@public
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
     """q (+) dv (..., nq): where the constant velocity dv leads from q in one second. Quaternions come out at unit length."""
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
@@ -23,7 +23,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, coordinates: Coordin
     return one(evaluate(E.INTEGRATE, model, (q, dv), ("q", "dv"), ((model.nq,),)))
 
 
-@of_model
+@public
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
     """dv (..., nv) with q0 (+) dv = q1, by the shortest turns (angle at most pi)."""
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):

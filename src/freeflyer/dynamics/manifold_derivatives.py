@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.spatial import se3
 
 HALF_TURN = 1e-7  # rad: how near to half a turn the shortest way is no longer told from the other one
@@ -52,7 +52,7 @@ def quaternion_blocks(model: Model) -> list[tuple[slice, bool]]:
     return [(slice(j.iv, j.iv + j.nv), kinds[j.kind]) for j in model.joints if j.kind in kinds and j.nv]
 
 
-@of_model
+@public
 def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> IntegrateDerivatives:
     """Derivatives of integrate(model, q, dv) with respect to q and dv, exact for steps of any size.
 
@@ -65,7 +65,7 @@ def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> Integrat
     return IntegrateDerivatives(*step_derivatives(model, step))
 
 
-@of_model
+@public
 def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives:
     """Derivatives of difference(model, q0, q1) with respect to q0 and q1.
 

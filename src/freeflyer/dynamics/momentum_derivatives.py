@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.centroidal import centroidal_momentum, massless
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.kernels import entries as E
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class CenterOfMassAccelerationDerivatives:
     da: np.ndarray
 
 
-@of_model
+@public
 def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """A_G a + Adot_G v (..., 6), N and N m: what external forces, gravity among them, amount to about the centre of mass.
 
@@ -73,26 +73,26 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
     return one(evaluate(E.MOMENTUM_RATE, model, (q, v, a), ("q", "v", "a"), ((6,),)))
 
 
-@of_model
+@public
 def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """(..., 3), m/s, world axes. Errors: as centroidal_momentum_rate."""
     return centroidal_momentum(model, q, v)[..., :3] / model.mass
 
 
-@of_model
+@public
 def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """(..., 3), m/s^2, world axes. Errors: as centroidal_momentum_rate."""
     return centroidal_momentum_rate(model, q, v, a)[..., :3] / model.mass
 
 
-@of_model
+@public
 def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CentroidalMomentumDerivatives:
     """How the centroidal momentum changes with q and v. Errors: as centroidal_momentum_rate."""
     D = _momentum(model, q, v)
     return CentroidalMomentumDerivatives(D[..., :6, :], D[..., 6:, :])
 
 
-@of_model
+@public
 def centroidal_momentum_rate_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
 ) -> CentroidalMomentumRateDerivatives:
@@ -101,14 +101,14 @@ def centroidal_momentum_rate_derivatives(
     return CentroidalMomentumRateDerivatives(D[..., :6, :], D[..., 6:12, :], D[..., 12:, :])
 
 
-@of_model
+@public
 def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CenterOfMassVelocityDerivatives:
     """How the velocity of the centre of mass changes with q and v. Errors: as centroidal_momentum_rate."""
     D = _momentum(model, q, v) / model.mass
     return CenterOfMassVelocityDerivatives(D[..., :3, :], D[..., 6:9, :])
 
 
-@of_model
+@public
 def center_of_mass_acceleration_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
 ) -> CenterOfMassAccelerationDerivatives:

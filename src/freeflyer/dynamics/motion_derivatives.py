@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.kernels import entries as E
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class FrameAccelerationDerivatives:
     da: np.ndarray
 
 
-@of_model
+@public
 def frame_acceleration(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> np.ndarray:
@@ -58,7 +58,7 @@ def frame_acceleration(
     return one(evaluate(E.FRAME_ACCELERATION, model, (q, v, a), ("q", "v", "a"), ((6,),), options))
 
 
-@of_model
+@public
 def frame_velocity_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> FrameVelocityDerivatives:
@@ -70,7 +70,7 @@ def frame_velocity_derivatives(
     return FrameVelocityDerivatives(D[..., :6, :], D[..., 6:, :])
 
 
-@of_model
+@public
 def frame_acceleration_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> FrameAccelerationDerivatives:

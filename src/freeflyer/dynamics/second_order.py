@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics._gravity import under
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 STEP = 2.0**-100
 LETTERS = {"q": "q", "v": "v", "a": "v", "weights": "v", "along_q": "v", "along_v": "v", "along_a": "v"}
@@ -45,7 +45,7 @@ class InverseDynamicsHessianProduct:
     da: np.ndarray
 
 
-@of_model
+@public
 def inverse_dynamics_second_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, along_q: ArrayLike | None = None,
     along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, gravity: ArrayLike | None = None,
@@ -62,7 +62,7 @@ def inverse_dynamics_second_derivatives(
     return InverseDynamicsSecondDerivatives(*rates)
 
 
-@of_model
+@public
 def inverse_dynamics_hessian_product(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, weights: ArrayLike, along_q: ArrayLike | None = None,
     along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, gravity: ArrayLike | None = None,

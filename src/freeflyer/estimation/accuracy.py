@@ -12,6 +12,7 @@ from freeflyer.estimation.postures import reached, strokes
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.loops.motion import keep_closed, project_velocity
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ class Sinusoids:
         return self.first + blend * (wave - self.first), blend * rate + slope * (wave - self.first)
 
 
+@public
 def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinusoids:
     """Sinusoids of the motors through a share of their strokes, of 0.3 to 1 Hz, at phases drawn by `seed`; other joints rest.
 
@@ -140,6 +142,7 @@ def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinu
     raise InputError(f"the linkage of {s.model.name!r} does not follow its motors through {2 * share:.0%} of their strokes")
 
 
+@public
 def track(
     robot: Model | Sensors, encoder: Encoder | None = None, *, duration: float = 4.0, rate: float = 1000.0, alpha: float = ALPHA,
     beta: float = BETA, path: Sinusoids | None = None, seed: int = 0,

@@ -7,8 +7,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
 from freeflyer.estimation.contact import ContactEstimate, ContactModel
+from freeflyer.model.public import public
 
 
+@public
 def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndarray:
     """(f, 6): each foot's wrench in world axes, its torque about the world's origin."""
     R, p = contacts.poses[:, :3, :3], contacts.poses[:, :3, 3]
@@ -17,11 +19,13 @@ def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndar
     return np.hstack([force, torque])
 
 
+@public
 def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
     """(f, 3): each foot's centre of pressure on the level ground at this height, m; NaN where a foot does not press."""
     return np.array([_center(w, height) for w in world_wrenches(contacts, estimate)])
 
 
+@public
 def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
     """(3,): where the sum of all contact wrenches has no horizontal moment, on the level ground at this height."""
     return _center(world_wrenches(contacts, estimate).sum(axis=0), height)
@@ -34,6 +38,7 @@ def _center(w: np.ndarray, height: float) -> np.ndarray:
     return np.array([(f[0] * height - m[1]) / f[2], (f[1] * height + m[0]) / f[2], height])
 
 
+@public
 def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) -> np.ndarray:
     """Axial force (N) of a ball screw from its motor's torque (N m) and its lead (m a turn). papers/000 (47)."""
     if not 0.0 < efficiency <= 1.0 or not (np.asarray(lead) > 0.0).all():
@@ -41,6 +46,7 @@ def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) ->
     return np.asarray(torque, dtype=float) * 2.0 * np.pi * efficiency / np.asarray(lead, dtype=float)
 
 
+@public
 def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
     """x (n, ...) sampled at `rate` (Hz), through a second-order Butterworth filter, at rest at its first sample."""
     from scipy.signal import butter, sosfilt, sosfilt_zi

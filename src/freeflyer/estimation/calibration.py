@@ -23,9 +23,9 @@ from freeflyer.dynamics.closed.refusals import listed
 from freeflyer.dynamics.closed.structure import structure
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 ENOUGH = 1e-4  # norm of closure and encoder errors, m and rad: papers/000
 SETTLED = 0.9999  # with more encoders than motors: who lessens the error by no more than this has found the least squares
@@ -59,7 +59,7 @@ class Calibration:
         return len(self.errors) - 1
 
 
-@of_model
+@public
 def calibrate(
     model: Model, encoders: Mapping[str, float], readings: ArrayLike | None = None, q: ArrayLike | None = None, *,
     motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = ENOUGH, limit: int = 50,

@@ -26,9 +26,9 @@ from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.feet import Foot, checked_feet, point_basis
 from freeflyer.estimation.sensing import block_lists
 from freeflyer.kernels import contact as K
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 DETERMINED = 1e-8  # smallest singular value of the motors' view of the feet, relative to the largest
 
@@ -156,7 +156,7 @@ def _made(model: Model, feet: Sequence[Foot] | None) -> Standing:
     )  # fmt: skip
 
 
-@of_model
+@public
 def contact_model(
     model: Model, q: ArrayLike, feet: Sequence[Foot] | None = None, v: ArrayLike | None = None, a: ArrayLike | None = None
 ) -> ContactModel:
@@ -193,6 +193,7 @@ def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
     return y
 
 
+@public
 def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "motors") -> ContactEstimate:
     """The wrenches that explain the motors' forces tau (n,), in the order of `model.actuated`. Errors: LinkageError where
     they do not tell the wrenches; InputError for wrong shapes and numbers."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Foot:
     points: np.ndarray
 
 
-@of_model
+@public
 def feet_of(model: Model) -> tuple[Foot, ...]:
     """Feet by their names: a frame `..._sole` with the frames `..._sole_*` of its corners. Errors: InputError if there are none."""
     found = []

@@ -26,6 +26,7 @@ from freeflyer.kernels import estimator as K
 from freeflyer.loops.assembly import assemble
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 ALPHA, BETA = 1.0, 1000.0  # 1/s, papers/000
 BOUNDED = 2.0  # alpha dt and beta dt beyond this make the corrections grow from step to step
@@ -43,6 +44,7 @@ class PassiveState:
     pivots: Any
 
 
+@public
 def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
     """At rest at the configuration q (..., nq), loops closed first by the joints without encoder; without q, that of the file."""
     s = given(robot)
@@ -51,6 +53,7 @@ def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
     return PassiveState(closed.q, np.zeros((*closed.q.shape[:-1], s.model.nv)), np.ones(closed.q.shape[:-1])[()])
 
 
+@public
 def step(
     robot: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
     alpha: float = ALPHA, beta: float = BETA,
@@ -87,6 +90,7 @@ def step(
     return PassiveState(q_next.reshape(*lead, nq), v.reshape(*lead, nv), quality.reshape(lead))
 
 
+@public
 def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
     """Norm of the residual of the independent constraint rows (...), m and rad: what (38) closes; Fig 19, bottom."""
     s = given(robot)

@@ -10,12 +10,12 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.estimation.feet import Foot
 from freeflyer.estimation.stance import sole_points
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.model.rotations import quaternion
 
 
-@of_model
+@public
 def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Foot], ground: np.ndarray) -> tuple[np.ndarray, float]:
     """(q, misfit): the base (free) put where the soles' points (c, 3) best lie on `ground` (c, 3), least squares; the largest
     distance that is left, m. Joints stay. Errors: InputError for other numbers of points, or points on one line."""

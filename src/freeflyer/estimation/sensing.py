@@ -16,8 +16,8 @@ from freeflyer.dynamics.closed.refusals import listed
 from freeflyer.dynamics.closed.structure import frozen, structure
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import estimator as K
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 MARGIN = 0.02  # of a stroke: how far beyond its limits an encoder may read
 STILL = 1e-9  # rad or m a rad or m: who moves others by less moves nothing
@@ -49,7 +49,7 @@ class Sensors:
 _known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], Sensors]] = WeakKeyDictionary()
 
 
-@of_model
+@public
 def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -> Sensors:
     """The motors' encoders, and those of the joints `also`; remembered for each model.
 

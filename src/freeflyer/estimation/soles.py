@@ -12,15 +12,15 @@ from freeflyer.dynamics.closed.linkage import linkage
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import FileError, InputError
 from freeflyer.estimation.feet import Foot
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 LOWEST = 0.01  # m above the lowest point of all: what still stands
 EDGE = 1e-3  # m above a shape's own lowest point: what is its sole
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
-@of_model
+@public
 def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Foot, ...]:
     """Feet of the model from the MJCF file that it was read from: a Foot for each link that stands there.
 

@@ -29,6 +29,7 @@ from freeflyer.estimation.soles import feet_in_file
 from freeflyer.estimation.stance import sole_points
 from freeflyer.estimation.sway import RATE, REST, RISE, Sway, check_sway, route
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 METHODS = ("motors", "balanced")
 
@@ -68,6 +69,7 @@ def estimate(
     return Estimates(q, misfit, wrenches)
 
 
+@public
 def lateral_swing(
     robot: Model | Sensors, path: str | os.PathLike[str] | None = None, feet: Sequence[Foot] | None = None, *,
     sway: Sway | None = None, servos: Servos | None = None, progress: Callable[[str, float], None] = lambda _, __: None,

@@ -12,8 +12,10 @@ from freeflyer.estimation.sensing import Sensors
 from freeflyer.kernels import estimator as K
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
+@public
 def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """tau (nv,): the forces at the independent coordinates that accelerate them by their entries of a (nv,), at q (nq,), v (nv,).
 

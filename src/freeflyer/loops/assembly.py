@@ -25,9 +25,9 @@ from freeflyer.dynamics.closed.structure import structure
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.loops._solving import closed_from, fresh_guesses, gaps, independent_or_all, is_closed, restarted
 from freeflyer.loops.branches import other_branches
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
 
@@ -52,7 +52,7 @@ class Assembly:
     redundant: float
 
 
-@of_model
+@public
 def assemble(
     model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[str] | None = None, limits: bool = True,
     tolerance: float = CLOSED, redundant: float = REDUNDANT, strict: bool = True, attempts: int | None = None,

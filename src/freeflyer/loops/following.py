@@ -21,8 +21,8 @@ from freeflyer.loops.sweeping import sweep
 from freeflyer.model.build import build
 from freeflyer.model.description import WELD, Loop, Site
 from freeflyer.model.edits import lock_joints
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Path:
         return found
 
 
-@of_model
+@public
 def follow(
     model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep] = (), hold: Sequence[str] = (),
     release: Sequence[str] = (), q: ArrayLike | None = None,

@@ -23,8 +23,8 @@ from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.qp import nearest
 from freeflyer.loops.stepping import step_closed
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 STEPS = 24  # steps from the middle of a stroke to its end
 STALLED = 1e-9  # m: a motor step so short means that the limits allow no more
@@ -66,7 +66,7 @@ class ReachableSet:
         return self.area / float(ConvexHull(self.joint_positions).volume)
 
 
-@of_model
+@public
 def reachable(
     model: Model, motors: Sequence[str], joints: Sequence[str], q: ArrayLike | None = None, points: int = 96
 ) -> ReachableSet:

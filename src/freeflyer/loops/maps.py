@@ -18,8 +18,8 @@ from freeflyer.dynamics.closed.linkage import Linkage, linkage
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.loops.sweeping import sweep
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 CHUNK = 4096  # states at a time
 
@@ -48,7 +48,7 @@ class ManipulabilityMap:
     peak_angular: float
 
 
-@of_model
+@public
 def manipulability(
     model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None,
     moved_by: Sequence[str] | None = None, progress: Callable[[float], object] = lambda fraction: None,
@@ -79,7 +79,7 @@ def manipulability(
     )  # fmt: skip
 
 
-@of_model
+@public
 def motion_map(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
     """G (n, nv, nu): what all coordinates do when the independent ones (nu,) move, at closed q (n, nq); papers/000 (8)."""
     J = constraint_jacobian(model, q)
@@ -91,7 +91,7 @@ def motion_map(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
     return G
 
 
-@of_model
+@public
 def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarray:
     """(n,) whether every one-coordinate joint of q (n, nq) is within its position limits, up to `slack` rad or m."""
     single = [j for j in model.joints if j.nv == 1 and j.mimic is None]

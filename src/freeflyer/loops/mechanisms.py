@@ -18,8 +18,8 @@ from freeflyer.dynamics.closed.constraints import constraint_jacobian
 from freeflyer.dynamics.closed.factorisation import TOLERANCE, condition, rank, singular_values, unit_free
 from freeflyer.dynamics.closed.linkage import Block, Linkage, linkage
 from freeflyer.dynamics.closed.structure import Structure, structure
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 MOST_TOGETHER = 3  # ties that are tried together when a block is taken apart; with more it is left whole
 
@@ -91,7 +91,7 @@ class Mechanisms:
         )  # fmt: skip
 
 
-@of_model
+@public
 def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
     """The sub-mechanisms at the assembled posture q (nq,), the file's if none is given. Errors: those of `linkage`."""
     split, s = linkage(model, q), structure(model)

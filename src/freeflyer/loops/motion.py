@@ -12,12 +12,12 @@ from freeflyer.dynamics.closed.errors import AssemblyError
 from freeflyer.dynamics.closed.factorisation import TOLERANCE, unit_free
 from freeflyer.dynamics.closed.linkage import REDUNDANT, linkage
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
-@of_model
+@public
 def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray | None]:
     """(q, v) with the loops closed again after a step: q (..., nq), v (..., nv), or None for v where none is given.
 
@@ -45,7 +45,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
     return x.copy(), None if v is None else project_velocity(model, x, v)
 
 
-@of_model
+@public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """v (..., nv) with its dependent entries replaced by what the loops ask for: J v = 0 at the closed posture q."""
     x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")

@@ -10,12 +10,12 @@ from freeflyer.dynamics.closed.structure import structure
 from freeflyer.errors import InputError
 from freeflyer.kernels import layout as L
 from freeflyer.model.edits import lock_joints
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
-@of_model
+@public
 def limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     """The model with only those joints left that move `frame` towards the base: its branch and what loops tie to it.
 
@@ -38,6 +38,7 @@ def limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     return lock_joints(model, still, posture) if still else model
 
 
+@public
 def taken_from(part: Model, whole: Model, q: np.ndarray) -> np.ndarray:
     """The coordinates (..., part.nq) of a part's joints, out of those of the whole robot (..., nq)."""
     q = np.asarray(q, float)
@@ -49,6 +50,7 @@ def taken_from(part: Model, whole: Model, q: np.ndarray) -> np.ndarray:
     return out
 
 
+@public
 def put_into(part: Model, whole: Model, q_part: np.ndarray, q: np.ndarray) -> np.ndarray:
     """The configuration (..., nq) of the whole robot: q (nq,), with a part's coordinates (..., part.nq) in their places."""
     q_part = np.asarray(q_part, float)

@@ -21,12 +21,12 @@ from freeflyer.dynamics.closed.running import motion, projected, velocity_map
 from freeflyer.dynamics.closed.structure import structure
 from freeflyer.errors import InputError
 from freeflyer.loops.selection import Selection, check_determined, select
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
-@of_model
+@public
 def selected_jacobian(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequence[str] | None = None) -> np.ndarray:
     """P J_m (..., n, n): velocities of the selected joints for those of the motors, in the order in which both are named
     (without `motors`: that of model.actuated). Errors: those of `select`; LinkageError in singular postures of the loops.
@@ -35,7 +35,7 @@ def selected_jacobian(model: Model, q: ArrayLike, joints: Sequence[str], motors:
     return _taken(chosen, velocity_map(projected(model), q))
 
 
-@of_model
+@public
 def motor_velocities(
     model: Model, q: ArrayLike, joints: Sequence[str], velocities: ArrayLike, *, motors: Sequence[str] | None = None,
     others: ArrayLike | None = None,
@@ -53,7 +53,7 @@ def motor_velocities(
     return _solved(model, chosen, _taken(chosen, G), asked - _rows(chosen, G, u))
 
 
-@of_model
+@public
 def motor_accelerations(
     model: Model, q: ArrayLike, joints: Sequence[str], velocities: ArrayLike, accelerations: ArrayLike, *,
     motors: Sequence[str] | None = None, others: ArrayLike | None = None, others_rates: ArrayLike | None = None,
@@ -74,7 +74,7 @@ def motor_accelerations(
     return _solved(model, chosen, _taken(chosen, G), asked - drift - _rows(chosen, G, u_dot))
 
 
-@of_model
+@public
 def motor_forces(
     model: Model, q: ArrayLike, joints: Sequence[str], forces: ArrayLike, *, motors: Sequence[str] | None = None
 ) -> np.ndarray:
@@ -88,7 +88,7 @@ def motor_forces(
     return found
 
 
-@of_model
+@public
 def selected_forces(
     model: Model, q: ArrayLike, joints: Sequence[str], forces: ArrayLike, *, motors: Sequence[str] | None = None
 ) -> np.ndarray:

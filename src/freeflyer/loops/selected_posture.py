@@ -22,9 +22,9 @@ from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.selection import SINGULAR, Selection, check_determined, select, smallest_values
 from freeflyer.loops.stepping import step_closed
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 STEP = 0.05  # rad or m: steps of the selected joints
 ROUNDS = 8  # of Newton's method towards each step's end
@@ -32,7 +32,7 @@ THERE = 1e-10  # rad or m: what the selected joints may miss
 BEYOND = 1e-9  # rad or m: what counts as outside of a limit
 
 
-@of_model
+@public
 def selected_posture(
     model: Model, joints: Sequence[str], positions: ArrayLike, q: ArrayLike | None = None, *,
     motors: Sequence[str] | None = None, limits: bool = True,

@@ -18,8 +18,8 @@ from freeflyer.dynamics.closed.projection import projection_at
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.stepping import step_closed
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 STEPS = 160  # over the whole way
 FINEST = 1e-7  # m or rad: the place is known as well as that; closer to the fold Newton's method has no ground
@@ -50,7 +50,7 @@ class Singularity:
         return bool(np.isfinite(self.distance))
 
 
-@of_model
+@public
 def first_singularity(
     model: Model, direction: Mapping[str, float], furthest: float, q: ArrayLike | None = None
 ) -> Singularity:

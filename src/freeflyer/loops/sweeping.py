@@ -20,9 +20,9 @@ from freeflyer.dynamics.closed.linkage import Linkage, linkage
 from freeflyer.dynamics.closed.projection import Projection, projection_at
 from freeflyer.errors import InputError
 from freeflyer.loops.stepping import step_closed
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 STEPS = 40  # steps over the whole range of an axis, at least
 
@@ -43,7 +43,7 @@ class Sweep:
     gap: np.ndarray
 
 
-@of_model
+@public
 def sweep(
     model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None,
     progress: Callable[[float], object] = lambda fraction: None,

@@ -17,8 +17,8 @@ from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.loops.following import Path
 from freeflyer.loops.maps import motion_map
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 DEAD = 1e-6  # m/m or m/rad: a frame that moves less than that with its motor is at a dead point
 
@@ -67,7 +67,7 @@ class ForceCurve:
         return int(np.nanargmin(np.abs(self.force)))
 
 
-@of_model
+@public
 def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
     """How a joint follows the driver of a path, the motors that the path released giving way."""
     info, driver = model.joint(joint), model.joint(path.driver)
@@ -87,7 +87,7 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
     )
 
 
-@of_model
+@public
 def force_curve(
     model: Model, path: Path, frame: str, force: float, direction: Sequence[float] | ArrayLike = (0.0, 0.0, 1.0)
 ) -> ForceCurve:

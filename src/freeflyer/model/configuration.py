@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 ANGLE, STROKE = np.pi, 1.0  # where a joint has no limits
 
 
-@of_model
+@public
 def neutral(model: Model) -> np.ndarray:
     """q (nq,) with every coordinate zero and every quaternion the identity."""
     return model.neutral.copy()
 
 
-@of_model
+@public
 def random_configuration(model: Model, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
     """Random postures (*size, nq): uniform within the limits, or +-pi rad and +-1 m where there are none; uniform rotations."""
     if not isinstance(rng, np.random.Generator):
@@ -63,7 +63,7 @@ def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
     return tuple(int(n) for n in counts)
 
 
-@of_model
+@public
 def normalize_configuration(model: Model, q: Any) -> np.ndarray:
     """q (..., nq) with every quaternion scaled to unit length; InputError where one is zero."""
     q = np.array(row(model, "q", q, "q"))

@@ -15,17 +15,17 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inertias import joined, moved
 from freeflyer.model.inputs import real_array
 from freeflyer.model.locking import leader, locked, open_loops
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.model.validate import validate
 from freeflyer.spatial import consistency
 
 
-@of_model
+@public
 def lock_joints(
     model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None = None
 ) -> Model:
@@ -40,7 +40,7 @@ def lock_joints(
     return build(locked(model.description, _positions(model, joints, configuration)))
 
 
-@of_model
+@public
 def merge_fixed(model: Model) -> Model:
     """Links behind fixed joints become part of the link that carries them; their frames stay, as sites of that link.
 
@@ -66,7 +66,7 @@ def merge_fixed(model: Model) -> Model:
     return build(replace(description, links=links, joints=joints, sites=tuple(sites), loops=loops))
 
 
-@of_model
+@public
 def attach_payload(
     model: Model, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None,
     name: str | None = None,
@@ -95,7 +95,7 @@ def attach_payload(
     return build(validate(replace(description, links=links, joints=joints), inertias="as-is"))
 
 
-@of_model
+@public
 def with_gravity(model: Model, gravity: ArrayLike) -> Model:
     """The same robot in another gravity (3,), m/s^2 in world axes; a lone number g means (0, 0, -g)."""
     g = _finite("gravity", gravity)

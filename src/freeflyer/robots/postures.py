@@ -8,15 +8,15 @@ from numbers import Real
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.robots import humanoid_limbs, quadruped
 from freeflyer.robots._parts import ROOT_JOINT
 
 LARGEST = 2.4  # rad; every knee can bend so far
 
 
-@of_model
+@public
 def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
     """A configuration (nq,) of the humanoid or the quadruped: soles or feet flat at height 0, below the hips.
 

@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
 from freeflyer.kernels import entries as E
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 
 
-@of_model
+@public
 def constraint_names(model: Model) -> tuple[str, ...]:
     """The name of each row: the loop's and the tied direction's ("knee_rod.x"), or the coupling's."""
     loops = [f"{loop.name}.{d}" for loop in model.loops for d, m in zip(DIRECTIONS, loop.mask) if m]
@@ -36,7 +36,7 @@ def constraint_loops(model: Model) -> tuple[str, ...]:
     return tuple(loops + [c.name for c in model.description.couplings])
 
 
-@of_model
+@public
 def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     """residual (..., r): by how much each tied direction is open, m or rad; zero where the linkage is closed.
 
@@ -66,13 +66,13 @@ def constraints(model: Model, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return residual, J
 
 
-@of_model
+@public
 def constraint_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """J (..., r, nv): rows of the twist of frame_b relative to frame_a, in frame_a's axes, for each velocity coordinate."""
     return constraints(model, q)[1]
 
 
-@of_model
+@public
 def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """bias (..., r): Jdot v, the rate of J v while no coordinate accelerates (frame_a's own turning included)."""
     try:

@@ -31,9 +31,9 @@ from freeflyer.dynamics.closed.factorisation import (
 from freeflyer.dynamics.closed.structure import Structure, frozen, groups, structure
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 REDUNDANT = 5e-3  # m or rad: what redundant rows may stay open by where the independent ones are closed
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
@@ -97,7 +97,7 @@ class Linkage:
 _reference: WeakKeyDictionary[Model, Linkage] = WeakKeyDictionary()
 
 
-@of_model
+@public
 def linkage(model: Model, q: ArrayLike | None = None, *, underactuated: bool = True) -> Linkage:
     """The split at the assembled posture q (nq,); without q: at the file's posture, closed; remembered for each model.
 

@@ -15,47 +15,47 @@ from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.projection import Projection, is_closed
 from freeflyer.dynamics.closed.running import motion, project_forces, projected, run_many, velocity_map
 from freeflyer.errors import InputError
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 CONSISTENT = 1e-6  # relative: by how much a velocity may miss the loops
 
 
-@of_model
+@public
 def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """J_m (..., m, nu): dependent velocities, in the order of linkage(model).dependent, for each independent one."""
     p = _loops(model)
     return velocity_map(p, q)[..., p.split.dependent, :]
 
 
-@of_model
+@public
 def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """Velocities (..., m) of the dependent coordinates for independent ones u (..., nu). papers/000 (7)."""
     p = _loops(model)
     return motion(p, q, u)[0][..., p.split.dependent]
 
 
-@of_model
+@public
 def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
     """Accelerations (..., m) of the dependent coordinates. papers/000 (8)."""
     p = _loops(model)
     return motion(p, q, u, u_dot)[1][..., p.split.dependent]
 
 
-@of_model
+@public
 def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """v = G u and a = G u_dot + gamma (..., nv): the tree's velocities and accelerations."""
     return motion(_loops(model), q, u, u_dot)
 
 
-@of_model
+@public
 def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
     """G^T tau (..., nu): forces tau (..., nv) in all joints, passive ones too, as the independent joints feel them. (18)."""
     return project_forces(_loops(model), q, tau)
 
 
-@of_model
+@public
 def constraint_multipliers(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, tau: ArrayLike | None = None
 ) -> np.ndarray:
@@ -79,7 +79,7 @@ def constraint_multipliers(
     return run_many(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"), shapes)[0] - applied
 
 
-@of_model
+@public
 def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
     """a (..., nv), accelerations of all joints under forces tau (..., nv) while the loops hold. papers/000 (11)-(14)."""
     p = _loops(model)

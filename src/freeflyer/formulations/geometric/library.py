@@ -23,26 +23,26 @@ from freeflyer.formulations.geometric.eidamb import Pass, eidamb
 from freeflyer.formulations.geometric.immamb import immamb
 from freeflyer.formulations.geometric.joints import base_pose
 from freeflyer.formulations.geometric.tree import Tree, tree_of
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 LENT = 1e-3  # of its leader's inertia, to each mimic joint, in the inverse of the tree's mass matrix
 
 
-@of_model
+@public
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """tau (nv,) of M a + bias = tau by EIDAmb, papers/002 Table 4. Errors: InputError for anything but one good state."""
     return forces_of(tree_of(model), *_state(model, q=q, v=v, a=a))
 
 
-@of_model
+@public
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> InverseDynamicsDerivatives:
     """Derivatives of the inverse dynamics by papers/002, Tables 5 to 8. Errors: InputError for anything but one good state."""
     return _derivatives(tree_of(model), *_state(model, q=q, v=v, a=a))
 
 
-@of_model
+@public
 def forward_dynamics_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike
 ) -> ForwardDynamicsDerivatives:
@@ -58,14 +58,14 @@ def forward_dynamics_derivatives(
     return ForwardDynamicsDerivatives(-M_inv @ inverse.dq, -M_inv @ inverse.dv, M_inv)
 
 
-@of_model
+@public
 def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """M^-1 (nv, nv) by IMMAmb, papers/002 Table 9. Errors: InputError for a bad q, and where a joint moves no inertia."""
     (q,) = _state(model, q=q)
     return _inverse_mass_matrix(tree_of(model), q)
 
 
-@of_model
+@public
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linearization:
     """(A, B) of the motion about a state and input, without any parametrisation of attitude.
 

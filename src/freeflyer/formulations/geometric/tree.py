@@ -16,8 +16,8 @@ import numpy as np
 from freeflyer.formulations.geometric.algebra import blocks, inverse_transform, pose, wedge
 from freeflyer.kernels import layout as L
 from freeflyer.model.description import joint_sizes
-from freeflyer.model.first_argument import of_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Tree:
         return slice(self.columns[i].start, self.columns[self.last[i]].stop)
 
 
-@of_model
+@public
 def tree_of(model: Model) -> Tree:
     """Reads the compiled model's arrays (kernels/layout.py)."""
     T, P = model.topology, model.parameters
