@@ -182,3 +182,26 @@ def test_a_point_that_closes_a_planar_four_bar_is_redundant_in_one_row(tmp_path)
     p, m = pinocchio_peer(model, path), mujoco_peer(model, path)
     assert distance(ours, p.back(p.dynamics_call(s)())) < 1e-10
     assert distance(ours, m.rigid_limit(s)[0]) < 1e-10
+
+
+def test_cassie_s_springs_are_forces_on_free_joints(models_folder, tmp_path):
+    """The file's springs are no part of a Model: they are torques of the user's, on joints that the loops leave independent."""
+    import mujoco
+
+    model, p = read(models_folder, "cassie", tmp_path)[0], mujoco_peer(*read(models_folder, "cassie", tmp_path))
+    sprung = [j.name for j in model.description.joints if j.sprung]
+    assert sorted(sprung) == ["left-heel-spring", "left-shin", "right-heel-spring", "right-shin"]
+    independent = loops.linkage(model).independent
+    assert all(model.joint(name).iv in independent for name in sprung)
+    s = closed_state(model, 8, 0.02)
+    p.model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_SPRING)
+    pushed = p.rigid_limit(s)[0]
+    tau, force = s.tau.copy(), 0.0
+    for name in sprung:
+        joint, theirs = model.joint(name), p.model.joint(name)
+        spring = p.model.qpos_spring[theirs.qposadr[0]]
+        tau[joint.iv] -= theirs.stiffness[0] * (s.q[joint.iq] - spring)
+        force = max(force, abs(theirs.stiffness[0] * (s.q[joint.iq] - spring)))
+    assert force > 1.0
+    assert distance(loops.constrained_forward_dynamics(model, s.q, s.v, tau), pushed) < 1e-10
+    assert distance(accelerations(model, s), pushed) > 1e-3

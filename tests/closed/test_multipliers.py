@@ -51,7 +51,7 @@ def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
     near(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, constraint_jacobian(model, s.q).T @ shares, 1e-10)
 
 
-@pytest.mark.parametrize("name", ["kangaroo", "five_bar", "battobot"])
+@pytest.mark.parametrize("name", ["kangaroo", "cassie", "five_bar", "battobot"])
 def test_accelerations_of_shared_robots(name: str, models_folder) -> None:
     model, rng = shared(models_folder, name), np.random.default_rng(16)
     s = state(model, rng, 0.002)

@@ -46,7 +46,7 @@ def test_derivatives_of_inverse_dynamics(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "h", "tolerance"), [("kangaroo", 2e-5, 1e-6), ("five_bar", 1e-3, 1e-8), ("battobot", 1e-3, 1e-8)]
+    ("name", "h", "tolerance"), [("kangaroo", 2e-5, 1e-6), ("cassie", 1e-4, 1e-8), ("five_bar", 1e-3, 1e-8), ("battobot", 1e-3, 1e-8)]
 )
 def test_derivatives_of_shared_robots(name: str, h: float, tolerance: float, models_folder) -> None:
     """Kangaroo's strokes of 2 cm need short steps, and its file closes redundant loops to 1e-8 only."""
@@ -68,6 +68,22 @@ def test_derivatives_of_forward_dynamics(name: str) -> None:
     near(d.dq, differences(moved, n, 2e-4), 1e-7)
     near(d.dv, differences(lambda e: ff.forward_dynamics(model, s.q, s.u + e, tau, wrenches, **IN), n, 1e-2), 1e-8)
     near(d.dtau, ff.inverse_mass_matrix(model, s.q, **IN), 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "h", "tolerance"), [("kangaroo", 2e-5, 1e-6), ("cassie", 3e-3, 1e-6), ("battobot", 1e-4, 1e-7)]
+)
+def test_derivatives_of_forward_dynamics_of_shared_robots(name: str, h: float, tolerance: float, models_folder) -> None:
+    model, rng = shared(models_folder, name), np.random.default_rng(18)
+    s = state(model, rng, 0.002)
+    tau = rng.standard_normal(len(s.u))
+    d = ff.forward_dynamics_derivatives(model, s.q, s.u, tau, **IN)
+
+    def moved(e: np.ndarray) -> np.ndarray:
+        return ff.forward_dynamics(model, ff.integrate(model, s.q, e, **IN), s.u, tau, **IN)
+
+    near(d.dq, differences(moved, len(s.u), h), tolerance)
+    near(d.dv, differences(lambda e: ff.forward_dynamics(model, s.q, s.u + e, tau, **IN), len(s.u), 1e-2), 1e-8)
 
 
 @pytest.mark.parametrize("name", ["weld", "nested", "coupled", "turn"])

@@ -10,7 +10,7 @@ import freeflyer as ff
 from freeflyer.dynamics.closed.constraints import constraint_jacobian
 
 IN = {"coordinates": "independent"}
-SHARED = ("kangaroo", "five_bar", "battobot")
+SHARED = ("kangaroo", "cassie", "five_bar", "battobot")
 
 
 def check_equations(model: ff.Model, amplitude: float) -> None:
