@@ -21,10 +21,11 @@ START = 0.5  # rad
 
 
 @functools.cache
-def mirrored(sides: tuple[float, ...] = (1.0, -1.0)) -> ff.Model:
+def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.Model:
     """A crank that follows a motor one to one and turns a parallelogram on each side: all flat where the crank is at zero.
 
-    In a parallelogram coupler and ground stay parallel, so every angle is known: coupler -crank, follower crank.
+    In a parallelogram coupler and ground stay parallel, so every angle is known: coupler -crank, follower crank. `error`: m,
+    by how much followers are too long, as rounded digits make them.
     """
     links = [ff.Link(n, BAR) for n in ("ground", "rotor", "crank")]
     joints = [
@@ -39,7 +40,7 @@ def mirrored(sides: tuple[float, ...] = (1.0, -1.0)) -> ff.Model:
             ff.Joint(f"follower{k}", "revolute", "ground", f"follower{k}", shifted(side * GROUND), initial=(START,)),
         ]
         sites.append(ff.Site(f"tip{k}", f"coupler{k}", shifted(side * GROUND)))
-        sites.append(ff.Site(f"end{k}", f"follower{k}", shifted(side * CRANK)))
+        sites.append(ff.Site(f"end{k}", f"follower{k}", shifted(side * (CRANK + error))))
         loops.append(ff.Loop(f"loop{k}", f"tip{k}", f"end{k}", (1, 1, 0, 0, 0, 0)))
     gear = ff.Coupling("gear", "crank", "motor", (0.0, 1.0))
     return ff.build(ff.Description(
@@ -67,6 +68,17 @@ def test_folds_at_one_place_are_found(sides):
     found = first_singularity(model, {"motor": -1.0}, 1.0)
     assert found.distance == pytest.approx(START, abs=2e-6)
     assert found.independence < 1e-3
+
+
+@pytest.mark.parametrize("count", [23, 401, 4001])
+@pytest.mark.parametrize("error", [1e-9, 1e-8, -1e-8])
+def test_rounded_digits_do_not_decide(count, error):
+    """Bars alike up to 10 nm turn sharply from one mode into the other, nowhere singular: that is no way, either."""
+    model = mirrored((1.0,), error)
+    x = np.linspace(START, -0.45, count)
+    clear = np.abs(x) > 2e-3
+    np.testing.assert_array_equal(sweep(model, {"motor": x}).reached[clear], x[clear] > 0.0)
+    assert first_singularity(model, {"motor": -1.0}, 1.0).distance == pytest.approx(START, abs=2e-3)
 
 
 def test_blocks_that_do_not_come_apart():

@@ -1,22 +1,54 @@
-"""One line on stderr that says what is being done, while it is being done."""
+"""One line on stderr that says what is being done, while it is being done, with a bar where it is known how much of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from freeflyer.analysis.text import visible
 from freeflyer.cli.output import console
 
 
 @contextmanager
-def status(first: str = "starting") -> Iterator[Callable[[str], None]]:
-    """Gives a function that changes the line; it vanishes at the end and never appears where stderr is no terminal."""
+def status(first: str = "starting") -> Iterator[Callable[..., None]]:
+    """Gives a function (text, fraction=None) that changes the line; fraction, 0 to 1, draws a bar with the time that is left.
+
+    The line vanishes at the end and never appears where stderr is no terminal.
+    """
     out = console(stderr=True)
     if not out.is_terminal:
-        yield lambda _: None
+        yield lambda text, fraction=None: None
         return
+    from rich.progress import Progress
+
+    with Progress(*_columns(), console=out, transient=True) as line:
+        task = line.add_task(visible(first), total=None)
+
+        def change(text: str, fraction: float | None = None) -> None:
+            shown = visible(text)
+            if line.tasks[0].description != shown:
+                line.reset(task, total=None, description=shown)  # each text has its own time
+            if fraction is not None:
+                line.update(task, total=1.0, completed=min(max(float(fraction), 0.0), 1.0))
+
+        yield change
+
+
+def _columns() -> list[Any]:
+    """Spinner, text; then bar, per cent and time left, which wait for a fraction."""
+    from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
-    with out.status(Text(first)) as line:
-        yield lambda text: line.update(Text(visible(text)))
+    class Known(ProgressColumn):
+        """A column that is empty while nobody knows how much there is to do."""
+
+        def __init__(self, column: ProgressColumn) -> None:
+            super().__init__()
+            self.column = column
+
+        def render(self, task: Task) -> Any:
+            return Text("") if task.total is None else self.column.render(task)
+
+    measured = BarColumn(bar_width=24), TextColumn("{task.percentage:>3.0f} %", markup=False), TimeRemainingColumn(compact=True)
+    return [SpinnerColumn(), TextColumn("{task.description}", markup=False), *map(Known, measured)]

@@ -35,9 +35,9 @@ NAN = float("nan")
 
 @kernel
 def step_closed(topology, parameters, q, du, out, facts):
-    """out (nq,): q moved along G du, then closed by Newton steps of the dependent joints. facts (2,): the square of what stays
-    open, NaN after a correction that is too long; the largest |E|^2 (Frobenius) of a block. Neither open loops nor singular
-    blocks stop it: they show in facts."""
+    """out (nq,): q moved along G du, then closed by Newton steps of the dependent joints. facts (3,): the square of what stays
+    open, NaN after a correction that is too long; the largest |E|^2 (Frobenius) of a block; the largest |D A1^-1|^2, D the
+    lengths of A1's columns. Neither open loops nor singular blocks stop it: they show in facts."""
     nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
     work = moving_workspace(topology, parameters, q, 0)
     J, first, residual = linkage_buffers(topology, work)
@@ -71,6 +71,8 @@ def step_closed(topology, parameters, q, du, out, facts):
         integrate(topology, parameters, here, x, out)
     store(facts, 0, open_by + wild)
     store(facts, 1, largest_change(topology, first, J))
+    invert_blocks(topology, J, inverses, 1.0)
+    store(facts, 2, largest_inverse(topology, inverses, J))
 
 
 @kernel
@@ -102,5 +104,26 @@ def largest_change(topology, inverses, J):
                     row = load_int(topology, row_list + r)
                     x = x + load(inverses, to + stride * i + r) * load(J, nv * row + place)
                 total = total + x * x
+        worst = select_less(total, worst, worst, total)
+    return worst
+
+
+@kernel
+def largest_inverse(topology, inverses, J):
+    """The largest |D A^-1|^2 (Frobenius) of a block, D the lengths of A's columns: at least 1 / s^2, s being the smallest singular
+    value of the block with its columns at unit length, and at most n / s^2."""
+    nv = load_int(topology, N_V)
+    worst = 0.0 * load(J, 0)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, _, places, row_list = block_of(topology, k)
+        to, stride = inverse_of(topology, k)
+        total = 0.0 * worst
+        for i in range(n):
+            place = load_int(topology, places + i)
+            column = row_of_inverse = 0.0 * worst
+            for r in range(n):
+                x, y = load(J, nv * load_int(topology, row_list + r) + place), load(inverses, to + stride * i + r)
+                column, row_of_inverse = column + x * x, row_of_inverse + y * y
+            total = total + column * row_of_inverse
         worst = select_less(total, worst, worst, total)
     return worst

@@ -14,15 +14,16 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed.constraints import constraints
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
-from freeflyer.dynamics.closed.projection import projection_at
+from freeflyer.dynamics.closed.projection import Projection, projection_at
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
-from freeflyer.loops.stepping import step_closed
+from freeflyer.loops.stepping import NEAR, step_closed
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 STEPS = 160  # over the whole way
-FINEST = 1e-7  # m or rad: the place is known as well as that; closer to the fold Newton's method has no ground
+FINEST = 1e-7  # m or rad: the place is known as well as that; closer to the fold Newton's method has no ground. A posture that
+# is singular but for the last digits of a file is known to NEAR of stepping.py alone
 
 
 @dataclass(frozen=True)
@@ -64,15 +65,12 @@ def first_singularity(
     if not (np.isfinite(furthest) and furthest > 0.0):
         raise InputError(f"furthest must be a finite number above zero (m or rad); got {furthest!r}", furthest=furthest)
     p = projection_at(model, split)
-    x, gone, step = split.q, 0.0, furthest / STEPS
-    while gone < furthest * (1.0 - 1e-12) and step > FINEST:
-        step = min(step, furthest - gone)
-        moved, fine = step_closed(p, x[None], step * weights[None, split.independent], halvings=0)
-        if fine[0]:
-            x, gone = moved[0], gone + step
-        else:
-            step /= 2.0
-    found = gone < furthest * (1.0 - 1e-12)
+    du, step = weights[split.independent], furthest / STEPS
+    x, gone = _walk(p, split.q, 0.0, du, furthest, step, NEAR)
+    found = gone < furthest
+    if found:  # nearly singular: is it exactly so a little further on?
+        there, distance = _walk(p, x, gone, du, min(gone + step, furthest), step, 0.0)
+        x, gone = (there, distance) if distance < min(gone + step, furthest) else (x, gone)
     lost = _independence(model, split, x) / _independence(model, split, split.q)
     worst = split.blocks[int(np.argmin(lost))]
     rates = np.abs(motion_map(model, split, x[None])[0] @ weights[split.independent])
@@ -89,6 +87,20 @@ def first_singularity(
         dict(direction), gone if found else np.inf, furthest, positions, inside, float(lost.min()), worst.loops,
         fastest.name if fastest else "", x,
     )  # fmt: skip
+
+
+def _walk(
+    p: Projection, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float, near: float
+) -> tuple[np.ndarray, float]:
+    """(q (nq,), distance) where a way along du (nu,) ends: at `end`, or just before a step that is not fine, however short."""
+    while gone < end and step > FINEST:
+        reach = min(gone + step, end)
+        moved, fine = step_closed(p, x[None], (reach - gone) * du[None], halvings=0, near=near)
+        if fine[0]:
+            x, gone = moved[0], reach
+        else:
+            step /= 2.0
+    return x, gone
 
 
 def _independence(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:

@@ -3,7 +3,10 @@
 A state counts only if its way to the next posture met no singularity. Determinants of blocks would tell by their signs, were it
 not for two that change at once (two parallelograms on one crank fold together); so each block's matrices before and
 after a step, A0 and A1, are joined by a straight line, which meets a singular one where A0^-1 A1 has an eigenvalue that is real
-and not positive. Steps are halved until the line is short (|A0^-1 A1 - 1| < 1), or no finer step would tell more.
+and not positive. There is nothing to look at while |A0^-1 A1 - 1| < 1; long steps are halved first.
+
+Nor does a state count that is too near to a singular one: a parallelogram whose file says that its bars are alike up to the last
+digit lies flat on the way from one assembly mode to another, and that digit would decide which one follows.
 """
 
 from __future__ import annotations
@@ -14,40 +17,44 @@ from freeflyer.dynamics.closed import doors as D
 from freeflyer.dynamics.closed.constraints import constraint_jacobian
 from freeflyer.dynamics.closed.projection import Projection
 from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics.manifold import integrate
 from freeflyer.kernels.linkage_steps import CLOSED
 
-HALVINGS = 4  # how often a step is halved that did not close, or whose ends are far from each other
+HALVINGS = 4  # how often a step is halved that did not close, or was long
+SHORT = 0.2  # rad or m: a step in which no coordinate moves further; what its ends say is believed
+NEAR = 5e-4  # of a block's smallest singular value, columns at unit length: the root of the digits that files are rounded to
 NEARLY_REAL = 0.3  # |imaginary| / |real|: two eigenvalues that change signs together come out as a pair
 ZERO = 1e-9  # of an eigenvalue of A0^-1 A1: a singular end
 
 
-def step_closed(p: Projection, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS) -> tuple[np.ndarray, np.ndarray]:
+def step_closed(
+    p: Projection, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = NEAR
+) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), fine (n,)): closed postures q (n, nq) moved by du (n, nu) of the independent coordinates, closed again in the
-    same mode; where that is not fine the posture is one on the way, closed or not.
+    same mode and not nearer to a singular posture than `near`; where that is not fine the posture is of no use.
     """
     if not len(p.split.rows):
-        from freeflyer.dynamics.manifold import integrate
-
         dv = np.zeros((len(q), p.model.nv))
         dv[:, p.split.independent] = du
         return integrate(p.model, q, dv), np.ones(len(q), bool)
-    moved, facts = evaluate(D.STEP, p.model, (q, du), ("q", "dv"), ((p.model.nq,), (2,)))
+    moved, facts = evaluate(D.STEP, p.model, (q, du), ("q", "dv"), ((p.model.nq,), (3,)))
     closed = facts[:, 0] <= CLOSED * CLOSED
     fine = closed & (facts[:, 1] < 1.0)
-    doubtful = np.flatnonzero(~fine)
-    if not len(doubtful):
-        return moved, fine
-    if halvings:
-        half = 0.5 * du[doubtful]
-        middle, there = step_closed(p, q[doubtful], half, halvings - 1)
-        moved[doubtful] = middle
-        if there.any():
-            moved[doubtful[there]], fine[doubtful[there]] = step_closed(p, middle[there], half[there], halvings - 1)
+    unsure = np.flatnonzero(~fine & closed)
+    if len(unsure):
+        short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= SHORT
+        judged = unsure[short] if halvings else unsure
+        fine[judged] = ~crossed(p, q[judged], moved[judged])
+        again = np.concatenate([unsure[~short], np.flatnonzero(~closed)])
     else:
-        unsure = doubtful[closed[doubtful]]
-        fine[unsure] = ~crossed(p, q[unsure], moved[unsure])
-    lost = ~np.isfinite(moved).all(axis=1)
-    moved[lost] = q[lost]
+        again = np.flatnonzero(~closed)
+    fine &= facts[:, 2] * near * near < 1.0
+    if halvings and len(again):
+        half = 0.5 * du[again]
+        middle, there = step_closed(p, q[again], half, halvings - 1, near)
+        if there.any():
+            on = again[there]
+            moved[on], fine[on] = step_closed(p, middle[there], half[there], halvings - 1, near)
     return moved, fine
 
 

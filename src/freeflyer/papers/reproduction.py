@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-Progress = Callable[[str], None]
+
+class Progress(Protocol):
+    """Hears what is being done, and how much of it is (0 to 1) where that is known."""
+
+    def __call__(self, text: str, fraction: float | None = None, /) -> None: ...
 
 
 @dataclass(frozen=True)

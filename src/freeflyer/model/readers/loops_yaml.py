@@ -40,7 +40,7 @@ def read_loops(path: str | os.PathLike[str], description: Description) -> Descri
     """The description with the loops, motors and joint kinds of a YAML file added; loops already there are kept."""
     data = read_bytes(path, "loop file", MAX_BYTES)
     where = f"loop file {Path(path).name!r}"
-    content = _mapping(_parse(data, where), where, (*OURS, *THEIRS))
+    content = _mapping(parse_yaml(data, where), where, (*OURS, *THEIRS))
     if any(k in content for k in OURS) and any(k in content for k in THEIRS):
         raise FileError(f"{where} mixes two formats: use either {', '.join(OURS)} or {', '.join(THEIRS)}")
     if "loops" in content or "actuated" in content:
@@ -57,7 +57,7 @@ def read_loops(path: str | os.PathLike[str], description: Description) -> Descri
     return replace(description, loops=description.loops + tuple(loops), actuated=motors or description.actuated)
 
 
-def _parse(data: bytes, where: str) -> Any:
+def parse_yaml(data: bytes, where: str) -> Any:
     """The content as dicts, lists and strings alone: no aliases (they can grow without bound), no tags, no types."""
     import yaml
 

@@ -18,7 +18,7 @@ import numpy as np
 from freeflyer.errors import FileError, unknown_name
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.readers.loops_yaml import _parse
+from freeflyer.model.readers.loops_yaml import parse_yaml
 from freeflyer.model.readers.safe_file import numbers, read_bytes
 from freeflyer.spatial import quaternion
 
@@ -33,7 +33,7 @@ def read_posture(path: str | os.PathLike[str], model: Model) -> np.ndarray:
     that do not exist or have no coordinates of their own, and for quaternions that are not of unit length.
     """
     where = f"posture file {Path(path).name!r}" if isinstance(path, str | os.PathLike) else "the posture file"
-    content = _parse(read_bytes(path, "posture file", MAX_BYTES), where)
+    content = parse_yaml(read_bytes(path, "posture file", MAX_BYTES), where)
     if not isinstance(content, dict):
         raise FileError(f"{where} holds {_shown(content)}; expected joints with their values, as in 'knee: 0.4'")
     q = np.array(model.neutral)

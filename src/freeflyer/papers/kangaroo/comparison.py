@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from freeflyer.analysis.cartesian_inertia import angular_momentum, cartesian_inertia
-from freeflyer.papers.kangaroo.robots import NOMINAL_LENGTH, Kangaroo, nominal_posture, talos
+from freeflyer.papers.kangaroo.robots import HOME_LENGTH, Kangaroo, home_posture, talos
 from freeflyer.papers.reproduction import Progress, Table
 
 PAPER = ((3.6, 4.1, 4.6), (11.4, 4.9, 3.6), (2.6, 2.7, 2.0))  # chi linear, chi angular, gamma
-LENGTHS = (0.002, NOMINAL_LENGTH, 0.02, 0.04)  # m: how much the answer depends on the posture
+LENGTHS = (HOME_LENGTH, 0.005, 0.01, 0.02, 0.04)  # m: the posture compared, and how much the answer depends on it
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class Comparison:
 
 
 def compute(robot: Kangaroo, progress: Progress, peer: Path | None = None) -> Comparison:
-    """The robot at four leg lengths, and TALOS where its file is given."""
+    """The robot in its home posture and with shorter legs, and TALOS where its file is given."""
     progress("Table III: inertia at the sole, angular momentum")
     found = []
     for length in LENGTHS:
-        q = nominal_posture(robot, length)
+        q = home_posture(robot, length)
         momentum = angular_momentum(robot.model, q)
         found.append((cartesian_inertia(robot.model, robot.left.sole, q).columns, momentum.columns, momentum.com))
     inertia, momenta, com = (np.array(x) for x in zip(*found))
@@ -67,25 +67,25 @@ def tables(r: Comparison) -> list[Table]:
     """The indices, and the column norms that they come from."""
     numbers = [("paper", "", *(f"{x:.1f}" for part in PAPER for x in part))] if r.peer else []
     for k, length in enumerate(r.lengths):
-        chosen = " *" if length == NOMINAL_LENGTH else ""
+        chosen = ", home posture" if length == HOME_LENGTH else ", leg shorter"
         if r.peer:
             numbers.append(("ours" + chosen, f"{length:g}", *(f"{x:.1f}" for x in (*r.chi[k], *r.gamma[k]))))
         else:
             numbers.append((r.robot + chosen, f"{length:g}", *(f"{x:.3g}" for x in (*r.inertia[k], *r.momentum[k]))))
     if r.peer:
-        k = int(np.flatnonzero(r.lengths == NOMINAL_LENGTH)[0])
-        numbers.append(
-            (f"norms: {r.robot}", f"{NOMINAL_LENGTH:g}", *(f"{x:.3g}" for x in (*r.inertia[k], *r.momentum[k])))
-        )
+        k = int(np.flatnonzero(r.lengths == HOME_LENGTH)[0])
+        numbers.append((f"norms: {r.robot}", f"{HOME_LENGTH:g}", *(f"{x:.3g}" for x in (*r.inertia[k], *r.momentum[k]))))
         numbers.append((f"norms: {r.peer}", "", *(f"{x:.3g}" for x in (*r.peer_inertia, *r.peer_momentum))))
     what = "chi" if r.peer else "|Lambda|"
     columns = ("", "length m", *(f"{what} lin {d}" for d in "xyz"), *(f"{what} ang {d}" for d in "xyz"),
                *(f"{'gamma' if r.peer else '|A|'} {d}" for d in "xyz"))  # fmt: skip
     note = (
-        "* the posture taken for nominal: length motors at 0.01 of 0.15 m, the others at rest. TALOS: half sitting (hip "
-        "-0.411, knee 0.859, ankle -0.448 rad), arms and head weightless, as Fig 17 leaves them out. Columns of Lambda mix "
-        "kg, kg m and kg m^2 (the paper's definition), so angular chi depends on the sole's origin and on how level it "
-        "stands: the paper gives neither posture nor origin. gamma takes the base's angular columns."
+        "Kangaroo's posture is the keyframe `home` of the public model: length motors at 0.0004 of 0.15 m, ankle motors at "
+        "-0.001 m, the others at zero, loops closed: a rule, no fit to the indices. The rows below it show how much these "
+        "depend on the legs' length. TALOS: half sitting (hip -0.411, knee 0.859, ankle -0.448 rad), arms and head weightless, "
+        "as Fig 17 leaves them out. Columns of Lambda mix kg, kg m and kg m^2 (the paper's definition), so angular chi depends "
+        "on the sole's origin and on how level it stands: the paper gives neither posture nor origin. gamma takes the base's "
+        "angular columns."
     )
     if not r.peer:
         note = "No TALOS given (--peer talos_full_v2.urdf): norms of columns instead of indices. " + note

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.structure import structure
-from freeflyer.loops import follow, limb, linkage, motion_map, reachable, sweep
+from freeflyer.errors import InputError
+from freeflyer.loops import follow, limb, linkage, mechanisms, reachable
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 from freeflyer.robots.kangaroo import sub_mechanisms
@@ -44,17 +44,15 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Mechanisms:
-    """Table II of a robot, and Table I's row: how many sub-mechanisms have one and two degrees of freedom, both legs."""
+    """Table II of a robot's left leg, and Table I's row. by_freedom: number of the robot's sub-mechanisms for each number of
+    motors. motors: of the robot, those in no loop included.
+    """
 
     robot: str
     mechanisms: tuple[Mechanism, ...]
     passive_in_a_leg: int
-
-    @property
-    def by_freedom(self) -> dict[int, int]:
-        """Number of sub-mechanisms of both legs for each number of motors."""
-        counts = [m.active for m in self.mechanisms]
-        return {n: 2 * counts.count(n) for n in sorted(set(counts))}
+    by_freedom: dict[int, int]
+    motors: int
 
 
 def compute(robot: Kangaroo, progress: Progress) -> Mechanisms:
@@ -62,18 +60,21 @@ def compute(robot: Kangaroo, progress: Progress) -> Mechanisms:
     progress("Table II: counting sub-mechanisms, driving motors around their strokes")
     leg, names = limb(robot.model, robot.left.sole), robot.left
     limits = _limits(leg, robot)
-    coordinate, row = _owners(leg, names.groups)
-    s = structure(leg)
+    parts = mechanisms(leg).parts
     made = []
-    for k, (name, motors) in enumerate(names.groups.items()):
-        loops = [loop for loop, rows in zip(leg.loops, s.rows) if row[rows[0]] == k]
+    for name, motors in names.groups.items():
+        part = next((m for m in parts if set(m.actuated) == set(motors)), None)
+        if part is None:
+            found = "; ".join(m.name for m in parts)
+            raise InputError(f"no sub-mechanism of {leg.name!r} has the motors {', '.join(motors)}: found {found}", motors=motors)
         joints, degrees = limits[name]
-        info = leg.joint(motors[0])
-        stroke = float(leg.position_lower[info.iv]), float(leg.position_upper[info.iv])
-        passive = sum(coordinate.get(int(i), -1) == k for i in linkage(leg).dependent)
-        rows = sum(row[int(r)] == k for r in linkage(leg).rows)
-        made.append(Mechanism(name, len(motors), passive, _pins(leg, loops), rows, stroke, joints, degrees))
-    return Mechanisms(robot.source, tuple(made), len(linkage(leg).dependent))
+        stroke = float(part.strokes[0, 0]), float(part.strokes[0, 1])
+        pins = _pins(leg, [loop for loop in leg.loops if loop.name in part.loops])
+        made.append(Mechanism(name, len(part.strokes), part.passive, pins, part.constraints, stroke, joints, degrees))
+    whole = mechanisms(robot.model)
+    counts = [len(m.strokes) for m in whole.parts]
+    by_freedom = {n: counts.count(n) for n in sorted(set(counts))}
+    return Mechanisms(robot.source, tuple(made), sum(m.passive for m in made), by_freedom, whole.motors)
 
 
 def letters(kind: str) -> int:
@@ -81,30 +82,6 @@ def letters(kind: str) -> int:
     text = re.sub(r"(\d+)\(([^()]*)\)", lambda m: m[2] * int(m[1]), kind)
     text = re.sub(r"(\d+)([A-Z]+)", lambda m: m[2] * int(m[1]), text)
     return text.count("R") + 2 * text.count("U")
-
-
-def _owners(leg: ff.Model, groups: dict[str, tuple[str, ...]]) -> tuple[dict[int, int], dict[int, int]]:
-    """The sub-mechanism of each dependent coordinate and of each row: the last one whose motors move it.
-
-    Read off the velocities at a posture without symmetry; the bars of the ankle move with the knee as well.
-    """
-    split = linkage(leg)
-    middle = {}
-    for k, motor in enumerate(m for group in groups.values() for m in group):
-        info = leg.joint(motor)
-        low, high = leg.position_lower[info.iv], leg.position_upper[info.iv]
-        middle[motor] = [float(low + (0.45 + 0.03 * k) * (high - low))]
-    q = sweep(leg, middle).q.reshape(-1)
-    G = np.abs(motion_map(leg, linkage(leg, q), q[None])[0])
-    columns = [[int(np.flatnonzero(split.independent == leg.joint(m).iv)[0]) for m in g] for g in groups.values()]
-    moved = np.array([G[:, c].max(axis=1) > 1e-6 for c in columns])
-    owner = {int(i): int(np.flatnonzero(moved[:, i])[-1]) for i in split.dependent if moved[:, i].any()}
-    s = structure(leg)
-    rows = {}
-    for tie, coordinates in zip(s.rows, s.coordinates):
-        k = max(owner.get(int(i), -1) for i in coordinates)
-        rows.update(dict.fromkeys(map(int, tie), k))
-    return owner, rows
 
 
 def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
@@ -139,10 +116,10 @@ def _limits(leg: ff.Model, robot: Kangaroo) -> dict[str, tuple[tuple[str, ...], 
 def tables(result: Mechanisms) -> list[Table]:
     """Tables I and II, the paper's numbers beside ours."""
     ours = result.by_freedom
-    total = sum(n * k for n, k in ours.items())
+    parallel = sum(n * k for n, k in ours.items())
     one = Table("Table I: parallel sub-mechanisms", ("", "1-DoF", "2-DoF", "DoFs", "of them parallel"), (
         ("paper: Kangaroo (2022)", "4", "4", "12", "12"),
-        (result.robot, str(ours.get(1, 0)), str(ours.get(2, 0)), str(total), str(total))), (1, 2, 3, 4))  # fmt: skip
+        (result.robot, str(ours.get(1, 0)), str(ours.get(2, 0)), str(result.motors), str(parallel))), (1, 2, 3, 4))  # fmt: skip
     rows = []
     for m in result.mechanisms:
         p = PAPER[m.name]

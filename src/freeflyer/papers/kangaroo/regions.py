@@ -102,6 +102,7 @@ def _draw(region: ReachableSet, name: str) -> Any:
     axes.plot(*around.T, color=BLUE, lw=1.8, label="through the linkage")
     (x0, x1), (y0, y1) = np.degrees(region.extent)
     axes.plot([x0, x1, x1, x0, x0], [y0, y0, y1, y1, y0], color="#c8453b", ls="--", lw=1.2, label="as a box")
+    axes.plot(0.0, 0.0, "+", color="#8a929c", ms=6)
     axes.set(xlabel=f"{name} roll (deg)", ylabel=f"{name} pitch (deg)", aspect="equal")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.12), ncols=2)
     return figure

@@ -9,11 +9,11 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.errors import InputError
-from freeflyer.loops import follow, linkage
+from freeflyer.loops import linkage, sweep
 from freeflyer.robots import kangaroo_like
 
 SOLE_BELOW_ANKLE = 0.031  # m: from the ankle's axes to the lower face of the public model's foot box, which lies level
-NOMINAL_LENGTH = 0.01  # m of the length motors' 0.15: legs "nearly fully extended" (section V)
+HOME_LENGTH, HOME_ANKLE = 0.0004, -0.001  # m: length and ankle motors in the public model's keyframe `home`, others at zero
 HALF_SITTING = {
     "3": -0.411354,
     "4": 0.859395,
@@ -95,11 +95,15 @@ def kangaroo(robot: Path | str | None = None) -> Kangaroo:
     )  # fmt: skip
 
 
-def nominal_posture(robot: Kangaroo, length: float = NOMINAL_LENGTH) -> np.ndarray:
-    """q (nq,): both length motors at `length`, the other motors at rest, every loop closed."""
-    q = linkage(robot.model).q
-    for names in (robot.left, robot.right):
-        q = follow(robot.model, names.length_motor, np.linspace(0.0, length, 5), q=q).q[-1]
+def home_posture(robot: Kangaroo, length: float = HOME_LENGTH) -> np.ndarray:
+    """q (nq,): the motors as in the keyframe `home`, both length motors at `length`, every loop closed.
+
+    The paper's "standard nominal configuration typically adopted for walking", legs "nearly fully extended" (section V), is
+    given by a picture only. `home` is the posture in which the public model stands: it is taken, whatever numbers follow.
+    """
+    legs = robot.left, robot.right
+    motors = {n.length_motor: [length] for n in legs} | {m: [HOME_ANKLE] for n in legs for m in n.ankle_motors}
+    q: np.ndarray = sweep(robot.model, motors).q.reshape(-1)
     return q
 
 

@@ -13,6 +13,8 @@ from freeflyer.papers.reproduction import Progress, Table
 
 FORCE = 5000.0  # N
 SAMPLES = 61
+STROKE = (-0.02, 0.02)  # m: of the ankle's motors (Table II)
+SHOWN = ("thigh", "knee", "ankle pitch")
 
 
 @dataclass(frozen=True)
@@ -72,14 +74,16 @@ def tables(r: Transmissions) -> list[Table]:
         ("Fig 13", "ankle pitch meanwhile (deg)", "compensates", _range(r.level.joints)),
         ("Fig 14", "ankle motors' travel at constant ankle pitch (m)", "needed", f"{need:.3f}"),
         ("Fig 14", "length at which they leave their stroke (m)", "", f"{inside:.3f}"),
+        ("Fig 14", "ankle pitch can be kept up to length (m)", "", f"{r.fixed.length[-1]:.4f} of {r.level.length[-1]:g}"),
         ("Fig 15", "force at the sole for 5000 N, stretched (N)", "between", f"{f.force[0]:.0f}"),
         ("Fig 15", "largest (N), at which length (m)", "half compressed", _at(f, f.largest)),
         ("Fig 15", "smallest (N), at which length (m)", "fully compressed", _at(f, f.smallest)),
         ("Fig 15", "ratio, smallest and largest", "", f"{f.ratio[f.smallest]:.3f}, {f.ratio[f.largest]:.3f}"),
     )  # fmt: skip
     note = (
-        "The caption of Fig 14 speaks of a constant knee, its text of a constant ankle pitch; the leg cannot retract with the knee "
-        "held, so the ankle is. Force: power at the sole is power at the motor, the other motors at rest."
+        "The caption of Fig 14 speaks of a constant knee, its text of a constant ankle pitch; the leg cannot retract with the "
+        "knee held, so the ankle is; far beyond the strokes of the ankle's motors its long bars may lie flat, a singular "
+        "posture where the curve ends. Force: power at the sole is power at the motor, the other motors at rest."
     )
     return [Table("transmission of the leg-length actuator", ("", "quantity", "paper", "ours"), rows, (3,), note)]
 
@@ -102,9 +106,10 @@ def pictures(r: Transmissions) -> dict[str, Any]:
     axes.plot(
         r.knee.x * 1e3, np.degrees(r.knee.slope * r.knee.x + r.knee.offset), "--", color=ORANGE, label="fitted line"
     )
-    axes.set(xlabel="leg-length actuator (mm)", ylabel="knee (deg)")
+    axes.set(xlabel="leg-length actuator (mm)", ylabel="knee joint (deg)")
     axes.legend()
-    drawn = {"fig12_knee": figure, "fig13_level_foot": _retraction(r.level), "fig14_fixed_ankle": _retraction(r.fixed)}
+    drawn = {"fig12_knee": figure, "fig13_level_foot": _retraction(r.level, "orientation of the foot kept"),
+             "fig14_fixed_ankle": _retraction(r.fixed, "ankle pitch kept")}  # fmt: skip
     figure, (top, middle, bottom) = new_rows(4.8, 6.0)
     way = r.force.height - r.force.height[0]
     top.plot(way, r.force.force, color=BLUE)
@@ -113,9 +118,9 @@ def pictures(r: Transmissions) -> dict[str, Any]:
     top.legend()
     middle.plot(way, r.force.ratio, color=BLUE)
     bottom.plot(way, r.force.position * 1e3, color=BLUE)
-    top.set_ylabel("force at the sole (N)")
-    middle.set_ylabel("ratio")
-    bottom.set(ylabel="actuator (mm)", xlabel="sole towards the hip (m)")
+    top.set_ylabel(f"force at the sole (N)\nfor {r.force.motor_force:g} N")
+    middle.set_ylabel("sole force over\nactuator force")
+    bottom.set(ylabel="leg-length\nactuator (mm)", xlabel="rise of the sole towards the hip (m)")
     return drawn | {"fig15_force": figure}
 
 
@@ -129,18 +134,22 @@ def new_rows(width: float, height: float) -> Any:
     return figure, figure.subplots(3, 1, sharex=True)
 
 
-def _retraction(r: Retraction) -> Any:
+def _retraction(r: Retraction, kept: str) -> Any:
+    """Passive joints beside the ankle's motors; `kept` says what stays constant."""
     from freeflyer.analysis.figures import GREY, SERIES, new_figure
 
     figure, (left, right) = new_figure(8.0, 3.2, 2)
-    for (name, x), colour in zip(r.joints.items(), SERIES):
-        left.plot(r.length * 1e3, np.degrees(x), color=colour, label=name)
-    for (name, x), colour, style in zip(r.motors.items(), SERIES[2:], ("-", "--")):
-        right.plot(r.length * 1e3, x * 1e3, style, color=colour, label=name)
-    for end in (-20.0, 20.0):
-        right.axhline(end, color=GREY, lw=0.8, ls=":")
-    left.set(xlabel="leg-length actuator (mm)", ylabel="passive joints (deg)")
-    right.set(xlabel="leg-length actuator (mm)", ylabel="ankle motors (mm); dotted: strokes")
+    for (name, x), word, colour in zip(r.joints.items(), SHOWN, SERIES):
+        left.plot(r.length * 1e3, np.degrees(x), color=colour, label=f"{word} ({name})")
+    for (name, x), colour, style in zip(r.motors.items(), SERIES[3:], ("-", "--")):
+        right.plot(r.length * 1e3, x * 1e3, style, color=colour, lw=1.8, label=name)
+    for end in STROKE:
+        right.axhline(end * 1e3, color=GREY, lw=0.8, ls=":", label="end of stroke" if end > 0.0 else None)
+    largest = max(max(np.abs(x).max() for x in r.motors.values()), STROKE[1]) * 1e3
+    right.set_ylim(-1.15 * STROKE[1] * 1e3, 1.15 * largest)
+    left.set(xlabel="leg-length actuator (mm)", ylabel="passive joints (deg)", title=kept)
+    right.set(xlabel="leg-length actuator (mm)", ylabel="ankle actuators (mm)")
+    left.title.set_fontsize(9)
     left.legend(fontsize=7)
-    right.legend(fontsize=7)
+    right.legend(fontsize=7, loc="center right", bbox_to_anchor=(1.0, 0.36))
     return figure

@@ -44,8 +44,8 @@ def compute(robot: Kangaroo, progress: Progress) -> Workspace:
         info = leg.joint(motor)
         axes[motor] = np.linspace(leg.position_lower[info.iv], leg.position_upper[info.iv], PER_AXIS)
     start = perf_counter()
-    done = f"Fig 5: manipulability of {PER_AXIS**3} postures"
-    found = manipulability(leg, n.sole, axes, progress=lambda f: progress(f"{done}  {bar(f)} {f:4.0%}"))
+    text = f"Fig 5: manipulability of {PER_AXIS**3} postures"
+    found = manipulability(leg, n.sole, axes, progress=lambda done: progress(text, done))
     seconds = perf_counter() - start
     kept = np.random.default_rng(0).permutation(len(found.linear))[:DRAWN]
     X_WB = frame_pose(leg, leg.neutral, robot.model.joints[0].child)
@@ -54,12 +54,6 @@ def compute(robot: Kangaroo, progress: Progress) -> Workspace:
         robot.source, found.count, found.impossible, found.outside, seconds, position, found.linear[kept],
         found.angular[kept], found.peak_linear, found.peak_angular,
     )  # fmt: skip
-
-
-def bar(fraction: float, width: int = 24) -> str:
-    """A bar of text."""
-    full = round(width * min(max(fraction, 0.0), 1.0))
-    return "━" * full + "╺" * (width - full)
 
 
 def tables(r: Workspace) -> list[Table]:
@@ -80,20 +74,27 @@ def tables(r: Workspace) -> list[Table]:
 
 
 def pictures(r: Workspace) -> dict[str, Any]:
-    """Fig 5: position above, orientation below; from the front, from the rear."""
+    """Fig 5: position above, orientation below; from the front, from the rear; the sole in the base's frame."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.0, 7.6), layout="constrained")
+    figure = Figure(figsize=(8.4, 6.4))
     FigureCanvasAgg(figure)
+    low, high = r.position.min(axis=0), r.position.max(axis=0)
     for row, (values, word) in enumerate(((r.linear, "position"), (r.angular, "orientation"))):
-        for column, (side, turn) in enumerate((("front", 30), ("rear", 210))):
-            axes: Any = figure.add_subplot(2, 2, 2 * row + column + 1, projection="3d")
-            shown = axes.scatter(*r.position.T, c=values, s=3, cmap="viridis", vmin=0.0, vmax=1.0, linewidths=0)
-            axes.set_title(f"{word}, from the {side}", fontsize=9)
-            axes.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
-            axes.tick_params(labelsize=6)
-            axes.view_init(15, turn)
-            axes.set_aspect("equal")
-        figure.colorbar(shown, ax=figure.axes[-2:], shrink=0.7, label="normalised manipulability")
+        for column, (side, turn) in enumerate((("front", 25), ("rear", 205))):
+            axes: Any = figure.add_axes((0.01 + 0.44 * column, 0.50 - 0.49 * row, 0.44, 0.47), projection="3d")
+            shown = axes.scatter(*r.position.T, c=values, s=2.5, cmap="viridis", vmin=0.0, vmax=1.0, linewidths=0, depthshade=False)
+            axes.text2D(0.5, 0.97, f"{word}, from the {side}", transform=axes.transAxes, ha="center", fontsize=9)
+            axes.set_xlabel("x forward (m)", fontsize=7, labelpad=-4)
+            axes.set_ylabel("y left (m)", fontsize=7, labelpad=-4)
+            axes.text2D(0.02, 0.80, "z up (m)", transform=axes.transAxes, fontsize=7)
+            axes.tick_params(labelsize=6, pad=-2)
+            axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
+            axes.locator_params(nbins=5)
+            axes.view_init(18, turn)
+            axes.set_box_aspect(high - low, zoom=1.15)
+        bar = figure.colorbar(shown, cax=figure.add_axes((0.915, 0.58 - 0.49 * row, 0.015, 0.30)))
+        bar.set_label(f"{word}: manipulability over its peak", fontsize=7)
+        bar.ax.tick_params(labelsize=6)
     return {"fig5_manipulability": figure}
