@@ -28,7 +28,8 @@ def status(first: str = "starting") -> Iterator[Callable[..., None]]:
         def change(text: str, fraction: float | None = None) -> None:
             shown = visible(text)
             if line.tasks[0].description != shown:
-                line.reset(task, total=None, description=shown)  # each text has its own time
+                line.reset(task, description=shown)  # each text has its own time
+                line.tasks[0].total = None
             if fraction is not None:
                 line.update(task, total=1.0, completed=min(max(float(fraction), 0.0), 1.0))
 

@@ -93,7 +93,7 @@ def pictures(r: Workspace) -> dict[str, Any]:
             axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
             axes.locator_params(nbins=5)
             axes.view_init(18, turn)
-            axes.set_box_aspect(high - low, zoom=1.15)
+            axes.set_box_aspect(high - low, zoom=1.15 if high[2] - low[2] < 0.45 * (high[0] - low[0]) else 1.0)
         bar = figure.colorbar(shown, cax=figure.add_axes((0.915, 0.58 - 0.49 * row, 0.015, 0.30)))
         bar.set_label(f"{word}: manipulability over its peak", fontsize=7)
         bar.ax.tick_params(labelsize=6)

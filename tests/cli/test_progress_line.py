@@ -1,0 +1,46 @@
+"""The line on stderr while something is being done: a bar where it is known how much is, nothing where nobody looks."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from freeflyer.cli import progress
+
+
+def shown(monkeypatch, steps, terminal=True) -> str:
+    out = io.StringIO()
+    made = Console(file=out, force_terminal=terminal, width=100, markup=False)
+    monkeypatch.setattr(progress, "console", lambda stderr: made)
+    with progress.status("starting [bold]robot[/bold]") as change:
+        for step in steps:
+            change(*step)
+    return out.getvalue()
+
+
+def test_a_fraction_draws_a_bar(monkeypatch):
+    text = shown(monkeypatch, [("map", 0.0), ("map", 0.42), ("map", 1.7)])
+    assert "map" in text
+    assert "100 %" in text
+    assert "━" in text
+
+
+def test_no_fraction_no_bar(monkeypatch):
+    text = shown(monkeypatch, [("reading robots",)])
+    assert "reading robots" in text
+    assert "%" not in text
+    assert "━" not in text
+
+
+def test_a_new_text_begins_anew(monkeypatch):
+    text = shown(monkeypatch, [("map", 0.9), ("drawing",)])
+    assert "%" not in text[text.rindex("drawing") :]
+
+
+def test_names_are_shown_as_they_are(monkeypatch):
+    assert "[bold]robot[/bold]" in shown(monkeypatch, [])
+
+
+def test_silence_where_stderr_is_no_terminal(monkeypatch):
+    assert shown(monkeypatch, [("map", 0.5), ("drawing",)], terminal=False) == ""
