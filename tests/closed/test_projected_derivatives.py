@@ -46,7 +46,8 @@ def test_derivatives_of_inverse_dynamics(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "h", "tolerance"), [("kangaroo", 2e-5, 1e-6), ("cassie", 1e-4, 1e-8), ("five_bar", 1e-3, 1e-8), ("battobot", 1e-3, 1e-8)]
+    ("name", "h", "tolerance"),
+    [("kangaroo", 2e-5, 1e-6), ("cassie", 1e-4, 1e-8), ("five_bar", 1e-3, 1e-8), ("battobot", 1e-3, 1e-8)],
 )
 def test_derivatives_of_shared_robots(name: str, h: float, tolerance: float, models_folder) -> None:
     """Kangaroo's strokes of 2 cm need short steps, and its file closes redundant loops to 1e-8 only."""
