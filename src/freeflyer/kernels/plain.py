@@ -27,7 +27,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
-from freeflyer.kernels import entries, layout, scalars
+from freeflyer.kernels import closed_entries, entries, layout, linkage_layout, scalars
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.pack import LANES
 
@@ -47,11 +47,22 @@ OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state
     "MOMENTUM_DERIVATIVES": ((12, "nv"),), "MOMENTUM_RATE_DERIVATIVES": ((18, "nv"),),
 }  # fmt: skip
 
+CLOSED_OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # of closed linkages; "nu": independent velocities
+    "PROJECTION_MAP": (("nv", "nu"),), "PROJECTED_MOTION": (("nv",), ("nv",)), "PROJECTED_MASS": (("nu", "nu"),),
+    "PROJECTED_INVERSE_MASS": (("nu", "nu"),), "PROJECTED_INVERSE_DYNAMICS": (("nu",),),
+    "PROJECTED_FORWARD_DYNAMICS": (("nu",),), "PROJECTED_EQUATIONS": (("nu", "nu"), ("nu",)),
+    "CONSTRAINED_ACCELERATIONS": ((2,), ("nv",)), "SHARED_FORCES": (("rows",), ("nu",)), "DRIVING_FORCES": (("rows",), ("nu",)),
+    "MOVE_CLOSED": (("nq",),), "STEP_CLOSED": (("nq",), (3,)), "MAP_RATES": (("nv", "nu"),),
+    "PROJECTED_DERIVATIVES": (("nu", "nu"), ("nu", "nu")), "PROJECTED_FORCE_DERIVATIVES": (("nu", "nu"),),
+}  # fmt: skip
+
 
 def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None = None, row_step: int = 1) -> Any:
-    """One state's result of the entry `name` of kernels/entries.py (any case): an object array, or several.
+    """One state's result of the entry `name` of kernels/entries.py or closed_entries.py (any case): object arrays.
 
-    `arguments` are the entry's inputs, each of nq or nv scalars, then its options (integers: a frame's number, ...).
+    Entries of closed linkages take a model that holds its linkage: freeflyer.loops.linked(model).
+    `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, then its options (integers: a
+    frame's number, ...).
     `parameters` replaces the model's, laid out as in kernels/layout.py (see `completed`). `row_step`: see `function`.
     Errors: ValueError for wrong arguments, LookupError for a name that is not there.
     """
@@ -60,15 +71,18 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     if len(arguments) != len(letters) + n_options:
         raise ValueError(f"{name} takes {len(letters)} inputs and {n_options} options, got {len(arguments)} arguments")
     sizes = {"nq": model.nq, "nv": model.nv, "2 nv": 2 * model.nv, "bodies": int(model.topology[layout.N_BODIES]) + 1,
-             "columns": int(model.topology[layout.N_COLUMNS]), "rows": model.constraint_rows[0]}  # fmt: skip
-    rows = [_row(x, sizes["nq" if letter == "q" else "nv"], f"{name}'s input {k + 1}")
+             "columns": int(model.topology[layout.N_COLUMNS]), "rows": model.constraint_rows[0],
+             "nu": int(model.topology[linkage_layout.N_INDEPENDENT])}  # fmt: skip
+    if name.upper() in CLOSED_OUTPUTS and not model.topology[linkage_layout.LINKAGE_AT]:
+        raise ValueError(f"{name} takes a model that holds its linkage: freeflyer.loops.linked(model)")
+    rows = [_row(x, sizes[f"n{letter}"], f"{name}'s input {k + 1}")
             for k, (x, letter) in enumerate(zip(inputs, letters))]  # fmt: skip
     numbers = model.parameters if parameters is None else parameters
     rows.insert(0, _row(numbers, len(model.parameters), "parameters"))
     exact = any(isinstance(x, Fraction) or scalars.symbolic(x) for row in rows for x in row)
     if exact:
         rows = [[_exact(Fraction(x) if type(x) is int else x) for x in row] for row in rows]
-    shapes = [tuple(sizes[n] if isinstance(n, str) else n for n in shape) for shape in OUTPUTS[name.upper()]]
+    shapes = [tuple(sizes[n] if isinstance(n, str) else n for n in shape) for shape in (OUTPUTS | CLOSED_OUTPUTS)[name.upper()]]
     outputs: list[list[Any]] = [[None] * math.prod(shape) for shape in shapes]
     function(name, exact, row_step)([int(k) for k in model.topology], *rows, *(int(k) for k in options), *outputs)
     results = tuple(_array(x, shape) for x, shape in zip(outputs, shapes))
@@ -110,9 +124,10 @@ def function(source: str | Entry | Dispatcher, exact: bool = False, row_step: in
 
 def entry(name: str) -> Entry:
     """The entry of that name, in lower or upper case."""
-    found = getattr(entries, name.upper(), None) if isinstance(name, str) else None
-    if not isinstance(found, Entry):
-        known = ", ".join(k.lower() for k, x in vars(entries).items() if isinstance(x, Entry))
+    listed = {k: x for module in (entries, closed_entries) for k, x in vars(module).items() if isinstance(x, Entry)}
+    found = listed.get(name.upper()) if isinstance(name, str) else None
+    if found is None:
+        known = ", ".join(k.lower() for k in listed)
         raise LookupError(f"no kernel is named {name!r}; known kernels: {known}")
     return found
 

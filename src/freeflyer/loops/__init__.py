@@ -6,6 +6,7 @@ from freeflyer.dynamics.closed.constraints import (
     constraint_names,
     constraint_residual,
 )  # fmt: skip
+from freeflyer.dynamics.closed.equations import projected_equations
 from freeflyer.dynamics.closed.errors import AssemblyError, LinkageError
 from freeflyer.dynamics.closed.linkage import Block, Linkage, linkage
 from freeflyer.dynamics.closed.multipliers import (
@@ -17,6 +18,7 @@ from freeflyer.dynamics.closed.multipliers import (
     passive_velocities,
     whole_motion,
 )  # fmt: skip
+from freeflyer.dynamics.closed.projection import linked
 from freeflyer.loops.assembly import Assembly, assemble
 from freeflyer.loops.following import Keep, Path, follow
 from freeflyer.loops.limits import ReachableSet, reachable
@@ -37,13 +39,12 @@ from freeflyer.loops.sweeping import Sweep, sweep
 from freeflyer.loops.transmission import Curve, ForceCurve, force_curve, transmission_curve
 
 __all__ = [
-    "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "Linkage", "LinkageError",
-    "ManipulabilityMap", "Mechanism", "Mechanisms", "Path", "ReachableSet", "Singularity", "Sweep", "assemble",
+    "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "Linkage", "LinkageError", "ManipulabilityMap",
+    "Mechanism", "Mechanisms", "Path", "ReachableSet", "Singularity", "Sweep", "assemble",
     "constrained_forward_dynamics", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
     "constraint_names", "constraint_residual", "first_singularity", "follow", "force_curve", "independent_forces",
-    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "mapping_jacobian", "mechanisms",
-    "motion_map", "motor_accelerations", "motor_forces", "motor_velocities",
-    "passive_accelerations", "passive_velocities", "project_velocity", "put_into", "reachable",
-    "selected_forces", "selected_jacobian", "selected_posture", "sweep",
-    "taken_from", "transmission_curve", "whole_motion",
+    "inside_limits", "keep_closed", "limb", "linkage", "linked", "manipulability", "mapping_jacobian", "mechanisms",
+    "motion_map", "motor_accelerations", "motor_forces", "motor_velocities", "passive_accelerations",
+    "passive_velocities", "project_velocity", "projected_equations", "put_into", "reachable", "selected_forces",
+    "selected_jacobian", "selected_posture", "sweep", "taken_from", "transmission_curve", "whole_motion",
 ]  # fmt: skip

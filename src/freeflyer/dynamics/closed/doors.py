@@ -1,21 +1,20 @@
-"""The kernels of closed linkages that Python may call, on the arrays of a `Projection`'s model."""
+"""The kernels of closed linkages that Python may call, on the arrays of a `Projection`'s model, under short names."""
 
-from __future__ import annotations
+from freeflyer.kernels.closed_entries import CONSTRAINED_ACCELERATIONS as ACCELERATIONS
+from freeflyer.kernels.closed_entries import DRIVING_FORCES, MAP_RATES, SHARED_FORCES
+from freeflyer.kernels.closed_entries import MOVE_CLOSED as MOVE
+from freeflyer.kernels.closed_entries import PROJECTED_DERIVATIVES as DERIVATIVES
+from freeflyer.kernels.closed_entries import PROJECTED_EQUATIONS as EQUATIONS
+from freeflyer.kernels.closed_entries import PROJECTED_FORCE_DERIVATIVES as FORCE_DERIVATIVES
+from freeflyer.kernels.closed_entries import PROJECTED_FORWARD_DYNAMICS as FORWARD_DYNAMICS
+from freeflyer.kernels.closed_entries import PROJECTED_INVERSE_DYNAMICS as INVERSE_DYNAMICS
+from freeflyer.kernels.closed_entries import PROJECTED_INVERSE_MASS as INVERSE_MASS
+from freeflyer.kernels.closed_entries import PROJECTED_MASS as MASS
+from freeflyer.kernels.closed_entries import PROJECTED_MOTION as MOTION
+from freeflyer.kernels.closed_entries import PROJECTION_MAP as MAP
+from freeflyer.kernels.closed_entries import STEP_CLOSED as STEP
 
-from freeflyer.kernels import linkage_motion, linkage_steps, projection, projection_derivatives, projection_rates
-from freeflyer.kernels.entry import Entry
-
-MAP = Entry(projection.projection_map, "q", output_axes=(2,), solves=True)
-MOTION = Entry(projection.projected_motion, "quu", output_axes=(1, 1), solves=True)
-MASS = Entry(projection.projected_mass, "q", output_axes=(2,), solves=True)
-INVERSE_MASS = Entry(projection.projected_inverse_mass, "q", output_axes=(2,), solves=True)
-INVERSE_DYNAMICS = Entry(projection.projected_inverse_dynamics, "quu", solves=True)
-FORWARD_DYNAMICS = Entry(projection.projected_forward_dynamics, "quu", solves=True)
-EQUATIONS = Entry(projection.projected_equations, "qu", output_axes=(2, 1), solves=True)
-SHARED_FORCES = Entry(projection.shared_forces, "qv", output_axes=(1, 1), solves=True)
-DRIVING_FORCES = Entry(projection.driving_forces, "quu", output_axes=(1, 1), solves=True)
-MOVE = Entry(linkage_motion.move_closed, "qu", solves=True)
-MAP_RATES = Entry(projection_rates.map_rates, "qu", output_axes=(2,), solves=True)
-DERIVATIVES = Entry(projection_derivatives.projected_derivatives, "quu", output_axes=(2, 2), solves=True)
-FORCE_DERIVATIVES = Entry(projection_rates.projected_force_derivatives, "qv", output_axes=(2,), solves=True)
-STEP = Entry(linkage_steps.step_closed, "qu", output_axes=(1, 1))
+__all__ = [
+    "ACCELERATIONS", "DERIVATIVES", "DRIVING_FORCES", "EQUATIONS", "FORCE_DERIVATIVES", "FORWARD_DYNAMICS",
+    "INVERSE_DYNAMICS", "INVERSE_MASS", "MAP", "MAP_RATES", "MASS", "MOTION", "MOVE", "SHARED_FORCES", "STEP",
+]  # fmt: skip

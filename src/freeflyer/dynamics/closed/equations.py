@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.closed import doors as D
-from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, velocity_map
+from freeflyer.dynamics.closed.projection import is_closed
+from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, run_many, velocity_map
 from freeflyer.dynamics.equations import Wrenches, total
 from freeflyer.dynamics.external import external_forces
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 Output = np.ndarray | None
 
@@ -47,6 +49,21 @@ def forward_dynamics(
     if external is not None:
         tau = total(row(p.model, "tau", tau, "u"), project_forces(p, q, external_forces(model, q, external)))
     return run(D.FORWARD_DYNAMICS, p, (q, u, tau), ("q", "v", "tau"), (p.nu,), out)
+
+
+@public
+def projected_equations(
+    model: Model, q: ArrayLike, u: ArrayLike, gravity: ArrayLike | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(M_p (..., nu, nu), h_p (..., nu)) of M_p u_dot + h_p = tau_p, from one pass: papers/000 (60)-(63).
+
+    Errors: as mass_matrix and bias_forces with coordinates="independent", which give the same one by one.
+    """
+    if not is_closed(model):
+        return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)
+    p = projected(model, gravity)
+    M, h = run_many(D.EQUATIONS, p, (q, u), ("q", "v"), (p.square, (p.nu,)))
+    return M, h
 
 
 def bias_forces(

@@ -83,8 +83,11 @@ def constraint_multipliers(
 def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
     """a (..., nv), accelerations of all joints under forces tau (..., nv) while the loops hold. papers/000 (11)-(14)."""
     p = _loops(model)
-    u = _independent(p, q, v)
-    return motion(p, q, u, forward_dynamics(model, q, u, project_forces(p, q, tau)))[1]
+    gap, a = run_many(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"), ((2,), (model.nv,)))
+    torn, largest = np.sqrt(gap[..., 0]), np.sqrt(gap[..., 1])
+    if (torn > CONSISTENT * np.maximum(1.0, largest)).any():
+        raise _tears("v", float(torn.max()))
+    return a
 
 
 def _loops(model: Model) -> Projection:
@@ -106,8 +109,12 @@ def _independent(p: Projection, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 def _same(name: str, closed: np.ndarray, given: np.ndarray) -> None:
     wrong = np.abs(closed - given).max(initial=0.0)
     if wrong > CONSISTENT * max(1.0, float(np.abs(closed).max(initial=0.0))):
-        raise LinkageError(
-            f"{name} tears the loops: its dependent entries differ by up to {wrong:.3g} from what follows from the "
-            "independent ones; see freeflyer.loops.whole_motion",
-            reason="velocity", argument=name, gap=float(wrong),
-        )  # fmt: skip
+        raise _tears(name, float(wrong))
+
+
+def _tears(name: str, gap: float) -> LinkageError:
+    return LinkageError(
+        f"{name} tears the loops: its dependent entries differ by up to {gap:.3g} from what follows from the "
+        "independent ones; see freeflyer.loops.whole_motion",
+        reason="velocity", argument=name, gap=gap,
+    )  # fmt: skip

@@ -12,6 +12,7 @@ from freeflyer.dynamics.closed.structure import structure
 from freeflyer.kernels import layout as L
 from freeflyer.kernels import linkage_layout as LL
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,12 @@ def projection_at(model: Model, split: Linkage) -> Projection:
         return _projection(model, split)
     same = np.array_equal(known.split.dependent, split.dependent) and np.array_equal(known.split.rows, split.rows)
     return known if same else _projection(model, split)
+
+
+@public
+def linked(model: Model) -> Model:
+    """The same robot, whose arrays also hold its linkage: what kernels of closed linkages and `kernels.plain` take."""
+    return projection(model).model
 
 
 def _projection(model: Model, split: Linkage) -> Projection:

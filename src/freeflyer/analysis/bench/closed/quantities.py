@@ -6,18 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 import freeflyer as ff
 from freeflyer import loops
 from freeflyer.analysis.bench.clock import Call
 from freeflyer.analysis.bench.closed.state import ClosedState
 
 Function = Callable[[Any, Any], Any]  # of a model and a state
-
-
-def _equations(model: Any, s: ClosedState) -> tuple[np.ndarray, np.ndarray]:
-    return ff.mass_matrix(model, s.q, coordinates="independent"), ff.bias_forces(model, s.q, s.u, coordinates="independent")
 
 
 @dataclass(frozen=True)
@@ -36,7 +30,7 @@ class Quantity:
 QUANTITIES = (
     Quantity("constraint_jacobian", lambda m, s: loops.constraint_jacobian(m, s.q)),
     Quantity("constraint_bias", lambda m, s: loops.constraint_bias(m, s.q, s.v)),
-    Quantity("mass_matrix + bias_forces", _equations),
+    Quantity("projected_equations", lambda m, s: loops.projected_equations(m, s.q, s.u)),
     Quantity("inverse_dynamics", lambda m, s: ff.inverse_dynamics(m, s.q, s.u, s.u_dot, coordinates="independent")),
     Quantity("forward_dynamics", lambda m, s: ff.forward_dynamics(m, s.q, s.u, s.tau_u, coordinates="independent")),
     Quantity(

@@ -112,7 +112,7 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
         return call, distance(ours, -p.back(call())), "computeJointJacobians, calc, getConstraintsJacobian"
     if name == "constraint_bias":
         return None, distance(ours, -p.drifts(s)), "from its frames' accelerations, not timed"
-    if name == "mass_matrix + bias_forces":
+    if name == "projected_equations":
         M, h = p.equations(s, split.rows, split.dependent, kept)
         gap = max(distance(ours[0], M), distance(ours[1], h))
         return p.terms_call(s), gap, "crba, nonLinearEffects and rows; projecting them by numpy is not timed"

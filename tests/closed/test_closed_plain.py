@@ -1,0 +1,122 @@
+"""Kernels of closed linkages as plain Python: the same numbers as compiled, one state or a Pack; derivatives by complex steps."""
+
+from __future__ import annotations
+
+import inspect
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from closed_robots import near, robot, shared, state
+
+import freeflyer as ff
+from freeflyer import loops
+from freeflyer.kernels import closed_entries, plain
+from freeflyer.kernels.entry import Entry
+
+IN = {"coordinates": "independent"}
+ENTRIES = {name: entry for name, entry in vars(closed_entries).items() if isinstance(entry, Entry)}
+STEP = 1e-30
+
+
+def inputs(model: ff.Model, entry: Entry, s) -> list[np.ndarray]:
+    """One row for each letter: the state's, and a second one of the same kind."""
+    v = loops.whole_motion(model, s.q, s.u, s.u_dot)[0]
+    pools = {"q": [s.q], "u": [s.u, s.u_dot], "v": [v, np.cos(np.arange(model.nv))]}
+    return [pools[letter].pop(0) for letter in entry.inputs]
+
+
+def shapes(model: ff.Model, name: str) -> list[tuple[int, ...]]:
+    sizes = {"nq": model.nq, "nv": model.nv, "rows": model.constraint_rows[0], "nu": len(loops.linkage(model).independent)}
+    return [tuple(sizes.get(n, n) for n in shape) for shape in plain.CLOSED_OUTPUTS[name]]
+
+
+def test_every_entry_has_output_shapes_and_a_docstring() -> None:
+    assert set(plain.CLOSED_OUTPUTS) == set(ENTRIES)
+    for name, entry in ENTRIES.items():
+        assert [len(shape) for shape in plain.CLOSED_OUTPUTS[name]] == list(entry.output_axes)
+        assert len(inspect.signature(entry.function.py_func).parameters) == 2 + len(entry.inputs) + len(entry.output_axes)
+        assert inspect.getdoc(entry.function.py_func)
+
+
+@pytest.mark.parametrize("row_step", [1, 8])
+@pytest.mark.parametrize("name", ENTRIES)
+def test_plain_is_as_compiled(name: str, row_step: int) -> None:
+    model = robot("nested")
+    s, entry = state(model, np.random.default_rng(20), 0.04), ENTRIES[name]
+    rows = [0.01 * x if name.endswith("_CLOSED") and k else x for k, x in enumerate(inputs(model, entry, s))]
+    outputs = [np.full(shape, np.nan) for shape in shapes(model, name)]
+    assert entry.single(loops.linked(model).handle, *map(np.ascontiguousarray, rows), *outputs) == 0
+    found = plain.run(name, loops.linked(model), *rows, row_step=row_step)
+    for plainly, compiled in zip(found if isinstance(found, tuple) else (found,), outputs, strict=True):
+        near(plainly.astype(float), compiled, 1e-11)
+
+
+@pytest.mark.parametrize("name", ["coupled", "weld", "hinge"])
+def test_other_linkages_too(name: str) -> None:
+    model = robot(name)
+    s = state(model, np.random.default_rng(21), 0.02)
+    M, h = plain.run("projected_equations", loops.linked(model), s.q, s.u)
+    near(M.astype(float), ff.mass_matrix(model, s.q, **IN), 1e-11)
+    near(h.astype(float), ff.bias_forces(model, s.q, s.u, **IN), 1e-11)
+    d = plain.run("projected_derivatives", loops.linked(model), s.q, s.u, s.u_dot)
+    near(d[0].astype(float), ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, **IN).dq, 1e-10)
+
+
+def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """(by a step of q along column k of G, by u_k) of the inverse dynamics, to rounding: the imaginary part over the step.
+
+    To first order the loops stay closed along G, so the complex step needs no correction of q.
+    """
+    linked, e = loops.linked(model), np.eye(len(s.u))[k]
+    along = loops.whole_motion(model, s.q, e, e)[0]
+    q = plain.run("integrate", model, s.q, [1j * STEP * x for x in along])
+    by_q = plain.run("projected_inverse_dynamics", linked, q, s.u, s.u_dot)
+    by_u = plain.run("projected_inverse_dynamics", linked, s.q, [complex(x) for x in s.u + 1j * STEP * e], s.u_dot)
+    return tuple(np.array([complex(x).imag for x in y]) / STEP for y in (by_q, by_u))
+
+
+@pytest.mark.parametrize("name", ["point", "nested", "coupled", "weld"])
+def test_derivatives_by_complex_steps(name: str) -> None:
+    """No difference of two numbers, so no rounding but the algorithm's: 1e-11 where finite differences see 1e-8."""
+    model = robot(name)
+    s = state(model, np.random.default_rng(22), 0.02)
+    d = ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, **IN)
+    for k in range(0, len(s.u), 3):
+        by_q, by_u = complex_derivatives(model, s, k)
+        size = np.abs(d.dq).max()
+        near(by_q / size, d.dq[:, k] / size, 1e-11)
+        near(by_u, d.dv[:, k], 1e-11)
+
+
+@pytest.mark.parametrize("name", ["kangaroo", "cassie"])
+def test_derivatives_of_real_linkages_by_complex_steps(name: str, models_folder) -> None:
+    model = shared(models_folder, name)
+    s = state(model, np.random.default_rng(23), 0.0)
+    d = ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, **IN)
+    k = int(np.argmax(np.abs(d.dq).max(axis=0)))  # the coordinate that matters most
+    by_q, by_u = complex_derivatives(model, s, k)
+    size = np.abs(d.dq).max()
+    near(by_q / size, d.dq[:, k] / size, 1e-10)
+    near(by_u, d.dv[:, k], 1e-10)
+
+
+def test_velocities_of_symbols_are_formulas() -> None:
+    sympy = pytest.importorskip("sympy")
+    model = robot("point")
+    s = state(model, np.random.default_rng(24), 0.0)
+    u = sympy.symbols(f"u0:{len(s.u)}")
+    q = [sympy.Float(float(x), 30) for x in s.q]
+    v, _ = plain.run("projected_motion", loops.linked(model), q, list(u), [0] * len(u))
+    J = np.array([[float(sympy.diff(x, y)) for y in u] for x in v])
+    near(J[loops.linkage(model).dependent], loops.mapping_jacobian(model, s.q), 1e-12)
+
+
+def test_what_is_missing_is_told() -> None:
+    model = robot("point")
+    with pytest.raises(ValueError, match="linked"):
+        plain.run("projected_mass", model, np.array(loops.linkage(model).q))
+    with pytest.raises(LookupError, match="projected_mass"):
+        plain.run("projected_masses", model)
+    with pytest.raises(ValueError, match="9 scalars"):
+        plain.run("projected_inverse_dynamics", loops.linked(model), loops.linkage(model).q, [0] * 9, [Fraction(0)] * 3)
