@@ -224,3 +224,46 @@ def test_kangaroo_keeps_its_rows_where_the_file_s_hip_over_constrains_itself(mod
     assert np.sum(hip.singular_values > 1e-6 * hip.singular_values[0]) > 8
     assert found.rank == 60
     assert found.condition < 1e3
+
+
+def slider_crank(angle: float, unit: float = 1.0) -> ff.Model:
+    """A motor turns a crank of 0.2 (in `unit` m), whose tip slides in a slot of a carriage that slides across it."""
+    X = np.eye(4)
+    X[:3, :3] = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]  # z along the world's x
+    body = ff.Inertia(1.0, np.zeros(3), 0.1 * np.eye(3))
+    tip = np.eye(4)
+    tip[0, 3] = 0.2 * unit
+    start = 0.2 * unit * np.cos(angle)
+    return ff.build(ff.Description(
+        "slider crank", (ff.Link("crank", body), ff.Link("carriage", body)),
+        (ff.Joint("turn", "revolute", "world", "crank", initial=(angle,)),
+         ff.Joint("slide", "prismatic", "world", "carriage", axis=np.array([1.0, 0.0, 0.0]), initial=(start,))),
+        (ff.Site("tip", "crank", tip),), (ff.Loop("slot", "carriage", "tip", (1, 0, 0, 0, 0, 0)),), actuated=("slide",),
+    ))  # fmt: skip
+
+
+def test_condition_sees_a_single_row_that_folds():
+    """One row, one dependent joint: x = r cos(angle), so the crank turns 1 / sin(angle) times as fast, in units of r.
+
+    Rows and columns at unit length would always be perfectly conditioned.
+    """
+    for angle in (1.2, 0.1, 1e-3):
+        folding = linkage(slider_crank(angle))
+        assert folding.blocks[0].dependent.tolist() == [0]
+        assert folding.condition == pytest.approx(np.hypot(1.0, np.sin(angle)) / np.sin(angle))
+        assert folding.condition == pytest.approx(linkage(slider_crank(angle, 10.0)).condition, rel=1e-6)
+
+
+@pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml"])
+def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, robot):
+    from freeflyer.dynamics.closed.conditioning import slides
+    from freeflyer.dynamics.closed.constraints import constraint_jacobian
+
+    model = ff.load(models_folder / robot)
+    found, lengths = linkage(model), slides(model)
+    J = constraint_jacobian(model, found.q)
+    for b in found.blocks:
+        assert 1.0 <= b.condition < 200.0
+        gain = -np.linalg.solve(J[np.ix_(b.rows, b.dependent)], J[np.ix_(b.rows, b.independent)])
+        angles, motors = ~lengths[b.dependent], ~lengths[b.independent]
+        assert np.linalg.norm(gain[np.ix_(angles, motors)], 2) <= b.condition * (1.0 + 1e-9)

@@ -10,7 +10,7 @@ from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOpti
 if TYPE_CHECKING:
     from freeflyer.loops import Mechanisms
 
-NEAR_SINGULAR = 1e-2  # of the unit-free smallest singular value
+NEAR_SINGULAR = 1e-2  # of 1 / condition
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.closed.conditioning import condition
 from freeflyer.dynamics.closed.constraints import constraint_jacobian
-from freeflyer.dynamics.closed.factorisation import TOLERANCE, condition, rank, singular_values, unit_free
+from freeflyer.dynamics.closed.factorisation import TOLERANCE, rank, singular_values
 from freeflyer.dynamics.closed.linkage import Block, Linkage, linkage
 from freeflyer.dynamics.closed.structure import Structure, structure
 from freeflyer.model.model import Model
@@ -33,8 +34,8 @@ class Mechanism:
     that it owns; touched: passive coordinates on its loops' ways, those of others included. constraints: independent rows;
     rows: all of them; redundancy: rows - constraints. mobility: passive + motors - constraints. gruebler: the same by
     counting all rows. free: passive coordinates that nothing determines. strokes (n, 2): limits of the motors' coordinates,
-    m or rad. singularity: smallest singular value of its rows against its dependent coordinates with units taken out
-    (zero: singular, at most one). condition: of these.
+    m or rad. condition: how nearly singular its rows are against its dependent coordinates, an upper bound on how far
+    these outrun the motors (linkage). singularity: its inverse; zero at a fold, at most one.
     """
 
     name: str
@@ -118,8 +119,7 @@ def _parts(model: Model, s: Structure, split: Linkage, J: np.ndarray, block: Blo
         passive = np.intersect1d(touched, s.passive)
         own = len(dependent) + len(free)
         every = sum(len(s.rows[k]) for k in ties)
-        A = J[np.ix_(rows, dependent)]
-        values = singular_values(unit_free(A))
+        worst = condition(model, split.q, J, rows, dependent)
         loops = tuple(s.names[k] for k in ties)
         yield Mechanism(
             name=", ".join(_joints(s, motors)) or ", ".join(loops[:2]) + (", ..." if len(loops) > 2 else ""), loops=loops,
@@ -127,7 +127,7 @@ def _parts(model: Model, s: Structure, split: Linkage, J: np.ndarray, block: Blo
             touched=len(passive), constraints=len(rows), rows=every, redundancy=every - len(rows),
             mobility=own + len(motors) - len(rows), gruebler=own + len(motors) - every, free=_joints(s, free),
             strokes=np.stack([model.position_lower[motors], model.position_upper[motors]], axis=1),
-            singularity=float(values[-1]) if len(values) else 1.0, condition=condition(A),
+            singularity=1.0 / worst, condition=worst,
         )  # fmt: skip
 
 

@@ -30,6 +30,11 @@ def constraint_names(model: Model) -> tuple[str, ...]:
     return tuple(loops + [c.name for c in model.description.couplings])
 
 
+def row_directions(model: Model) -> tuple[int, ...]:
+    """The tied direction of each loop's row, as its place in DIRECTIONS; couplings have none."""
+    return tuple(k for loop in model.loops for k, m in enumerate(loop.mask) if m)
+
+
 def constraint_loops(model: Model) -> tuple[str, ...]:
     """The loop (or coupling) that each row belongs to."""
     loops = [loop.name for loop in model.loops for m in loop.mask if m]

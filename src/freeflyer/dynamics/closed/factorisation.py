@@ -57,11 +57,3 @@ def unit_free(A: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         A = A / np.linalg.norm(A, axis=0)
         return np.nan_to_num(A / np.linalg.norm(A, axis=1, keepdims=True))
-
-
-def condition(A: np.ndarray) -> float:
-    """Condition number of a square matrix, free of units; infinite where it is singular."""
-    values = singular_values(unit_free(A))
-    if not len(values):
-        return 1.0
-    return float(values[0] / values[-1]) if values[-1] > 0.0 else float("inf")

@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import refusals
 from freeflyer.dynamics.closed.closing import CLOSED, close, file_posture, position_limits
+from freeflyer.dynamics.closed.conditioning import condition
 from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_residual
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.factorisation import (
     TOLERANCE,
-    condition,
     dependent_columns,
     independent_rows,
     rank,
@@ -46,8 +46,8 @@ class Block:
 
     loops: names of its loops and couplings. rows (m,): independent constraint rows. dependent (m,): velocity coordinates
     that they determine. independent (n,): the other coordinates that they touch. all_rows: its rows with the redundant
-    ones. singular_values: of J[all_rows], largest first. condition: of J[rows][:, dependent] with columns and rows at
-    unit length, so free of units.
+    ones. singular_values: of J[all_rows], largest first. condition: how nearly singular J[rows][:, dependent] is beside
+    J[rows], lengths in units of the longest lever: an upper bound on how far passive joints outrun motors (conditioning.py).
     """
 
     loops: tuple[str, ...]
@@ -166,11 +166,11 @@ def _at(model: Model, q: np.ndarray) -> Linkage:
     residual = np.abs(constraint_residual(model, q))
     refusals.check_closed(model, residual, known.rows, CLOSED, REDUNDANT)
     J = constraint_jacobian(model, q)
-    blocks = tuple(_again(model, b, J) for b in known.blocks)
+    blocks = tuple(_again(model, b, q, J) for b in known.blocks)
     return _gathered(model, q, J, blocks)
 
 
-def _again(model: Model, block: Block, J: np.ndarray) -> Block:
+def _again(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> Block:
     """The block at another posture: the same rows, and the same dependent coordinates while they are well determined."""
     s = structure(model)
     columns = np.union1d(block.dependent, block.independent)
@@ -185,7 +185,7 @@ def _again(model: Model, block: Block, J: np.ndarray) -> Block:
     independent = np.setdiff1d(columns, dependent)
     return replace(
         block, dependent=frozen(dependent), independent=frozen(independent), singular_values=frozen(values),
-        condition=condition(A[:, dependent]),
+        condition=condition(model, q, J, block.rows, dependent),
     )  # fmt: skip
 
 
@@ -237,7 +237,7 @@ def _block(model: Model, s: Structure, q: np.ndarray, J: np.ndarray, ties: list[
     rows = all_rows[independent_rows(A[:, dependent])]
     return Block(
         loops, frozen(rows), frozen(dependent), frozen(np.setdiff1d(columns, dependent)), frozen(np.sort(all_rows)),
-        frozen(values), condition(J[np.ix_(rows, dependent)]),
+        frozen(values), condition(model, q, J, rows, dependent),
     )  # fmt: skip
 
 
