@@ -12,7 +12,7 @@ import freeflyer as ff
 from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.control.words import forces_in_words
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -48,10 +48,9 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
     InputError for what is no single configuration.
     """
     inputs = inputs_of(model, inputs)
-    q = row(model, "q", q, "q")
+    q = finite_row(model, "q", q, "q")
     if q.ndim != 1:
         raise InputError(f"an equilibrium is sought at one posture, got q of shape {q.shape}: call once for each", shape=q.shape)
-    check_configuration(model, "q", q, "q")
     at_rest = _held(model, q, inputs, gravity)
     if at_rest.balanced or not search:
         return at_rest

@@ -18,7 +18,7 @@ import freeflyer as ff
 from freeflyer.control.words import AXES, PARTS, short_name
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -55,7 +55,7 @@ class Inputs:
 
     def matrix(self, model: Model, q: ArrayLike) -> np.ndarray:
         """G (..., nv, m): generalised forces at q are G u."""
-        lead = np.shape(q)[:-1]
+        lead = row(model, "q", q, "q").shape[:-1]
         G = np.array(np.broadcast_to(self.joints, (*lead, *self.joints.shape)))
         for frame, W in self.wrenches.items():
             G += np.swapaxes(ff.frame_jacobian(model, q, frame), -1, -2) @ W

@@ -19,6 +19,7 @@ from freeflyer.control.equilibria import held_or_refused
 from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.dynamics.integrators import Integrator
 from freeflyer.errors import InputError
+from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -45,7 +46,7 @@ class Regulator:
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """x (..., 2 nv) of a state."""
-        return stacked(ff.difference(self.model, self.q0, q), v)
+        return stacked(ff.difference(self.model, self.q0, q), finite_row(self.model, "v", v, "v"))
 
     def command(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Inputs u (..., m) at a state."""
@@ -56,10 +57,14 @@ class Regulator:
         return np.einsum("...ij,...j->...i", self.inputs.matrix(self.model, q), self.command(q, v))
 
 
-def stacked(eta: np.ndarray, dv: ArrayLike) -> np.ndarray:
+def stacked(eta: np.ndarray, dv: np.ndarray) -> np.ndarray:
     """[eta; dv] with leading axes broadcast."""
-    dv = np.asarray(dv, dtype=float)
-    lead = np.broadcast_shapes(eta.shape[:-1], dv.shape[:-1])
+    try:
+        lead = np.broadcast_shapes(eta.shape[:-1], dv.shape[:-1])
+    except ValueError:
+        raise InputError(
+            f"the leading (batch) axes of q and v do not broadcast together: {eta.shape[:-1]} and {dv.shape[:-1]}"
+        ) from None
     return np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in (eta, dv)], axis=-1)
 
 

@@ -149,6 +149,8 @@ def track(
 ) -> Tracking:  # fmt: skip
     """Run the estimator at `rate` (Hz) along sinusoids, as encoders of this kind show them (ideal ones if None)."""
     s, encoder = given(robot), encoder or Encoder()
+    if not rate > 0.0:
+        raise InputError(f"rate must be a positive number of samples a second (Hz), got {rate!r}", rate=rate)
     path = sinusoids(s) if path is None else path
     dt, n = 1.0 / rate, round(duration * rate)
     t = dt * np.arange(n + 1)

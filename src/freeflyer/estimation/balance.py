@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
 from freeflyer.estimation.contact import ContactEstimate, ContactModel
+from freeflyer.model.inputs import finite_array
 from freeflyer.model.public import public
 
 
@@ -22,13 +23,14 @@ def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndar
 @public
 def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
     """(f, 3): each foot's centre of pressure on the level ground at this height, m; NaN where a foot does not press."""
-    return np.array([_center(w, height) for w in world_wrenches(contacts, estimate)])
+    ground = float(finite_array("height", height))
+    return np.array([_center(w, ground) for w in world_wrenches(contacts, estimate)])
 
 
 @public
 def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
     """(3,): where the sum of all contact wrenches has no horizontal moment, on the level ground at this height."""
-    return _center(world_wrenches(contacts, estimate).sum(axis=0), height)
+    return _center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))
 
 
 def _center(w: np.ndarray, height: float) -> np.ndarray:
@@ -41,9 +43,10 @@ def _center(w: np.ndarray, height: float) -> np.ndarray:
 @public
 def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) -> np.ndarray:
     """Axial force (N) of a ball screw from its motor's torque (N m) and its lead (m a turn). papers/000 (47)."""
-    if not 0.0 < efficiency <= 1.0 or not (np.asarray(lead) > 0.0).all():
+    turning, rise = finite_array("torque", torque), finite_array("lead", lead)
+    if not 0.0 < efficiency <= 1.0 or not (rise > 0.0).all():
         raise InputError(f"efficiency must lie in (0, 1] and lead above 0 m, got {efficiency!r} and {lead!r}")
-    return np.asarray(torque, dtype=float) * 2.0 * np.pi * efficiency / np.asarray(lead, dtype=float)
+    return turning * 2.0 * np.pi * efficiency / rise
 
 
 @public
@@ -51,7 +54,7 @@ def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
     """x (n, ...) sampled at `rate` (Hz), through a second-order Butterworth filter, at rest at its first sample."""
     from scipy.signal import butter, sosfilt, sosfilt_zi
 
-    y = np.asarray(x, dtype=float)
+    y = finite_array("x", x)
     if not 0.0 < cutoff < 0.5 * rate:
         raise InputError(f"cutoff must lie between 0 and half the rate {rate:g} Hz, got {cutoff!r}")
     sections = butter(2, cutoff, fs=rate, output="sos")

@@ -71,6 +71,12 @@ def calibrate(
     joints named `rigid` are taken to stand where q has them. Errors: CalibrationError where encoders do not tell some
     offsets, naming the motors, or where no posture agrees with them; InputError for wrong names, shapes and numbers.
     """
+    if not 0.0 < float(tolerance) < np.inf:
+        raise InputError(f"tolerance must be a positive number (m and rad), got {tolerance!r}", tolerance=tolerance)
+    if not isinstance(limit, int | np.integer) or limit < 1:
+        raise InputError(f"limit must be a whole number of steps of at least 1, got {limit!r}", limit=limit)
+    for name in rigid:
+        model.joint(name)
     names = _motors(model, motors)
     enc, angles = _encoders(model, encoders)
     raw = np.zeros(len(names)) if readings is None else real_array("readings", readings)

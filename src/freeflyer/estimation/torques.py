@@ -10,7 +10,7 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.passive import given
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.kernels import estimator as K
-from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.inputs import check_configuration, row, unit_quaternions
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -27,6 +27,8 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     w = np.array(_given(s.model, "a", a, "v"))
     if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:
         raise InputError(f"closed_torques takes one state, got shapes q {x.shape}, v {u.shape}, a {w.shape}")
+    if not unit_quaternions(s.model, x):
+        check_configuration(s.model, "q", x, "q")
     tau = np.empty(s.model.nv)
     quality = K.closed_torques_of(s.model.handle, s.blocks, x, u, w, tau)
     if not quality > 0.0:

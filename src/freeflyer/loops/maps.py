@@ -18,6 +18,7 @@ from freeflyer.dynamics.closed.linkage import Linkage, linkage
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.loops.sweeping import sweep
+from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -94,6 +95,9 @@ def motion_map(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
 @public
 def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarray:
     """(n,) whether every one-coordinate joint of q (n, nq) is within its position limits, up to `slack` rad or m."""
+    q = finite_row(model, "q", q, "q")
+    if not (isinstance(slack, int | float) and 0.0 <= slack < np.inf):
+        raise InputError(f"slack must be a finite number of 0 or more (rad or m), got {slack!r}", slack=slack)
     single = [j for j in model.joints if j.nv == 1 and j.mimic is None]
     x, v = q[..., [j.iq for j in single]], [j.iv for j in single]
     above, below = x >= model.position_lower[v] - slack, x <= model.position_upper[v] + slack

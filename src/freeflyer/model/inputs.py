@@ -8,6 +8,7 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.kernels.entry import UNIT_TOLERANCE
+from freeflyer.kernels.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.kernels.linkage_layout import INDEPENDENTS_AT, LINKAGE_AT, N_INDEPENDENT
 from freeflyer.model.model import Model
 
@@ -23,6 +24,14 @@ def real_array(name: str, x: Any) -> np.ndarray:
     if array.dtype.kind not in "fiu":
         raise InputError(f"{name} must hold real numbers, got {type(x).__name__} of dtype {array.dtype}", name=name)
     return array.astype(np.float64, copy=False)
+
+
+def finite_array(name: str, x: Any) -> np.ndarray:
+    """x as a float64 array of finite numbers; InputError otherwise."""
+    array = real_array(name, x)
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} holds NaN or an infinity: every entry must be finite", name=name)
+    return array
 
 
 def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
@@ -45,6 +54,13 @@ def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
             shape=array.shape,
             expected=n,
         )
+    return array
+
+
+def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
+    """As `row`, and every entry is finite, every quaternion of unit length."""
+    array = row(model, name, x, letter)
+    check_configuration(model, name, array, letter)
     return array
 
 
@@ -76,6 +92,16 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
                 f"{norms[at]:.9g}, expected 1: normalise it (freeflyer.normalize_configuration)",
                 name=name, joint=info.name, norm=float(norms[at]),
             )  # fmt: skip
+
+
+def unit_quaternions(model: Model, q: np.ndarray) -> bool:
+    """Whether the quaternions of one configuration q (nq,) have unit length."""
+    t = model.topology
+    for i in t[t[QUATERNIONS_AT] : t[QUATERNIONS_AT] + t[N_QUATERNIONS]].tolist():
+        x, y, z, w = q[i : i + 4].tolist()
+        if not abs(x * x + y * y + z * z + w * w - 1.0) < UNIT_TOLERANCE:
+            return False
+    return True
 
 
 def coordinate_owner(model: Model, k: int, letter: str) -> str:

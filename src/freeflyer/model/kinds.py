@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,8 @@ from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.model.description import Description
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
+
+LARGEST = sys.float_info.max
 
 
 def refuse(error: Exception, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
@@ -50,6 +53,8 @@ def _shown(x: Any) -> str:
     if x is None:
         return "None"
     kind = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
+    if isinstance(x, int) and abs(x) > LARGEST:
+        return "an integer beyond floating-point numbers"
     return f"{kind} {x!r:.60}" if isinstance(x, str | bytes | int | float | complex) else kind
 
 
@@ -78,7 +83,7 @@ def _is_one(x: Any, kind: Any) -> bool:
         except InputError:
             return False
     if kind is float:
-        return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool) and bool(np.isfinite(x))
+        return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool) and bool(-LARGEST <= x <= LARGEST)
     if kind is int:
         return isinstance(x, int | np.integer) and not isinstance(x, bool)
     if origin is Literal:

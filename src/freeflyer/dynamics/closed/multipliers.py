@@ -15,11 +15,12 @@ from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.projection import Projection, is_closed
 from freeflyer.dynamics.closed.running import motion, project_forces, projected, run_many, velocity_map
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import row
+from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 CONSISTENT = 1e-6  # relative: by how much a velocity may miss the loops
+RATES = ("q", "u", "u_dot")
 
 
 @public
@@ -33,20 +34,20 @@ def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """Velocities (..., m) of the dependent coordinates for independent ones u (..., nu). papers/000 (7)."""
     p = _loops(model)
-    return motion(p, q, u)[0][..., p.split.dependent]
+    return motion(p, q, u, names=RATES)[0][..., p.split.dependent]
 
 
 @public
 def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
     """Accelerations (..., m) of the dependent coordinates. papers/000 (8)."""
     p = _loops(model)
-    return motion(p, q, u, u_dot)[1][..., p.split.dependent]
+    return motion(p, q, u, u_dot, RATES)[1][..., p.split.dependent]
 
 
 @public
 def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """v = G u and a = G u_dot + gamma (..., nv): the tree's velocities and accelerations."""
-    return motion(_loops(model), q, u, u_dot)
+    return motion(_loops(model), q, u, u_dot, RATES)
 
 
 @public
@@ -72,7 +73,7 @@ def constraint_multipliers(
     if a is not None:
         whole = row(model, "a", a, "v")
         u_dot = whole[..., p.split.independent]
-        _same("a", motion(p, q, u, u_dot)[1], whole)
+        _same(model, "a", motion(p, q, u, u_dot)[1], whole)
         return run_many(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"), shapes)[0]
     applied, shared = run_many(D.SHARED_FORCES, p, (q, tau), ("q", "tau"), shapes)
     u_dot = forward_dynamics(model, q, u, shared)
@@ -102,13 +103,14 @@ def _independent(p: Projection, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """The independent part of a velocity of the closed linkage."""
     whole = row(p.model, "v", v, "v")
     u = whole[..., p.split.independent]
-    _same("v", motion(p, q, u)[0], whole)
+    _same(p.model, "v", motion(p, q, u)[0], whole)
     return u
 
 
-def _same(name: str, closed: np.ndarray, given: np.ndarray) -> None:
+def _same(model: Model, name: str, closed: np.ndarray, given: np.ndarray) -> None:
     wrong = np.abs(closed - given).max(initial=0.0)
-    if wrong > CONSISTENT * max(1.0, float(np.abs(closed).max(initial=0.0))):
+    if not wrong <= CONSISTENT * max(1.0, float(np.abs(closed).max(initial=0.0))):
+        check_configuration(model, name, given, "v")
         raise _tears(name, float(wrong))
 
 

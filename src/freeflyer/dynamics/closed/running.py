@@ -54,10 +54,11 @@ def velocity_map(p: Projection, q: ArrayLike) -> np.ndarray:
     return run(D.MAP, p, (q,), ("q",), p.map)
 
 
-def motion(p: Projection, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """v = G u and a = G u_dot + gamma (..., nv); without u_dot the latter is gamma."""
+def motion(p: Projection, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike | None = None,
+           names: tuple[str, str, str] = ("q", "v", "a")) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """v = G u and a = G u_dot + gamma (..., nv); without u_dot the latter is gamma. `names` are what the caller calls them."""
     shape = (p.model.nv,)
-    return run_many(D.MOTION, p, (q, u, p.rest if u_dot is None else u_dot), ("q", "v", "a"), (shape, shape))  # type: ignore[return-value]
+    return run_many(D.MOTION, p, (q, u, p.rest if u_dot is None else u_dot), names, (shape, shape))  # type: ignore[return-value]
 
 
 def project_forces(p: Projection, q: ArrayLike, tau: ArrayLike) -> np.ndarray:

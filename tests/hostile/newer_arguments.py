@@ -1,0 +1,543 @@
+"""Arguments that no function of integration, linearisation, control, loops and estimation can use, by kind of argument."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import freeflyer as ff
+from freeflyer import control, estimation, loops
+
+POINT = (1, 1, 1, 0, 0, 0)
+
+
+@cache
+def arm() -> ff.Model:
+    """A floating arm with a ball joint: quaternions at 3 and 7."""
+    return ff.robots.chain(3, ["spherical", "revolute", "prismatic"], base="free")
+
+
+@cache
+def four_bar() -> ff.Model:
+    """A parallelogram on a floating base, its crank driven, and a sole under it."""
+
+    def bar(name: str, mass: float = 1.0) -> ff.Link:
+        return ff.Link(name, ff.Inertia(mass, np.array([0.1, 0.0, 0.0]), 0.01 * np.eye(3)))
+
+    def at(x: float) -> np.ndarray:
+        X = np.eye(4)
+        X[0, 3] = x
+        return X
+
+    def pin(name: str, parent: str, child: str, x: float) -> ff.Joint:
+        return ff.Joint(name, "revolute", parent, child, at(x), lower=(-2.5,), upper=(2.5,))
+
+    return ff.build(
+        ff.Description(
+            "four bar",
+            (bar("ground", 5.0), bar("crank"), bar("coupler"), bar("rocker")),
+            (
+                ff.Joint("root", "free", "world", "ground"),
+                pin("c", "ground", "crank", 0.0),
+                pin("d", "crank", "coupler", 0.3),
+                pin("r", "ground", "rocker", 0.5),
+            ),
+            (
+                ff.Site("end", "coupler", at(0.5)),
+                ff.Site("tip", "rocker", at(0.4)),
+                ff.Site("bar_sole", "ground"),
+                ff.Site("bar_sole_1", "ground", at(0.4)),
+                ff.Site("bar_sole_2", "ground", at(-0.4)),
+            ),
+            (ff.Loop("pin", "end", "tip", POINT),),
+            actuated=("c",),
+        )
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A function, arguments with which it works, and the kinds of those that are replaced by bad ones."""
+
+    function: Callable[..., Any]
+    good: dict[str, Any]
+    kinds: dict[str, str]
+
+
+def numbers(x: Any) -> Iterator[tuple[str, Any]]:
+    """No finite real numbers of this shape."""
+    x = np.asarray(x, float)
+    yield from (
+        ("a string", "0 0 0"),
+        ("bytes", b"\0" * 8),
+        ("an object", object()),
+        ("a dictionary", {"q": x}),
+        ("a set", {1.0}),
+        ("a function", len),
+        ("a type", float),
+        ("a ragged list", [[1.0], [1.0, 2.0]]),
+        ("a huge integer", [10**400]),
+    )
+    yield "complex numbers", x + 1j
+    yield "strings", x.astype(str)
+    yield "objects", x.astype(object)
+    yield "dates", np.full(x.shape, datetime.datetime(2020, 1, 1), "datetime64[s]")
+    yield "truth values", np.ones(x.shape, bool)
+    nested = x.tolist()
+    for _ in range(80):
+        nested = [nested]
+    yield "deep nesting", nested
+    for bad in (np.nan, np.inf, -np.inf):
+        y = x.copy()
+        y[(-1,) * y.ndim] = bad
+        yield str(bad), y
+    masked = np.ma.masked_array(x, np.zeros(x.shape, bool))
+    masked[(0,) * x.ndim] = np.ma.masked
+    yield "masked", masked
+
+
+def sizes(x: np.ndarray) -> Iterator[tuple[str, Any]]:
+    """Other shapes."""
+    yield from (
+        ("one entry less", x[..., :-1]),
+        ("one entry more", np.append(x, x[..., -1:], axis=-1)),
+        ("no entries", x[..., :0]),
+        ("a number", 1.0),
+        ("a 0-d array", np.array(1.0)),
+        ("None", None),
+    )
+    if x.shape[-1] > 1:
+        yield "a column", x[..., None]
+
+
+def postures(q: np.ndarray) -> Iterator[tuple[str, Any]]:
+    yield from [*numbers(q), *sizes(q)]
+    for scale in (0.0, 1e-9, 0.5, 1.0 + 1e-5, 1e150):
+        y = q.copy()
+        y[..., 3:7] *= scale
+        yield f"quaternion times {scale}", y
+
+
+def weights(n: int, definite: bool) -> Iterator[tuple[str, Any]]:
+    """No symmetric (semi)definite costs of n entries."""
+    rng = np.random.default_rng(0)
+    yield from [*numbers(np.eye(n)), *numbers(np.ones(n))]
+    yield from (
+        ("negative", -1.0),
+        ("not symmetric", rng.standard_normal((n, n))),
+        ("indefinite", np.diag([-1.0] + [1.0] * (n - 1))),
+        ("too many", np.ones(n + 1)),
+        ("too few", np.ones(max(n - 1, 2) if n != 2 else 3)),
+        ("a stack", np.ones((2, n, n))),
+    )
+    if definite:
+        yield from (("zero", 0.0), ("semidefinite", np.diag([0.0] + [1.0] * (n - 1)) if n > 1 else 0.0))
+
+
+def positive(x: float) -> Iterator[tuple[str, Any]]:
+    for bad in (
+        0.0,
+        -1.0,
+        -1e-300,
+        np.nan,
+        np.inf,
+        -np.inf,
+        "1",
+        "x",
+        b"1",
+        1j,
+        [x],
+        (x,),
+        {"s": x},
+        object(),
+        None,
+        np.array([x, x]),
+        10**400,
+    ):
+        yield repr(bad)[:20], bad
+
+
+def names(known: str) -> Iterator[tuple[str, Any]]:
+    for bad in ("no such thing", "", None, 3, 0, -1, 1.5, ("x",), [known], b"x", f"{known}!", object()):
+        yield repr(bad)[:20], bad
+
+
+def lists(known: str) -> Iterator[tuple[str, Any]]:
+    for bad in (
+        ["no such thing"],
+        3,
+        [3],
+        [None],
+        [known, known, known],
+        object(),
+        np.nan,
+        [known, ""],
+        {known: 1.0}.values(),
+    ):
+        yield repr(bad)[:20], bad
+
+
+def words(known: str) -> Iterator[tuple[str, Any]]:
+    for bad in ("Tree", f"{known}!", "", 0, 3, True, [known], b"x", object(), {"a": 1}, np.zeros(2)):
+        yield repr(bad)[:20], bad
+
+
+def counts(x: int) -> Iterator[tuple[str, Any]]:
+    for bad in (-1, 1.5, "3", np.nan, [x], object(), 1j):
+        yield repr(bad)[:20], bad
+
+
+def gravities(x: Any) -> Iterator[tuple[str, Any]]:
+    for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, 0, -9.81]], [0, 0, np.nan], [0, 0, 1j], {}, np.nan, object()):
+        yield repr(bad)[:20], bad
+
+
+def wrenches(x: Any) -> Iterator[tuple[str, Any]]:
+    w = np.ones(6)
+    for bad in ([w], w, "tip", 3.0):
+        yield repr(bad)[:20], bad
+
+
+def things(x: Any) -> Iterator[tuple[str, Any]]:
+    """No object of the class of x."""
+    for bad in (None, 3, "x", [x], (x, x), object(), type(x), np.zeros(3)):
+        yield repr(bad)[:20], bad
+
+
+def scalars(x: Any) -> Iterator[tuple[str, Any]]:
+    for bad in ("x", None, object(), np.nan, np.inf, [1.0, 2.0], 1j, {"f": 1.0}):
+        yield repr(bad)[:20], bad
+
+
+def seeds(x: Any) -> Iterator[tuple[str, Any]]:
+    for bad in ("x", 1.5, object(), [1.5]):
+        yield repr(bad)[:20], bad
+
+
+def policies(x: Any) -> Iterator[tuple[str, Any]]:
+    for bad in (
+        None,
+        3,
+        "x",
+        np.zeros(3),
+        lambda k, q, v: None,
+        lambda k, q, v: "push",
+        lambda k, q, v: np.zeros(1),
+        lambda k, q, v: np.full_like(v, np.nan),
+    ):
+        yield repr(bad)[:40], bad
+
+
+KINDS: dict[str, Callable[[Any], Iterator[tuple[str, Any]]]] = {
+    "posture": postures,
+    "rates": lambda x: iter([*numbers(x), *sizes(x)]),
+    "numbers": numbers,
+    "positive": positive,
+    "name": names,
+    "names": lists,
+    "word": words,
+    "count": counts,
+    "gravity": gravities,
+    "wrenches": wrenches,
+    "thing": things,
+    "seed": seeds,
+    "scalar": scalars,
+    "policy": policies,
+    "weight": lambda x: weights(len(x), True),
+    "semiweight": lambda x: weights(len(x), False),
+}
+
+
+OTHER_WORDS = {"robot": ("Model",), "values": ("positions of", "stroke"), "policy": ("tau",)}
+
+
+def calls() -> list[Call]:
+    return [*tree_calls(), *closed_calls(), *control_calls(), *estimation_calls()]
+
+
+def bad_calls(call: Call) -> Iterator[tuple[str, dict[str, Any], tuple[str, ...]]]:
+    """(what, arguments, words of which the sentence must hold one) for each bad value of each argument."""
+    parameters = inspect.signature(call.function).parameters
+    for argument, kind in call.kinds.items():
+        words = (argument, *("named" for _ in "n" if kind.startswith("name")), *OTHER_WORDS.get(argument, ()))
+        for what, bad in KINDS[kind](call.good.get(argument)):
+            if bad is None and (parameters[argument].default is None or argument == "u_dot"):
+                continue
+            yield f"{argument} = {what}", {**call.good, argument: bad}, words
+
+
+def tree_calls() -> Iterator[Call]:
+    model = arm()
+    rng = np.random.default_rng(0)
+    q = ff.random_configuration(model, rng)
+    v, a = rng.standard_normal((2, model.nv))
+    state, kinds = {"model": model, "q": q, "v": v, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"}
+    more = {"external": "wrenches", "gravity": "gravity", "integrator": "word"}
+    yield Call(
+        ff.step, {**state, "dt": 0.01, "integrator": "rk4"}, {**kinds, **more, "dt": "positive", "coordinates": "word"}
+    )
+    yield Call(
+        ff.linearize, {**state, "integrator": "explicit"}, {**kinds, **more, "frames": "names", "coordinates": "word"}
+    )
+    yield Call(ff.linearize, {**state, "step": 0.01, "frames": ("tip",)}, {"step": "positive", "frames": "names"})
+    yield Call(ff.integrate_derivatives, {"model": model, "q": q, "dv": v}, {"q": "posture", "dv": "rates"})
+    yield Call(ff.difference_derivatives, {"model": model, "q0": q, "q1": q}, {"q0": "posture", "q1": "posture"})
+
+
+def closed_calls() -> Iterator[Call]:
+    model = four_bar()
+    split = loops.linkage(model)
+    q = np.array(split.q)
+    u, w = np.random.default_rng(0).standard_normal((2, len(split.independent)))
+    v, a = loops.whole_motion(model, q, u, w)
+    for name in (
+        "mass_matrix",
+        "inverse_mass_matrix",
+        "gravity_forces",
+        "center_of_mass_jacobian",
+        "centroidal_momentum_matrix",
+    ):
+        yield Call(
+            getattr(ff, name),
+            {"model": model, "q": q, "coordinates": "independent"},
+            {"q": "posture", "coordinates": "word"},
+        )
+    for name in ("bias_forces", "coriolis_matrix", "kinetic_energy", "centroidal_momentum", "centroidal_bias"):
+        yield Call(
+            getattr(ff, name),
+            {"model": model, "q": q, "v": u, "coordinates": "independent"},
+            {"q": "posture", "v": "rates"},
+        )
+    three = {"model": model, "q": q, "v": u, "coordinates": "independent"}
+    for name, last in (
+        ("inverse_dynamics", "a"),
+        ("forward_dynamics", "tau"),
+        ("inverse_dynamics_derivatives", "a"),
+        ("forward_dynamics_derivatives", "tau"),
+        ("linearize", "tau"),
+    ):
+        yield Call(
+            getattr(ff, name), {**three, last: w}, {"q": "posture", "v": "rates", last: "rates", "external": "wrenches"}
+        )
+    yield Call(
+        ff.step, {**three, "tau": w, "dt": 0.01}, {"q": "posture", "v": "rates", "tau": "rates", "dt": "positive"}
+    )
+    yield Call(
+        ff.integrate,
+        {"model": model, "q": q, "dv": 0.01 * u, "coordinates": "independent"},
+        {"q": "posture", "dv": "rates"},
+    )
+    yield Call(
+        ff.difference,
+        {"model": model, "q0": q, "q1": q, "coordinates": "independent"},
+        {"q0": "posture", "q1": "posture"},
+    )
+    frame = {"model": model, "q": q, "frame": "tip", "coordinates": "independent"}
+    yield Call(ff.frame_jacobian, frame, {"q": "posture", "frame": "name", "expressed": "word"})
+    for name in ("frame_velocity", "frame_bias_acceleration"):
+        yield Call(getattr(ff, name), {**frame, "v": u}, {"q": "posture", "v": "rates", "frame": "name"})
+    one, two = {"model": model, "q": q}, {"model": model, "q": q, "v": v}
+    for function in (
+        loops.constraint_residual,
+        loops.constraint_jacobian,
+        loops.mapping_jacobian,
+        loops.assemble,
+        loops.keep_closed,
+    ):
+        yield Call(function, one, {"q": "posture"})
+    yield Call(
+        loops.assemble,
+        {**one, "hold": ("c",)},
+        {
+            "hold": "names",
+            "tolerance": "positive",
+            "redundant": "positive",
+            "attempts": "count",
+            "branches": "count",
+            "rng": "thing",
+        },
+    )
+    for function in (loops.constraint_bias, loops.project_velocity, loops.keep_closed):
+        yield Call(function, two, {"q": "posture", "v": "rates"})
+    yield Call(loops.passive_velocities, {**one, "u": u}, {"q": "posture", "u": "rates"})
+    for function in (loops.passive_accelerations, loops.whole_motion):
+        yield Call(function, {**one, "u": u, "u_dot": w}, {"q": "posture", "u": "rates", "u_dot": "rates"})
+    yield Call(loops.independent_forces, {**one, "tau": v}, {"q": "posture", "tau": "rates"})
+    yield Call(loops.constraint_multipliers, {**two, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"})
+    yield Call(loops.constraint_multipliers, {**two, "a": a}, {"a": "rates"})
+    yield Call(loops.constrained_forward_dynamics, {**two, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"})
+    yield Call(loops.linkage, one, {"q": "posture"})
+    yield Call(loops.mechanisms, one, {"q": "posture"})
+    yield Call(loops.motion_map, {"model": model, "split": split, "q": q[None]}, {"split": "thing", "q": "numbers"})
+    yield Call(loops.inside_limits, {"model": model, "q": q[None]}, {"q": "numbers", "slack": "scalar"})
+    yield Call(loops.limb, {"model": model, "frame": "tip"}, {"frame": "name", "q": "numbers"})
+    yield Call(
+        loops.first_singularity,
+        {"model": model, "direction": {"c": 1.0}, "furthest": 1.0},
+        {"direction": "thing", "furthest": "positive", "q": "numbers"},
+    )
+    yield Call(
+        loops.sweep, {"model": model, "axes": {"c": np.linspace(0.0, 0.1, 3)}}, {"axes": "thing", "q": "numbers"}
+    )
+    values = q[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
+    yield Call(
+        loops.follow,
+        {"model": model, "driver": "c", "values": values},
+        {"driver": "name", "values": "numbers", "keep": "names", "hold": "names", "release": "names", "q": "numbers"},
+    )
+    path = loops.follow(model, "c", values)
+    yield Call(
+        loops.transmission_curve, {"model": model, "path": path, "joint": "r"}, {"path": "thing", "joint": "name"}
+    )
+    yield Call(
+        loops.force_curve,
+        {"model": model, "path": path, "frame": "tip", "force": 10.0},
+        {"path": "thing", "frame": "name", "force": "scalar", "direction": "numbers"},
+    )
+
+
+def control_calls() -> Iterator[Call]:
+    model = ff.robots.space_manipulator()
+    inputs = control.joint_inputs(model) + control.wrench_inputs(model, "satellite")
+    q, n, m = ff.neutral(model), model.nv, inputs.count
+    q[7:] = 0.3
+    robot = {"model": model, "q": q, "inputs": inputs}
+    costs = {"state_cost": np.ones(2 * n), "input_cost": np.ones(m)}
+    yield Call(control.equilibrium, robot, {"q": "posture", "inputs": "thing", "gravity": "gravity"})
+    yield Call(control.energy_costs, robot, {"q": "posture", "inputs": "thing", "bandwidth": "positive"})
+    yield Call(
+        control.lqr,
+        {**robot, **costs, "step": 0.01, "integrator": "explicit"},
+        {
+            "q": "posture",
+            "inputs": "thing",
+            "state_cost": "semiweight",
+            "input_cost": "weight",
+            "step": "positive",
+            "integrator": "word",
+            "gravity": "gravity",
+        },
+    )
+    yield Call(control.lqr, robot, {"bandwidth": "positive"})
+    A, B, M = np.eye(2 * n), np.ones((2 * n, m)), np.eye(n)
+    yield Call(
+        control.controllability, {"model": model, "M": M, "A": A, "B": B}, {"M": "rates", "A": "rates", "B": "numbers"}
+    )
+    v, tau = np.zeros(n), np.zeros(n)
+    yield Call(
+        control.simulate,
+        {"model": model, "q": q, "v": v, "policy": lambda k, q, v: tau, "step": 0.01, "count": 2},
+        {"q": "posture", "v": "rates", "policy": "policy", "step": "positive", "count": "count", "integrator": "word"},
+    )
+    u = np.zeros((2, m))
+    yield Call(
+        control.track,
+        {
+            "model": model,
+            "q": np.tile(q, (3, 1)),
+            "v": np.zeros((3, n)),
+            "u": u,
+            "step": 0.01,
+            "inputs": inputs,
+            **costs,
+            "final_cost": np.ones(2 * n),
+        },
+        {
+            "q": "posture",
+            "v": "rates",
+            "u": "rates",
+            "step": "positive",
+            "inputs": "thing",
+            "state_cost": "semiweight",
+            "input_cost": "weight",
+            "final_cost": "semiweight",
+            "integrator": "word",
+        },
+    )
+    yield Call(control.joint_inputs, {"model": model, "joints": (model.actuated[0],)}, {"joints": "names"})
+    yield Call(control.wrench_inputs, {"model": model, "frame": "satellite"}, {"frame": "name"})
+    yield Call(control.rotor_inputs, {"model": ff.robots.aerial_manipulator()}, {"drag": "scalar"})
+    yield Call(
+        control.thruster_inputs, {"model": model, "thrusters": {"satellite": np.eye(6)[0]}}, {"thrusters": "thing"}
+    )
+    held = control.lqr(**robot)
+    for method in (held.error, held.command, held.tau):
+        yield Call(method, {"q": q, "v": v}, {"q": "posture", "v": "rates"})
+
+
+def estimation_calls() -> Iterator[Call]:
+    model = four_bar()
+    q = np.array(loops.linkage(model).q)
+    robot = estimation.sensors(model)
+    state = estimation.start(robot)
+    x = q[robot.positions]
+    yield Call(estimation.sensors, {"model": model}, {"also": "names", "rigid": "names"})
+    yield Call(estimation.start, {"robot": model, "q": q}, {"robot": "thing", "q": "posture"})
+    yield Call(
+        estimation.step,
+        {"robot": robot, "state": state, "positions": x, "rates": 0.1 * np.ones(1)},
+        {
+            "state": "thing",
+            "positions": "rates",
+            "rates": "rates",
+            "dt": "positive",
+            "alpha": "numbers",
+            "beta": "numbers",
+        },
+    )
+    yield Call(estimation.constraint_error, {"robot": robot, "q": q}, {"q": "posture"})
+    zero = np.zeros(model.nv)
+    yield Call(
+        estimation.closed_torques,
+        {"robot": robot, "q": q, "v": zero, "a": zero},
+        {"q": "posture", "v": "rates"},
+    )
+    yield Call(estimation.sinusoids, {"robot": robot}, {"seed": "seed", "share": "positive"})
+    yield Call(
+        estimation.track,
+        {"robot": robot, "duration": 1.5, "rate": 1000.0},
+        {"encoder": "thing", "duration": "positive", "rate": "positive", "path": "thing", "seed": "seed"},
+    )
+    yield Call(
+        estimation.calibrate,
+        {"model": model, "encoders": {"r": q[model.joint("r").iq]}, "readings": np.zeros(1), "q": q},
+        {
+            "encoders": "thing",
+            "readings": "rates",
+            "q": "posture",
+            "motors": "names",
+            "rigid": "names",
+            "tolerance": "positive",
+            "limit": "count",
+        },
+    )
+    yield Call(estimation.feet_of, {"model": model}, {})
+    feet = estimation.feet_of(model)
+    contacts = estimation.contact_model(model, q)
+    yield Call(estimation.contact_model, {"model": model, "q": q, "feet": feet}, {"q": "posture", "feet": "names"})
+    found = estimation.ContactEstimate(np.ones((1, 6)), np.ones((2, 3)))
+    for function in (estimation.world_wrenches, estimation.pressure_centers, estimation.zero_moment_point):
+        yield Call(function, {"contacts": contacts, "estimate": found}, {"contacts": "thing", "estimate": "thing"})
+    for function in (estimation.pressure_centers, estimation.zero_moment_point):
+        yield Call(function, {"contacts": contacts, "estimate": found}, {"height": "scalar"})
+    yield Call(
+        estimation.contact_wrenches,
+        {"contacts": contacts, "tau": np.zeros(1)},
+        {"contacts": "thing", "tau": "rates", "method": "word"},
+    )
+    yield Call(
+        estimation.screw_force,
+        {"torque": np.ones(2), "lead": 0.005},
+        {"torque": "numbers", "lead": "numbers", "efficiency": "positive"},
+    )
+    yield Call(
+        estimation.low_pass,
+        {"x": np.ones((30, 2)), "rate": 100.0},
+        {"x": "numbers", "rate": "positive", "cutoff": "positive"},
+    )
