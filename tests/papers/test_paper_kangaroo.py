@@ -7,10 +7,22 @@ import pytest
 from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
+from freeflyer.analysis import estimation_times
 from freeflyer.errors import InputError
+from freeflyer.estimation import Sway
 from freeflyer.loops import linkage
 from freeflyer.papers import kangaroo
-from freeflyer.papers.kangaroo import comparison, flight, mechanisms, robots, transmissions, workspace
+from freeflyer.papers.kangaroo import (
+    calibration,
+    comparison,
+    flight,
+    mechanisms,
+    robots,
+    swing,
+    tracking,
+    transmissions,
+    workspace,
+)
 
 
 def quiet(text, fraction=None):
@@ -23,6 +35,10 @@ def small(monkeypatch):
     monkeypatch.setattr(transmissions, "SAMPLES", 13)
     monkeypatch.setattr(flight, "DURATION", 0.2)
     monkeypatch.setattr(comparison, "LENGTHS", (robots.HOME_LENGTH,))
+    monkeypatch.setattr(calibration, "TRIED", 8)
+    monkeypatch.setattr(tracking, "DURATION", 1.5)
+    monkeypatch.setattr(estimation_times, "BLOCKS", 1)
+    monkeypatch.setattr(swing, "SWAY", Sway(amplitude=0.03, frequency=0.5, duration=5.0))
 
 
 def test_everything_on_our_own_robot(small):
@@ -35,12 +51,14 @@ def test_everything_on_our_own_robot(small):
     tables = kangaroo.REPRODUCTION.tables(result)
     titles = " ".join(t.title for t in tables)
     assert all(r.drift < 1e-6 and r.flown == pytest.approx(0.2) for r in result.parts["flight"])
-    for word in ("free flight", "Table I:", "Table II", "Table III", "Fig 5"):
+    for word in ("free flight", "Table I:", "Table II", "Table III", "Fig 5", "Fig 18", "Fig 19", "Fig 22", "VI-A"):
         assert word in titles
     assert "our own dimensions" in tables[0].note
     assert all(len(row) == len(t.columns) for t in tables for row in t.rows)
     pictures = kangaroo.REPRODUCTION.pictures(result)
-    assert {n.split("_")[0] for n in pictures} == {"fig5", "fig7", "fig11", "fig12", "fig13", "fig14", "fig15"}
+    assert {n.split("_")[0] for n in pictures} == {"fig5", "fig7", "fig11", "fig12", "fig13", "fig14", "fig15",
+                                                     "fig18", "fig19", "fig21", "fig22a", "fig22b"}  # fmt: skip
+    check_estimation(result, tables)
     ours = {m.name: m for m in result.parts["mechanisms"].mechanisms}
     assert result.parts["mechanisms"].passive_in_a_leg == 32
     for name, (active, passive, _, rows, stroke, limits) in mechanisms.PAPER.items():
@@ -53,6 +71,24 @@ def test_everything_on_our_own_robot(small):
     assert {p.mechanism for p in places} == {"hip yaw", "hip", "knee", "ankle"}
     inside = [p for p in places if p.found.found and p.found.inside]
     assert [(p.mechanism, p.motion) for p in inside] == [("hip", "one against the other")]
+
+
+def check_estimation(result, tables):
+    """Figs 18, 19 and 22: what their tables say holds."""
+    found = result.parts["calibration"]
+    assert len(found.errors) == 8
+    assert all(e[-1] < 1e-4 < e[0] for e in found.errors)
+    assert found.steps.max() <= 8
+    assert found.offset_errors.max() < 1e-4
+    runs = {(x.encoders, x.alpha): x for x in result.parts["tracking"].runs}
+    assert runs["ideal", 1000.0].closure < 1e-6 < runs["ideal", 1.0].closure < 1e-3
+    assert runs["ideal", 1000.0].passive_rms < 1e-5 < runs["noisy, quantised", 1000.0].passive_rms
+    lines = {x.source: x for x in result.parts["swing"].lines}
+    assert result.parts["swing"].smooth == (), "this robot's joints have no friction"
+    assert lines["motors"].force[0][2] < 0.1 * lines["balanced"].force[0][2]
+    assert lines["moving"].zmp[0][1] < 0.4 * lines["balanced"].zmp[0][1]
+    said = [row for t in tables if t.title.startswith("Fig 22") for row in t.rows]
+    assert [row[2] for row in said[1:3]] == ["yes", "yes"]
 
 
 def test_letters_of_type_names_are_the_totals_of_table_ii():

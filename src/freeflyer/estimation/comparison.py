@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,9 +15,10 @@ class Swing:
     """What is compared, at the times t (n,), s; everything below the low-pass of `sway.cutoff`.
 
     offset (n,): asked of the pelvis; pelvis (n, 3): where it was, m. wrenches: by source, "simulator", "motors", "balanced",
-    (n, f, 6), [force; torque about the origin], world axes, N, N m. soles: (c, 2) corners of each foot on the floor, m.
-    passive_error (n,): largest error of a passive joint, rad or m; base_error (n,): of the base, m; gap (n,): largest
-    distance by which MuJoCo's loops are open, m or rad. weight: N. settled: first sample that counts.
+    "moving" (balanced with the estimated motion), (n, f, 6), [force; torque about the origin], world axes, N, N m. soles: (c, 2)
+    corners of each foot on the floor, m. extremes (3, nq): simulated postures furthest left, in the middle, furthest right, at the
+    samples extreme_samples. passive_error (n,): largest error of a passive joint, rad or m; base_error (n,): of the base, m; gap
+    (n,): largest distance by which MuJoCo's loops are open, m or rad. weight: N. settled: first sample that counts.
     """
 
     robot: str
@@ -30,10 +31,20 @@ class Swing:
     pelvis: np.ndarray
     wrenches: dict[str, np.ndarray]
     soles: tuple[np.ndarray, ...]
+    extremes: np.ndarray
+    extreme_samples: tuple[int, ...]
     passive_error: np.ndarray
     base_error: np.ndarray
     gap: np.ndarray
     settled: int
+
+    def thinned(self, every: int) -> Swing:
+        """One in `every` samples."""
+        keep = slice(None, None, every)
+        arrays = {n: getattr(self, n)[keep] for n in ("t", "offset", "pelvis", "passive_error", "base_error", "gap")}
+        wrenches = {name: w[keep] for name, w in self.wrenches.items()}
+        extremes = tuple(k // every for k in self.extreme_samples)
+        return replace(self, wrenches=wrenches, settled=-(-self.settled // every), extreme_samples=extremes, **arrays)
 
     def vertical(self, source: str) -> np.ndarray:
         """(n, f): vertical force on each foot, N."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freeflyer.dynamics.manifold import difference
 from freeflyer.estimation.accuracy import readings
 from freeflyer.estimation.balance import low_pass, world_wrenches
 from freeflyer.estimation.comparison import Swing
@@ -31,13 +32,14 @@ from freeflyer.estimation.sway import RATE, REST, RISE, Sway, check_sway, route
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-METHODS = ("motors", "balanced")
+METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # names of estimates: how they are solved
 
 
 @dataclass(frozen=True)
 class Estimates:
     """At the record's times: q (n, nq) with the base over the soles, misfit (n,) of the soles, m; wrenches by method (n, f, 6),
-    [force; torque about the origin], world axes, unfiltered."""
+    [force; torque about the origin], world axes, unfiltered: "motors" and "balanced" take the robot to be at rest, "moving" is
+    balanced with velocities and accelerations from differences of q, below the cutoff."""
 
     q: np.ndarray
     misfit: np.ndarray
@@ -57,16 +59,29 @@ def estimate(
     ground = sole_points(s.model, start, feet)
     state = at_rest(s, start)
     q, misfit = np.empty((n, s.model.nq)), np.empty(n)
-    wrenches = {method: np.empty((n, len(feet), 6)) for method in METHODS}
+    wrenches = {name: np.empty((n, len(feet), 6)) for name in METHODS}
     for k in range(n):
         state = step(s, state, shown[k], rates[k], dt, alpha=sway.alpha)
         q[k], misfit[k] = base_over_soles(s.model, state.q, feet, ground)
-        contacts = contact_model(s.model, q[k], feet)
-        for method in METHODS:
-            wrenches[method][k] = world_wrenches(contacts, contact_wrenches(contacts, measured[k, order], method))
         if k % 100 == 0:
-            progress(k / n)
+            progress(0.5 * k / n)
+    v, a = _motion(s.model, q, sway.cutoff)
+    for k in range(n):
+        still, moving = contact_model(s.model, q[k], feet), contact_model(s.model, q[k], feet, v[k], a[k])
+        for name, method in METHODS.items():
+            contacts = moving if name == "moving" else still
+            wrenches[name][k] = world_wrenches(contacts, contact_wrenches(contacts, measured[k, order], method))
+        if k % 100 == 0:
+            progress(0.5 + 0.5 * k / n)
     return Estimates(q, misfit, wrenches)
+
+
+def _motion(model: Model, q: np.ndarray, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
+    """(v, a) (n, nv): differences of q, each below the cutoff."""
+    v = np.zeros((len(q), model.nv))
+    v[1:] = RATE * difference(model, q[:-1], q[1:])
+    v = low_pass(v, RATE, cutoff)
+    return v, RATE * np.diff(v, axis=0, prepend=v[:1])
 
 
 @public
@@ -103,11 +118,15 @@ def _compared(
     joints = np.array([j.iq for j in s.model.joints if j.nq == 1])
     ends = np.cumsum([len(f.points) for f in feet])[:-1]
     corners = tuple(_hull(p[:, :2]) for p in np.split(sole_points(s.model, begin, feet), ends))
+    late = round((REST + RISE) * RATE)
+    sideways = record.q[late:, 1] - begin[1]
+    picked = tuple(late + int(k) for k in (sideways.argmax(), np.abs(sideways).argmin(), sideways.argmin()))
     gap = np.abs(constraint_residual(s.model, record.q)[:, s.linkage.rows]).max(axis=1)
+    error = found.q - record.q
     return Swing(
-        s.model.name, tuple(f.frame for f in feet), sway, servos, s.model.mass * float(np.linalg.norm(s.model.gravity)), record.t,
-        record.offset, record.q[:, :3], filtered, corners, np.abs((found.q - record.q)[:, joints]).max(axis=1),
-        np.linalg.norm((found.q - record.q)[:, :3], axis=1), gap, round((REST + RISE) * RATE),
+        s.model.name, tuple(f.frame for f in feet), sway, servos, s.model.mass * float(np.linalg.norm(s.model.gravity)),
+        record.t, record.offset, record.q[:, :3], filtered, corners, record.q[list(picked)], picked,
+        np.abs(error[:, joints]).max(axis=1), np.linalg.norm(error[:, :3], axis=1), gap, late,
     )  # fmt: skip
 
 

@@ -21,6 +21,9 @@ PARTS = {
     "regions": "freeflyer.papers.kangaroo.regions",  # Figs 7 and 11
     "transmissions": "freeflyer.papers.kangaroo.transmissions",  # Figs 12 to 15
     "comparison": "freeflyer.papers.kangaroo.comparison",  # Table III
+    "calibration": "freeflyer.papers.kangaroo.calibration",  # Fig 18
+    "tracking": "freeflyer.papers.kangaroo.tracking",  # Fig 19, and what estimators cost
+    "swing": "freeflyer.papers.kangaroo.swing",  # Figs 21 and 22
     "flight": "freeflyer.papers.kangaroo.flight",  # energy of the closed model, which the paper does not show
 }
 
@@ -48,7 +51,7 @@ def compute(progress: Progress, robot: Path | None = None, peer: Path | None = N
         talos(peer)  # a wrong file is told before anything long
     results = {}
     for name in PARTS:
-        options = {"peer": peer} if name == "comparison" else {}
+        options = {"peer": peer} if name == "comparison" else {"path": robot} if name == "swing" else {}
         results[name] = _part(name).compute(chosen, progress, **options)
     return KangarooResult(chosen.source, results)
 

@@ -1,0 +1,94 @@
+"""Figs 21 and 22: a lateral swing, in MuJoCo here; contact wrenches from motor forces beside the simulator's contacts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.analysis.skeleton import bones
+from freeflyer.analysis.swing_tables import COLUMNS, Line, lines, settings
+from freeflyer.estimation import Servos, Sway, Swing, lateral_swing
+from freeflyer.papers.kangaroo.robots import Kangaroo
+from freeflyer.papers.reproduction import Progress, Table
+
+ALLOWED = 0.02  # of the weight: how far off the sum of vertical forces may be
+SWAY = Sway()
+NUMERIC = tuple(range(1, len(COLUMNS)))
+THIN = 20  # of the samples, one in so many is kept
+
+
+@dataclass(frozen=True)
+class SwingResult:
+    """lines: errors of each way of telling the wrenches, from all samples; smooth: the same without the joints' friction and
+    damping, where there are any. shown: the swing at 50 Hz. bones (3, n, 2, 3): the robot at its three extremes, m. settings: how
+    it was done."""
+
+    robot: str
+    lines: tuple[Line, ...]
+    smooth: tuple[Line, ...]
+    shown: Swing
+    bones: np.ndarray
+    settings: str
+
+
+def compute(robot: Kangaroo, progress: Progress, path: Path | None = None) -> SwingResult:
+    """The swing as the robot is, and with frictionless joints where it has others. path: its file, which MuJoCo then reads."""
+
+    def run(word: str, servos: Servos) -> Swing:
+        return lateral_swing(
+            robot.model, path if robot.is_real else None, sway=SWAY, servos=servos,
+            progress=lambda what, x: progress(f"Fig 22, {word}: {what}", x),
+        )  # fmt: skip
+
+    rubs = any(any(j.friction or ()) or any(j.damping or ()) for j in robot.model.description.joints)
+    first = run("as the file has it", Servos())
+    smooth = lines(run("without friction", Servos(friction=False))) if rubs else ()
+    drawn = np.array([bones(robot.model, q) for q in first.extremes])
+    return SwingResult(robot.source, lines(first), smooth, first.thinned(THIN), drawn, settings(first))
+
+
+def tables(r: SwingResult) -> list[Table]:
+    """Errors of wrenches, pressure and ZMP; what the paper says beside ours."""
+    by = {x.source: x for x in r.lines}
+    off, kg = by["motors"].weight_error, r.shown.weight / 9.81
+    said = (
+        ("vertical forces sum to the weight", '"correctly", 36 kg', f"within {off:.2%}, {kg:.1f} kg"),
+        ("sum within 2 % of the weight, each way", "", _yes(all(x.weight_error < ALLOWED for x in r.lines))),
+        ("centres of pressure inside the soles", "picture", _yes(all(x.inside > 0.0 for x in r.lines))),
+        ("force on a foot (N), from, to", "picture", "{:.0f}, {:.0f}".format(*_range(r.shown))),
+    )
+    note = (
+        f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors tell the 12 "
+        "entries of two wrenches. Balanced uses the base's six equations exactly and the motors by least squares; at rest they "
+        "miss the inertia of the sway, which the last row puts in from differences of the estimated posture (the paper mentions "
+        "it, and leaves it out)."
+    )
+    one = Table("Fig 22: lateral swing", ("", "paper (hardware)", "ours (MuJoCo)"), said)
+    two = Table("contact wrenches against MuJoCo's contacts", COLUMNS, [x.cells for x in r.lines], NUMERIC, note)
+    three = Table(
+        "the same without friction and damping in the joints", COLUMNS, [x.cells for x in r.smooth], NUMERIC,
+        "What the motors alone then miss is what friction in passive joints hid from them.",
+    )  # fmt: skip
+    return [one, two, three] if r.smooth else [one, two]
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "NO"
+
+
+def _range(swing: Swing) -> tuple[float, float]:
+    x = swing.vertical("motors")[swing.settled :]
+    return float(x.min()), float(x.max())
+
+
+def pictures(r: SwingResult) -> dict[str, Any]:
+    """Figs 21 and 22."""
+    from freeflyer.analysis import swing_figures as figures
+
+    return {
+        "fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),
+        "fig22b_balance": figures.balance(r.shown),
+    }  # fmt: skip

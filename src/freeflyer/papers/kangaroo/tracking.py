@@ -1,0 +1,128 @@
+"""Fig 19: the passive state told from the motors' encoders while they follow sinusoids, and what it costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freeflyer.analysis.estimation_times import Times, estimation_times
+from freeflyer.estimation import Encoder, Foot, sensors, sinusoids, track
+from freeflyer.estimation.accuracy import Tracking
+from freeflyer.papers.kangaroo.robots import Kangaroo
+from freeflyer.papers.reproduction import Progress, Table
+
+ENCODER = Encoder(1e-5, 1e-5)  # m: noise and step of a motor's encoder through its screw
+KINDS = {"ideal": Encoder(), "noisy, quantised": ENCODER}
+ALPHAS = (1.0, 1000.0)  # 1/s: the paper's, and one that closes loops within a sample
+DURATION = 6.0  # s
+THIN = 5  # of the samples, one in so many is kept for the picture
+HALF_SOLE = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.045, 0.045)])  # m: for what feet cost, not what they feel
+
+
+@dataclass(frozen=True)
+class Run:
+    """One way of estimating: the numbers of freeflyer.estimation.Tracking, m and rad."""
+
+    encoders: str
+    alpha: float
+    measured_rms: float
+    passive_rms: float
+    passive_largest: float
+    bias: float
+    worst_joint: str
+    closure: float
+
+
+@dataclass(frozen=True)
+class TrackingResult:
+    """runs: by encoder and alpha. Of the run with ideal encoders and the paper's gains, the left leg's motors: names, t (n,);
+    actual, estimated (n, m), m; actual_rates, estimated_rates, m/s. closures: norm of the residual (n,), of each run."""
+
+    robot: str
+    runs: tuple[Run, ...]
+    names: tuple[str, ...]
+    t: np.ndarray
+    actual: np.ndarray
+    estimated: np.ndarray
+    actual_rates: np.ndarray
+    estimated_rates: np.ndarray
+    closures: tuple[np.ndarray, ...]
+    times: Times
+
+
+def compute(robot: Kangaroo, progress: Progress) -> TrackingResult:
+    """Both kinds of encoders, both gains; then the clock."""
+    s = sensors(robot.model)
+    path = sinusoids(s)
+    found: list[tuple[str, Tracking]] = []
+    for kind, encoder in KINDS.items():
+        for alpha in ALPHAS:
+            progress(f"Fig 19: {kind} encoders, alpha = {alpha:g}")
+            found.append((kind, track(s, encoder, duration=DURATION, alpha=alpha, path=path)))
+    progress("timing the estimators")
+    feet = [Foot(robot.left.sole, HALF_SOLE), Foot(robot.right.sole, HALF_SOLE)]
+    times = estimation_times(s, feet)
+    first, keep = found[0][1], slice(None, None, THIN)
+    left = [first.names.index(m) for group in robot.left.groups.values() for m in group]
+    return TrackingResult(
+        robot.source, tuple(_run(kind, t) for kind, t in found), tuple(first.names[k] for k in left), first.t[keep],
+        first.actual[keep, left], first.estimated[keep, left], first.actual_rates[keep, left], first.estimated_rates[keep, left],
+        tuple(t.closure[keep] for _, t in found), times,
+    )  # fmt: skip
+
+
+def _run(kind: str, t: Tracking) -> Run:
+    return Run(
+        kind, t.alpha, t.measured_rms, t.passive_rms, t.passive_largest, t.bias, t.worst_joint, t.largest_closure
+    )
+
+
+def tables(r: TrackingResult) -> list[Table]:
+    """Errors by encoder and gain; times beside the paper's."""
+    rows = [
+        (x.encoders, f"{x.alpha:g}", f"{x.measured_rms:.1e}", f"{x.passive_rms:.1e}", f"{x.passive_largest:.1e}", f"{x.bias:.1e}",
+         x.worst_joint, f"{x.closure:.1e}") for x in r.runs
+    ]  # fmt: skip
+    columns = ("encoders", "alpha 1/s", "motors rms", "passive rms", "largest", "bias", "of joint", "open by")
+    note = (
+        f"m and rad, at 1 kHz, beta = 1000 / s; noise {ENCODER.noise:g} m, step {ENCODER.quantum:g} m, rates by differences. The "
+        "paper gives pictures only, with alpha = 1 / s."
+    )
+    t = r.times
+    costs = (
+        ("estimator, model update, inverse dynamics", "380", f"{t.state_and_torques:.0f}"),
+        ("  of it: a step of the estimator", "", f"{t.step:.0f}"),
+        ("contact wrenches from motor forces", "30", f"{t.contact_wrenches:.1f}"),
+        ("  with the update of their posture", "", f"{t.contacts:.0f}"),
+        ("  balanced with the base", "", f"{t.contact_balanced:.1f}"),
+    )
+    said = "Medians of interleaved calls from Python on this machine; the paper's are C++ on an Intel Core i7 of 2.3 GHz."
+    return [
+        Table("Fig 19: passive state along sinusoids", columns, rows, (1, 2, 3, 4, 5, 7), note),
+        Table("sections VI-A and VI-B: what it costs", ("", "paper us", "ours us"), costs, (1, 2), said),
+    ]
+
+
+def pictures(r: TrackingResult) -> dict[str, Any]:
+    """Fig 19: positions, rates, closure."""
+    from freeflyer.analysis.figures import BLUE, ORANGE, SERIES
+    from freeflyer.papers.kangaroo.transmissions import new_rows
+
+    figure, (top, middle, bottom) = new_rows(7.4, 7.2)
+    for axes, actual, estimated in ((top, r.actual, r.estimated), (middle, r.actual_rates, r.estimated_rates)):
+        for k, colour in enumerate((*SERIES, "#3aa6a0")[: len(r.names)]):
+            axes.plot(r.t, 1e3 * estimated[:, k], color=colour, lw=1.4, label=r.names[k])
+            axes.plot(r.t, 1e3 * actual[:, k], "--", color="#1d232b", lw=0.7, label="encoders" if k == len(r.names) - 1 else None)
+    top.set_ylabel("position (mm)")
+    middle.set_ylabel("rate (mm/s)")
+    top.legend(fontsize=7, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    for (x, closure), (colour, style) in zip(
+        zip(r.runs, r.closures), ((BLUE, "-"), (BLUE, "--"), (ORANGE, "-"), (ORANGE, "--"))
+    ):
+        bottom.semilogy(r.t, closure, style, color=colour, lw=1.0, label=f"{x.encoders}, alpha {x.alpha:g}/s")
+    bottom.set_ylim(1e-9, 1e-3)
+    bottom.set(ylabel="open loops (m, rad)", xlabel="time (s)")
+    bottom.legend(fontsize=7, ncols=2)
+    return {"fig19_tracking": figure}
