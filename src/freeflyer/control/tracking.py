@@ -13,7 +13,7 @@ from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.control.regulator import input_linearization, stacked
 from freeflyer.dynamics.integrators import Integrator, time_step
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_row, real_array
+from freeflyer.model.inputs import check_configuration, finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -63,7 +63,7 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, i
     for a trajectory that is none, with the sample where it breaks.
     """
     inputs, h = inputs_of(model, inputs), time_step("step", step)
-    q, v, u = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "v"), real_array("u", u)
+    q, v, u = row(model, "q", q, "q"), row(model, "v", v, "v"), real_array("u", u)
     N = len(u) if u.ndim == 2 else 0
     if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, model.nv):
         raise InputError(
@@ -73,6 +73,8 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, i
     if not np.isfinite(u).all():
         raise InputError("u holds NaN or an infinity: every input must be finite")
     n = model.nv
+    for name, x, letter in (("q", q, "q"), ("v", v, "v")):
+        check_configuration(model, name, x, letter)
     natural = energy_costs(model, q[0], inputs, bandwidth)
     Q = cost_matrix("state_cost", natural[0] if state_cost is None else state_cost, 2 * n, False)
     R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
