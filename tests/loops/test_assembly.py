@@ -10,7 +10,7 @@ from linkage_samples import MASKS, planar, pose, random_linkage, stewart
 
 import freeflyer as ff
 from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_residual
-from freeflyer.loops import AssemblyError, LinkageError, assemble, keep_closed, linkage, project_velocity
+from freeflyer.loops import AssemblyError, LinkageError, assemble, keep_closed, limb, linkage, project_velocity, sweep
 from freeflyer.spatial import quaternion
 
 LEFT, RIGHT, WIDTH = (0.2, 0.5), (0.4,), 0.45
@@ -222,3 +222,15 @@ def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
     assert 1e-10 < found.gap < 1e-6
     crouch = np.loadtxt(models_folder / "kangaroo" / "q_crouch_closed.txt")
     assert crouch.shape == (79,)
+
+
+def test_a_stop_on_another_loops_way_is_named(models_folder):
+    """Kangaroo's ankle at its stop leaves loops between hip and knee open the most: the stop is told nevertheless."""
+    leg = limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
+    motors = {"leg_left_length_motor": [0.09], "leg_left_4_motor": [-0.008], "leg_left_5_motor": [-0.008]}
+    q = sweep(leg, motors).q.reshape(-1)
+    pitch = leg.joint("leg_left_4_joint")
+    assert q[pitch.iq] > leg.position_upper[pitch.iv]
+    with pytest.raises(AssemblyError, match="at their limits are 'leg_left_4_joint'") as told:
+        assemble(leg, q, hold="actuated", attempts=0)
+    assert "leg_left_4_joint" not in told.value.data["joints"]

@@ -21,7 +21,7 @@ from freeflyer.dynamics.closed.constraints import constraint_loops
 from freeflyer.dynamics.closed.errors import AssemblyError
 from freeflyer.dynamics.closed.linkage import REDUNDANT
 from freeflyer.dynamics.closed.refusals import listed
-from freeflyer.dynamics.closed.structure import structure
+from freeflyer.dynamics.closed.structure import groups, structure
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.loops._solving import closed_from, fresh_guesses, gaps, independent_or_all, is_closed, restarted
 from freeflyer.loops.branches import other_branches
@@ -176,7 +176,9 @@ def _check_all_closed(
     k = next(i for i, here in enumerate(s.rows) if worst in here)
     gap = float(np.linalg.norm(residual[at, s.rows[k]]))
     way = [s.owner[j] for j in s.coordinates[k] if j in set(movable.tolist())]
-    stuck = _at_limits(model, q[at], s.coordinates[k], movable) if limits else []
+    moves = [set(c.tolist()) & set(movable.tolist()) for c in s.coordinates]
+    together = next(members for members in groups(moves) if k in members)  # loops that share joints, directly or through others
+    stuck = _at_limits(model, q[at], np.concatenate([s.coordinates[i] for i in together]), movable) if limits else []
     cause = f"; at their limits are {listed(stuck)}" if stuck else ""
     cause = cause if way else "; every joint on its way round is held"
     raise AssemblyError(

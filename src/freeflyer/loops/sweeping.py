@@ -46,16 +46,17 @@ class Sweep:
 @public
 def sweep(
     model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None,
-    progress: Callable[[float], object] = lambda fraction: None,
+    progress: Callable[[float], object] = lambda fraction: None, *, limits: bool = True,
 ) -> Sweep:  # fmt: skip
     """The closed postures for every combination of the motor positions in `axes` (name: (n,)), the others at rest.
 
-    Starts from q (nq,), closed (without it: the file's posture, assembled). `progress` hears the fraction done. Errors:
-    UnknownNameError; InputError for a joint that loops determine, or for positions that are not a row of finite numbers.
+    Starts from q (nq,), closed (without it: the file's posture, assembled). `progress` hears the fraction done. limits=False allows
+    positions beyond a motor's stroke; stops of other joints are not looked at (`inside_limits` tells). Errors: UnknownNameError;
+    InputError for a joint that loops determine, positions that are not a row of finite numbers, or outside of the stroke.
     """
     split = linkage(model, q)
     names = tuple(axes)
-    values = tuple(_positions(model, split, name, axes[name]) for name in names)
+    values = tuple(_positions(model, split, name, axes[name], limits) for name in names)
     shape = tuple(len(x) for x in values)
     Q, reached, p = split.q.copy()[None], np.ones(1, bool), projection_at(model, split)
     work = np.cumprod(shape) / np.cumprod(shape).sum()  # states that each axis adds
@@ -105,7 +106,7 @@ def _report(progress: Callable[[float], object], before: float, share: float, do
     progress(before + share * done)
 
 
-def _positions(model: Model, split: Linkage, name: str, given: ArrayLike) -> np.ndarray:
+def _positions(model: Model, split: Linkage, name: str, given: ArrayLike, limits: bool) -> np.ndarray:
     joint = model.joint(name)
     x = real_array(f"positions of {name!r}", given)
     if x.ndim != 1 or not len(x) or not np.isfinite(x).all():
@@ -121,4 +122,13 @@ def _positions(model: Model, split: Linkage, name: str, given: ArrayLike) -> np.
             joint=name,
             independent=free,
         )
+    low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
+    beyond = x[(x < low - 1e-9) | (x > high + 1e-9)]
+    if limits and beyond.size:
+        unit = "m" if joint.kind == "prismatic" else "rad"
+        raise InputError(
+            f"motor {name!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke. Stay within, or pass "
+            "limits=False",
+            joint=name, lower=low, upper=high,
+        )  # fmt: skip
     return x

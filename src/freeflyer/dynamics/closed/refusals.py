@@ -78,8 +78,9 @@ def too_many_motors(
 def too_few_motors(model: Model, free: np.ndarray) -> LinkageError:
     """Passive joints that neither motors nor loops determine."""
     names = [structure(model).owner[j] for j in free]
+    count = f"{len(free)} coordinate" + ("s" if len(free) > 1 else "")
     return LinkageError(
-        f"{model.name!r} has too few motors: nothing determines {listed(names)} ({len(free)} coordinates). Give them motors, "
+        f"{model.name!r} has too few motors: nothing determines {listed(names)} ({count}). Give them motors, "
         "tie them by a loop or a coupling, or lock them (freeflyer.lock_joints)",
         joints=tuple(dict.fromkeys(names)),
     )  # fmt: skip
