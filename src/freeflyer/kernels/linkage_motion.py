@@ -26,29 +26,33 @@ SMALL = 1e-13  # rad or m: steps below change nothing more
 
 @kernel
 def move_closed(topology, parameters, q, du, out):
-    """out (nq,): q moved along G du, then closed by Newton steps of the dependent joints; NaN where that fails."""
+    """out (nq,): q (+) G du (+) c, the dependent joints' c by Newton's method so that the loops close; NaN where that fails.
+
+    c is one move, not one after another: so the derivative of out is known (dynamics/closed/partial_moves.py).
+    """
     nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
     work = moving_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     x = whole_velocity(topology, work, J, inverses, du)
     here = workspace(q, nq + 1)
-    integrate(topology, parameters, q, x, out)
+    integrate(topology, parameters, q, x, here)
+    for k in range(nq):
+        store(out, k, load(here, k))
     J, inverses, residual = linkage_buffers(topology, work)
-    rest = zero_vector(work, nv)
+    rest, closing = zero_vector(work, nv), zero_vector(work, nv)
     for _ in range(STEPS):
-        for k in range(nq):
-            store(here, k, load(out, k))
-        kinematics(topology, parameters, here, work)
-        constraints_of(topology, parameters, here, work, residual, J)
+        kinematics(topology, parameters, out, work)
+        constraints_of(topology, parameters, out, work, residual, J)
         invert_blocks(topology, J, inverses, 1.0)
         for j in range(nv):
             store(x, j, load(rest, j))
         complete(topology, J, inverses, residual, x)
-        integrate(topology, parameters, here, x, out)
         largest = load(rest, 0)
         for j in range(nv):
             step = load(x, j)
+            store(closing, j, load(closing, j) + step)
             largest = select_less(largest, step * step, step * step, largest)
+        integrate(topology, parameters, here, closing, out)
         if all_below(largest, SMALL * SMALL):
             break
     kinematics(topology, parameters, out, work)

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed.derivatives import forward_dynamics_derivatives
 from freeflyer.dynamics.closed.equations import forward_dynamics
-from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.motion import frame_jacobian, integrate
-from freeflyer.dynamics.closed.projection import Projection
+from freeflyer.dynamics.closed.partial_moves import has_partial_joints, move_derivatives
 from freeflyer.dynamics.closed.running import motion, projected, velocity_map
 from freeflyer.dynamics.duals import Dual
 from freeflyer.dynamics.equations import Wrenches
@@ -78,7 +77,7 @@ def _step(model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wr
           scheme: Any, h: float) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """As the tree's, with moves that close the loops again."""
     p = projected(model)
-    _whole_joints(model, p)
+    in_part = has_partial_joints(model, p)
     first = forward_dynamics(model, q, u, tau, external, gravity)
     n, lead, inputs = p.nu, first.shape[:-1], np.eye(3 * p.nu)
     q0 = Dual(np.broadcast_to(row(model, "q", q, "q"), (*lead, model.nq)), inputs[:n])
@@ -90,6 +89,10 @@ def _step(model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wr
         return Dual(value, d.dq @ x.tangent + d.dv @ y.tangent + d.dtau @ inputs[2 * n :])
 
     def plus(x: Dual, s: Dual) -> Dual:
+        if in_part:
+            there = integrate(model, x.value, s.value)
+            dq, ds = move_derivatives(model, p, x.value, s.value, there)
+            return Dual(there, dq @ x.tangent + ds @ s.tangent)
         whole = np.zeros((*s.value.shape[:-1], model.nv))
         whole[..., p.split.independent] = s.value
         kept = p.split.independent
@@ -100,15 +103,3 @@ def _step(model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wr
     whole = np.concatenate([np.broadcast_to(t, (*lead, n, 3 * n)) for t in (q1.tangent, u1.tangent)], axis=-2)
     return whole[..., : 2 * n].copy(), whole[..., 2 * n :].copy()
 
-
-def _whole_joints(model: Model, p: Projection) -> None:
-    """A step of part of a ball joint's coordinates is no function of where it begins: refuse."""
-    independent = set(p.split.independent.tolist())
-    for joint in model.joints:
-        mine = independent & set(range(joint.iv, joint.iv + joint.nv))
-        if joint.kind in ("free", "spherical") and 0 < len(mine) < joint.nv:
-            raise LinkageError(
-                f"joint {joint.name!r} ({joint.kind}) is independent in {len(mine)} of its {joint.nv} velocity coordinates, which "
-                "do not make a position: steps in time cannot be linearised; linearise the rates (step=None)",
-                reason="partial", joint=joint.name,
-            )  # fmt: skip
