@@ -178,3 +178,27 @@ def test_normalize_configuration_needs_a_direction(bad):
     q[5] = bad
     with pytest.raises(ff.InputError, match=r"quaternion of joint 'root_joint' is zero or not finite"):
         ff.normalize_configuration(ROBOT, q)
+
+
+@pytest.mark.parametrize("lead", [(), (BATCH,)], ids=["state", "batch"])
+@pytest.mark.parametrize(("name", "argument"), [("forward_dynamics", "v"), ("forward_dynamics", "tau")])
+def test_what_is_beyond_all_numbers_is_not_called_singular(name, argument, lead):
+    arrays = good(ROBOT, name, lead)
+    arrays[argument][..., 8] = 1e307
+    with pytest.raises(ff.InputError, match=rf"beyond floating-point numbers: {argument}\[.*8\] \(joint ") as caught:
+        called(ROBOT, name, arrays)
+    assert "singular" not in str(caught.value)
+
+
+def test_the_singular_state_of_a_batch_is_found():
+    """A point mass that the second joint brings onto the axis of the first, in the last state alone."""
+    point = ff.Inertia(1.0, np.array([1.0, 0.0, 0.0]), np.zeros((3, 3)))
+    nothing = ff.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+    model = ff.build(ff.Description(
+        "wrist", (ff.Link("upper", nothing), ff.Link("fore", point)),
+        (ff.Joint("roll", "revolute", "world", "upper", axis=(1, 0, 0)), ff.Joint("yaw", "revolute", "upper", "fore")),
+    ))  # fmt: skip
+    q = np.array([[0.0, 0.5], [0.0, 1.0], [0.3, 0.0]])
+    with pytest.raises(ff.InputError, match="is singular .*joint 'roll' moves no inertia") as caught:
+        ff.forward_dynamics(model, q, np.zeros((3, 2)), np.zeros((3, 2)))
+    assert abs(caught.value.data["eigenvalue"]) < 1e-12

@@ -17,12 +17,14 @@ from freeflyer.kernels import entries
 from freeflyer.kernels.entry import NOT_FLAT, Entry, aligned_packs, scratch_for
 from freeflyer.kernels.linkage_layout import LINKAGE_AT
 from freeflyer.kernels.pack import LANES
-from freeflyer.model.inputs import check_configuration, row
+from freeflyer.model.inputs import check_configuration, coordinate_owner, row
 from freeflyer.model.model import Model
 
 REFUSED = (TypeError,)  # what a compiled door raises for arguments that it cannot tell apart
 SMALL_BATCH = 64  # below this many states, threads cost more than they give
 CHUNKS_PER_THREAD = 4
+HUGE = 1e100  # of an input whose result is not finite: what is to blame
+LOOKED_AT = 256  # states of a batch, to find the one with the singular mass matrix
 _threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
@@ -77,8 +79,21 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     if status:
         for name, x, letter in zip(names, arrays, entry.inputs):
             check_configuration(model, name, x, letter)
+        for name, x, letter in zip(names, arrays, entry.inputs):
+            _refuse_overflow(model, name, x, letter)
         raise singular(model, arrays[0])
     return results
+
+
+def _refuse_overflow(model: Model, name: str, x: np.ndarray, letter: str) -> None:
+    """InputError for entries so large that their products are no numbers."""
+    if x.size and np.max(np.abs(x)) > HUGE:
+        at = tuple(int(k) for k in np.unravel_index(np.argmax(np.abs(x)), x.shape))
+        raise InputError(
+            f"the result is beyond floating-point numbers: {name}{list(at)} (joint {coordinate_owner(model, at[-1], letter)!r}) is "
+            f"{x[at]:.3g}. No robot is that fast or strong: look for the step that made it grow",
+            name=name, index=at,
+        )  # fmt: skip
 
 
 def singular(model: Model, q: np.ndarray) -> FreeflyerError:
@@ -88,8 +103,10 @@ def singular(model: Model, q: np.ndarray) -> FreeflyerError:
         from freeflyer.dynamics.closed.refusal import refusal
 
         return refusal(projection(model), q)
-    M = evaluate(entries.CRBA, model, (q.reshape(-1, model.nq)[:1],), ("q",), ((model.nv, model.nv),))[0][0]
-    values, vectors = np.linalg.eigh(M)
+    M = evaluate(entries.CRBA, model, (q.reshape(-1, model.nq)[:LOOKED_AT],), ("q",), ((model.nv, model.nv),))[0]
+    all_values, all_vectors = np.linalg.eigh(M)
+    worst = int(np.argmin(all_values[:, 0] / all_values[:, -1]))
+    values, vectors = all_values[worst], all_vectors[worst]
     at = int(np.argmax(np.abs(vectors[:, 0])))
     joint = next(j.name for j in model.joints if j.iv <= at < j.iv + j.nv)
     spread = f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}"
