@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.analysis.bench.clock import Call, interleaved
+from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.errors import FreeflyerError
 from freeflyer.estimation import Foot, closed_torques, contact_model, contact_wrenches, feet_of, start, step
 from freeflyer.estimation.passive import given
@@ -20,8 +21,10 @@ BLOCKS, BLOCK_SECONDS = 15, 0.04
 @dataclass(frozen=True)
 class Times:
     """Microseconds a call: step of the passive state; closed_torques, inverse dynamics with the model's update in it;
-    contact_update of a posture and contact_wrenches ("motors", "balanced") from motor forces, NaN without feet."""
+    contact_update of a posture and contact_wrenches ("motors", "balanced") from motor forces, NaN without feet. tree: inverse
+    dynamics of the tree alone, for scale."""
 
+    tree: float
     step: float
     closed_torques: float
     contact_update: float
@@ -45,7 +48,10 @@ def estimation_times(robot: Model | Sensors, feet: Sequence[Foot] | None = None)
     s = given(robot)
     state = start(s)
     x, rates, a = np.clip(state.q[s.positions], s.lower, s.upper), np.zeros(len(s.names)), np.zeros(s.model.nv)
-    calls: list[Call] = [lambda: step(s, state, x, rates), lambda: closed_torques(s, state.q, state.v, a)]
+    calls: list[Call] = [
+        lambda: inverse_dynamics(s.model, state.q, state.v, a), lambda: step(s, state, x, rates),
+        lambda: closed_torques(s, state.q, state.v, a),
+    ]  # fmt: skip
     try:
         chosen = feet_of(s.model) if feet is None else tuple(feet)
         contacts = contact_model(s.model, state.q, chosen)
@@ -60,4 +66,4 @@ def estimation_times(robot: Model | Sensors, feet: Sequence[Foot] | None = None)
     except FreeflyerError:  # no feet by their names, or a base that does not float
         pass
     times = interleaved(calls, BLOCKS, BLOCK_SECONDS)
-    return Times(*times, *[float("nan")] * (5 - len(times)))
+    return Times(*times, *[float("nan")] * (6 - len(times)))

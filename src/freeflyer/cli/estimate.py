@@ -1,46 +1,105 @@
-"""`freeflyer estimate`: how well a closed robot's passive joints are told by its motors' encoders."""
+"""`freeflyer estimate`: what a closed robot's motors tell of its passive joints, offsets and contacts, and how fast."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
 
+if TYPE_CHECKING:
+    from freeflyer.estimation import Foot, Sensors
+
 RigidOption = Annotated[
     list[str] | None,
     typer.Option("--rigid", metavar="JOINT", help="A joint taken as standing still; may be repeated.", show_default=False),
+]
+EncoderOption = Annotated[
+    list[str] | None,
+    typer.Option("--encoder", metavar="JOINT", help="A passive joint with an absolute encoder, to calibrate; may be repeated. "
+                 "[default: those that tell most]", show_default=False),
+]  # fmt: skip
+FolderOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Draw there, PNG and SVG.", show_default=False)
 ]
 
 
 def estimate(
     robot: RobotArgument, base: BaseOption = None, loops: LoopsOption = None, rigid: RigidOption = None,
+    encoders: EncoderOption = None, folder: FolderOption = None,
+    swing: Annotated[bool, typer.Option("--swing", help="Sway on two feet in MuJoCo; estimate the contact wrenches.")] = False,
+    bench: Annotated[bool, typer.Option("--bench", help="Time the estimators, too.")] = False,
     noise: Annotated[float, typer.Option("--noise", min=0.0, help="Of an encoder, m or rad (standard deviation).")] = 1e-5,
     quantum: Annotated[float, typer.Option("--quantum", min=0.0, help="Step of an encoder, m or rad.")] = 1e-5,
-    duration: Annotated[float, typer.Option("--duration", min=1.5, max=60.0, help="Seconds of motion.")] = 3.0,
+    duration: Annotated[float, typer.Option("--duration", min=1.5, max=60.0, help="Seconds of sinusoids.")] = 3.0,
+    starts: Annotated[int, typer.Option("--starts", min=0, max=10000, help="Random starts of the calibration; 0: none.")] = 100,
+    amplitude: Annotated[float, typer.Option("--amplitude", help="Of the sway, m.")] = 0.05,
+    frequency: Annotated[float, typer.Option("--frequency", help="Of the sway, Hz.")] = 0.2,
     json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
-    """Move the motors on sinusoids and estimate the passive joints at 1 kHz: errors, bias and open loops."""
-    from freeflyer.cli.output import output, table, write_json
-    from freeflyer.estimation import Encoder, sensors, sinusoids, track
+    """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
+    from freeflyer.analysis.estimation_times import estimation_times
+    from freeflyer.cli import estimate_tables as tables
+    from freeflyer.cli.output import output, write_json
+    from freeflyer.cli.progress import status
+    from freeflyer.cli.reproduce import make_folder
+    from freeflyer.estimation import Encoder, Servos, Sway, sensors
+    from freeflyer.estimation.sway import REST, RISE, check_sway
 
-    s = sensors(load_robot(robot, base, loops).model, rigid=tuple(rigid or ()))
-    path = sinusoids(s)
-    rows: list[tuple[str, ...]] = []
-    numbers: list[dict[str, Any]] = []
-    kinds = {"ideal": Encoder(), "quantised": Encoder(0.0, quantum), "noisy, quantised": Encoder(noise, quantum)}
-    for label, encoder in kinds.items():
-        for alpha in (1.0, 1000.0):
-            t = track(s, encoder, duration=duration, alpha=alpha, path=path)
-            found = {
-                "measured_rms": t.measured_rms, "passive_rms": t.passive_rms, "passive_largest": t.passive_largest,
-                "bias": t.bias, "worst_joint": t.worst_joint, "closure": t.largest_closure,
-            }  # fmt: skip
-            numbers.append({"encoders": label, "alpha": alpha, **found})
-            shown = [x if isinstance(x, str) else f"{x:.1e}" for x in found.values()]
-            rows.append((label, f"{alpha:g}", *shown))
-    columns = ("encoders", "alpha 1/s", "measured rms", "passive rms", "largest", "bias", "of joint", "open by")
-    title = f"passive state of {s.model.name} at 1 kHz, beta = 1000 / s (m and rad)"
-    output(json).print(table(title, columns, rows, (1, 2, 3, 4, 5, 7)))
+    loaded = load_robot(robot, base, loops)
+    s = sensors(loaded.model, rigid=tuple(rigid or ()))
+    file = _mjcf(loaded.path)
+    encoder, sways = Encoder(noise, quantum), 1.5
+    sway = Sway(amplitude, frequency, duration=REST + RISE + sways / max(frequency, 1e-3), encoder=encoder)
+    if swing:
+        check_sway(sway, Servos())
+    feet = _feet(s, file, needed=swing)
+    for name in encoders or ():
+        s.model.joint(name)
+    if folder is not None:
+        make_folder(folder)
+    out, numbers, pictures = output(json), dict[str, Any](), dict[str, Callable[[], Any]]()
+    with status() as progress:
+        numbers["tracking"] = tables.track_all(s, encoder, duration, progress, pictures)
+        out.print(tables.tracking(s, numbers["tracking"]))
+        if starts:
+            numbers["calibration"] = tables.calibrate_all(s, encoders, starts, rigid, progress, pictures)
+            out.print(tables.calibration(numbers["calibration"]))
+        if bench:
+            progress("timing the estimators")
+            numbers["times"] = estimation_times(s, feet)
+            out.print(tables.times(s, numbers["times"]))
+        if swing:
+            numbers["swing"] = tables.swing_all(s, file, feet, sway, progress, pictures)
+            for shown in tables.swing(numbers["swing"]):
+                out.print(shown, soft_wrap=True)
+        if folder is not None:
+            progress("drawing")
+            tables.draw(out, folder, pictures)
     write_json(json, "estimate", numbers)
+
+
+def _mjcf(path: Path | None) -> Path | None:
+    """The file if it is MJCF, which MuJoCo then reads itself."""
+    from lxml import etree
+
+    if path is None:
+        return None
+    root = etree.parse(str(path), etree.XMLParser(resolve_entities=False, no_network=True)).getroot()
+    return path if root.tag == "mujoco" else None
+
+
+def _feet(s: Sensors, file: Path | None, needed: bool) -> tuple[Foot, ...] | None:
+    """Feet by the file's shapes, else by the names of sites; None where there are none and none are needed."""
+    from freeflyer.errors import FreeflyerError
+    from freeflyer.estimation import feet_in_file, feet_of
+
+    try:
+        return feet_of(s.model) if file is None else feet_in_file(s.model, file)
+    except FreeflyerError:
+        if needed:
+            raise
+        return None

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from freeflyer.estimation.calibration import Calibration, CalibrationError, calibrate
     from freeflyer.estimation.comparison import Swing
     from freeflyer.estimation.contact import ContactEstimate, ContactModel, contact_model, contact_wrenches
+    from freeflyer.estimation.encoders import telling_joints
     from freeflyer.estimation.feet import Foot, feet_of
     from freeflyer.estimation.passive import PassiveState, constraint_error, start, step
     from freeflyer.estimation.placing import base_over_soles
@@ -25,7 +26,7 @@ __all__ = [
     "Calibration", "CalibrationError", "ContactEstimate", "ContactModel", "Encoder", "Foot", "PassiveState", "Sensors", "Servos",
     "Sinusoids", "Sway", "Swing", "Tracking", "base_over_soles", "calibrate", "closed_torques", "constraint_error",
     "contact_model", "contact_wrenches", "feet_in_file", "feet_of", "lateral_swing", "low_pass", "pressure_centers",
-    "screw_force", "sensors", "sinusoids", "start", "step", "track", "world_wrenches", "zero_moment_point",
+    "screw_force", "sensors", "sinusoids", "start", "step", "telling_joints", "track", "world_wrenches", "zero_moment_point",
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use
@@ -34,6 +35,7 @@ _HOMES = {  # loaded on first use
     "calibration": ("Calibration", "CalibrationError", "calibrate"),
     "comparison": ("Swing",),
     "contact": ("ContactEstimate", "ContactModel", "contact_model", "contact_wrenches"),
+    "encoders": ("telling_joints",),
     "feet": ("Foot", "feet_of"),
     "passive": ("PassiveState", "constraint_error", "start", "step"),
     "placing": ("base_over_soles",),

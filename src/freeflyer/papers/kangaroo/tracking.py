@@ -97,6 +97,7 @@ def tables(r: TrackingResult) -> list[Table]:
         ("contact wrenches from motor forces", "30", f"{t.contact_wrenches:.1f}"),
         ("  with the update of their posture", "", f"{t.contacts:.0f}"),
         ("  balanced with the base", "", f"{t.contact_balanced:.1f}"),
+        ("for scale: inverse dynamics of the tree alone", "", f"{t.tree:.1f}"),
     )
     said = "Medians of interleaved calls from Python on this machine; the paper's are C++ on an Intel Core i7 of 2.3 GHz."
     return [
@@ -106,23 +107,11 @@ def tables(r: TrackingResult) -> list[Table]:
 
 
 def pictures(r: TrackingResult) -> dict[str, Any]:
-    """Fig 19: positions, rates, closure."""
-    from freeflyer.analysis.figures import BLUE, ORANGE, SERIES
-    from freeflyer.papers.kangaroo.transmissions import new_rows
+    """Fig 19."""
+    from freeflyer.analysis.estimation_figures import tracking
 
-    figure, (top, middle, bottom) = new_rows(7.4, 7.2)
-    for axes, actual, estimated in ((top, r.actual, r.estimated), (middle, r.actual_rates, r.estimated_rates)):
-        for k, colour in enumerate((*SERIES, "#3aa6a0")[: len(r.names)]):
-            axes.plot(r.t, 1e3 * estimated[:, k], color=colour, lw=1.4, label=r.names[k])
-            axes.plot(r.t, 1e3 * actual[:, k], "--", color="#1d232b", lw=0.7, label="encoders" if k == len(r.names) - 1 else None)
-    top.set_ylabel("position (mm)")
-    middle.set_ylabel("rate (mm/s)")
-    top.legend(fontsize=7, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    for (x, closure), (colour, style) in zip(
-        zip(r.runs, r.closures), ((BLUE, "-"), (BLUE, "--"), (ORANGE, "-"), (ORANGE, "--"))
-    ):
-        bottom.semilogy(r.t, closure, style, color=colour, lw=1.0, label=f"{x.encoders}, alpha {x.alpha:g}/s")
-    bottom.set_ylim(1e-9, 1e-3)
-    bottom.set(ylabel="open loops (m, rad)", xlabel="time (s)")
-    bottom.legend(fontsize=7, ncols=2)
+    labels = [f"{x.encoders}, alpha {x.alpha:g}/s" for x in r.runs]
+    figure = tracking(
+        r.names, r.t, (r.actual, r.actual_rates), (r.estimated, r.estimated_rates), dict(zip(labels, r.closures))
+    )  # fmt: skip
     return {"fig19_tracking": figure}

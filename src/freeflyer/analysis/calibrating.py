@@ -1,0 +1,64 @@
+"""Calibration of motors from many starts: how many steps it takes, and how well offsets are found. papers/000, Fig 18."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from freeflyer.estimation import CalibrationError, calibrate
+from freeflyer.estimation.postures import random_postures
+from freeflyer.estimation.sensing import Sensors
+
+ENOUGH = 1e-4  # m and rad, papers/000
+
+
+@dataclass(frozen=True)
+class Calibrations:
+    """encoders: joints with absolute encoders. errors: for each start, the norm of closure and encoders' errors before the
+    first step and after each one, m and rad. offset_errors: of these, the largest error of a motor's offset that is left, m or
+    rad. lost: starts from which no posture was found that agrees."""
+
+    robot: str
+    encoders: tuple[str, ...]
+    errors: tuple[np.ndarray, ...]
+    offset_errors: np.ndarray
+    lost: int
+
+    @property
+    def starts(self) -> int:
+        """All of them."""
+        return len(self.errors) + self.lost
+
+    @property
+    def steps(self) -> np.ndarray:
+        """Steps taken from each start that was not lost."""
+        return np.array([len(e) - 1 for e in self.errors], dtype=int)
+
+    @property
+    def right(self) -> int:
+        """Starts that led to offsets within 1e-4 of the true ones, not to another assembly."""
+        return int((self.offset_errors < ENOUGH).sum())
+
+
+def calibrations(
+    s: Sensors, encoders: Sequence[str], starts: int, seed: int = 18, rigid: Sequence[str] = (),
+    progress: Callable[[float], None] = lambda _: None,
+) -> Calibrations:  # fmt: skip
+    """Starts and the true posture are drawn from the whole of the strokes, joints within their limits, loops closed."""
+    truth, *others = random_postures(s, starts + 1, np.random.default_rng(seed))
+    seen = {name: float(truth[s.model.joint(name).iq]) for name in encoders}
+    order = [s.model.joint(n).iq for n in s.model.actuated]
+    errors, left = [], []
+    for k, q in enumerate(others):
+        progress(k / starts)
+        try:
+            found = calibrate(s.model, seen, q=q, rigid=rigid, tolerance=ENOUGH)
+        except CalibrationError:
+            if k == 0:
+                calibrate(s.model, seen, q=truth, rigid=rigid, tolerance=ENOUGH)  # encoders that cannot tell say so
+            continue
+        errors.append(found.errors)
+        left.append(float(np.abs(found.offsets - truth[order]).max()))
+    return Calibrations(s.model.name, tuple(encoders), tuple(errors), np.array(left), starts - len(errors))

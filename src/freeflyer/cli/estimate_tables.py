@@ -1,0 +1,134 @@
+"""What `freeflyer estimate` runs and shows: tracking, calibration, times, swing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from freeflyer.cli.output import name, table
+
+if TYPE_CHECKING:
+    from freeflyer.analysis.calibrating import Calibrations
+    from freeflyer.analysis.estimation_times import Times
+    from freeflyer.estimation import Encoder, Foot, Sensors, Sway
+
+Pictures = dict[str, Callable[[], Any]]
+Progress = Callable[..., None]
+THIN = 5  # of the samples of sinusoids, one in so many is drawn
+
+
+def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress, pictures: Pictures) -> list[dict[str, Any]]:
+    """Three kinds of encoders, the paper's gain alpha and one that closes loops at once."""
+    from freeflyer.analysis.estimation_figures import tracking as draw
+    from freeflyer.estimation import Encoder as Kind
+    from freeflyer.estimation import sinusoids, track
+
+    path, numbers, closures, first = sinusoids(s), [], {}, None
+    kinds = {"ideal": Kind(), "quantised": Kind(0.0, encoder.quantum), "noisy, quantised": encoder}
+    for k, (label, kind) in enumerate(kinds.items()):
+        for alpha in (1.0, 1000.0):
+            progress("moving the motors on sinusoids", (2 * k + (alpha > 1.0)) / 6)
+            t = track(s, kind, duration=duration, alpha=alpha, path=path)
+            first = first or t
+            closures[f"{label}, alpha {alpha:g}/s"] = t.closure[::THIN]
+            numbers.append({
+                "encoders": label, "alpha": alpha, "measured_rms": t.measured_rms, "passive_rms": t.passive_rms,
+                "passive_largest": t.passive_largest, "bias": t.bias, "worst_joint": t.worst_joint, "closure": t.largest_closure,
+            })  # fmt: skip
+    assert first is not None
+    actual = first.actual[::THIN], first.actual_rates[::THIN]
+    found = first.estimated[::THIN], first.estimated_rates[::THIN]
+    pictures["tracking"] = lambda: draw(first.names, first.t[::THIN], actual, found, closures)
+    return numbers
+
+
+def tracking(s: Sensors, numbers: list[dict[str, Any]]) -> Any:
+    """Errors by encoder and gain."""
+    def cells(x: dict[str, Any]) -> list[str]:
+        return [v if isinstance(v, str) else f"{v:g}" if k == "alpha" else f"{v:.1e}" for k, v in x.items()]
+
+    rows = [cells(x) for x in numbers]
+    columns = ("encoders", "alpha 1/s", "measured rms", "passive rms", "largest", "bias", "of joint", "open by")
+    title = f"passive state of {s.model.name} at 1 kHz, beta = 1000 / s (m and rad)"
+    return table(title, columns, rows, (1, 2, 3, 4, 5, 7))
+
+
+def calibrate_all(
+    s: Sensors, encoders: Sequence[str] | None, starts: int, rigid: Sequence[str] | None, progress: Progress, pictures: Pictures
+) -> Calibrations:  # fmt: skip
+    """Motors' offsets from random starts, all over the strokes."""
+    from freeflyer.analysis.calibrating import calibrations
+    from freeflyer.analysis.estimation_figures import calibration as draw
+    from freeflyer.estimation import telling_joints
+
+    text = f"calibrating from {starts} starts"
+    progress(text)
+    chosen = tuple(encoders) if encoders else telling_joints(s)
+    found = calibrations(s, chosen, starts, rigid=tuple(rigid or ()), progress=lambda x: progress(text, x))
+    pictures["calibration"] = lambda: draw(found)
+    return found
+
+
+def calibration(r: Calibrations) -> Any:
+    """How often and how soon offsets are found."""
+    steps = r.steps if len(r.errors) else np.array([0])
+    rows = (
+        ("absolute encoders on", ", ".join(r.encoders)),
+        ("starts that come below 1e-4 (m, rad)", f"{len(r.errors)} of {r.starts}"),
+        ("  at the true offsets, not at another assembly", f"{r.right}"),
+        ("steps: fewest, median, most", f"{steps.min()}, {np.median(steps):g}, {steps.max()}"),
+        ("largest error of an offset, of the true ones", f"{max((e for e in r.offset_errors if e < 1e-4), default=np.nan):.1e}"),
+    )
+    return table(f"calibration of {r.robot}", ("quantity", "found"), rows)
+
+
+def times(s: Sensors, t: Times) -> Any:
+    """Microseconds a call."""
+    rows = [
+        ("a step of the estimator", t.step), ("model update and inverse dynamics", t.closed_torques),
+        ("both", t.state_and_torques), ("contacts: update of a posture", t.contact_update),
+        ("contact wrenches from motor forces", t.contact_wrenches), ("both", t.contacts),
+        ("contact wrenches balanced with the base", t.contact_balanced), ("for scale: inverse dynamics of the tree", t.tree),
+    ]  # fmt: skip
+    cells = [(what, "no feet" if np.isnan(x) else f"{x:.1f}") for what, x in rows]
+    return table(f"time of the estimators of {s.model.name}", ("one state from Python", "us"), cells, (1,))
+
+
+def swing_all(
+    s: Sensors, file: Path | None, feet: tuple[Foot, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
+) -> dict[str, Any]:  # fmt: skip
+    """The lateral swing, its errors and settings; the swing itself at 50 Hz."""
+    from freeflyer.analysis import swing_figures as figures
+    from freeflyer.analysis.skeleton import bones
+    from freeflyer.analysis.swing_tables import lines, settings
+    from freeflyer.estimation import lateral_swing
+
+    found = lateral_swing(s, file, feet, sway=sway, progress=progress)
+    drawn = np.array([bones(s.model, q) for q in found.extremes])
+    shown = found.thinned(20)
+    pictures["swing_stances"] = lambda: figures.stances(shown, drawn)
+    pictures["swing_forces"] = lambda: figures.forces(shown)
+    pictures["swing_balance"] = lambda: figures.balance(shown)
+    return {"lines": lines(found), "settings": settings(found), "swing": shown}
+
+
+def swing(found: dict[str, Any]) -> list[Any]:
+    """Errors by the way of telling wrenches, and how it was done."""
+    from freeflyer.analysis.swing_tables import COLUMNS
+
+    rows = [x.cells for x in found["lines"]]
+    robot = found["swing"].robot
+    title = f"lateral swing of {robot}: contact wrenches against MuJoCo's contacts"
+    return [table(title, COLUMNS, rows, range(1, len(COLUMNS))), name(found["settings"], "", 2000)]
+
+
+def draw(out: Any, folder: Path, pictures: Pictures) -> None:
+    """Write them."""
+    from freeflyer.analysis.linearization_files import save
+
+    for what, picture in pictures.items():
+        for path in save(folder, what, picture):
+            out.print(f"wrote {path}", soft_wrap=True)
