@@ -11,6 +11,7 @@ from closed_robots import near, robot, shared, state
 
 import freeflyer as ff
 from freeflyer import loops
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import closed_entries, plain
 from freeflyer.kernels.entry import Entry
 
@@ -50,6 +51,23 @@ def test_plain_is_as_compiled(name: str, row_step: int) -> None:
     found = plain.run(name, loops.linked(model), *rows, row_step=row_step)
     for plainly, compiled in zip(found if isinstance(found, tuple) else (found,), outputs, strict=True):
         near(plainly.astype(float), compiled, 1e-11)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_packs_are_as_single_states(name: str) -> None:
+    """Eleven states, so one whole pack and a padded one; their posture, rates and accelerations all differ."""
+    model, entry = robot("nested"), ENTRIES[name]
+    rng = np.random.default_rng(25)
+    states = [inputs(model, entry, state(model, rng, 0.04)) for _ in range(11)]
+    if name.endswith("_CLOSED"):
+        states = [[q, 0.01 * du] for q, du in states]
+    linked = loops.linked(model)
+    together = evaluate(entry, linked, tuple(map(np.array, zip(*states))), tuple("qva"[: len(entry.inputs)]), shapes(model, name))
+    for k, rows in enumerate(states):
+        alone = [np.full(shape, np.nan) for shape in shapes(model, name)]
+        assert entry.single(linked.handle, *map(np.ascontiguousarray, rows), *alone) == 0
+        for a, b in zip(together, alone, strict=True):
+            near(a[k], b, 1e-10)
 
 
 @pytest.mark.parametrize("name", ["coupled", "weld", "hinge"])
