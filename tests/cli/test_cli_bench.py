@@ -82,3 +82,13 @@ def test_loops_that_peers_cannot_tie_are_named():
     _, data = run_json("bench", "kangaroo_like", "--peers", *QUICK)
     (note,) = data["robots"][0]["closed"]["notes"]
     assert "left_yaw_pin" in note
+
+
+def test_a_linkage_that_cannot_be_split_is_told(tmp_path):
+    path = tmp_path / "loops.yaml"
+    path.write_text("loops: [{name: rigid, frame_a: lower, frame_b: base, type: weld}]\nactuated: [shoulder, elbow]\n")
+    result, data = run_json("bench", written(tmp_path, arm()), "--loops", path, *QUICK)
+    assert result.exit_code == 0
+    (robot,) = data["robots"]
+    assert robot["closed"] is None
+    assert robot["note"].startswith("loops left open: ")

@@ -78,6 +78,7 @@ def time_robot(
     for name in algorithms:
         progress(f"{model.name}: {name}")
         rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
+    closed, open_note = _closed(model, mjcf, with_peer, effort, progress)
     return RobotTimings(
         model.name,
         model.nq,
@@ -88,18 +89,26 @@ def time_robot(
         effort.blocks,
         effort.batch_blocks,
         tuple(rows),
-        note,
-        _closed(model, mjcf, with_peer, effort, progress) if model.constraint_rows[0] else None,
+        "; ".join(filter(None, (note, open_note))) or None,
+        closed,
     )
 
 
-def _closed(model: Any, mjcf: Path | None, with_peer: bool, effort: Effort, progress: Progress) -> ClosedTimings:
+def _closed(
+    model: Any, mjcf: Path | None, with_peer: bool, effort: Effort, progress: Progress
+) -> tuple[ClosedTimings | None, str | None]:
+    """The rows with loops closed; or why there are none: no loops, or a linkage that cannot be split."""
     from freeflyer.analysis.bench.closed.runner import time_closed
+    from freeflyer.loops import LinkageError
 
-    with threads(1):
-        return time_closed(
-            model, mjcf, with_peer, min(effort.batch, CLOSED_BATCH), effort.blocks, effort.block_seconds, progress
-        )
+    if not model.constraint_rows[0]:
+        return None, None
+    batch = min(effort.batch, CLOSED_BATCH)
+    try:
+        with threads(1):
+            return time_closed(model, mjcf, with_peer, batch, effort.blocks, effort.block_seconds, progress), None
+    except LinkageError as error:
+        return None, f"loops left open: {error}"
 
 
 def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer | None, effort: Effort) -> Timing:
