@@ -199,6 +199,6 @@ def test_the_singular_state_of_a_batch_is_found():
         (ff.Joint("roll", "revolute", "world", "upper", axis=(1, 0, 0)), ff.Joint("yaw", "revolute", "upper", "fore")),
     ))  # fmt: skip
     q = np.array([[0.0, 0.5], [0.0, 1.0], [0.3, 0.0]])
-    with pytest.raises(ff.InputError, match="is singular .*joint 'roll' moves no inertia") as caught:
+    with pytest.raises(ff.InputError, match=r"is singular .*joint 'roll' moves no inertia") as caught:
         ff.forward_dynamics(model, q, np.zeros((3, 2)), np.zeros((3, 2)))
     assert abs(caught.value.data["eigenvalue"]) < 1e-12
