@@ -50,14 +50,20 @@ def mujoco_model():
       diaginertia="{DIAGONAL[0]} {DIAGONAL[1]} {DIAGONAL[2]}"/></body></worldbody></mujoco>""")
 
 
-def test_mujoco_free_joint(body, state):
-    X, v, a = state
-    R = X[:3, :3]
+def mujoco_state(X, v):
+    """The body at that pose, with that body twist."""
     model = mujoco_model()
     data = mujoco.MjData(model)
     p, q = se3.to_position_quaternion(X)
     data.qpos[:] = np.append(p, quaternion.to_wxyz(q))
-    data.qvel[:] = np.append(R @ v[:3], v[3:])
+    data.qvel[:] = np.append(X[:3, :3] @ v[:3], v[3:])
+    return model, data
+
+
+def test_mujoco_free_joint(body, state):
+    X, v, a = state
+    R = X[:3, :3]
+    model, data = mujoco_state(X, v)
     data.qacc[:] = np.append(R @ (a[:3] + np.cross(v[3:], v[:3])), a[3:])
     mujoco.mj_inverse(model, data)
     tau = np.append(R.T @ data.qfrc_inverse[:3], data.qfrc_inverse[3:])
@@ -76,11 +82,7 @@ def test_mujoco_com_velocity_and_applied_force(body, state):
     """cvel is [angular; linear] at the com of the tree, along the world's axes; xfrc_applied [force; torque] there."""
     X, v, _ = state
     R = X[:3, :3]
-    model = mujoco_model()
-    data = mujoco.MjData(model)
-    p, q = se3.to_position_quaternion(X)
-    data.qpos[:] = np.append(p, quaternion.to_wxyz(q))
-    data.qvel[:] = np.append(R @ v[:3], v[3:])
+    model, data = mujoco_state(X, v)
     mujoco.mj_forward(model, data)
     at_com = twist.change_frame(se3.inverse(se3.from_position_rotation(R @ COM, np.eye(3))),
                                 twist.change_expression(v, X, "body", "mixed"))  # fmt: skip

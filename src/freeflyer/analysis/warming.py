@@ -8,7 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
@@ -26,7 +26,7 @@ THERE = (
     "inverse_dynamics", "forward_dynamics", "inverse_mass_matrix", "centroidal_momentum_matrix", "centroidal_bias",
     "frame_jacobian", "center_of_mass",
 )  # fmt: skip
-COLD = 0.25  # s: no function is loaded from the cache that slowly
+COLD = 1.5  # s of work: no function is loaded from the cache that slowly
 LONGEST = 300.0  # s to wait for the other process; what it did not get done is compiled when needed
 
 
@@ -52,9 +52,9 @@ def warm(names: Iterable[str], progress: Callable[[str], None] = lambda _: None)
 
 def warm_all(progress: Callable[[str], None]) -> None:
     """Make sure that the usual functions are compiled; a second process shares the work where there are two cores."""
-    start = perf_counter()
+    start = process_time()  # of this process alone: a busy machine does not make it look cold
     warm([PROBE], progress)
-    if perf_counter() - start < COLD:
+    if process_time() - start < COLD:
         return
     helper = None
     if usable_cores() > 1:
