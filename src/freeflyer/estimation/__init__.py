@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from freeflyer.estimation.contact import ContactEstimate, ContactModel, contact_model, contact_wrenches
     from freeflyer.estimation.encoders import telling_joints
     from freeflyer.estimation.feet import Foot, feet_of
+    from freeflyer.estimation.history import ContactHistory, contact_history
     from freeflyer.estimation.passive import PassiveState, constraint_error, start, step
     from freeflyer.estimation.placing import base_over_soles
     from freeflyer.estimation.plant import Servos
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from freeflyer.estimation.torques import closed_torques
 
 __all__ = [
-    "Calibration", "CalibrationError", "ContactEstimate", "ContactModel", "Encoder", "Foot", "PassiveState", "Sensors", "Servos",
-    "Sinusoids", "Sway", "Swing", "Tracking", "base_over_soles", "calibrate", "closed_torques", "constraint_error",
-    "contact_model", "contact_wrenches", "feet_in_file", "feet_of", "lateral_swing", "low_pass", "pressure_centers",
-    "screw_force", "sensors", "sinusoids", "start", "step", "telling_joints", "track", "world_wrenches", "zero_moment_point",
+    "Calibration", "CalibrationError", "ContactEstimate", "ContactHistory", "ContactModel", "Encoder", "Foot", "PassiveState",
+    "Sensors", "Servos", "Sinusoids", "Sway", "Swing", "Tracking", "base_over_soles", "calibrate", "closed_torques",
+    "constraint_error", "contact_history", "contact_model", "contact_wrenches", "feet_in_file", "feet_of", "lateral_swing",
+    "low_pass", "pressure_centers", "screw_force", "sensors", "sinusoids", "start", "step", "telling_joints", "track",
+    "world_wrenches", "zero_moment_point",
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use
@@ -37,6 +39,7 @@ _HOMES = {  # loaded on first use
     "contact": ("ContactEstimate", "ContactModel", "contact_model", "contact_wrenches"),
     "encoders": ("telling_joints",),
     "feet": ("Foot", "feet_of"),
+    "history": ("ContactHistory", "contact_history"),
     "passive": ("PassiveState", "constraint_error", "start", "step"),
     "placing": ("base_over_soles",),
     "plant": ("Servos",),

@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.dynamics.manifold import difference
 from freeflyer.estimation.accuracy import readings
-from freeflyer.estimation.balance import low_pass, world_wrenches
+from freeflyer.estimation.balance import low_pass
 from freeflyer.estimation.comparison import Swing
-from freeflyer.estimation.contact import contact_model, contact_wrenches
 from freeflyer.estimation.experiment import Record, simulate
 from freeflyer.estimation.feet import Foot, checked_feet
-from freeflyer.estimation.passive import given, step
-from freeflyer.estimation.passive import start as at_rest
-from freeflyer.estimation.placing import base_over_soles
+from freeflyer.estimation.history import ContactHistory, contact_history
+from freeflyer.estimation.passive import given
 from freeflyer.estimation.plant import Servos, plant
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.soles import feet_in_file
@@ -32,56 +28,14 @@ from freeflyer.estimation.sway import RATE, REST, RISE, Sway, check_sway, route
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # names of estimates: how they are solved
 
-
-@dataclass(frozen=True)
-class Estimates:
-    """At the record's times: q (n, nq) with the base over the soles, misfit (n,) of the soles, m; wrenches by method (n, f, 6),
-    [force; torque about the origin], world axes, unfiltered: "motors" and "balanced" take the robot to be at rest, "moving" is
-    balanced with velocities and accelerations from differences of q, below the cutoff."""
-
-    q: np.ndarray
-    misfit: np.ndarray
-    wrenches: dict[str, np.ndarray]
-
-
-def estimate(
-    s: Sensors, feet: Sequence[Foot], record: Record, start: np.ndarray, sway: Sway,
-    progress: Callable[[float], None] = lambda _: None,
-) -> Estimates:  # fmt: skip
-    """The whole chain from encoders and motor forces, sample by sample. start (nq,): where the robot was set up."""
+def measured(s: Sensors, record: Record, sway: Sway) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(positions, rates, forces) as sensors show them; forces in the order of `model.actuated`."""
     rng = np.random.default_rng(sway.seed)
-    dt, n = 1.0 / RATE, len(record.t)
-    shown, rates = readings(record.positions, np.gradient(record.positions, dt, axis=0), sway.encoder, dt, rng)
-    measured = record.forces + sway.force_noise * rng.standard_normal(record.forces.shape)
-    order = np.array([s.names.index(name) for name in s.model.actuated])
-    ground = sole_points(s.model, start, feet)
-    state = at_rest(s, start)
-    q, misfit = np.empty((n, s.model.nq)), np.empty(n)
-    wrenches = {name: np.empty((n, len(feet), 6)) for name in METHODS}
-    for k in range(n):
-        state = step(s, state, shown[k], rates[k], dt, alpha=sway.alpha)
-        q[k], misfit[k] = base_over_soles(s.model, state.q, feet, ground)
-        if k % 100 == 0:
-            progress(0.5 * k / n)
-    v, a = _motion(s.model, q, sway.cutoff)
-    for k in range(n):
-        still, moving = contact_model(s.model, q[k], feet), contact_model(s.model, q[k], feet, v[k], a[k])
-        for name, method in METHODS.items():
-            contacts = moving if name == "moving" else still
-            wrenches[name][k] = world_wrenches(contacts, contact_wrenches(contacts, measured[k, order], method))
-        if k % 100 == 0:
-            progress(0.5 + 0.5 * k / n)
-    return Estimates(q, misfit, wrenches)
-
-
-def _motion(model: Model, q: np.ndarray, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
-    """(v, a) (n, nv): differences of q, each below the cutoff."""
-    v = np.zeros((len(q), model.nv))
-    v[1:] = RATE * difference(model, q[:-1], q[1:])
-    v = low_pass(v, RATE, cutoff)
-    return v, RATE * np.diff(v, axis=0, prepend=v[:1])
+    rates = np.gradient(record.positions, 1.0 / RATE, axis=0)
+    positions, rates = readings(record.positions, rates, sway.encoder, 1.0 / RATE, rng)
+    forces = record.forces + sway.force_noise * rng.standard_normal(record.forces.shape)
+    return positions, rates, forces[:, [s.names.index(name) for name in s.model.actuated]]
 
 
 @public
@@ -104,17 +58,20 @@ def lateral_swing(
     begin = way.start
     simulator = plant(s.model, path, soles, s.names, np.vstack([begin, way.q]), servos)
     record = simulate(s, simulator, way, sway, servos, lambda x: progress("swinging in MuJoCo", x))
-    found = estimate(s, soles, record, begin, sway, lambda x: progress("estimating", x))
+    positions, rates, forces = measured(s, record, sway)
+    found = contact_history(
+        s, record.t, positions, forces, soles, rates=rates, start=begin, cutoff=sway.cutoff, alpha=sway.alpha,
+        progress=lambda x: progress("estimating", x),
+    )  # fmt: skip
     return _compared(s, soles, record, found, begin, sway, servos)
 
 
 def _compared(
-    s: Sensors, feet: Sequence[Foot], record: Record, found: Estimates, begin: np.ndarray, sway: Sway, servos: Servos
+    s: Sensors, feet: Sequence[Foot], record: Record, found: ContactHistory, begin: np.ndarray, sway: Sway, servos: Servos
 ) -> Swing:  # fmt: skip
     from freeflyer.dynamics.closed.constraints import constraint_residual
 
-    everything = {"simulator": record.contacts} | found.wrenches
-    filtered = {name: low_pass(w, RATE, sway.cutoff) for name, w in everything.items()}
+    filtered = {"simulator": low_pass(record.contacts, RATE, sway.cutoff)} | found.wrenches
     joints = np.array([j.iq for j in s.model.joints if j.nq == 1])
     ends = np.cumsum([len(f.points) for f in feet])[:-1]
     corners = tuple(_hull(p[:, :2]) for p in np.split(sole_points(s.model, begin, feet), ends))

@@ -1,0 +1,169 @@
+"""Contact wrenches over time from what a robot that stands can measure: motor positions and motor forces. papers/000, VI-B."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.closed.refusals import listed
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.errors import InputError
+from freeflyer.estimation.balance import low_pass, world_wrenches
+from freeflyer.estimation.contact import contact_model, contact_wrenches
+from freeflyer.estimation.feet import Foot, checked_feet
+from freeflyer.estimation.passive import given, step
+from freeflyer.estimation.passive import start as at_rest
+from freeflyer.estimation.placing import base_over_soles
+from freeflyer.estimation.postures import reached
+from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.stance import grounded, sole_points
+from freeflyer.model.inputs import check_configuration, real_array, row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # names of estimates: how they are solved
+EVEN = 1e-3  # of a sample: how far samples may lie off an even clock
+
+
+@dataclass(frozen=True)
+class ContactHistory:
+    """At the times t (n,), s: q (n, nq) with the base over the soles; misfit (n,), the largest distance of a point of a sole from
+    its place, m; wrenches by name (n, f, 6), [force; torque about the world's origin], world axes, N, N m, below the cutoff.
+
+    "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving": balanced, with
+    velocities and accelerations from differences of q.
+    """
+
+    t: np.ndarray
+    feet: tuple[Foot, ...]
+    q: np.ndarray
+    misfit: np.ndarray
+    wrenches: dict[str, np.ndarray]
+
+
+@public
+def contact_history(
+    robot: Model | Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike, feet: Sequence[Foot] | None = None, *,
+    rates: ArrayLike | None = None, start: ArrayLike | None = None, cutoff: float = 5.0, alpha: float | None = None,
+    progress: Callable[[float], None] = lambda _: None,
+) -> ContactHistory:  # fmt: skip
+    """The chain of estimators over a record: passive joints, base over soles that stay, contact wrenches, low-pass.
+
+    t (n,): even times, s. positions (n, k), m or rad, in the order of `Sensors.names`; rates (n, k) of them, differences if None.
+    forces (n, m): of the motors, N or N m, in the order of `model.actuated`. start (nq,): where the robot stood at first; if
+    None, the motors at their first positions, soles on the floor at height 0. alpha: of `step`, 1/s; if None, loops close within
+    a sample. Errors: InputError for wrong shapes and
+    numbers, times that do not increase evenly, feet that are not on one floor; LinkageError as `step`, `contact_wrenches`.
+    """
+    s = given(robot)
+    times, shown, measured = _columns(s, t, positions, forces)
+    dt = _clock(times)
+    moved = np.diff(shown, axis=0, prepend=shown[:1]) / dt if rates is None else real_array("rates", rates)
+    gain = 1.0 / dt if alpha is None else alpha
+    if not 0.0 < cutoff < 0.5 / dt:
+        raise InputError(f"cutoff must lie between 0 and half the rate {1.0 / dt:g} Hz of the record, got {cutoff!r}")
+    if moved.shape != shown.shape:
+        raise InputError(f"rates has shape {moved.shape}, expected that of positions {shown.shape}", shape=moved.shape)
+    soles = checked_feet(s.model, feet)
+    begin = _begin(s, shown[0], soles, start)
+    ground = sole_points(s.model, begin, soles)
+    state, n = at_rest(s, begin), len(times)
+    q, misfit = np.empty((n, s.model.nq)), np.empty(n)
+    for k in range(n):
+        state = step(s, state, shown[k], moved[k], dt, alpha=gain, beta=1.0 / dt)
+        q[k], misfit[k] = base_over_soles(s.model, state.q, soles, ground)
+        if k % 100 == 0:
+            progress(0.5 * k / n)
+    v, a = _motion(s.model, q, dt, cutoff)
+    wrenches = {name: np.empty((n, len(soles), 6)) for name in METHODS}
+    for k in range(n):
+        still, moving = contact_model(s.model, q[k], soles), contact_model(s.model, q[k], soles, v[k], a[k])
+        for name, method in METHODS.items():
+            contacts = moving if name == "moving" else still
+            wrenches[name][k] = world_wrenches(contacts, contact_wrenches(contacts, measured[k], method))
+        if k % 100 == 0:
+            progress(0.5 + 0.5 * k / n)
+    return ContactHistory(times, soles, q, misfit, {name: low_pass(w, 1.0 / dt, cutoff) for name, w in wrenches.items()})
+
+
+def _columns(s: Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    times = real_array("t", t)
+    if times.ndim != 1 or len(times) < 2:
+        raise InputError(f"t has shape {times.shape}, expected (n,): two times or more", shape=times.shape)
+    found = [times]
+    for name, given_, columns in (("positions", positions, s.names), ("forces", forces, s.model.actuated)):
+        x = real_array(name, given_)
+        if x.shape != (len(times), len(columns)):
+            raise InputError(
+                f"{name} has shape {x.shape}, expected ({len(times)}, {len(columns)}): a row for each time, a number for each of "
+                f"{listed(columns)}",
+                shape=x.shape,
+            )  # fmt: skip
+        found.append(np.ascontiguousarray(x))
+    for name, x in zip(("t", "positions", "forces"), found):
+        bad = np.argwhere(~np.isfinite(x))
+        if len(bad):
+            at = tuple(int(k) for k in bad[0])
+            raise InputError(f"{name}{list(at)} is {x[at]}: every entry must be finite", index=at)
+    return found[0], found[1], found[2]
+
+
+def _clock(t: np.ndarray) -> float:
+    """Seconds between samples."""
+    steps = np.diff(t)
+    late = np.flatnonzero(steps <= 0.0)
+    if len(late):
+        k = int(late[0])
+        raise InputError(f"times must increase: t[{k + 1}] = {t[k + 1]:g} s follows t[{k}] = {t[k]:g} s", index=k + 1)
+    dt = float((t[-1] - t[0]) / len(steps))
+    k = int(np.abs(steps - dt).argmax())
+    if abs(steps[k] - dt) > EVEN * dt + 1e-12 * abs(t[-1]):
+        raise InputError(
+            f"times must be even: from t[{k}] to t[{k + 1}] pass {steps[k]:g} s, {dt:g} s on average. Interpolate the record first",
+            index=k,
+        )  # fmt: skip
+    return dt
+
+
+def _begin(s: Sensors, positions: np.ndarray, feet: tuple[Foot, ...], start: ArrayLike | None) -> np.ndarray:
+    if start is not None:
+        q = row(s.model, "start", start, "q")
+        if q.ndim != 1:
+            raise InputError(f"start is one posture (nq = {s.model.nq},), got shape {q.shape}", shape=q.shape)
+        check_configuration(s.model, "start", q, "q")
+        return np.array(q)
+    if s.model.joints[0].kind != "free":
+        raise InputError(
+            f"the base of {s.model.name!r} is {s.model.joints[0].kind}: a robot that stands on its feet has a free base"
+        )  # fmt: skip
+    found = reached(s, positions)
+    if found is None:
+        raise InputError(f"the linkage of {s.model.name!r} does not follow its motors to their first positions: give start=")
+    return _level(s.model, found, feet)
+
+
+def _level(model: Model, q: np.ndarray, feet: tuple[Foot, ...]) -> np.ndarray:
+    """q with all soles in the plane at height 0, as well as they can."""
+    points = sole_points(model, q, feet)
+    normal = np.linalg.svd(points - points.mean(axis=0))[2][2]
+    normal = normal if normal[2] > 0.0 else -normal
+    turn = np.zeros(model.nv)
+    axis = np.cross(normal, [0.0, 0.0, 1.0])
+    size = float(np.linalg.norm(axis))
+    if size > 1e-12:
+        R = frame_pose(model, q, model.joints[0].child)[:3, :3]
+        turn[3:6] = R.T @ (axis / size * np.arctan2(size, normal[2]))
+        q = integrate(model, q, turn)
+    return grounded(model, q, feet)
+
+
+def _motion(model: Model, q: np.ndarray, dt: float, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
+    """(v, a) (n, nv): differences of q, each below the cutoff."""
+    v = np.zeros((len(q), model.nv))
+    v[1:] = difference(model, q[:-1], q[1:]) / dt
+    v = low_pass(v, 1.0 / dt, cutoff)
+    return v, np.diff(v, axis=0, prepend=v[:1]) / dt
