@@ -84,6 +84,8 @@ def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tm
         M, h = p.equations(s, split.rows, split.dependent, split.independent)
         assert distance(ff.mass_matrix(model, s.q, **IN), M) < tolerance
         assert distance(ff.bias_forces(model, s.q, s.u, **IN), h) < tolerance
+        rigid = np.linalg.solve(M, s.tau_u - h)  # of its terms on our rows: no regularisation, no redundant rows
+        assert distance(ff.forward_dynamics(model, s.q, s.u, s.tau_u, **IN), rigid) < 1e3 * tolerance
 
 
 @pytest.mark.parametrize(("name", "tolerance"), [("kangaroo", 3e-8), ("cassie", 1e-10), ("battobot", 1e-11)])

@@ -85,9 +85,10 @@ def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     """a (..., nv), accelerations of all joints under forces tau (..., nv) while the loops hold. papers/000 (11)-(14)."""
     p = _loops(model)
     gap, a = run_many(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"), ((2,), (model.nv,)))
-    torn, largest = np.sqrt(gap[..., 0]), np.sqrt(gap[..., 1])
-    if (torn > CONSISTENT * np.maximum(1.0, largest)).any():
-        raise _tears("v", float(torn.max()))
+    if (gap.item(0) if gap.ndim == 1 else gap[..., 0].max(initial=0.0)) > CONSISTENT**2:  # gap holds squares
+        torn, largest = np.sqrt(gap[..., 0]), np.sqrt(gap[..., 1])
+        if (torn > CONSISTENT * np.maximum(1.0, largest)).any():
+            raise _tears("v", float(torn.max()))
     return a
 
 
