@@ -14,7 +14,7 @@ import sys
 OURS = {"kernel", "inlined", "immediate", "released"}
 NUMBAS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "generated_jit", "jit_module"}
 TEACHING = {"overload", "intrinsic", "register_model", "overload_method", "overload_attribute", "typeof_impl"}
-EXTENDING = {"pack", "memory", "transpose", "door", "vectors"}
+EXTENDING = {"pack", "memory", "transpose", "door", "vectors", "records", "staged"}
 PYTHON = {"__init__", "_jit", "entry", "entries", "closed_entries", "layout", "plain", "scalars", "counting"}
 PACKAGES = {"numpy", "numba", "llvmlite"}
 BUFFERS = {"topology", "parameters", "work"}  # and whatever a function loads from or stores to

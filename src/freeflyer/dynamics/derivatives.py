@@ -109,7 +109,7 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.forward_dynamics_derivatives(model, q, v, tau, external, gravity, out)
-    entry = E.SHARED_ABA_GRADIENT if model.shared_coordinates else E.ABA_GRADIENT
+    entry = E.ABA_GRADIENT
     if external is None and gravity is None and out is None:
         try:
             dq, dv, dtau = empty(model.square), empty(model.square), empty(model.square)

@@ -79,7 +79,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
 
 def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
            gravity: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    entry, n = E.SHARED_LINEAR if model.shared_coordinates else E.LINEAR, model.nv
+    entry, n = E.LINEAR, model.nv
     shapes = ((2 * n, 2 * n), (2 * n, n))
     if external is None and gravity is None:
         try:

@@ -1,4 +1,4 @@
-"""Derivatives of inverse dynamics with respect to q, v and a, in the tangent space of `integrate`.
+"""Derivatives of inverse dynamics with respect to q, v and a, in the tangent space of `integrate`: a table of columns.
 
 S. Singh, R. P. Russell, P. M. Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra
 (2022), over columns instead of joints. Seen from the root body's origin, in world axes: a step along column j turns all that
@@ -9,61 +9,60 @@ turn itself. With I, B (see coriolis.py) and f, the inertia, rate and force of w
     d tau_k / d q_j = S_k . (2 B X_j + I Y_j)        d tau_j / d q_k = S_j . (2 B X_k + I Y_k + S_k x* f)
     d tau_k / d v_j = S_k . (2 B S_j + I T_j)        d tau_j / d v_k = S_j . (2 B S_k + I T_k)
 
-where T = X + dS/dt. Columns of one joint turn together, so among them the force S_k x* f does not count.
+where T = X + dS/dt. Columns of one joint turn together, so among them the force S_k x* f does not count. Here every
+column gets what these products are made of; gradient_rows.py multiplies them out.
 """
 
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.algebra import (
-    ZERO,
-    accumulate3,
-    add,
-    add_scaled,
-    cross,
-    dot,
-    load3,
-    rotate,
-    rotate_back,
-    scale,
-    store3,
-)
-from freeflyer.kernels.columns import (
-    clear_beyond,
-    condense,
-    inertia_of,
-    inertia_tiles,
-    last_column,
-    matrix_rows,
-    put_column,
-    put_matrix,
-    root_direction,
-    root_inertias,
-    row_dot,
-    subtree_inertias,
-)  # fmt: skip
-from freeflyer.kernels.composite import MOTION, column_range, coordinate, momentum, parent_of, velocities
-from freeflyer.kernels.coriolis import RATE, motion_cross, root_motion, subtree_rates
-from freeflyer.kernels.joints import body_floats
+from freeflyer.kernels.algebra import ZERO, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3
+from freeflyer.kernels.columns import inertia_tiles, last_column, put_inertias, tile_inertias, tile_mass
+from freeflyer.kernels.composite import COMPOSITE, column_range, coordinate, direction_at, momentum, parent_of
+from freeflyer.kernels.coriolis import motion_cross, particle_rates
+from freeflyer.kernels.joints import joint_row
 from freeflyer.kernels.kinematics import kinematics_workspace
-from freeflyer.kernels.layout import (
-    ARMATURE_AT,
-    COLUMN_INTS,
-    COLUMN_ROW,
-    COLUMNS_AT,
-    FREE_AT,
-    GRAVITY,
-    MASS,
-    N_BODIES,
-    N_COLUMNS,
-    N_V,
-    PARENT_COLUMN,
-    SUBTREE_MASS,
-)
-from freeflyer.kernels.memory import keep_below, load, load_int, load_row, row_step, store, store_row, workspace
+from freeflyer.kernels.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_BODIES, N_COLUMNS, N_QUATERNIONS
+from freeflyer.kernels.memory import load, load_int, row_step, store, store_row, tile_at
+from freeflyer.kernels.poses import pose_at, root_position, row3
+from freeflyer.kernels.records import BODY, ITSELF, PARENT_BODY, add_record, put_records, record_rows
 
-SELF = 21  # of a column: S (6), the angular part of X (3), Y (6), T (6)
-OTHERS = 21  # rows over columns: F = I S (6), G = 2 B^T S, whose force is zero (3), those of dq (6) and of dv (6)
+DIRECTION_RECORD = 8  # of a column: S (6)
+MOVING = 16  # of a body: V (6), and from the eighth entry on A (6)
+LOADS = 24  # of a subtree: first moment (3), inertia (6), p (3) and K (9) of B, mass
+FORCE = 8  # of a subtree: force and moment
+# the table: rows over columns of S, the angular part of X, Y, T, F = I S, G = 2 B^T S (its force is zero), those products
+# of dq and of dv that S_j meets, the last column that a column moves, its own number
+S, X, Y, T, F, G, BY_Q, BY_V, LAST, NUMBER, ROWS = 0, 6, 9, 15, 21, 27, 30, 36, 42, 43, 44
+PAIRS = 15  # of columns of one joint
+
+
+@inlined
+def table_size(topology):
+    """Entries of the table: the rows, and S_j . (S_k x* f) for all j before k of the joints that have several columns."""
+    return ROWS * load_int(topology, COLUMN_ROW) + PAIRS * load_int(topology, N_QUATERNIONS)
+
+
+@inlined
+def table_sizes(topology):
+    return (table_size(topology),)
+
+
+@inlined
+def areas(topology):
+    """(directions, moving, inertias, loads, forces, end): where they begin in work."""
+    directions, bodies = load_int(topology, FREE_AT), joint_row(topology)
+    moving = directions + DIRECTION_RECORD * load_int(topology, COLUMN_ROW)
+    inertias = moving + MOVING * bodies
+    loads = inertias + inertia_tiles(topology)
+    forces = loads + LOADS * bodies
+    return directions, moving, inertias, loads, forces, forces + FORCE * bodies
+
+
+@inlined
+def more_than_kinematics(topology):
+    """How much of a work array the areas take."""
+    return areas(topology)[5] - load_int(topology, FREE_AT)
 
 
 @inlined
@@ -77,204 +76,193 @@ def add6(a, b):
     return add(a[0], b[0]), add(a[1], b[1])
 
 
+@inlined
+def put_motion(work, at, l, w):
+    """A motion, and zeros behind it, so that a row holds numbers."""
+    store3(work, at, l)
+    store3(work, at + 3, w)
+    store(work, at + 6, 0.0)
+    store(work, at + 7, 0.0)
+
+
 @kernel
-def accelerations(topology, parameters, work, motions, v, a, to):
-    """Writes every body's spatial acceleration at the root body's origin, from `to` on; the world's is against gravity."""
-    store3(work, to, scale(-1.0, load3(parameters, GRAVITY)))
-    store3(work, to + 3, ZERO)
+def velocities(topology, work, v):
+    """Writes all directions and velocities."""
+    directions, moving, _, _, _, _ = areas(topology)
+    put_motion(work, moving, ZERO, ZERO)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        b = parent_of(topology, i)
-        V, W = root_motion(topology, work, motions, b)
-        A = load3(work, to + MOTION * b), load3(work, to + MOTION * b + 3)
+        there, x = moving + MOVING * parent_of(topology, i), root_position(topology, work, i)
+        V, W = load3(work, there), load3(work, there + 3)
         first, end = column_range(topology, i)
         for c in range(first, end):
-            l, w = root_direction(topology, work, i, c)
-            rate, change = load(v, coordinate(topology, c)), load(a, coordinate(topology, c))
-            X, Y = motion_cross(V, W, l, w)
-            A = add_scaled(add_scaled(A[0], rate, X), change, l), add_scaled(add_scaled(A[1], rate, Y), change, w)
-        store3(work, to + MOTION * i, A[0])
-        store3(work, to + MOTION * i + 3, A[1])
+            at, rate = direction_at(topology, c), load(v, coordinate(topology, c))
+            w = load3(work, at + 3)
+            l = add(load3(work, at), cross(x, w))
+            put_motion(work, directions + DIRECTION_RECORD * c, l, w)
+            V, W = add_scaled(V, rate, l), add_scaled(W, rate, w)
+        put_motion(work, moving + MOVING * i, V, W)
 
 
 @kernel
-def subtree_forces(topology, parameters, work, motions, bodies, changes, to):
-    """Writes the force (linear, angular) that every subtree needs, about the root body's origin, from `to` on."""
-    n = load_int(topology, N_BODIES)
-    for k in range(0, 6, 3):
-        store3(work, to + k, ZERO)
-    for i in range(1, n + 1):
-        m = load(parameters, body_floats(i) + MASS)
-        h, I = inertia_of(work, bodies, i)
-        l, w = root_motion(topology, work, motions, i)
-        P, L = momentum(m, h, I, l, w)
-        here = changes + MOTION * i
-        force = add6(momentum(m, h, I, load3(work, here), load3(work, here + 3)), force_cross(l, w, P, L))
-        store3(work, to + 6 * i, force[0])
-        store3(work, to + 6 * i + 3, force[1])
+def accelerations(topology, parameters, work, a):
+    """Writes all accelerations, A = A of the parent + V of the parent x V + S a; the world's is against gravity."""
+    directions, moving, _, _, _, _ = areas(topology)
+    put_motion(work, moving + 8, scale(-1.0, load3(parameters, GRAVITY)), ZERO)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        there, here = moving + MOVING * parent_of(topology, i), moving + MOVING * i
+        A = add6(
+            (load3(work, there + 8), load3(work, there + 11)),
+            motion_cross(load3(work, there), load3(work, there + 3), load3(work, here), load3(work, here + 3)),
+        )
+        first, end = column_range(topology, i)
+        for c in range(first, end):
+            at, change = directions + DIRECTION_RECORD * c, load(a, coordinate(topology, c))
+            A = add_scaled(A[0], change, load3(work, at)), add_scaled(A[1], change, load3(work, at + 3))
+        put_motion(work, here + 8, A[0], A[1])
+
+
+@kernel
+def subtree_loads(topology, parameters, work):
+    """Writes the inertias of all bodies, and the loads of all subtrees, about the root body's origin."""
+    _, moving, inertias, loads, _, _ = areas(topology)
+    n, step = load_int(topology, N_BODIES), row_step(work)
+    for i in range(0, n + 1, step):
+        m, h, I = tile_inertias(topology, parameters, work, i, row3(work, pose_at(topology, work, i) + 9 * step))
+        put_inertias(work, inertias + tile_at(work, COMPOSITE, i), h, I)
+        V = record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1)
+        p, K = particle_rates(m, h, I, (V[0], V[1], V[2]), (V[3], V[4], V[5]))
+        z = 0.0 * h[0]
+        put_records(work, loads, LOADS, i, (h[0], h[1], h[2], I[0], I[1], I[2], I[3], I[4]))
+        put_records(work, loads + 8, LOADS, i, (I[5], p[0], p[1], p[2], K[0], K[1], K[2], K[3]))
+        put_records(work, loads + 16, LOADS, i, (K[4], K[5], K[6], K[7], K[8], z + m, z, z))
     for i in range(n, 0, -1):
-        here, there = to + 6 * i, to + 6 * parent_of(topology, i)
-        accumulate3(work, there, load3(work, here))
-        accumulate3(work, there + 3, load3(work, here + 3))
+        add_record(work, loads + LOADS * parent_of(topology, i), loads + LOADS * i, 22)
 
 
 @kernel
-def gradient_rows(topology, parameters, work, motions, composites, rates, changes, forces, own, rows):
-    """Writes SELF numbers a column from `own` on and OTHERS rows from `rows` on; padding is zero."""
-    stride = load_int(topology, COLUMN_ROW)
-    for c in range(load_int(topology, N_COLUMNS), stride):
-        for k in range(OTHERS):
-            store(work, rows + stride * k + c, 0.0)
-    for i in range(1, load_int(topology, N_BODIES) + 1):
-        m, to, b = load(parameters, body_floats(i) + SUBTREE_MASS), rates + RATE * i, parent_of(topology, i)
-        h, I = inertia_of(work, composites, i)
-        p, K = scale(2.0, load3(work, to)), (
-            scale(2.0, load3(work, to + 3)) + scale(2.0, load3(work, to + 6)) + scale(2.0, load3(work, to + 9))
-        )  # fmt: skip
-        f, t = load3(work, forces + 6 * i), load3(work, forces + 6 * i + 3)
-        V, W = root_motion(topology, work, motions, b)
-        own_V, own_W = root_motion(topology, work, motions, i)
-        A, D = load3(work, changes + MOTION * b), load3(work, changes + MOTION * b + 3)
-        first, end = column_range(topology, i)
-        for c in range(first, end):
-            l, w = root_direction(topology, work, i, c)
-            X = motion_cross(V, W, l, w)
-            Y = add6(motion_cross(A, D, l, w), motion_cross(V, W, X[0], X[1]))
-            T = add6(X, motion_cross(own_V, own_W, l, w))
-            at = own + SELF * c
-            for k, x in ((0, l), (3, w), (6, X[1]), (9, Y[0]), (12, Y[1]), (15, T[0]), (18, T[1])):
-                store3(work, at + k, x)
-            F = momentum(m, h, I, l, w)
-            put_column(work, rows, stride, c, F[0], F[1])
-            G = add(cross(p, l), rotate_back(K, w))
-            store(work, rows + 6 * stride + c, G[0])
-            store(work, rows + 7 * stride + c, G[1])
-            store(work, rows + 8 * stride + c, G[2])
-            Q = add6(add6(momentum(m, h, I, Y[0], Y[1]), (cross(X[1], p), rotate(K, X[1]))), force_cross(l, w, f, t))
-            put_column(work, rows + 9 * stride, stride, c, Q[0], Q[1])
-            R = add6(momentum(m, h, I, T[0], T[1]), (cross(w, p), rotate(K, w)))
-            put_column(work, rows + 15 * stride, stride, c, R[0], R[1])
+def subtree_forces(topology, parameters, work):
+    """Writes the force (linear, angular) that every subtree needs, about the root body's origin."""
+    _, moving, inertias, _, forces, _ = areas(topology)
+    n, step = load_int(topology, N_BODIES), row_step(work)
+    for i in range(0, n + 1, step):
+        at = inertias + tile_at(work, COMPOSITE, i)
+        m, h = tile_mass(topology, parameters, work, i)[0], row3(work, at)
+        I = row3(work, at + 3 * step) + row3(work, at + 6 * step)
+        V = record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1)
+        A = record_rows(topology, work, moving + 8, MOVING, ITSELF, i, n + 1)
+        l, w = (V[0], V[1], V[2]), (V[3], V[4], V[5])
+        P = momentum(m, h, I, l, w)
+        f, t = add6(momentum(m, h, I, (A[0], A[1], A[2]), (A[3], A[4], A[5])), force_cross(l, w, P[0], P[1]))
+        z = 0.0 * f[0]
+        put_records(work, forces, FORCE, i, (f[0], f[1], f[2], t[0], t[1], t[2], z, z))
+    for i in range(n, 0, -1):
+        add_record(work, forces + FORCE * parent_of(topology, i), forces + FORCE * i, 6)
 
 
 @inlined
-def six(work, at):
-    return (
-        load(work, at), load(work, at + 1), load(work, at + 2), load(work, at + 3), load(work, at + 4), load(work, at + 5),
-    )  # fmt: skip
+def put_rows6(work, at, stride, l, w):
+    """Six rows, `stride` apart."""
+    put_rows3(work, at, stride, l)
+    put_rows3(work, at + 3 * stride, stride, w)
 
 
 @inlined
-def pair(work, own, rows, stride, c, k):
-    """For column c and those from k on that it moves: entries (c, k) of M, dq and dv, then entries (k, c) of dq and dv."""
-    at, F, G = own + SELF * c, rows + k, rows + 6 * stride + k
-    s, X, Y, T = six(work, at), load3(work, at + 6), six(work, at + 9), six(work, at + 15)
-    g = load_row(work, G), load_row(work, G + stride), load_row(work, G + 2 * stride)
-    return (
-        row_dot(s, work, F, stride), row_dot(s, work, F + 9 * stride, stride), row_dot(s, work, F + 15 * stride, stride),
-        dot(X, g) + row_dot(Y, work, F, stride), dot((s[3], s[4], s[5]), g) + row_dot(T, work, F, stride),
-    )  # fmt: skip
+def put_rows3(work, at, stride, a):
+    store_row(work, at, a[0])
+    store_row(work, at + stride, a[1])
+    store_row(work, at + 2 * stride, a[2])
+
+
+@inlined
+def put_numbers(topology, table, c, step):
+    n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    for k in range(c, c + step):
+        store(table, LAST * stride + k, last_column(topology, min(k, n - 1)))
+        store(table, NUMBER * stride + k, k)
 
 
 @kernel
-def pairs_by_rows(topology, work, own, rows, M, dq, dv, below_q, below_v, width):
-    """All pairs, rows of columns at once: M, dq and dv above the diagonal, and what `put_matrix` puts under it."""
-    stride, step = load_int(topology, COLUMN_ROW), row_step(work)
-    for c in range(load_int(topology, N_COLUMNS)):
-        end = last_column(topology, c) + 1
-        for k in range(c - c % step, end, step):
-            m, q, v, under_q, under_v = pair(work, own, rows, stride, c, k)
-            to = width * c + k
-            store_row(M, to, keep_below(work, m, k, end))
-            store_row(dq, to, keep_below(work, q, k, end))
-            store_row(dv, to, keep_below(work, v, k, end))
-            store_row(below_q, to, keep_below(work, under_q, k, end))
-            store_row(below_v, to, keep_below(work, under_v, k, end))
-        clear_beyond(M, width, c, end)
-        clear_beyond(dq, width, c, end)
-        clear_beyond(dv, width, c, end)
-        clear_beyond(below_q, width, c, end)
-        clear_beyond(below_v, width, c, end)
+def put_momenta(topology, work, table):
+    """Writes, of the table, what the mass matrix is made of: S, F and the last columns."""
+    directions, _, _, loads, _, _ = areas(topology)
+    n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(work)
+    for c in range(0, n, step):
+        put_numbers(topology, table, c, step)
+        a = record_rows(topology, work, loads, LOADS, BODY, c, n)
+        b = record_rows(topology, work, loads + 8, LOADS, BODY, c, n)
+        d = record_rows(topology, work, loads + 16, LOADS, BODY, c, n)
+        s = record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, n)
+        l, w, I = (s[0], s[1], s[2]), (s[3], s[4], s[5]), (a[3], a[4], a[5], a[6], a[7], b[0])
+        f, t = momentum(d[5], (a[0], a[1], a[2]), I, l, w)
+        put_rows6(table, S * stride + c, stride, l, w)
+        put_rows6(table, F * stride + c, stride, f, t)
 
 
 @kernel
-def pairs_by_paths(topology, work, own, rows, M, dq, dv):
-    """All pairs, one at a time along the way from each column to the world, so that what is read again stays near."""
-    n, stride, columns = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), load_int(topology, COLUMNS_AT)
-    for k in range(n * n):
-        store_row(M, k, 0.0)
-        store_row(dq, k, 0.0)
-        store_row(dv, k, 0.0)
-    for k in range(n):
-        c = k
-        while c >= 0:
-            m, q, v, under_q, under_v = pair(work, own, rows, stride, c, k)
-            store_row(M, n * c + k, m)
-            store_row(M, n * k + c, m)
-            store_row(dq, n * k + c, under_q)
-            store_row(dv, n * k + c, under_v)
-            if c < k:
-                store_row(dq, n * c + k, q)
-                store_row(dv, n * c + k, v)
-            c = load_int(topology, columns + COLUMN_INTS * c + PARENT_COLUMN)
+def put_table(topology, work, table):
+    """Writes the rows of the table."""
+    directions, moving, _, loads, forces, _ = areas(topology)
+    n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(work)
+    for c in range(0, n, step):
+        put_numbers(topology, table, c, step)
+        a = record_rows(topology, work, loads, LOADS, BODY, c, n)
+        b = record_rows(topology, work, loads + 8, LOADS, BODY, c, n)
+        d = record_rows(topology, work, loads + 16, LOADS, BODY, c, n)
+        m, h, I = d[5], (a[0], a[1], a[2]), (a[3], a[4], a[5], a[6], a[7], b[0])
+        p, K = (
+            scale(2.0, (b[1], b[2], b[3])),
+            scale(2.0, (b[4], b[5], b[6])) + scale(2.0, (b[7], d[0], d[1])) + scale(2.0, (d[2], d[3], d[4])),
+        )
+        s = record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, n)
+        l, w = (s[0], s[1], s[2]), (s[3], s[4], s[5])
+        put_rows6(table, S * stride + c, stride, l, w)
+        f, t = momentum(m, h, I, l, w)
+        put_rows6(table, F * stride + c, stride, f, t)
+        put_rows3(table, G * stride + c, stride, add(cross(p, l), rotate_back(K, w)))
+        V = record_rows(topology, work, moving, MOVING, PARENT_BODY, c, n)
+        A = record_rows(topology, work, moving + 8, MOVING, PARENT_BODY, c, n)
+        x = motion_cross((V[0], V[1], V[2]), (V[3], V[4], V[5]), l, w)
+        y = add6(
+            motion_cross((A[0], A[1], A[2]), (A[3], A[4], A[5]), l, w),
+            motion_cross((V[0], V[1], V[2]), (V[3], V[4], V[5]), x[0], x[1]),
+        )
+        r = record_rows(topology, work, forces, FORCE, BODY, c, n)
+        f, t = force_cross(l, w, (r[0], r[1], r[2]), (r[3], r[4], r[5]))
+        by_q = add6(add6(momentum(m, h, I, y[0], y[1]), (cross(x[1], p), rotate(K, x[1]))), (f, t))
+        put_rows3(table, X * stride + c, stride, x[1])
+        put_rows6(table, Y * stride + c, stride, y[0], y[1])
+        put_rows6(table, BY_Q * stride + c, stride, by_q[0], by_q[1])
+        V = record_rows(topology, work, moving, MOVING, BODY, c, n)
+        z = add6(x, motion_cross((V[0], V[1], V[2]), (V[3], V[4], V[5]), l, w))
+        by_v = add6(momentum(m, h, I, z[0], z[1]), (cross(w, p), rotate(K, w)))
+        put_rows6(table, T * stride + c, stride, z[0], z[1])
+        put_rows6(table, BY_V * stride + c, stride, by_v[0], by_v[1])
 
 
 @kernel
-def turn_together(topology, work, own, forces, dq, width):
-    """Takes the force S_k x* f out of the rows of columns that belong to k's own joint."""
+def put_pairs(topology, work, table):
+    """Writes S_j . (S_k x* f) for all columns j before k of one joint."""
+    directions, _, _, _, forces, _ = areas(topology)
+    to = ROWS * load_int(topology, COLUMN_ROW)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         first, end = column_range(topology, i)
-        for c in range(first, end - 1):
-            f, t = load3(work, forces + 6 * i), load3(work, forces + 6 * i + 3)
-            l, w = load3(work, own + SELF * c), load3(work, own + SELF * c + 3)
-            for k in range(c + 1, end):
-                P, Q = force_cross(load3(work, own + SELF * k), load3(work, own + SELF * k + 3), f, t)
-                to = width * c + k
-                store(dq, to, load(dq, to) - (dot(l, P) + dot(w, Q)))
+        for j in range(first, end - 1):
+            at, here = directions + DIRECTION_RECORD * j, forces + FORCE * i
+            l, w, f, t = load3(work, at), load3(work, at + 3), load3(work, here), load3(work, here + 3)
+            for k in range(j + 1, end):
+                at = directions + DIRECTION_RECORD * k
+                P, Q = force_cross(load3(work, at), load3(work, at + 3), f, t)
+                store(table, to, dot(l, P) + dot(w, Q))
+                to += 1
 
 
 @kernel
-def gradients(topology, parameters, q, v, a, dq, dv, M):
-    """Derivatives (nv, nv) of tau by q and v, rows tau; and M without armature."""
-    n = load_int(topology, N_BODIES)
-    composites, stride = load_int(topology, FREE_AT), load_int(topology, COLUMN_ROW)
-    bodies = composites + inertia_tiles(topology)
-    motions = bodies + inertia_tiles(topology)
-    rates = motions + MOTION * (n + 1)
-    changes = rates + RATE * (n + 1)
-    forces = changes + MOTION * (n + 1)
-    own = forces + 6 * (n + 1)
-    rows = own + SELF * stride
-    extra = 2 * inertia_tiles(topology) + (2 * MOTION + RATE + 6) * (n + 1) + (SELF + OTHERS) * stride
-    work = kinematics_workspace(topology, parameters, q, extra)
-    by_q, width = matrix_rows(topology, dq)
-    by_v, _ = matrix_rows(topology, dv)
-    mass, _ = matrix_rows(topology, M)
-    subtree_inertias(topology, parameters, work, composites)
-    root_inertias(topology, parameters, work, bodies)
-    velocities(topology, work, v, motions)
-    subtree_rates(topology, parameters, work, motions, bodies, rates)
-    accelerations(topology, parameters, work, motions, v, a, changes)
-    subtree_forces(topology, parameters, work, motions, bodies, changes, forces)
-    gradient_rows(topology, parameters, work, motions, composites, rates, changes, forces, own, rows)
-    if row_step(work) == 1:
-        pairs_by_paths(topology, work, own, rows, mass, by_q, by_v)
-        turn_together(topology, work, own, forces, by_q, width)
-        condense(topology, by_q, dq)
-        condense(topology, by_v, dv)
-        condense(topology, mass, M)
-    else:
-        below_q, below_v = workspace(q, width * width), workspace(q, width * width)
-        pairs_by_rows(topology, work, own, rows, mass, by_q, by_v, below_q, below_v, width)
-        turn_together(topology, work, own, forces, by_q, width)
-        put_matrix(topology, by_q, below_q, dq)
-        put_matrix(topology, by_v, below_v, dv)
-        put_matrix(topology, mass, mass, M)
-
-
-@kernel
-def inverse_dynamics_gradient(topology, parameters, q, v, a, dq, dv, M):
-    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau."""
-    nv, armature = load_int(topology, N_V), load_int(topology, ARMATURE_AT)
-    gradients(topology, parameters, q, v, a, dq, dv, M)
-    for j in range(nv):
-        at = nv * j + j
-        store(M, at, load(M, at) + load(parameters, armature + j))
+def inverse_table(topology, parameters, q, v, a, table):
+    """The table at (q, v, a)."""
+    work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))
+    velocities(topology, work, v)
+    subtree_loads(topology, parameters, work)
+    accelerations(topology, parameters, work, a)
+    subtree_forces(topology, parameters, work)
+    put_table(topology, work, table)
+    put_pairs(topology, work, table)

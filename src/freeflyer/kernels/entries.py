@@ -15,14 +15,21 @@ from freeflyer.kernels import (
 from freeflyer.kernels.aba import aba
 from freeflyer.kernels.coriolis import coriolis
 from freeflyer.kernels.crba import crba
-from freeflyer.kernels.derivatives import inverse_dynamics_gradient
+from freeflyer.kernels.derivatives import inverse_table, table_sizes
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.factor import shared_forward_dynamics, shared_minv
+from freeflyer.kernels.gradient_rows import inverse_dynamics_gradient, inverse_matrices
 from freeflyer.kernels.gravity import gravity
-from freeflyer.kernels.linear import linear, shared_linear
+from freeflyer.kernels.linear import linear, linear_matrices, linear_sizes, linear_table
 from freeflyer.kernels.minv import minv
 from freeflyer.kernels.rnea import rnea
-from freeflyer.kernels.solved_derivatives import forward_dynamics_gradient, shared_forward_dynamics_gradient
+from freeflyer.kernels.solved_derivatives import (
+    forward_dynamics_gradient,
+    forward_matrices,
+    solved_sizes,
+    solved_table,
+)
+from freeflyer.kernels.staged import StagedEntry
 
 RNEA = Entry(rnea, "qvv")
 ABA = Entry(aba, "qvv", solves=True)
@@ -47,9 +54,10 @@ KINETIC_ENERGY = Entry(centroidal.kinetic_energy, "qv")
 POTENTIAL_ENERGY = Entry(centroidal.potential_energy, "q")
 INTEGRATE = Entry(configuration.integrate, "qv")
 DIFFERENCE = Entry(configuration.difference, "qq")
-RNEA_GRADIENT = Entry(inverse_dynamics_gradient, "qvv", output_axes=(2, 2, 2))
-ABA_GRADIENT = Entry(forward_dynamics_gradient, "qvv", output_axes=(2, 2, 2), solves=True)
-SHARED_ABA_GRADIENT = Entry(shared_forward_dynamics_gradient, "qvv", output_axes=(2, 2, 2), solves=True)
+RNEA_GRADIENT = StagedEntry(inverse_dynamics_gradient, inverse_table, inverse_matrices, table_sizes, "qvv", (2, 2, 2))
+ABA_GRADIENT = StagedEntry(
+    forward_dynamics_gradient, solved_table, forward_matrices, solved_sizes, "qvv", (2, 2, 2), solves=True
+)
 CONSTRAINT_RESIDUAL = Entry(loops.constraint_residual, "q")
 CONSTRAINTS = Entry(loops.constraints, "q", output_axes=(1, 2))
 CONSTRAINT_BIAS = Entry(loops.constraint_bias, "qv")
@@ -61,5 +69,4 @@ FRAME_ACCELERATION_DERIVATIVES = Entry(
 MOMENTUM_RATE = Entry(momentum_derivatives.momentum_rate, "qvv")
 MOMENTUM_DERIVATIVES = Entry(momentum_derivatives.momentum_derivatives, "qv", output_axes=(2,))
 MOMENTUM_RATE_DERIVATIVES = Entry(momentum_derivatives.momentum_rate_derivatives, "qvv", output_axes=(2,))
-LINEAR = Entry(linear, "qvv", output_axes=(2, 2), solves=True)
-SHARED_LINEAR = Entry(shared_linear, "qvv", output_axes=(2, 2), solves=True)
+LINEAR = StagedEntry(linear, linear_table, linear_matrices, linear_sizes, "qvv", (2, 2), solves=True)

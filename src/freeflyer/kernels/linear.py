@@ -7,10 +7,12 @@ them the derivatives of forward dynamics.
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
+from freeflyer.kernels.derivatives import table_size
 from freeflyer.kernels.joints import body_ints
 from freeflyer.kernels.layout import BALL, FIRST_V, KIND, N_BODIES, N_V, SCREW
-from freeflyer.kernels.memory import load, load_int, store, workspace
-from freeflyer.kernels.solved_derivatives import forward_dynamics_gradient, shared_forward_dynamics_gradient
+from freeflyer.kernels.memory import load, load_int, row_step, store, store_row, workspace
+from freeflyer.kernels.records import flat
+from freeflyer.kernels.solved_derivatives import solved_matrices, solved_sizes, solved_table
 
 
 @inlined
@@ -26,49 +28,65 @@ def minus_skew(v, i, A, at, width):
 
 
 @inlined
-def place(topology, v, dq, dv, dtau, A, B):
-    """A and B from the derivatives."""
+def linear_sizes(topology):
+    """As `solved_sizes`, with v behind the table."""
+    size, factor = solved_sizes(topology)
+    return size + load_int(topology, N_V), factor
+
+
+@kernel
+def linear_table(topology, parameters, q, v, tau, table, L):
+    """The tables that forward dynamics' derivatives are made of, and v."""
+    at = table_size(topology)
+    solved_table(topology, parameters, q, v, tau, table, L)
+    for j in range(load_int(topology, N_V)):
+        store(table, at + j, load(v, j))
+
+
+@kernel
+def place(topology, v, at, A, B):
+    """The upper halves of A and B: 0 or -ad(v), 1; 0. v lies from `at` on."""
     nv = load_int(topology, N_V)
     width = 2 * nv
-    for k in range(2 * nv * nv):
-        store(A, k, 0.0)
-    for k in range(nv * nv):
-        store(B, k, 0.0)
+    clear(A, width * nv)
+    clear(B, nv * nv)
     for j in range(nv):
         store(A, width * j + nv + j, 1.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         ints = body_ints(i)
         kind, j = load_int(topology, ints + KIND), load_int(topology, ints + FIRST_V)
-        at = width * j + j
+        to, k = width * j + j, at + j
         if kind == BALL:
-            minus_skew(v, j, A, at, width)
+            minus_skew(v, k, A, to, width)
         elif kind != SCREW:
-            minus_skew(v, j + 3, A, at, width)
-            minus_skew(v, j, A, at + 3, width)
-            minus_skew(v, j + 3, A, at + 3 * width + 3, width)
-    for i in range(nv):
-        at = width * (nv + i)
-        for j in range(nv):
-            store(A, at + j, load(dq, nv * i + j))
-        for j in range(nv):
-            store(A, at + nv + j, load(dv, nv * i + j))
-        for j in range(nv):
-            store(B, nv * (nv + i) + j, load(dtau, nv * i + j))
+            minus_skew(v, k + 3, A, to, width)
+            minus_skew(v, k, A, to + 3, width)
+            minus_skew(v, k + 3, A, to + 3 * width + 3, width)
+
+
+@inlined
+def clear(M, n):
+    """The first n entries become zero."""
+    step = row_step(M)
+    for k in range(0, n - n % step, step):
+        store_row(M, k, 0.0)
+    for k in range(n - n % step, n):
+        store(M, k, 0.0)
+
+
+@kernel
+def linear_matrices(topology, parameters, table, L, A, B):
+    """A (2 nv, 2 nv) and B (2 nv, nv) from the tables."""
+    nv = load_int(topology, N_V)
+    place(topology, table, table_size(topology), A, B)
+    at = 2 * nv * nv
+    solved_matrices(topology, table, L, A, at, A, at + nv, 2 * nv, B, nv * nv)
 
 
 @kernel
 def linear(topology, parameters, q, v, tau, A, B):
-    """A (2 nv, 2 nv) and B (2 nv, nv) about a state; coordinates must not be shared by mimic joints."""
-    nv = load_int(topology, N_V)
-    dq, dv, dtau = workspace(q, nv * nv), workspace(q, nv * nv), workspace(q, nv * nv)
-    forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, dtau)
-    place(topology, v, dq, dv, dtau, A, B)
-
-
-@kernel
-def shared_linear(topology, parameters, q, v, tau, A, B):
-    """The same for robots with mimic joints."""
-    nv = load_int(topology, N_V)
-    dq, dv, dtau = workspace(q, nv * nv), workspace(q, nv * nv), workspace(q, nv * nv)
-    shared_forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, dtau)
-    place(topology, v, dq, dv, dtau, A, B)
+    """A (2 nv, 2 nv) and B (2 nv, nv) about a state."""
+    sizes = linear_sizes(topology)
+    table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
+    linear_table(topology, parameters, q, v, tau, table, L)
+    linear_matrices(topology, parameters, table, L, flat(A), flat(B))

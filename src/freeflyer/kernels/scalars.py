@@ -114,7 +114,13 @@ def less(a: Any, b: Any) -> bool | None:
         return None
 
 
+def transposed(rows: Any) -> tuple[np.ndarray, ...]:
+    return tuple(_row(column) for column in zip(*rows))
+
+
 def select_less(a: Any, b: Any, x: Any, y: Any) -> Any:
+    if isinstance(a, np.ndarray):
+        return _row(select_less(*each) for each in zip(*map(_row, (a, b, x, y))))
     answer = less(a, b)
     if answer is None:
         answer = isinstance(y, float) and math.isnan(y)
@@ -200,7 +206,8 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
         }  # fmt: skip
     return rows | {
         memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
-        transpose.mirrored: mirrored, vectors.load_vector: load_vector, vectors.store_vector: store_vector,
+        transpose.mirrored: mirrored, transpose.transposed: transposed,
+        vectors.load_vector: load_vector, vectors.store_vector: store_vector,
         pack.select_less: select_less, pack.all_below: all_below,
         pack.fma: fma, pack.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2,
     }  # fmt: skip

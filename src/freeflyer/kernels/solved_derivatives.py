@@ -1,128 +1,107 @@
 """Derivatives of forward dynamics: those of inverse dynamics at the acceleration that tau gives, times -M^-1.
 
-From M(q) a + bias(q, v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / dv) dv, and M da = dtau.
+From M(q) a + bias(q, v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / dv) dv, and M da = dtau. The equations are
+solved for both matrices and for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1.
 """
 
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.columns import last_column
-from freeflyer.kernels.derivatives import gradients
-from freeflyer.kernels.factor import shared_minv
-from freeflyer.kernels.layout import COLUMN_INTS, COLUMNS_AT, N_COLUMNS, N_V, PARENT_COLUMN
-from freeflyer.kernels.memory import load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.minv import minv
-from freeflyer.kernels.rnea import rnea
+from freeflyer.kernels.algebra import dot, load3
+from freeflyer.kernels.composite import column_range, coordinate
+from freeflyer.kernels.derivatives import (
+    DIRECTION_RECORD,
+    FORCE,
+    accelerations,
+    areas,
+    more_than_kinematics,
+    put_momenta,
+    put_pairs,
+    put_table,
+    subtree_forces,
+    subtree_loads,
+    table_size,
+    velocities,
+)  # fmt: skip
+from freeflyer.kernels.gradient_rows import put_columns, put_rows, turn_together
+from freeflyer.kernels.kinematics import kinematics_workspace
+from freeflyer.kernels.layout import COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.lower_factor import factored, solve
+from freeflyer.kernels.memory import load, load_int, store, workspace
+from freeflyer.kernels.records import flat
+from freeflyer.kernels.solved_rows import inward, outward
 
 
 @inlined
-def times(A, x, n, y):
-    """y = A x, for symmetric A (n, n)."""
-    step = row_step(A)
-    if n < step:
-        for i in range(n):
-            total = load(A, n * i) * load(x, 0)
-            for k in range(1, n):
-                total = total + load(A, n * i + k) * load(x, k)
-            store(y, i, total)
-        return
-    for i in range(0, n, step):
-        i = min(i, n - step)  # the last rows may overlap those before
-        total = load(x, 0) * load_row(A, i)
-        for k in range(1, n):
-            total = total + load(x, k) * load_row(A, n * k + i)
-        store_row(y, i, total)
-
-
-@inlined
-def minus_eight(A, n, i, x, totals):
-    """totals - (eight entries of A's column that begins at i) x."""
-    return (
-        totals[0] - load(A, i) * x, totals[1] - load(A, i + n) * x, totals[2] - load(A, i + 2 * n) * x,
-        totals[3] - load(A, i + 3 * n) * x, totals[4] - load(A, i + 4 * n) * x, totals[5] - load(A, i + 5 * n) * x,
-        totals[6] - load(A, i + 6 * n) * x, totals[7] - load(A, i + 7 * n) * x,
-    )  # fmt: skip
-
-
-@inlined
-def last_moved(topology, j, step):
-    """The last column that one of `step` columns from j on moves."""
-    last = last_column(topology, j)
-    for c in range(j + 1, j + step):
-        last = max(last, last_column(topology, c))
-    return last
+def solved_sizes(topology):
+    """Entries of the two tables: of columns, and the factor of M."""
+    return table_size(topology), load_int(topology, N_V) * load_int(topology, COLUMN_ROW)
 
 
 @kernel
-def minus_product(topology, A, B, n, C):
-    """C = -A B (n x n each). Entry (k, j) of B is zero unless one of the columns k and j moves the other: so for robots
-    without mimic joints only those k are visited; otherwise all."""
-    step, columns = row_step(A), load_int(topology, COLUMNS_AT)
-    tree = load_int(topology, N_COLUMNS) == n
-    if n < 8:
-        for i in range(n):
-            for j in range(n):
-                total = load(A, n * i) * load(B, j)
-                for k in range(1, n):
-                    total = total + load(A, n * i + k) * load(B, n * k + j)
-                store(C, n * i + j, -1.0 * total)
-        return
-    for i in range(0, n, 8):
-        i = min(i, n - 8)
-        for j in range(0, n, step):
-            j = min(j, n - step)
-            zero = 0.0 * load_row(B, n * j + j)
-            totals = (zero, zero, zero, zero, zero, zero, zero, zero)
-            first, last, c = 0, n - 1, -1
-            if tree:
-                first, last = j, last_moved(topology, j, step)
-                c = load_int(topology, columns + COLUMN_INTS * j + PARENT_COLUMN)
-            for k in range(first, last + 1):
-                totals = minus_eight(A, n, n * i + k, load_row(B, n * k + j), totals)
-            while c >= 0:
-                totals = minus_eight(A, n, n * i + c, load_row(B, n * c + j), totals)
-                c = load_int(topology, columns + COLUMN_INTS * c + PARENT_COLUMN)
-            put_block_rows(C, n * i + j, n, totals)
+def less_forces(topology, work, tau):
+    """tau (nv,) less what the accelerations in work need."""
+    directions, _, _, _, forces, _ = areas(topology)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        f, t = load3(work, forces + FORCE * i), load3(work, forces + FORCE * i + 3)
+        first, end = column_range(topology, i)
+        for c in range(first, end):
+            at, j = directions + DIRECTION_RECORD * c, coordinate(topology, c)
+            store(tau, j, load(tau, j) - (dot(load3(work, at), f) + dot(load3(work, at + 3), t)))
 
 
-@inlined
-def put_block_rows(C, at, n, rows):
-    store_row(C, at, rows[0])
-    store_row(C, at + n, rows[1])
-    store_row(C, at + 2 * n, rows[2])
-    store_row(C, at + 3 * n, rows[3])
-    store_row(C, at + 4 * n, rows[4])
-    store_row(C, at + 5 * n, rows[5])
-    store_row(C, at + 6 * n, rows[6])
-    store_row(C, at + 7 * n, rows[7])
-
-
-@inlined
-def solved(topology, parameters, q, v, tau, dq, dv, Minv):
-    """dq and dv from Minv."""
+@kernel
+def solved_table(topology, parameters, q, v, tau, table, L):
+    """The table of columns at (q, v, a), and the factor of M."""
     nv = load_int(topology, N_V)
-    a, force = workspace(q, nv), workspace(q, nv)
-    by_q, by_v, M = workspace(q, nv * nv), workspace(q, nv * nv), workspace(q, nv * nv)
+    work, a, x = (
+        kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)),
+        workspace(q, nv),
+        workspace(q, nv),
+    )
     for j in range(nv):
         store(a, j, 0.0)
-    rnea(topology, parameters, q, v, a, force)
-    for j in range(nv):
-        store(force, j, load(tau, j) - load(force, j))
-    times(Minv, force, nv, a)
-    gradients(topology, parameters, q, v, a, by_q, by_v, M)
-    minus_product(topology, Minv, by_q, nv, dq)
-    minus_product(topology, Minv, by_v, nv, dv)
+        store(x, j, load(tau, j))
+    velocities(topology, work, v)
+    subtree_loads(topology, parameters, work)
+    accelerations(topology, parameters, work, a)
+    subtree_forces(topology, parameters, work)
+    less_forces(topology, work, x)
+    put_momenta(topology, work, table)
+    factored(topology, parameters, table, L)
+    solve(topology, L, x)
+    accelerations(topology, parameters, work, x)
+    subtree_forces(topology, parameters, work)
+    put_table(topology, work, table)
+    put_pairs(topology, work, table)
+
+
+@inlined
+def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at):
+    """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`."""
+    nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    by_q, by_v, E = workspace(table, n * stride), workspace(table, n * stride), workspace(table, nv * stride)
+    put_rows(topology, table, by_q, by_v, by_q, stride, False)
+    turn_together(topology, table, by_q, stride)
+    if n != nv:
+        Q, V = workspace(table, nv * stride), workspace(table, nv * stride)
+        put_columns(topology, by_q, stride, Q, stride)
+        put_columns(topology, by_v, stride, V, stride)
+        by_q, by_v = Q, V
+    inward(topology, L, by_q, by_v, E)
+    outward(topology, L, by_q, by_v, E, dq, q_at, dv, v_at, width, dtau, tau_at)
 
 
 @kernel
-def forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, Minv):
-    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a; coordinates must not be shared by mimic joints."""
-    minv(topology, parameters, q, Minv)
-    solved(topology, parameters, q, v, tau, dq, dv, Minv)
+def forward_matrices(topology, parameters, table, L, dq, dv, dtau):
+    """Derivatives (nv, nv) of forward dynamics from the tables."""
+    solved_matrices(topology, table, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
 
 
 @kernel
-def shared_forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, Minv):
-    """The same for robots with mimic joints."""
-    shared_minv(topology, parameters, q, Minv)
-    solved(topology, parameters, q, v, tau, dq, dv, Minv)
+def forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, dtau):
+    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a."""
+    sizes = solved_sizes(topology)
+    table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
+    solved_table(topology, parameters, q, v, tau, table, L)
+    forward_matrices(topology, parameters, table, L, flat(dq), flat(dv), flat(dtau))
