@@ -14,7 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed.constraints import constraint_jacobian
+from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
+from freeflyer.dynamics.closed.projection import projection_at
+from freeflyer.dynamics.closed.running import velocity_map
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.loops.sweeping import sweep
@@ -83,6 +86,10 @@ def manipulability(
 @public
 def motion_map(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
     """G (n, nv, nu): what all coordinates do when the independent ones (nu,) move, at closed q (n, nq); papers/000 (8)."""
+    try:
+        return velocity_map(projection_at(model, split), q)
+    except LinkageError:  # redundant rows open by more than compiled code takes for closed: beyond stops, say
+        pass
     J = constraint_jacobian(model, q)
     G = np.zeros((len(q), model.nv, len(split.independent)))
     G[:, split.independent, np.arange(len(split.independent))] = 1.0

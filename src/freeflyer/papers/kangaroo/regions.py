@@ -75,7 +75,8 @@ def tables(result: Regions) -> list[Table]:
     spots = [(p.mechanism, p.motion, p.paper, _where(p.found), _side(p.found), p.found.runaway) for p in result.places]
     heads = ("", "motion", "paper", "ours", "of the strokes", "joint that runs away")
     note = (
-        "Legs at the reference length. A hip driven differentially is kept away by the stop of roll, as in the paper."
+        "Legs at the reference length; the robot's dimensions say where, the paper rounds (knee: +-0.095 from the middle of the "
+        "stroke). A hip driven differentially is kept away by the stop of roll, as in the paper."
     )
     two = Table("singularities: motor positions (m)", heads, spots, (2, 3), note)
     return [one, two]

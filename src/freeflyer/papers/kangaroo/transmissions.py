@@ -139,8 +139,9 @@ def _retraction(r: Retraction, kept: str) -> Any:
     from freeflyer.analysis.figures import GREY, SERIES, new_figure
 
     figure, (left, right) = new_figure(8.0, 3.2, 2)
-    for (name, x), word, colour, style in zip(r.joints.items(), SHOWN, SERIES, ("-", "-", "--")):  # thigh and ankle may coincide
-        left.plot(r.length * 1e3, np.degrees(x), style, color=colour, label=f"{word} ({name})")
+    looks = (("-", 3.0), ("-", 1.5), ("--", 1.5))  # thigh and ankle may coincide
+    for (name, x), word, colour, (style, width) in zip(r.joints.items(), SHOWN, SERIES, looks):
+        left.plot(r.length * 1e3, np.degrees(x), style, color=colour, lw=width, label=f"{word} ({name})")
     for (name, x), colour, style in zip(r.motors.items(), SERIES[3:], ("-", "--")):
         right.plot(r.length * 1e3, x * 1e3, style, color=colour, lw=1.8, label=name)
     for end in STROKE:

@@ -1,0 +1,64 @@
+"""papers/000 (7), (8), (11)-(18) for batches: what one state gives, row by row, with leading axes that broadcast."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kangaroo_leg import leg
+
+from freeflyer.errors import InputError
+from freeflyer.loops import (
+    constrained_forward_dynamics,
+    constraint_jacobian,
+    constraint_multipliers,
+    independent_forces,
+    linkage,
+    mapping_jacobian,
+    passive_accelerations,
+    passive_velocities,
+    sweep,
+    whole_motion,
+)
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def states():
+    model = leg()
+    q = sweep(model, {"left_length_motor": [0.02, 0.06, 0.1], "left_yaw_motor": [0.0, 0.01]}).q
+    u, u_dot = 0.1 * RNG.standard_normal((2, 3, 2, 6))
+    v, a = whole_motion(model, q, u, u_dot)
+    return model, q, u, u_dot, v, a, RNG.standard_normal((2, model.nv))
+
+
+def same(many, one) -> None:
+    """Row [2, 1] of a (3, 2) batch."""
+    assert many.shape[:2] == (3, 2)
+    np.testing.assert_allclose(many[2, 1], one, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(one).max()))
+
+
+def test_motion_of_passive_joints(states):
+    model, q, u, u_dot, *_ = states
+    same(mapping_jacobian(model, q), mapping_jacobian(model, q[2, 1]))
+    same(passive_velocities(model, q, u), passive_velocities(model, q[2, 1], u[2, 1]))
+    same(passive_accelerations(model, q, u, u_dot), passive_accelerations(model, q[2, 1], u[2, 1], u_dot[2, 1]))
+
+
+def test_multipliers_and_forces(states):
+    """tau has one leading axis less than q: it is shared by the rows of the batch."""
+    model, q, _, _, v, a, tau = states
+    same(constraint_multipliers(model, q, v, a=a), constraint_multipliers(model, q[2, 1], v[2, 1], a=a[2, 1]))
+    same(constraint_multipliers(model, q, v, tau=tau), constraint_multipliers(model, q[2, 1], v[2, 1], tau=tau[1]))
+    same(independent_forces(model, q, tau), independent_forces(model, q[2, 1], tau[1]))
+    found = constrained_forward_dynamics(model, q, v, tau)
+    same(found, constrained_forward_dynamics(model, q[2, 1], v[2, 1], tau[1]))
+    J = constraint_jacobian(model, q)[..., linkage(model).rows, :]
+    again = constrained_forward_dynamics(model, q, v, 0.0 * tau)
+    assert np.abs(np.einsum("...ij,...j->...i", J, found - again)).max() < 1e-7 * np.abs(found - again).max()
+
+
+def test_batches_that_do_not_fit(states):
+    model, q, _, _, v, _, tau = states
+    with pytest.raises(InputError, match="batch"):
+        constraint_multipliers(model, q, v, tau=np.stack([tau[0]] * 5))
