@@ -32,7 +32,10 @@ class Gap:
 
 @public
 def loop_gaps(model: Any, q: np.ndarray) -> tuple[Gap, ...]:
-    """The gap of every loop of the model at q (nq,)."""
+    """The gap of every loop of the model at q (nq,).
+
+    m and rad. Errors: as freeflyer.frame_pose.
+    """
     return tuple(
         _gap(loop, ff.frame_pose(model, q, loop.frame_a), ff.frame_pose(model, q, loop.frame_b)) for loop in model.loops
     )

@@ -23,6 +23,7 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
     x^T state_cost x = eta^T w^2 M eta + dv^T M dv: the energy of springs of frequency w, and twice the kinetic energy; an
     input costs what its push alone would give, (G^T M^-1 G)_kk / w^2. A mass pushed by one input is then led back at w,
     at a damping ratio of sqrt(3) / 2, whether it weighs a gram or a ton.
+    q (nq,). Errors: InputError for a bandwidth that is no positive number.
     """
     w = checked_bandwidth(bandwidth)
     M, G, n = ff.mass_matrix(model, q), inputs.matrix(model, q), model.nv

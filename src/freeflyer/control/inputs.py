@@ -76,7 +76,10 @@ class Inputs:
 
 @public
 def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
-    """A motor on every coordinate of these joints; of `model.actuated` if none are named. Units N, N m."""
+    """A motor on every coordinate of these joints; of `model.actuated` if none are named. Units N, N m.
+
+    Errors: InputError for mimic joints and names given twice; UnknownNameError.
+    """
     if isinstance(joints, str):
         raise InputError(f"joints must list names, as in ({joints!r},), got the string {joints!r}", joints=joints)
     try:
@@ -100,7 +103,10 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
 
 @public
 def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
-    """An input for each frame: {"nozzle": [0, 0, 1, 0, 0, 0]} is the wrench [force; torque] per unit, in the frame's axes."""
+    """An input for each frame: {"nozzle": [0, 0, 1, 0, 0, 0]} is the wrench [force; torque] per unit, in the frame's axes.
+
+    Errors: InputError for wrenches that are not six finite numbers, or all zero; UnknownNameError.
+    """
     if not isinstance(thrusters, Mapping):
         example = '{"nozzle": [0, 0, 1, 0, 0, 0]}'
         raise InputError(f"thrusters must map frames to wrenches per unit, as in {example}, got {thrusters!r}")
@@ -117,7 +123,10 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
 
 @public
 def wrench_inputs(model: Model, frame: str) -> Inputs:
-    """Six inputs: force (N) and torque (N m) on a frame, along its axes: what clustered thrusters or reaction wheels give."""
+    """Six inputs: force (N) and torque (N m) on a frame, along its axes: what clustered thrusters or reaction wheels give.
+
+    Errors: UnknownNameError.
+    """
     model.frame(frame)
     names = tuple(f"{frame} {what} {axis}" for what in ("force", "torque") for axis in AXES)
     return Inputs(names, np.zeros((model.nv, 6)), {frame: np.eye(6)})
@@ -129,6 +138,7 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
 
     Each pushes along its site's z; odd ones spin counter-clockwise, so that the air turns the body clockwise with `drag`
     N m per N, even ones the other way. Thrust may have either sign: limits are the controller's matter.
+    Errors: InputError for a robot without such sites, and for a drag that is no finite number.
     """
     if isinstance(drag, bool) or not isinstance(drag, int | float) or not np.isfinite(drag):
         raise InputError(f"drag must be a finite number of N m per N, got {drag!r}", drag=drag)

@@ -23,7 +23,11 @@ def massless(model: Model) -> InputError:
 
 @public
 def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
-    """c (..., 3), m, of the moving links (links fixed to the world do not count)."""
+    """c (..., 3), m, of the moving links (links fixed to the world do not count).
+
+    In world axes, at q (..., nq). Errors: InputError for wrong shapes, NaN, infinities, quaternions of other than unit
+    length, and for a robot whose moving links have no mass.
+    """
     if not model.mass > 0.0:
         raise massless(model)
     c = E.COM.single(model.handle, q, 3)
@@ -34,7 +38,10 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
 
 @public
 def center_of_mass_jacobian(model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
-    """J (..., 3, nv) with J v the velocity of the centre of mass, world axes."""
+    """J (..., 3, nv) with J v the velocity of the centre of mass, world axes.
+
+    At q (..., nq); m/s per unit of v. Errors: as center_of_mass.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.center_of_mass_jacobian(model, q)
     return centroidal_momentum_matrix(model, q)[..., :3, :] / model.mass
@@ -44,7 +51,10 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike, *, coordinates: Coordina
 def centroidal_momentum_matrix(
     model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
 ) -> np.ndarray:
-    """A_G (..., 6, nv) with A_G v the centroidal momentum."""
+    """A_G (..., 6, nv) with A_G v the centroidal momentum.
+
+    At q (..., nq); kg m/s and kg m^2/s per unit of v. `out` (..., 6, nv) receives the result. Errors: as center_of_mass.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.centroidal_momentum_matrix(model, q, out)
     if not model.mass > 0.0:
@@ -58,7 +68,10 @@ def centroidal_momentum_matrix(
 
 @public
 def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
-    """h (..., 6), kg m/s and kg m^2/s."""
+    """h (..., 6), kg m/s and kg m^2/s: [linear; angular about the centre of mass], world axes.
+
+    q (..., nq), v (..., nv). Errors: as center_of_mass.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.centroidal_momentum(model, q, v)
     if not model.mass > 0.0:
@@ -71,7 +84,10 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates
 
 @public
 def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
-    """Adot_G v (..., 6): the rate of the centroidal momentum while no joint accelerates, N and N m; without gravity."""
+    """Adot_G v (..., 6): the rate of the centroidal momentum while no joint accelerates, N and N m; without gravity.
+
+    q (..., nq), v (..., nv). Errors: as center_of_mass.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.centroidal_bias(model, q, v)
     if not model.mass > 0.0:

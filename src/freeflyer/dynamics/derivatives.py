@@ -79,6 +79,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 
     `out`, an earlier result of the same shape, is overwritten and returned: large batches save the price of fresh memory.
     Arguments, batches and errors: as inverse_dynamics. Singh, Russell, Wensing (2022); papers/002, tables 5 to 8, by another way.
+    Results (..., nv, nv): N, N m per m, rad and their rates.
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.inverse_dynamics_derivatives(model, q, v, a, external, gravity, out)
@@ -106,6 +107,7 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
 
     `out`: as inverse_dynamics_derivatives.
     Arguments, batches and errors: as forward_dynamics, a singular mass matrix included.
+    Results (..., nv, nv): m/s^2, rad/s^2 per m, rad, their rates, N, N m.
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.forward_dynamics_derivatives(model, q, v, tau, external, gravity, out)

@@ -94,7 +94,10 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
 @public
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
                 out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """tau (..., nv) at zero acceleration: Coriolis, centrifugal and gravity forces."""
+    """tau (..., nv) at zero acceleration: Coriolis, centrifugal and gravity forces.
+
+    q (..., nq), v (..., nv); N, N m. RBDA (2008), table 5.1, at a = 0. Errors: as inverse_dynamics.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.bias_forces(model, q, v, gravity, out)
     if gravity is None and out is None:
@@ -114,7 +117,10 @@ def gravity_forces(
     coordinates: Coordinates = "tree",
     out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """tau (..., nv) that holds the robot at rest: the gradient of the potential energy."""
+    """tau (..., nv) that holds the robot at rest: the gradient of the potential energy.
+
+    q (..., nq); N, N m. `gravity` (3,), m/s^2, replaces the model's. Errors: as inverse_dynamics.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.gravity_forces(model, q, gravity, out)
     if gravity is None and out is None:
@@ -129,7 +135,10 @@ def gravity_forces(
 def mass_matrix(
     model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
 ) -> np.ndarray:
-    """M (..., nv, nv), symmetric, armature included. RBDA (2008), table 6.2."""
+    """M (..., nv, nv), symmetric, armature included, at q (..., nq). RBDA (2008), table 6.2.
+
+    Units kg, kg m, kg m^2, so that M a is in N and N m. `out` (..., nv, nv) receives the result. Errors: as inverse_dynamics.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.mass_matrix(model, q, out)
     if out is None:
@@ -143,7 +152,10 @@ def mass_matrix(
 def inverse_mass_matrix(
     model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
 ) -> np.ndarray:
-    """M^-1 (..., nv, nv), symmetric, by the factorisation that keeps the tree's sparsity, RBDA (2008), section 6.5."""
+    """M^-1 (..., nv, nv), symmetric, by the factorisation that keeps the tree's sparsity, RBDA (2008), section 6.5.
+
+    q (..., nq). Errors: as forward_dynamics: a singular M is refused, with the joint that moves no inertia.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.inverse_mass_matrix(model, q, out)
     entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
@@ -161,6 +173,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
 
     "passive": Mdot = C + C^T, so that Mdot - 2 C is skew; that of the robot seen as particles, sum m J^T Jdot.
     "hamel": the matrix of the Hamel equations on SE(3) x R^n, papers/004 (3.39), which is not passive.
+    q (..., nq), v (..., nv); C v in N and N m. Errors: as inverse_dynamics; InputError for other forms.
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.coriolis_matrix(model, q, v, form, out)
@@ -177,7 +190,10 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
 
 @public
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> Any:
-    """T (...), J: 1/2 v^T M v, armature included."""
+    """T (...), J: 1/2 v^T M v, armature included.
+
+    q (..., nq), v (..., nv). Errors: as inverse_dynamics.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.kinetic_energy(model, q, v)
     T = E.KINETIC_ENERGY.single(model.handle, q, v, 1)
@@ -188,7 +204,10 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coo
 
 @public
 def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None) -> Any:
-    """U (...), J: -mass gravity . centre of mass; zero when that is at the world's origin."""
+    """U (...), J: -mass gravity . centre of mass; zero when that is at the world's origin.
+
+    q (..., nq); `gravity` (3,), m/s^2, replaces the model's. Errors: as inverse_dynamics.
+    """
     if gravity is None:
         U = E.POTENTIAL_ENERGY.single(model.handle, q, 1)
         if U is not None:

@@ -29,7 +29,10 @@ _threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity
 
 
 def set_threads(n: int) -> None:
-    """Sets how many threads a batch is spread over (at least 1). Results do not depend on it."""
+    """Sets how many threads a batch is spread over (at least 1). Results do not depend on it.
+
+    Errors: InputError for anything but a whole number from 1 to 1024.
+    """
     global _threads
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= 1024:
         raise InputError(f"threads must be an integer from 1 to 1024, got {n!r}", threads=n)

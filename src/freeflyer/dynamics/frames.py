@@ -32,7 +32,10 @@ def expression(name: str) -> int:
 
 @public
 def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
-    """X_WF (..., 4, 4), the pose of a frame in the world."""
+    """X_WF (..., 4, 4), the pose of a frame (link or site) in the world at q (..., nq): rotation, and position in m.
+
+    Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length; UnknownNameError.
+    """
     index = model.frame(frame)
     X = E.FRAME_POSE.single(model.handle, q, index, (4, 4))
     if X is not None:
@@ -50,7 +53,10 @@ def frame_jacobian(
     coordinates: Coordinates = "tree",
     out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """J (..., 6, nv) with J v the frame's twist."""
+    """J (..., 6, nv) with J v the frame's twist [linear; angular], m/s and rad/s, at q (..., nq).
+
+    expressed: "body", "mixed" or "world" (see this module). `out` (..., 6, nv) receives the result. Errors: as frame_pose.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_jacobian(model, q, frame, expressed, out)
     if out is None:
@@ -74,7 +80,10 @@ def frame_velocity(
     *,
     coordinates: Coordinates = "tree",
 ) -> np.ndarray:
-    """V (..., 6), the frame's twist."""
+    """V (..., 6), the frame's twist [linear; angular], m/s and rad/s, at q (..., nq), v (..., nv).
+
+    expressed: "body", "mixed" or "world" (see this module). Errors: as frame_pose.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_velocity(model, q, v, frame, expressed)
     options = (model.frame(frame), expression(expressed))
@@ -97,6 +106,7 @@ def frame_bias_acceleration(
     """Jdot v (..., 6): the rate of the frame's twist while no joint accelerates; gravity plays no part.
 
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
+    q (..., nq), v (..., nv); m/s^2 and rad/s^2. Errors: as frame_pose.
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_bias_acceleration(model, q, v, frame, expressed)

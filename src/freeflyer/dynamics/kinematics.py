@@ -144,7 +144,10 @@ def _express(kind: int, R: np.ndarray, p: np.ndarray, l: np.ndarray, w: np.ndarr
 
 @public
 def kinematics(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Kinematics:
-    """Poses, velocities and motion columns of all bodies in one pass; v (..., nv) is zero where not given."""
+    """Poses, velocities and motion columns of all bodies in one pass; v (..., nv) is zero where not given.
+
+    q (..., nq), v in m/s and rad/s. Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length.
+    """
     v = model._zero if v is None else v
     shapes = (model.body_rows, model.body_rows, model.column_rows)
     poses, motions, directions = map(np.empty, shapes)

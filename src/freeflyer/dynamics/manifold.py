@@ -14,7 +14,11 @@ from freeflyer.model.public import public
 
 @public
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
-    """q (+) dv (..., nq): where the constant velocity dv leads from q in one second. Quaternions come out at unit length."""
+    """q (+) dv (..., nq): where the constant velocity dv leads from q in one second. Quaternions come out at unit length.
+
+    q (..., nq), dv (..., nv) in m and rad: for a free joint a body twist. Errors: InputError for wrong shapes, NaN, infinities
+    and quaternions of other than unit length.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.integrate(model, q, dv)
     out = E.INTEGRATE.single(model.handle, q, dv, model.nq)
@@ -25,7 +29,10 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, coordinates: Coordin
 
 @public
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
-    """dv (..., nv) with q0 (+) dv = q1, by the shortest turns (angle at most pi)."""
+    """dv (..., nv) with q0 (+) dv = q1, by the shortest turns (angle at most pi).
+
+    q0, q1 (..., nq); dv in m and rad, for a free joint a body twist. Errors: as integrate.
+    """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.difference(model, q0, q1)
     out = E.DIFFERENCE.single(model.handle, q0, q1, model.nv)

@@ -87,7 +87,10 @@ def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: Arr
 
 @public
 def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CentroidalMomentumDerivatives:
-    """How the centroidal momentum changes with q and v. Errors: as centroidal_momentum_rate."""
+    """dq, dv (..., 6, nv): how the centroidal momentum (kg m/s, kg m^2/s) changes with q (..., nq) and v (..., nv).
+
+    Errors: as centroidal_momentum_rate.
+    """
     D = _momentum(model, q, v)
     return CentroidalMomentumDerivatives(D[..., :6, :], D[..., 6:, :])
 
@@ -96,14 +99,20 @@ def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) ->
 def centroidal_momentum_rate_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
 ) -> CentroidalMomentumRateDerivatives:
-    """How the rate of the centroidal momentum changes with q, v and a. Errors: as centroidal_momentum_rate."""
+    """dq, dv, da (..., 6, nv): how the rate of the centroidal momentum (N, N m) changes with q (..., nq), v and a (..., nv).
+
+    Errors: as centroidal_momentum_rate.
+    """
     D = _rate(model, q, v, a)
     return CentroidalMomentumRateDerivatives(D[..., :6, :], D[..., 6:12, :], D[..., 12:, :])
 
 
 @public
 def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CenterOfMassVelocityDerivatives:
-    """How the velocity of the centre of mass changes with q and v. Errors: as centroidal_momentum_rate."""
+    """dq, dv (..., 3, nv): how the centre of mass's velocity (m/s, world axes) changes with q (..., nq) and v (..., nv).
+
+    Errors: as centroidal_momentum_rate.
+    """
     D = _momentum(model, q, v) / model.mass
     return CenterOfMassVelocityDerivatives(D[..., :3, :], D[..., 6:9, :])
 
@@ -112,7 +121,10 @@ def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike
 def center_of_mass_acceleration_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
 ) -> CenterOfMassAccelerationDerivatives:
-    """How the acceleration of the centre of mass changes with q, v and a. Errors: as centroidal_momentum_rate."""
+    """dq, dv, da (..., 3, nv): how the centre of mass's acceleration (m/s^2, world axes) changes with q, v and a.
+
+    Errors: as centroidal_momentum_rate.
+    """
     D = _rate(model, q, v, a) / model.mass
     return CenterOfMassAccelerationDerivatives(D[..., :3, :], D[..., 6:9, :], D[..., 12:15, :])
 

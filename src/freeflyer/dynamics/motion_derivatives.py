@@ -62,7 +62,10 @@ def frame_acceleration(
 def frame_velocity_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> FrameVelocityDerivatives:
-    """How the frame's twist changes with q and v. Errors: as frame_acceleration."""
+    """dq, dv (..., 6, nv): how the frame's twist (m/s, rad/s) changes with q (..., nq) and v (..., nv).
+
+    Errors: as frame_acceleration.
+    """
     options, shape = (model.frame(frame), expression(expressed)), (12, model.nv)
     D = E.FRAME_VELOCITY_DERIVATIVES.single(model.handle, q, v, *options, shape)
     if D is None:
@@ -74,7 +77,10 @@ def frame_velocity_derivatives(
 def frame_acceleration_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> FrameAccelerationDerivatives:
-    """How the frame's acceleration changes with q, v and a. Errors: as frame_acceleration."""
+    """dq, dv, da (..., 6, nv): how the frame's acceleration (m/s^2, rad/s^2) changes with q, v and a.
+
+    Errors: as frame_acceleration.
+    """
     options, shape = (model.frame(frame), expression(expressed)), (18, model.nv)
     D = E.FRAME_ACCELERATION_DERIVATIVES.single(model.handle, q, v, a, *options, shape)
     if D is None:

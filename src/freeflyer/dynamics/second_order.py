@@ -71,6 +71,7 @@ def inverse_dynamics_hessian_product(
 
     `weights` (..., nv) are held fixed; all else as inverse_dynamics_second_derivatives. See the module for the order of
     derivatives by q: the entry of `.dq` for a step y is D_x (D_y (weights . tau)).
+    Errors: as inverse_dynamics_second_derivatives, for the weights, too.
     """
     model = under(model, gravity)
     w = row(model, "weights", weights, "v")

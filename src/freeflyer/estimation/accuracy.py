@@ -123,6 +123,7 @@ def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinu
     """Sinusoids of the motors through a share of their strokes, of 0.3 to 1 Hz, at phases drawn by `seed`; other joints rest.
 
     A linkage that does not follow its motors to such corners gets half the share, up to three times.
+    m, rad, Hz. Errors: InputError for shares outside of (0, 1] and linkages that do not follow.
     """
     s = given(robot)
     if not 0.0 < share <= 1.0:
@@ -147,7 +148,11 @@ def track(
     robot: Model | Sensors, encoder: Encoder | None = None, *, duration: float = 4.0, rate: float = 1000.0, alpha: float = ALPHA,
     beta: float = BETA, path: Sinusoids | None = None, seed: int = 0,
 ) -> Tracking:  # fmt: skip
-    """Run the estimator at `rate` (Hz) along sinusoids, as encoders of this kind show them (ideal ones if None)."""
+    """Run the estimator at `rate` (Hz) along sinusoids, as encoders of this kind show them (ideal ones if None).
+
+    duration (s); alpha, beta (1/s) as in `step`. Errors: as `step`; InputError for rates
+    that are not positive and durations too short.
+    """
     s, encoder = given(robot), encoder or Encoder()
     if not rate > 0.0:
         raise InputError(f"rate must be a positive number of samples a second (Hz), got {rate!r}", rate=rate)

@@ -13,7 +13,10 @@ from freeflyer.model.public import public
 
 @public
 def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndarray:
-    """(f, 6): each foot's wrench in world axes, its torque about the world's origin."""
+    """(f, 6): each foot's wrench in world axes, its torque about the world's origin.
+
+    N and N m. Errors: InputError for what is no contact model and no estimate.
+    """
     R, p = contacts.poses[:, :3, :3], contacts.poses[:, :3, 3]
     force = np.einsum("fij,fj->fi", R, estimate.wrenches[:, :3])
     torque = np.einsum("fij,fj->fi", R, estimate.wrenches[:, 3:]) + np.cross(p, force)
@@ -22,14 +25,20 @@ def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndar
 
 @public
 def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
-    """(f, 3): each foot's centre of pressure on the level ground at this height, m; NaN where a foot does not press."""
+    """(f, 3): each foot's centre of pressure on the level ground at this height, m; NaN where a foot does not press.
+
+    Errors: as world_wrenches; InputError for a height that is no finite number.
+    """
     ground = float(finite_array("height", height))
     return np.array([_center(w, ground) for w in world_wrenches(contacts, estimate)])
 
 
 @public
 def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
-    """(3,): where the sum of all contact wrenches has no horizontal moment, on the level ground at this height."""
+    """(3,): where the sum of all contact wrenches has no horizontal moment, on the level ground at this height.
+
+    In m; NaN where nothing presses. Errors: as pressure_centers.
+    """
     return _center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))
 
 
@@ -42,7 +51,10 @@ def _center(w: np.ndarray, height: float) -> np.ndarray:
 
 @public
 def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) -> np.ndarray:
-    """Axial force (N) of a ball screw from its motor's torque (N m) and its lead (m a turn). papers/000 (47)."""
+    """Axial force (N) of a ball screw from its motor's torque (N m) and its lead (m a turn). papers/000 (47).
+
+    Errors: InputError for what is not finite, leads that are not positive, efficiencies outside of (0, 1].
+    """
     turning, rise = finite_array("torque", torque), finite_array("lead", lead)
     if not 0.0 < efficiency <= 1.0 or not (rise > 0.0).all():
         raise InputError(f"efficiency must lie in (0, 1] and lead above 0 m, got {efficiency!r} and {lead!r}")
@@ -51,7 +63,10 @@ def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) ->
 
 @public
 def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
-    """x (n, ...) sampled at `rate` (Hz), through a second-order Butterworth filter, at rest at its first sample."""
+    """x (n, ...) sampled at `rate` (Hz), through a second-order Butterworth filter, at rest at its first sample.
+
+    Rate and cutoff in Hz. Errors: InputError for what is not finite, and for a cutoff that is not below half the rate.
+    """
     from scipy.signal import butter, sosfilt, sosfilt_zi
 
     y = finite_array("x", x)

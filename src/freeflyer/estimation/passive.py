@@ -46,7 +46,10 @@ class PassiveState:
 
 @public
 def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
-    """At rest at the configuration q (..., nq), loops closed first by the joints without encoder; without q, that of the file."""
+    """At rest at the configuration q (..., nq), loops closed first by the joints without encoder; without q, that of the file.
+
+    Quaternions at unit length. Errors: InputError for no such configuration; AssemblyError where it does not close.
+    """
     s = given(robot)
     x = s.linkage.q if q is None else row(s.model, "q", q, "q")
     closed = assemble(s.model, x, hold=s.names, limits=False)
@@ -92,7 +95,10 @@ def step(
 
 @public
 def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
-    """Norm of the residual of the independent constraint rows (...), m and rad: what (38) closes; Fig 19, bottom."""
+    """Norm of the residual of the independent constraint rows (...), m and rad: what (38) closes; Fig 19, bottom.
+
+    q (..., nq). Errors: as constraint_residual.
+    """
     s = given(robot)
     return np.linalg.norm(constraint_residual(s.model, q)[..., s.linkage.rows], axis=-1)[()]
 

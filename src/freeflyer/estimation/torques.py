@@ -21,6 +21,8 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
 
     Passive joints carry none; their entries of a follow through the loops, whatever is given. At motors these are the
     actuators' forces, at the base what contacts must give.
+    N and N m. Errors: InputError for more than one state, NaN, quaternions of other than unit length; LinkageError for
+    singular postures.
     """
     s = given(robot)
     x, u = _given(s.model, "q", q, "q"), _given(s.model, "v", v, "v")

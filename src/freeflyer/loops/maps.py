@@ -85,7 +85,10 @@ def manipulability(
 
 @public
 def motion_map(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
-    """G (n, nv, nu): what all coordinates do when the independent ones (nu,) move, at closed q (n, nq); papers/000 (8)."""
+    """G (n, nv, nu): what all coordinates do when the independent ones (nu,) move, at closed q (n, nq); papers/000 (8).
+
+    `split` as of `linkage`. Errors: InputError for wrong shapes.
+    """
     try:
         return velocity_map(projection_at(model, split), q)
     except LinkageError:  # redundant rows open by more than compiled code takes for closed: beyond stops, say
@@ -101,7 +104,10 @@ def motion_map(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
 
 @public
 def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarray:
-    """(n,) whether every one-coordinate joint of q (n, nq) is within its position limits, up to `slack` rad or m."""
+    """(n,) whether every one-coordinate joint of q (n, nq) is within its position limits, up to `slack` rad or m.
+
+    Errors: InputError for wrong shapes and what is not finite.
+    """
     q = finite_row(model, "q", q, "q")
     if not (isinstance(slack, int | float) and 0.0 <= slack < np.inf):
         raise InputError(f"slack must be a finite number of 0 or more (rad or m), got {slack!r}", slack=slack)

@@ -16,13 +16,16 @@ ANGLE, STROKE = np.pi, 1.0  # where a joint has no limits
 
 @public
 def neutral(model: Model) -> np.ndarray:
-    """q (nq,) with every coordinate zero and every quaternion the identity."""
+    """q (nq,) with every coordinate zero (m, rad) and every quaternion the identity. Errors: InputError for what is no Model."""
     return model.neutral.copy()
 
 
 @public
 def random_configuration(model: Model, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
-    """Random postures (*size, nq): uniform within the limits, or +-pi rad and +-1 m where there are none; uniform rotations."""
+    """Random postures (*size, nq): uniform within the limits, or +-pi rad and +-1 m where there are none; uniform rotations.
+
+    Errors: InputError for what is no numpy.random.Generator and no count.
+    """
     if not isinstance(rng, np.random.Generator):
         raise InputError(
             f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}"

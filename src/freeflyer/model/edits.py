@@ -97,7 +97,10 @@ def attach_payload(
 
 @public
 def with_gravity(model: Model, gravity: ArrayLike) -> Model:
-    """The same robot in another gravity (3,), m/s^2 in world axes; a lone number g means (0, 0, -g)."""
+    """The same robot in another gravity (3,), m/s^2 in world axes; a lone number g means (0, 0, -g).
+
+    Errors: InputError for other shapes and for what is not finite.
+    """
     g = _finite("gravity", gravity)
     if g.shape not in ((), (3,)):
         raise InputError(f"gravity must be 3 numbers in m/s^2 or one; got shape {g.shape}.", value=gravity)

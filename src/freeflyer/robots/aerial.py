@@ -21,6 +21,7 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
     Each site `rotor_1` ... `rotor_n` is a rotor's hub, whose thrust acts along the site's z. They are numbered
     counter-clockwise seen from above, the first half a step left of the nose; odd ones spin counter-clockwise. The arm
     hangs from site `arm_mount`. Only the arm's joints are actuated: thrusts are external forces at the rotor sites.
+    Errors: InputError for other numbers.
     """
     return build(aerial_manipulator_description(rotors, arm))
 

@@ -26,6 +26,7 @@ def chain(
 
     `joints` is one kind or several that repeat along the chain; axes alternate y, x, z. `base` is "fixed" (link_0
     stays) or "free" (link_0 floats: 6 more velocities). Names: link_0 ... link_n, joint_1 ... joint_n, site tip.
+    Errors: InputError for counts, kinds, lengths and masses that make no chain.
     """
     return build(chain_description(n, joints, base, length, mass))
 

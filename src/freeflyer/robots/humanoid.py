@@ -27,6 +27,7 @@ def humanoid(dof: int = 33) -> Model:
     Each foot has the site `left_sole` (on the ground below the ankle) and four corners `left_sole_front_left`,
     `..._front_right`, `..._rear_left`, `..._rear_right`; other sites are `left_palm`, `camera`, `imu`, and the same on
     the right.
+    Errors: InputError for other numbers.
     """
     return build(humanoid_description(dof))
 

@@ -48,6 +48,7 @@ def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     Linear rows: the way from frame_a's origin to frame_b's. Angular rows: three tied turns give the rotation vector from
     frame_a to frame_b; two give the rotation vector of the shortest turn that takes the free axis of frame_a to that of
     frame_b; one gives its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
+    q (..., nq). Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length.
     """
     try:
         residual = np.empty(model.constraint_rows[0])
@@ -73,13 +74,19 @@ def constraints(model: Model, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
 
 @public
 def constraint_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
-    """J (..., r, nv): rows of the twist of frame_b relative to frame_a, in frame_a's axes, for each velocity coordinate."""
+    """J (..., r, nv): rows of the twist of frame_b relative to frame_a, in frame_a's axes, for each velocity coordinate.
+
+    q (..., nq); m/s and rad/s per unit of v. Errors: as constraint_residual.
+    """
     return constraints(model, q)[1]
 
 
 @public
 def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """bias (..., r): Jdot v, the rate of J v while no coordinate accelerates (frame_a's own turning included)."""
+    """bias (..., r): Jdot v, the rate of J v while no coordinate accelerates (frame_a's own turning included).
+
+    q (..., nq), v (..., nv); m/s^2 and rad/s^2. Errors: as constraint_residual.
+    """
     try:
         bias = np.empty(model.constraint_rows[0])
         if not E.CONSTRAINT_BIAS.single(model.handle, q, v, bias):

@@ -25,34 +25,54 @@ RATES = ("q", "u", "u_dot")
 
 @public
 def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
-    """J_m (..., m, nu): dependent velocities, in the order of linkage(model).dependent, for each independent one."""
+    """J_m (..., m, nu): dependent velocities, in the order of linkage(model).dependent, for each independent one.
+
+    At the closed posture q (..., nq). papers/000 (6).
+    Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
+    """
     p = _loops(model)
     return velocity_map(p, q)[..., p.split.dependent, :]
 
 
 @public
 def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
-    """Velocities (..., m) of the dependent coordinates for independent ones u (..., nu). papers/000 (7)."""
+    """Velocities (..., m) of the dependent coordinates for independent ones u (..., nu). papers/000 (7).
+
+    q (..., nq) closed; m/s and rad/s.
+    Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
+    """
     p = _loops(model)
     return motion(p, q, u, names=RATES)[0][..., p.split.dependent]
 
 
 @public
 def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
-    """Accelerations (..., m) of the dependent coordinates. papers/000 (8)."""
+    """Accelerations (..., m) of the dependent coordinates. papers/000 (8).
+
+    q (..., nq) closed, u and u_dot (..., nu); m/s^2 and rad/s^2.
+    Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
+    """
     p = _loops(model)
     return motion(p, q, u, u_dot, RATES)[1][..., p.split.dependent]
 
 
 @public
 def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """v = G u and a = G u_dot + gamma (..., nv): the tree's velocities and accelerations."""
+    """v = G u and a = G u_dot + gamma (..., nv): the tree's velocities and accelerations.
+
+    q (..., nq) closed, u and u_dot (..., nu). papers/000 (7), (8).
+    Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
+    """
     return motion(_loops(model), q, u, u_dot, RATES)
 
 
 @public
 def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """G^T tau (..., nu): forces tau (..., nv) in all joints, passive ones too, as the independent joints feel them. (18)."""
+    """G^T tau (..., nu): forces tau (..., nv) in all joints, passive ones too, as the independent joints feel them. (18).
+
+    q (..., nq) closed; N and N m.
+    Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
+    """
     return project_forces(_loops(model), q, tau)
 
 
@@ -82,7 +102,11 @@ def constraint_multipliers(
 
 @public
 def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """a (..., nv), accelerations of all joints under forces tau (..., nv) while the loops hold. papers/000 (11)-(14)."""
+    """a (..., nv), accelerations of all joints under forces tau (..., nv) while the loops hold. papers/000 (11)-(14).
+
+    q (..., nq) closed, v (..., nv) along the loops; m/s^2, rad/s^2, N, N m.
+    Errors: as constraint_multipliers.
+    """
     p = _loops(model)
     gap, a = run_many(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"), ((2,), (model.nv,)))
     if (gap.item(0) if gap.ndim == 1 else gap[..., 0].max(initial=0.0)) > CONSISTENT**2:  # gap holds squares

@@ -28,6 +28,7 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     Links, joints, sites, loops, motors and gravity read back the same, to rounding. The joint `root_joint` that `load`
     puts between the world and the root link is left out, with its initial position: load the file with the same base.
     Notes are not written. Other programs read the tree; kinds, loops and sites beyond URDF are ours alone.
+    Units: SI, as in URDF. Errors: InputError, FileError for a file that is there or cannot be written.
     """
     from lxml import etree
 
