@@ -18,13 +18,14 @@ ENOUGH = 1e-4  # m and rad, papers/000
 class Calibrations:
     """encoders: joints with absolute encoders. errors: for each start, the norm of closure and encoders' errors before the
     first step and after each one, m and rad. offset_errors: of these, the largest error of a motor's offset that is left, m or
-    rad. lost: starts from which no posture was found that agrees."""
+    rad. lost: starts from which no posture was found that agrees. motors: those calibrated."""
 
     robot: str
     encoders: tuple[str, ...]
     errors: tuple[np.ndarray, ...]
     offset_errors: np.ndarray
     lost: int
+    motors: tuple[str, ...]
 
     @property
     def starts(self) -> int:
@@ -44,21 +45,27 @@ class Calibrations:
 
 def calibrations(
     s: Sensors, encoders: Sequence[str], starts: int, seed: int = 18, rigid: Sequence[str] = (),
-    progress: Callable[[float], None] = lambda _: None,
+    motors: Sequence[str] | None = None, progress: Callable[[float], None] = lambda _: None,
 ) -> Calibrations:  # fmt: skip
-    """Starts and the true posture are drawn from the whole of the strokes, joints within their limits, loops closed."""
+    """Starts and the true posture are drawn from the whole of the strokes, joints within their limits, loops closed.
+
+    motors: those to calibrate, all of them if None; the others are known to stand where they truly do.
+    """
     truth, *others = random_postures(s, starts + 1, np.random.default_rng(seed))
     seen = {name: float(truth[s.model.joint(name).iq]) for name in encoders}
-    order = [s.model.joint(n).iq for n in s.model.actuated]
+    names = tuple(s.model.actuated if motors is None else motors)
+    order = [s.model.joint(n).iq for n in names]
+    known = [s.model.joint(n).iq for n in s.model.actuated if n not in names]
     errors, left = [], []
     for k, q in enumerate(others):
         progress(k / starts)
+        q[known] = truth[known]
         try:
-            found = calibrate(s.model, seen, q=q, rigid=rigid, tolerance=ENOUGH)
+            found = calibrate(s.model, seen, q=q, motors=names, rigid=rigid, tolerance=ENOUGH)
         except CalibrationError:
             if k == 0:
-                calibrate(s.model, seen, q=truth, rigid=rigid, tolerance=ENOUGH)  # encoders that cannot tell say so
+                calibrate(s.model, seen, q=truth, motors=names, rigid=rigid, tolerance=ENOUGH)  # encoders that cannot tell say so
             continue
         errors.append(found.errors)
         left.append(float(np.abs(found.offsets - truth[order]).max()))
-    return Calibrations(s.model.name, tuple(encoders), tuple(errors), np.array(left), starts - len(errors))
+    return Calibrations(s.model.name, tuple(encoders), tuple(errors), np.array(left), starts - len(errors), names)

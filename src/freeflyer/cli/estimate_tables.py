@@ -66,8 +66,11 @@ def calibrate_all(
 
     text = f"calibrating from {starts} starts"
     progress(text)
-    chosen = tuple(encoders) if encoders else telling_joints(s)
-    found = calibrations(s, chosen, starts, rigid=tuple(rigid or ()), progress=lambda x: progress(text, x))
+    motors = None
+    if not encoders:
+        told = telling_joints(s)
+        encoders, motors = told.joints, told.motors
+    found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=lambda x: progress(text, x))
     pictures["calibration"] = lambda: draw(found)
     return found
 
@@ -76,6 +79,7 @@ def calibration(r: Calibrations) -> Any:
     """How often and how soon offsets are found."""
     steps = r.steps if len(r.errors) else np.array([0])
     rows = (
+        ("motors", ", ".join(r.motors)),
         ("absolute encoders on", ", ".join(r.encoders)),
         ("starts that come below 1e-4 (m, rad)", f"{len(r.errors)} of {r.starts}"),
         ("  at the true offsets, not at another assembly", f"{r.right}"),

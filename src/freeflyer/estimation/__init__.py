@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from freeflyer.estimation.calibration import Calibration, CalibrationError, calibrate
     from freeflyer.estimation.comparison import Swing
     from freeflyer.estimation.contact import ContactEstimate, ContactModel, contact_model, contact_wrenches
-    from freeflyer.estimation.encoders import telling_joints
+    from freeflyer.estimation.encoders import Telling, telling_joints
     from freeflyer.estimation.feet import Foot, feet_of
     from freeflyer.estimation.history import ContactHistory, contact_history
     from freeflyer.estimation.passive import PassiveState, constraint_error, start, step
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Calibration", "CalibrationError", "ContactEstimate", "ContactHistory", "ContactModel", "Encoder", "Foot", "PassiveState",
-    "Sensors", "Servos", "Sinusoids", "Sway", "Swing", "Tracking", "base_over_soles", "calibrate", "closed_torques",
+    "Sensors", "Servos", "Sinusoids", "Sway", "Swing", "Telling", "Tracking", "base_over_soles", "calibrate", "closed_torques",
     "constraint_error", "contact_history", "contact_model", "contact_wrenches", "feet_in_file", "feet_of", "lateral_swing",
     "low_pass", "pressure_centers", "screw_force", "sensors", "sinusoids", "start", "step", "telling_joints", "track",
     "world_wrenches", "zero_moment_point",
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use
-    "accuracy": ("Encoder", "Sinusoids", "Tracking", "sinusoids", "track"),
+    "accuracy": ("Encoder", "Sinusoids", "Telling", "Tracking", "sinusoids", "track"),
     "balance": ("low_pass", "pressure_centers", "screw_force", "world_wrenches", "zero_moment_point"),
     "calibration": ("Calibration", "CalibrationError", "calibrate"),
     "comparison": ("Swing",),
     "contact": ("ContactEstimate", "ContactModel", "contact_model", "contact_wrenches"),
-    "encoders": ("telling_joints",),
+    "encoders": ("Telling", "telling_joints"),
     "feet": ("Foot", "feet_of"),
     "history": ("ContactHistory", "contact_history"),
     "passive": ("PassiveState", "constraint_error", "start", "step"),
