@@ -267,3 +267,11 @@ def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, ro
         gain = -np.linalg.solve(J[np.ix_(b.rows, b.dependent)], J[np.ix_(b.rows, b.independent)])
         angles, motors = ~lengths[b.dependent], ~lengths[b.independent]
         assert np.linalg.norm(gain[np.ix_(angles, motors)], 2) <= b.condition * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("actuated", [("l0", "r0"), ("l0", "l1"), ("l1", "r0")])
+def test_two_motors_on_a_flat_parallelogram_are_one_too_many(actuated):
+    """Drawn flat, its rows depend on each other and both motors seem free; a posture beside it tells."""
+    model = planar((0.2, 0.5), (0.2,), 0.5, actuated=actuated)
+    with pytest.raises(LinkageError, match=f"too many motors: of '{actuated[0]}', '{actuated[1]}' in the loops 'tips' only 1"):
+        linkage(model)

@@ -77,10 +77,12 @@ def _parts(result: Mechanisms) -> Any:
 
 
 def _strokes(result: Mechanisms) -> Any:
+    import numpy as np
+
     from freeflyer.cli.output import name, table
 
     rows = [
-        (name(joint), f"{low:g} .. {high:g}")
+        (name(joint), f"{low:g} .. {high:g}" if np.isfinite([low, high]).any() else "no limits")
         for m in result.parts for joint, (low, high) in zip(m.actuated, m.strokes) if len(m.actuated) == len(m.strokes)
     ]  # fmt: skip
     return table("strokes of the motors (m or rad)", ("joint", "range"), rows)

@@ -37,6 +37,7 @@ from freeflyer.model.public import public
 
 REDUNDANT = 5e-3  # m or rad: what redundant rows may stay open by where the independent ones are closed
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
+CLEARLY = 1e-3  # of a block's largest singular value: rank that rounded digits cannot make (2e-6 on Kangaroo's hip)
 NEIGHBOURS, SPREAD = 4, 0.05  # postures near by that tell a singular posture from a linkage with too many motors; rad or m
 
 
@@ -119,10 +120,7 @@ def reference(model: Model) -> Linkage:
         except LinkageError as error:
             if "singular" not in error.data:
                 raise
-            beside = next((x for x in _neighbours(model, q) if _is_regular(model, x)), None)
-            if beside is None:
-                raise
-            found = _split(model, beside)
+            found = _beside(model, q, error)
         _reference[model] = _polished(model, found)
     return _reference[model]
 
@@ -197,7 +195,9 @@ def _split(model: Model, q: np.ndarray) -> Linkage:
     J = constraint_jacobian(model, q)
     motors = set(s.actuated.tolist())
     found = groups([set(c.tolist()) - motors for c in s.coordinates])
-    return _gathered(model, q, J, tuple(_block(model, s, q, J, members) for members in found))
+    blocks = tuple(_block(model, s, q, J, members) for members in found)
+    _check_generic(model, s, q, blocks)
+    return _gathered(model, q, J, blocks)
 
 
 def _gathered(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ...]) -> Linkage:
@@ -241,12 +241,22 @@ def _block(model: Model, s: Structure, q: np.ndarray, J: np.ndarray, ties: list[
     )  # fmt: skip
 
 
-def _neighbours(model: Model, q: np.ndarray) -> list[np.ndarray]:
+def _check_generic(model: Model, s: Structure, q: np.ndarray, blocks: tuple[Block, ...]) -> None:
+    """LinkageError where rows that depend on each other at q clearly do not near by, though all passive joints are determined."""
+    doubtful = [b for b in blocks if b.rank < min(len(b.all_rows), len(b.dependent) + len(b.independent))]
+    for x in _neighbours(model, q, 1) if doubtful else []:
+        J = constraint_jacobian(model, x)
+        for b in doubtful:
+            if rank(J[b.all_rows], CLEARLY * b.singular_values[0]) > b.rank:
+                raise refusals.singular_posture(model, b.loops, np.intersect1d(b.independent, s.actuated))
+
+
+def _neighbours(model: Model, q: np.ndarray, count: int = NEIGHBOURS) -> list[np.ndarray]:
     """Closed postures a little way off."""
     s, rng = structure(model), np.random.default_rng(0)
     joints = _joints(s)
-    steps = np.zeros((NEIGHBOURS, model.nv))
-    steps[:, joints] = SPREAD * rng.standard_normal((NEIGHBOURS, len(joints)))
+    steps = np.zeros((count, model.nv))
+    steps[:, joints] = SPREAD * rng.standard_normal((count, len(joints)))
     closed = close(model, integrate(model, q, steps), joints)
     return [x for x, r in zip(closed.q, closed.residual) if np.abs(r).max(initial=0.0) < CLOSED]
 
@@ -263,12 +273,16 @@ def _ranks_near_by(
     return max(found, default=None)
 
 
-def _is_regular(model: Model, q: np.ndarray) -> bool:
-    try:
-        _split(model, q)
-    except LinkageError:
-        return False
-    return True
+def _beside(model: Model, q: np.ndarray, error: LinkageError) -> Linkage:
+    """The split at a neighbour of the singular posture q. Errors: what the neighbours are refused for, if it is not that they, too,
+    are singular; else `error`."""
+    for x in _neighbours(model, q):
+        try:
+            return _split(model, x)
+        except LinkageError as other:
+            if "singular" in error.data and "singular" not in other.data:
+                error = other
+    raise error
 
 
 def _polished(model: Model, found: Linkage) -> Linkage:
