@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer import robots
+from freeflyer import loops, robots
 from freeflyer.analysis import free_fall
 
 
@@ -18,6 +20,15 @@ def test_the_drift_is_small_and_of_order_four(robot):
     assert 3.5 < study.order < 5.5
     assert study.runs[-1].worst < 1e-6
     assert [len(run.time) for run in study.runs] == [21, 41, 81, 161, 321]
+
+
+def test_linkages_fall_with_their_loops_closed():
+    study = free_fall(robots.kangaroo_like())
+    assert study.runs[-1].worst < 1e-12
+    assert study.runs[0].worst < 1e-9
+    lame = ff.build(replace(robots.kangaroo_like().description, actuated=tuple(robots.kangaroo_like().joint_names[1:])))
+    with pytest.raises(loops.LinkageError, match="too many motors"):
+        free_fall(lame)
 
 
 def test_a_falling_body_follows_the_parabola_and_keeps_its_spin_axis():
