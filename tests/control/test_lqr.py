@@ -56,9 +56,25 @@ def test_thrusters_on_moving_links_turn_with_them() -> None:
         e = np.eye(n)[k] * h
         ahead, back = (ff.forward_dynamics(model, q + s * e, np.zeros(n), tau, external) for s in (1.0, -1.0))
         np.testing.assert_allclose(found.A[n:, k], (ahead - back) / (2.0 * h), rtol=1e-6, atol=1e-6)
-    assert not inputs.steady(model)
-    with pytest.raises(ff.InputError, match="rk4"):
-        control.lqr(model, q, inputs, step=0.01, integrator="rk4")
+
+
+@pytest.mark.parametrize("integrator", ["semi-implicit", "explicit", "rk4"])
+def test_sampled_thrusters_turn_with_their_links_within_a_step(integrator) -> None:
+    """A and B of the sampled system against differences of steps under the held inputs."""
+    model = ff.robots.chain(3, base="fixed")
+    inputs = control.joint_inputs(model) + control.thruster_inputs(model, {"tip": [30.0, 0.0, 0.0, 0.0, 0.0, 1.0]})
+    q, n, dt, h = np.array([0.4, 0.3, -0.5]), model.nv, 0.05, 1e-6
+    found = control.lqr(model, q, inputs, step=dt, integrator=integrator)
+
+    def moved(x: np.ndarray, u: np.ndarray) -> np.ndarray:
+        tau, external = inputs.acting(u)
+        return np.concatenate(ff.step(model, x[:n], x[n:], tau, dt, integrator, external))
+
+    x0 = np.concatenate([q, np.zeros(n)])
+    A = np.stack([(moved(x0 + h * e, found.u0) - moved(x0 - h * e, found.u0)) / (2 * h) for e in np.eye(2 * n)], axis=-1)
+    B = np.stack([(moved(x0, found.u0 + h * e) - moved(x0, found.u0 - h * e)) / (2 * h) for e in np.eye(4)], axis=-1)
+    np.testing.assert_allclose(found.A, A, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found.B, B, rtol=1e-6, atol=1e-7)
 
 
 def test_one_bandwidth_for_a_gram_and_a_ton() -> None:

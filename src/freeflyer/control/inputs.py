@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 import freeflyer as ff
 from freeflyer.control.words import AXES, PARTS, short_name
 from freeflyer.errors import InputError, unknown_name
-from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -60,13 +59,6 @@ class Inputs:
         for frame, W in self.wrenches.items():
             G += np.swapaxes(ff.frame_jacobian(model, q, frame), -1, -2) @ W
         return G
-
-    def steady(self, model: Model) -> bool:
-        """Whether G is one for all postures: wrenches on floating bases alone, or none."""
-        base = np.zeros(model.nv, bool)
-        for joint in model.joints:
-            base[joint.iv : joint.iv + joint.nv] |= joint.kind == "free" and joint.parent == WORLD
-        return not any(np.any(ff.frame_jacobian(model, model.neutral, f)[:, ~base]) for f in self.wrenches)
 
     def acting(self, u: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray] | None]:
         """(tau (..., nv), external wrenches by frame) of inputs u (..., m), for forward_dynamics, step and linearize."""

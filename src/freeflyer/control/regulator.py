@@ -17,7 +17,8 @@ from freeflyer.control.controllable import Controllability, controllability
 from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
 from freeflyer.control.equilibria import held_or_refused
 from freeflyer.control.inputs import Inputs, inputs_of
-from freeflyer.dynamics.integrators import Integrator
+from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
+from freeflyer.dynamics.linearization import linearized_step
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
@@ -107,13 +108,12 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
 def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inputs, gravity: Any, step: float | None,
                         integrator: Integrator) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """(A, B) (..., 2 nv, 2 nv) and (..., 2 nv, m), B with respect to the inputs."""
-    if step is not None and integrator == "rk4" and not inputs.steady(model):
-        raise InputError(
-            "thrusters on links that joints move turn within a step of 'rk4': take 'semi-implicit' or 'explicit', which look "
-            "at the beginning of a step alone"
-        )
+    scheme = scheme_of(integrator)
     tau, external = inputs.acting(u)
-    found = ff.linearize(model, q, v, tau, external, gravity=gravity, step=step, integrator=integrator)
+    if step is not None:  # thrusters turn with their links within a step
+        h = time_step("step", step)
+        return linearized_step(model, q, v, tau, external, gravity, scheme, h, lambda x: inputs.matrix(model, x))
+    found = ff.linearize(model, q, v, tau, external, gravity=gravity)
     return found.A, found.B @ inputs.matrix(model, q)
 
 

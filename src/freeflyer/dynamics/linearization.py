@@ -11,7 +11,7 @@ which are the rows of x_dot = A x + B dtau. A step of an integrator is linearise
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 empty = np.empty
+Effect = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
     if h is None:
         A, B = _rates(model, q, v, tau, external, gravity)
     else:
-        A, B = _step(model, q, v, tau, external, gravity, scheme, h)
+        A, B = linearized_step(model, q, v, tau, external, gravity, scheme, h)
     return Linearization(A, B, _outputs(model, q, v, named, A.shape[:-2]), named, h, None if h is None else integrator)
 
 
@@ -97,12 +98,17 @@ def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: W
     return A, B
 
 
-def _step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
-          scheme: object, h: float) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """The derivative of one step: the scheme's own text, run on values that carry theirs along."""
+def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
+                    scheme: object, h: float, effect: Effect | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """The derivative (A, B) of one step: the scheme's own text, run on values that carry theirs along.
+
+    `effect`: q to (..., nv, m), forces for each of m inputs that tau and `external` stand for, and that are held over the
+    step while they turn with their links; B (..., 2 nv, m) is then by those inputs, and not by tau.
+    """
     n = model.nv
+    m = n if effect is None else effect(row(model, "q", q, "q")).shape[-1]
     first = forward_dynamics(model, q, v, tau, external, gravity=gravity)
-    inputs = np.eye(3 * n)
+    inputs = np.eye(2 * n + m)
     q0 = Dual(np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq)), inputs[:n])
     v0 = Dual(np.broadcast_to(row(model, "v", v, "v"), first.shape), inputs[n : 2 * n])
     forces = inputs[2 * n :]
@@ -110,7 +116,8 @@ def _step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wr
     def acceleration(x: Dual, y: Dual) -> Dual:
         d = forward_dynamics_derivatives(model, x.value, y.value, tau, external, gravity=gravity)
         value = forward_dynamics(model, x.value, y.value, tau, external, gravity=gravity)
-        return Dual(value, d.dq @ x.tangent + d.dv @ y.tangent + d.dtau @ forces)
+        pushed = d.dtau if effect is None else d.dtau @ effect(x.value)
+        return Dual(value, d.dq @ x.tangent + d.dv @ y.tangent + pushed @ forces)
 
     def plus(x: Dual, s: Dual) -> Dual:
         dq, ddv = step_derivatives(model, s.value)
@@ -118,7 +125,7 @@ def _step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wr
 
     q1, v1 = scheme(acceleration, plus, q0, v0, h)  # type: ignore[operator]
     lead = first.shape[:-1]
-    whole = np.concatenate([np.broadcast_to(t, (*lead, n, 3 * n)) for t in (q1.tangent, v1.tangent)], axis=-2)
+    whole = np.concatenate([np.broadcast_to(t, (*lead, n, 2 * n + m)) for t in (q1.tangent, v1.tangent)], axis=-2)
     return whole[..., : 2 * n].copy(), whole[..., 2 * n :].copy()
 
 
