@@ -10,9 +10,12 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, given, start, step
 from freeflyer.estimation.postures import reached, strokes
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.loops.motion import keep_closed, project_velocity
+from freeflyer.loops.maps import motion_map
+from freeflyer.loops.motion import keep_closed
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+
+CHUNK = 1000  # samples at a time
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,9 @@ def track(
     true_q, true_v = q.copy(), np.zeros_like(v)
     true_q[:, s.positions], true_v[:, s.coordinates] = actual, rates
     true_q = keep_closed(s.model, true_q)[0]
-    true_v = project_velocity(s.model, true_q, true_v)
+    for k in range(0, n + 1, CHUNK):
+        G = motion_map(s.model, s.linkage, true_q[k : k + CHUNK])
+        true_v[k : k + CHUNK] = np.einsum("nij,nj->ni", G, true_v[k : k + CHUNK, s.linkage.independent])
     joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
     iq, iv = [j.iq for j in joints], [j.iv for j in joints]
     return Tracking(

@@ -17,10 +17,14 @@ def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndar
 
     N and N m. Errors: InputError for what is no contact model and no estimate.
     """
-    R, p = contacts.poses[:, :3, :3], contacts.poses[:, :3, 3]
-    force = np.einsum("fij,fj->fi", R, estimate.wrenches[:, :3])
-    torque = np.einsum("fij,fj->fi", R, estimate.wrenches[:, 3:]) + np.cross(p, force)
-    return np.hstack([force, torque])
+    return in_world(contacts.poses, estimate.wrenches)
+
+
+def in_world(poses: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+    """Wrenches (..., 6) at frames with the poses (..., 4, 4), in the frames' axes: in world axes, about the world's origin."""
+    R, p = poses[..., :3, :3], poses[..., :3, 3]
+    force, torque = np.einsum("...ij,...j->...i", R, wrenches[..., :3]), np.einsum("...ij,...j->...i", R, wrenches[..., 3:])
+    return np.concatenate([force, torque + np.cross(p, force)], axis=-1)
 
 
 @public

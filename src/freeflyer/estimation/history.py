@@ -12,7 +12,7 @@ from freeflyer.dynamics.closed.refusals import listed
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
-from freeflyer.estimation.balance import low_pass, world_wrenches
+from freeflyer.estimation.balance import in_world, low_pass
 from freeflyer.estimation.contact import contact_model, contact_wrenches
 from freeflyer.estimation.feet import Foot, checked_feet
 from freeflyer.estimation.passive import given, step
@@ -79,15 +79,16 @@ def contact_history(
         if k % 100 == 0:
             progress(0.5 * k / n)
     v, a = _motion(s.model, q, dt, cutoff)
-    wrenches = {name: np.empty((n, len(soles), 6)) for name in METHODS}
+    wrenches, poses = {name: np.empty((n, len(soles), 6)) for name in METHODS}, np.empty((n, len(soles), 4, 4))
     for k in range(n):
         still, moving = contact_model(s.model, q[k], soles), contact_model(s.model, q[k], soles, v[k], a[k])
+        poses[k] = still.poses
         for name, method in METHODS.items():
-            contacts = moving if name == "moving" else still
-            wrenches[name][k] = world_wrenches(contacts, contact_wrenches(contacts, measured[k], method))
+            wrenches[name][k] = contact_wrenches(moving if name == "moving" else still, measured[k], method).wrenches
         if k % 100 == 0:
             progress(0.5 + 0.5 * k / n)
-    return ContactHistory(times, soles, q, misfit, {name: low_pass(w, 1.0 / dt, cutoff) for name, w in wrenches.items()})
+    filtered = {name: low_pass(in_world(poses, w), 1.0 / dt, cutoff) for name, w in wrenches.items()}
+    return ContactHistory(times, soles, q, misfit, filtered)
 
 
 def _columns(s: Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -64,17 +64,18 @@ class Plant:
 
     def contacts(self) -> np.ndarray:
         """(f, 6): [force; torque about the world's origin] of the floor on each foot, world axes, summed over MuJoCo's contacts."""
-        total, six = np.zeros((len(self.bodies), 6)), np.zeros(6)
-        for c in range(self.data.ncon):
-            contact = self.data.contact[c]
-            one, two = (int(self.mj.geom_bodyid[g]) for g in (contact.geom1, contact.geom2))
-            sign, body = (1.0, two) if two in self.bodies else (-1.0, one)  # forces act on the second geom
-            self.mujoco.mj_contactForce(self.mj, self.data, c, six)
-            axes = contact.frame.reshape(3, 3).T
-            force = sign * axes @ six[:3]
-            k = self.bodies[body]
-            total[k, :3] += force
-            total[k, 3:] += sign * axes @ six[3:] + np.cross(contact.pos, force)
+        total, n = np.zeros((len(self.bodies), 6)), self.data.ncon
+        if not n:
+            return total
+        local, contact = np.empty((n, 6)), self.data.contact
+        for c in range(n):
+            self.mujoco.mj_contactForce(self.mj, self.data, c, local[c])
+        ends = self.mj.geom_bodyid[contact.geom]
+        second = np.isin(ends[:, 1], list(self.bodies))  # forces act on the second geom
+        axes = np.where(second, 1.0, -1.0)[:, None, None] * contact.frame.reshape(n, 3, 3)
+        force, torque = np.einsum("cij,ci->cj", axes, local[:, :3]), np.einsum("cij,ci->cj", axes, local[:, 3:])
+        feet = [self.bodies[int(b)] for b in np.where(second, ends[:, 1], ends[:, 0])]
+        np.add.at(total, feet, np.hstack([force, torque + np.cross(contact.pos, force)]))
         return total
 
 
