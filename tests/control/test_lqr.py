@@ -8,6 +8,7 @@ from control_robots import aerial, satellite
 
 import freeflyer as ff
 from freeflyer import control, robots
+from freeflyer.control.regulator import input_linearization
 
 
 def test_the_gain_solves_the_riccati_equation() -> None:
@@ -60,21 +61,22 @@ def test_thrusters_on_moving_links_turn_with_them() -> None:
 
 @pytest.mark.parametrize("integrator", ["semi-implicit", "explicit", "rk4"])
 def test_sampled_thrusters_turn_with_their_links_within_a_step(integrator) -> None:
-    """A and B of the sampled system against differences of steps under the held inputs."""
+    """A and B of a sampled system in motion against differences of steps under the held inputs."""
     model = ff.robots.chain(3, base="fixed")
     inputs = control.joint_inputs(model) + control.thruster_inputs(model, {"tip": [30.0, 0.0, 0.0, 0.0, 0.0, 1.0]})
     q, n, dt, h = np.array([0.4, 0.3, -0.5]), model.nv, 0.05, 1e-6
-    found = control.lqr(model, q, inputs, step=dt, integrator=integrator)
+    v, u0 = np.array([2.0, -3.0, 1.0]), np.array([0.5, -1.0, 0.3, 0.7])
+    A_found, B_found = input_linearization(model, q, v, u0, inputs, None, dt, integrator)
 
     def moved(x: np.ndarray, u: np.ndarray) -> np.ndarray:
         tau, external = inputs.acting(u)
         return np.concatenate(ff.step(model, x[:n], x[n:], tau, dt, integrator, external))
 
-    x0 = np.concatenate([q, np.zeros(n)])
-    A = np.stack([(moved(x0 + h * e, found.u0) - moved(x0 - h * e, found.u0)) / (2 * h) for e in np.eye(2 * n)], axis=-1)
-    B = np.stack([(moved(x0, found.u0 + h * e) - moved(x0, found.u0 - h * e)) / (2 * h) for e in np.eye(4)], axis=-1)
-    np.testing.assert_allclose(found.A, A, rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(found.B, B, rtol=1e-6, atol=1e-7)
+    x0 = np.concatenate([q, v])
+    A = np.stack([(moved(x0 + h * e, u0) - moved(x0 - h * e, u0)) / (2 * h) for e in np.eye(2 * n)], axis=-1)
+    B = np.stack([(moved(x0, u0 + h * e) - moved(x0, u0 - h * e)) / (2 * h) for e in np.eye(4)], axis=-1)
+    np.testing.assert_allclose(A_found, A, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(B_found, B, rtol=1e-6, atol=1e-7)
 
 
 def test_one_bandwidth_for_a_gram_and_a_ton() -> None:
