@@ -1,4 +1,4 @@
-"""freeflyer: dynamics, analysis and whole-body control of floating-base robots.
+"""freeflyer: dynamics, analysis, estimation and control of floating-base robots.
 
     import freeflyer as ff
 
