@@ -68,6 +68,7 @@ def test_folds_at_one_place_are_found(sides):
     found = first_singularity(model, {"motor": -1.0}, 1.0)
     assert found.distance == pytest.approx(START, abs=2e-6)
     assert found.independence < 1e-3
+    assert found.loops == tuple(f"loop{k}" for k in range(len(sides)))
 
 
 @pytest.mark.parametrize("count", [23, 401, 4001])

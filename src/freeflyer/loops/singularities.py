@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.constraints import constraints
+from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_loops
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
 from freeflyer.dynamics.closed.projection import Projection, projection_at
 from freeflyer.errors import InputError
@@ -24,15 +24,18 @@ from freeflyer.model.public import public
 STEPS = 160  # over the whole way
 FINEST = 1e-7  # m or rad: the place is known as well as that; closer to the fold Newton's method has no ground. A posture that
 # is singular but for the last digits of a file is known to NEAR of stepping.py alone
+TOGETHER = 3.0  # blocks whose independence is within this factor of the least fold together
 
 
 @dataclass(frozen=True)
 class Singularity:
-    """The end of a way of motors. direction: motor and weight. distance: how far along it, m or rad; infinite where no
-    singularity was met up to `searched`. motors: their positions there. inside: whether all are within their strokes.
-    loops: of the block of J_lu that came nearest to losing rank; independence: its smallest singular value there, with unit
-    columns, over the one at the start (zero at a singularity). runaway: the passive joint that moves most for the motors'
-    motion. q (nq,): the last closed posture.
+    """The end of a way of motors.
+
+    direction: motor and weight. distance: how far along it, m or rad; infinite where no singularity was met up to
+    `searched`. motors: their positions there. inside: whether all are within their strokes. loops: of the blocks of
+    J_lu that came nearest to losing rank, several where they fold together; independence: the smallest singular value
+    there, with unit columns, over the one at the start (zero at a singularity). runaway: the passive joint that moves
+    most for the motors' motion. q (nq,): the last closed posture.
     """
 
     direction: dict[str, float]
@@ -71,8 +74,9 @@ def first_singularity(
     if found:  # nearly singular: is it exactly so a little further on?
         there, distance = _walk(p, x, gone, du, min(gone + step, furthest), step, 0.0)
         x, gone = (there, distance) if distance < min(gone + step, furthest) else (x, gone)
-    lost = _independence(model, split, x) / _independence(model, split, split.q)
-    worst = split.blocks[int(np.argmin(lost))]
+    lost = _independence(p, x) / _independence(p, split.q)
+    names, folding = constraint_loops(model), np.flatnonzero(lost <= TOGETHER * lost.min())
+    loops = tuple(dict.fromkeys(names[row] for k in folding for row in p.blocks[k][0]))
     rates = np.abs(motion_map(model, split, x[None])[0] @ weights[split.independent])
     turning = [
         j for j in model.joints if j.nv == 1 and j.mimic is None and j.kind != "prismatic" and j.iv in split.dependent
@@ -84,7 +88,7 @@ def first_singularity(
         for n, p in positions.items()
     )
     return Singularity(
-        dict(direction), gone if found else np.inf, furthest, positions, inside, float(lost.min()), worst.loops,
+        dict(direction), gone if found else np.inf, furthest, positions, inside, float(lost.min()), loops,
         fastest.name if fastest else "", x,
     )  # fmt: skip
 
@@ -103,13 +107,13 @@ def _walk(
     return x, gone
 
 
-def _independence(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
-    """(blocks,): smallest singular value of each square block, its columns at unit length.
+def _independence(p: Projection, q: np.ndarray) -> np.ndarray:
+    """(blocks,): smallest singular value of each block of the triangular form, its columns at unit length.
 
     Rows are not scaled: that would hide columns that become parallel along a row's direction.
     """
-    J = constraints(model, q)[1]
-    parts = [J[np.ix_(b.rows, b.dependent)] for b in split.blocks]
+    J = constraint_jacobian(p.model, q)
+    parts = [J[np.ix_(rows, dependent)] for rows, dependent in p.blocks]
     return np.array([np.linalg.svd(A / np.linalg.norm(A, axis=0), compute_uv=False)[-1] for A in parts])
 
 

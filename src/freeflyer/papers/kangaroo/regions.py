@@ -72,8 +72,11 @@ def tables(result: Regions) -> list[Table]:
     one = Table(
         "limits seen through the linkage", columns, rows, (2, 3, 4, 5, 6), "Hull 1 means convex, as the paper says."
     )
-    spots = [(p.mechanism, p.motion, p.paper, _where(p.found), _side(p.found), p.found.runaway) for p in result.places]
-    heads = ("", "motion", "paper", "ours", "of the strokes", "joint that runs away")
+    spots = [
+        (p.mechanism, p.motion, p.paper, _where(p.found), _side(p.found), p.found.runaway, _loops(p.found))
+        for p in result.places
+    ]
+    heads = ("", "motion", "paper", "ours", "of the strokes", "joint that runs away", "loops that fold")
     note = (
         "Legs at the reference length; the robot's dimensions say where, the paper rounds (knee: +-0.095 from the middle of the "
         "stroke). A hip driven differentially is kept away by the stop of roll, as in the paper."
@@ -84,6 +87,11 @@ def tables(result: Regions) -> list[Table]:
 
 def _side(found: Singularity) -> str:
     return "" if not found.found else "inside" if found.inside else "outside"
+
+
+def _loops(found: Singularity) -> str:
+    more = len(found.loops) - 1
+    return found.loops[0] + (f" (+{more})" if more > 0 else "") if found.found else ""
 
 
 def _where(found: Singularity) -> str:
