@@ -224,3 +224,12 @@ def test_real_kangaroo(models_folder):
     for direction, place in ((dict.fromkeys(hip, 1), 0.05), (dict.fromkeys(hip, -1), 0.07), ({ankle[0]: 1}, 0.027),
                              (dict(zip(ankle, (1, -1))), 0.0202)):  # fmt: skip
         assert first_singularity(real, direction, 0.1).distance == pytest.approx(place, abs=1e-3)
+
+
+def test_two_ankles_fold_where_one_does():
+    """Both motors pulled together: their linkages fold at the stroke at which one alone does, and determinants change twice."""
+    one = first_singularity(leg(), {ANKLE[0]: -1.0}, 0.1)
+    both = first_singularity(leg(), {ANKLE[0]: -1.0, ANKLE[1]: -1.0}, 0.1)
+    assert both.distance == pytest.approx(one.distance, abs=1e-5)
+    assert both.loops == ("left_ankle_outer_butterfly_pin", "left_ankle_inner_butterfly_pin")
+    assert one.loops == both.loops[:1]
