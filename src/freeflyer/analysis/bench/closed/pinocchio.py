@@ -80,7 +80,7 @@ class PinocchioPeer:
 
     @property
     def settings(self) -> str:
-        return f"proximal mu {MU:g}, {ITERATIONS} iterations"
+        return f"mu {MU:g}, {ITERATIONS} steps"
 
     def square(self, x: np.ndarray) -> np.ndarray:
         """A matrix (nv, nv) of its coordinates in ours."""
@@ -103,6 +103,18 @@ class PinocchioPeer:
             return f(m, d, cs, ds, settings)
 
         return call
+
+    def lcaba_call(self, s: ClosedState, mu: float = MU, iterations: int = ITERATIONS) -> Answer | None:
+        """The same by its algorithm for loops, whose order of elimination is found once; None where it has none."""
+        if not hasattr(self.pin, "lcaba"):
+            return None
+        f, m, d, q, v, tau = self.pin.lcaba, self.model, self.model.createData(), self.q(s.q), self.v(s.v), self.v(s.tau)
+        cs, ds = self.constraints, self.pin.StdVec_RigidConstraintData()  # its own: it leaves there what misleads the other solver
+        for c in cs:
+            ds.append(c.createData())
+        settings = self.pin.ProximalSettings(1e-13, 1e-13, mu, iterations)
+        self.pin.computeJointMinimalOrdering(m, d, cs)
+        return lambda: f(m, d, q, v, tau, cs, ds, settings)
 
     def terms_call(self, s: ClosedState) -> Answer:
         """M, bias and rows: what its user then has to project."""

@@ -23,6 +23,7 @@ from freeflyer.analysis.bench.results import ClosedTiming, ClosedTimings, PeerTi
 from freeflyer.model.description import POINT
 
 Progress = Callable[[str], None]
+DYNAMICS = ("forward_dynamics", "constrained_forward_dynamics")
 Timed = tuple[Call | None, float | None, str]  # (what to time, how far it is from ours, what it means)
 
 
@@ -40,14 +41,14 @@ def time_closed(
     rows = []
     for quantity in QUANTITIES:
         progress(f"{model.name}, loops closed: {quantity.name}")
-        found = [(p, *_beside(p, model, s, quantity)) for p in peers]
+        found = [x for p in peers for x in _beside(p, model, s, quantity)]
         calls = [quantity.call(model, s), *(call for _, call, _, _ in found if call is not None)]
         ours, *theirs = interleaved(calls, blocks, block_seconds)
         (state,) = interleaved([quantity.call(model, many)], max(5, blocks // 2), block_seconds)
         times = iter(theirs)
         beside = tuple(
-            PeerTiming(p.label, None if call is None else next(times), gap, means)
-            for p, call, gap, means in found
+            PeerTiming(label, None if call is None else next(times), gap, means)
+            for label, call, gap, means in found
             if means
         )
         rows.append(ClosedTiming(quantity.name, ours, state / batch, beside))
@@ -97,11 +98,17 @@ def distance(ours: Any, theirs: Any) -> float:
     return float(np.max(np.abs(np.asarray(ours) - theirs)) / max(float(np.max(np.abs(theirs))), 1e-12))
 
 
-def _beside(p: Any, model: Any, s: ClosedState, quantity: Quantity) -> Timed:
-    ours = quantity.evaluate(model, s)
+def _beside(p: Any, model: Any, s: ClosedState, quantity: Quantity) -> list[tuple[str, Call | None, float | None, str]]:
+    """(label, what to time, how far from ours, what it means) of every way in which a peer answers."""
+    ours, name = quantity.evaluate(model, s), quantity.name
     if isinstance(p, MujocoPeer):
-        return _mujoco(p, model, s, quantity.name, ours)
-    return _pinocchio(p, model, s, quantity.name, ours)
+        return [(p.label, *_mujoco(p, model, s, name, ours))]
+    found: list[tuple[str, Call | None, float | None, str]] = [(p.label, *_pinocchio(p, model, s, name, ours))]
+    if name in DYNAMICS and (call := p.lcaba_call(s)) is not None:
+        a = p.back(np.array(call()))
+        a = a[loops.linkage(model).independent] if name == "forward_dynamics" else a
+        found.append((p.label, call, distance(ours, a), f"lcaba, {p.settings}"))
+    return found
 
 
 def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
@@ -109,14 +116,14 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
     kept = split.independent
     if name == "constraint_jacobian":
         call = p.jacobian_call(s)
-        return call, distance(ours, -p.back(call())), "computeJointJacobians, calc, getConstraintsJacobian"
+        return call, distance(ours, -p.back(call())), "getConstraintsJacobian"
     if name == "constraint_bias":
-        return None, distance(ours, -p.drifts(s)), "from its frames' accelerations, not timed"
+        return None, distance(ours, -p.drifts(s)), "accelerations of frames"
     if name == "projected_equations":
         M, h = p.equations(s, split.rows, split.dependent, kept)
         gap = max(distance(ours[0], M), distance(ours[1], h))
-        return p.terms_call(s), gap, "crba, nonLinearEffects and rows; projecting them by numpy is not timed"
-    if name in ("forward_dynamics", "constrained_forward_dynamics"):
+        return p.terms_call(s), gap, "crba, nonLinearEffects, rows; not their projection"
+    if name in DYNAMICS:
         call = p.dynamics_call(s)
         a = p.back(call())
         return call, distance(ours, a[kept] if name == "forward_dynamics" else a), f"constraintDynamics, {p.settings}"
@@ -125,25 +132,25 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
         _, by_v, by_tau = (p.square(x) for x in call()[:3])
         G = p.map_of(loops.mapping_jacobian(model, s.q), split.dependent, kept)
         gap = max(distance(ours.dv, (by_v @ G)[kept]), distance(ours.dtau, by_tau[np.ix_(kept, kept)]))
-        return call, gap, "constraintDynamics and computeConstraintDynamicsDerivatives; by velocities and torques"
+        return call, gap, "computeConstraintDynamicsDerivatives"
     return None, None, ""
 
 
 def _mujoco(p: MujocoPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
-    if name in ("forward_dynamics", "constrained_forward_dynamics"):
+    if name in DYNAMICS:
         a = p.rigid_limit(s)[0]
         a = a[loops.linkage(model).independent] if name == "forward_dynamics" else a
-        return p.dynamics_call(s), distance(ours, a), "mj_forward at its stiffest; agreement in its rigid limit"
+        return p.dynamics_call(s), distance(ours, a), "mj_forward; its rigid limit"
     if name in ("constraint_jacobian", "constraint_bias") and {tuple(loop.mask) for loop in model.loops} == {POINT}:
         J, _, bias, equality = p.rows(s)
         at = np.concatenate([np.flatnonzero(equality == p.equality(loop.name)) for loop in model.loops])
         turns = [ff.frame_pose(model, s.q, loop.frame_a)[:3, :3] for loop in model.loops]
         if name == "constraint_jacobian":
-            return p.jacobian_call(s), distance(_turned(turns, ours), -J[at]), "kinematics and mj_makeConstraint"
+            return p.jacobian_call(s), distance(_turned(turns, ours), -J[at]), "mj_makeConstraint"
         rate = loops.constraint_jacobian(model, s.q) @ s.v
         spins = [ff.frame_velocity(model, s.q, s.v, loop.frame_a)[3:] for loop in model.loops]
         ours = ours + 2.0 * np.concatenate([np.cross(w, x) for w, x in zip(spins, rate.reshape(-1, 3), strict=True)])
-        return None, distance(_turned(turns, ours), -bias[at]), "aref without stiffness, not timed"
+        return None, distance(_turned(turns, ours), -bias[at]), "aref"
     return None, None, ""
 
 
