@@ -88,8 +88,13 @@ def factored(topology, parameters, table, L):
         i = before(topology, k)
         while i >= 0:
             s, to = inverse * load(L, row + i), stride * i
-            for j in range(0, i + 1, step):
-                if step > 1 or last_of(topology, j) >= i:
+            if step == 1:
+                j = i
+                while j >= 0:
+                    store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
+                    j = before(topology, j)
+            else:
+                for j in range(0, i + 1, step):
                     store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
             i = before(topology, i)
         for j in range(0, k + 1, step):

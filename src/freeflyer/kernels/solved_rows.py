@@ -29,24 +29,26 @@ def inward(topology, L, Q, V, E):
     for k in range(nv - 1, -1, -1):
         end = last_of(topology, k)
         for j in range(0, nv, step):
-            at = stride * k + j
-            e, low = unit_row(E, j, k), max(k + 1, j)
-            if low <= end and load(reach, j) >= low:
-                q, v, i = load_row(Q, at), load_row(V, at), low
-                while i <= end and load(reach, j) >= i:
-                    q, v, i = less(L, stride, k, i, j, Q, q), less(L, stride, k, i, j, V, v), i + 1
-                i = before(topology, j)
-                while i > k:
-                    q, v, i = less(L, stride, k, i, j, Q, q), less(L, stride, k, i, j, V, v), before(topology, i)
-                store_row(Q, at, q)
-                store_row(V, at, v)
-                if j + step > k:
-                    i = low
-                    while i <= end and load(reach, j) >= i:
-                        e, i = less(L, stride, k, i, j, E, e), i + 1
+            at, low, high, e = stride * k + j, k + 1, end, unit_row(E, j, k)
+            if low <= end and j <= end and load(reach, j) > k:
+                q, v = load_row(Q, at), load_row(V, at)
+                if j > k:
+                    low, high = j, min(end, last_of_row(topology, j, step))
                     i = before(topology, j)
                     while i > k:
-                        e, i = less(L, stride, k, i, j, E, e), before(topology, i)
+                        q, v, e = (
+                            less(L, stride, k, i, j, Q, q),
+                            less(L, stride, k, i, j, V, v),
+                            less(L, stride, k, i, j, E, e),
+                        )
+                        i = before(topology, i)
+                for i in range(low, high + 1):
+                    q, v = less(L, stride, k, i, j, Q, q), less(L, stride, k, i, j, V, v)
+                if j + step > k:
+                    for i in range(low, high + 1):
+                        e = less(L, stride, k, i, j, E, e)
+                store_row(Q, at, q)
+                store_row(V, at, v)
             store_row(E, at, e)
 
 
