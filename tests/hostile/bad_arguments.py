@@ -92,6 +92,11 @@ def not_arrays(x: np.ndarray) -> Iterator[tuple[str, Any]]:
     yield "a batch of one entry less", np.tile(x, (BATCH, 1))[:, :-1]
     yield "an empty batch of one entry less", np.empty((0, n - 1))
     yield "a huge integer", [10**400] * n
+    yield "a masked entry", np.ma.masked_array(x, np.arange(n) == n - 1)
+    nested = x.tolist()
+    for _ in range(80):
+        nested = [nested]
+    yield "deep nesting", nested
 
 
 def not_finite(x: np.ndarray) -> Iterator[tuple[str, Any]]:
