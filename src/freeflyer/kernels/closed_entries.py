@@ -8,6 +8,7 @@ from freeflyer.kernels import (
     linkage_steps,
     projection,
     projection_derivatives,
+    projection_gradients,
     projection_rates,
 )
 from freeflyer.kernels.entry import Entry
@@ -26,4 +27,6 @@ MOVE_CLOSED = Entry(linkage_motion.move_closed, "qu", solves=True)
 STEP_CLOSED = Entry(linkage_steps.step_closed, "qu", output_axes=(1, 1))
 MAP_RATES = Entry(projection_rates.map_rates, "qu", output_axes=(2,), solves=True)
 PROJECTED_DERIVATIVES = Entry(projection_derivatives.projected_derivatives, "quu", output_axes=(2, 2), solves=True)
+PROJECTED_INVERSE_GRADIENT = Entry(projection_gradients.projected_inverse_gradient, "quu", output_axes=(2, 2, 2), solves=True)
+PROJECTED_FORWARD_GRADIENT = Entry(projection_gradients.projected_forward_gradient, "quu", output_axes=(2, 2, 2), solves=True)
 PROJECTED_FORCE_DERIVATIVES = Entry(projection_rates.projected_force_derivatives, "qv", output_axes=(2,), solves=True)

@@ -54,6 +54,7 @@ CLOSED_OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # of closed li
     "CONSTRAINED_ACCELERATIONS": ((2,), ("nv",)), "SHARED_FORCES": (("rows",), ("nu",)), "DRIVING_FORCES": (("rows",), ("nu",)),
     "MOVE_CLOSED": (("nq",),), "STEP_CLOSED": (("nq",), (3,)), "MAP_RATES": (("nv", "nu"),),
     "PROJECTED_DERIVATIVES": (("nu", "nu"), ("nu", "nu")), "PROJECTED_FORCE_DERIVATIVES": (("nu", "nu"),),
+    "PROJECTED_INVERSE_GRADIENT": (("nu", "nu"),) * 3, "PROJECTED_FORWARD_GRADIENT": (("nu", "nu"),) * 3,
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import doors as D
-from freeflyer.dynamics.closed.equations import forward_dynamics, inverse_mass_matrix, mass_matrix
+from freeflyer.dynamics.closed.equations import forward_dynamics, inverse_mass_matrix
 from freeflyer.dynamics.closed.running import projected, run, run_many, velocity_map
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, arrays_of
 from freeflyer.dynamics.equations import Wrenches, total
@@ -28,11 +28,10 @@ def inverse_dynamics_derivatives(
 ) -> InverseDynamicsDerivatives:
     """d tau_p by independent steps of q, by u, by u_dot (..., nu, nu): see kernels/projection_derivatives.py."""
     p = projected(model, gravity)
-    dq, du = run_many(D.DERIVATIVES, p, (q, u, u_dot), ("q", "v", "a"), (p.square, p.square))
-    M = mass_matrix(model, q)
+    dq, du, M = run_many(D.INVERSE_GRADIENT, p, (q, u, u_dot), ("q", "v", "a"), (p.square,) * 3)
     if external is not None:
         dq = total(dq, -_external(model, q, external))
-    M = np.broadcast_to(M, dq.shape).copy() if M.shape != dq.shape else M
+        du, M = (np.broadcast_to(x, dq.shape).copy() if x.shape != dq.shape else x for x in (du, M))
     return given(out, InverseDynamicsDerivatives(dq, du, M))
 
 
@@ -46,6 +45,10 @@ def forward_dynamics_derivatives(
     out: ForwardDynamicsDerivatives | None = None,
 ) -> ForwardDynamicsDerivatives:
     """d u_dot by independent steps of q, by u, by tau_p (..., nu, nu)."""
+    if external is None:
+        p = projected(model, gravity)
+        found = run_many(D.FORWARD_GRADIENT, p, (q, u, tau), ("q", "v", "tau"), (p.square,) * 3)
+        return given(out, ForwardDynamicsDerivatives(*found))
     u_dot = forward_dynamics(model, q, u, tau, external, gravity)
     d = inverse_dynamics_derivatives(model, q, u, u_dot, external, gravity)
     inverse = np.broadcast_to(inverse_mass_matrix(model, q), d.dq.shape)

@@ -3,11 +3,12 @@
 from freeflyer.kernels.closed_entries import CONSTRAINED_ACCELERATIONS as ACCELERATIONS
 from freeflyer.kernels.closed_entries import DRIVING_FORCES, MAP_RATES, SHARED_FORCES
 from freeflyer.kernels.closed_entries import MOVE_CLOSED as MOVE
-from freeflyer.kernels.closed_entries import PROJECTED_DERIVATIVES as DERIVATIVES
 from freeflyer.kernels.closed_entries import PROJECTED_EQUATIONS as EQUATIONS
 from freeflyer.kernels.closed_entries import PROJECTED_FORCE_DERIVATIVES as FORCE_DERIVATIVES
 from freeflyer.kernels.closed_entries import PROJECTED_FORWARD_DYNAMICS as FORWARD_DYNAMICS
+from freeflyer.kernels.closed_entries import PROJECTED_FORWARD_GRADIENT as FORWARD_GRADIENT
 from freeflyer.kernels.closed_entries import PROJECTED_INVERSE_DYNAMICS as INVERSE_DYNAMICS
+from freeflyer.kernels.closed_entries import PROJECTED_INVERSE_GRADIENT as INVERSE_GRADIENT
 from freeflyer.kernels.closed_entries import PROJECTED_INVERSE_MASS as INVERSE_MASS
 from freeflyer.kernels.closed_entries import PROJECTED_MASS as MASS
 from freeflyer.kernels.closed_entries import PROJECTED_MOTION as MOTION
@@ -15,6 +16,6 @@ from freeflyer.kernels.closed_entries import PROJECTION_MAP as MAP
 from freeflyer.kernels.closed_entries import STEP_CLOSED as STEP
 
 __all__ = [
-    "ACCELERATIONS", "DERIVATIVES", "DRIVING_FORCES", "EQUATIONS", "FORCE_DERIVATIVES", "FORWARD_DYNAMICS",
-    "INVERSE_DYNAMICS", "INVERSE_MASS", "MAP", "MAP_RATES", "MASS", "MOTION", "MOVE", "SHARED_FORCES", "STEP",
+    "ACCELERATIONS", "DRIVING_FORCES", "EQUATIONS", "FORCE_DERIVATIVES", "FORWARD_DYNAMICS", "FORWARD_GRADIENT",
+    "INVERSE_DYNAMICS", "INVERSE_GRADIENT", "INVERSE_MASS", "MAP", "MAP_RATES", "MASS", "MOTION", "MOVE", "SHARED_FORCES", "STEP",
 ]  # fmt: skip
