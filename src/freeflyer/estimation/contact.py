@@ -24,7 +24,7 @@ from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import linkage
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.feet import Foot, checked_feet, point_basis
-from freeflyer.estimation.sensing import block_lists
+from freeflyer.estimation.sensing import block_lists, loops_of_block
 from freeflyer.kernels import contact as K
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
@@ -151,7 +151,7 @@ def _made(model: Model, feet: Sequence[Foot] | None) -> Standing:
     frames = [model.frame(f.frame) for f in standing]
     places = np.array([len(standing), len(acting), len(base), unknowns, *frames, *acting, *base], np.int64)
     return Standing(
-        model, standing, block_lists(split, acting, q_of_v(model)), places, spread.reshape(-1), resultant.reshape(-1), acting,
+        model, standing, block_lists(model, acting, q_of_v(model)), places, spread.reshape(-1), resultant.reshape(-1), acting,
         base, unknowns, np.zeros(model.nv),
     )  # fmt: skip
 
@@ -179,8 +179,7 @@ def contact_model(
     if not quality > 0.0:
         for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
             check_configuration(model, name, y, letter)
-        ranked = [b for b in linkage(model).blocks if b.rank]
-        raise refusals.singular_posture(model, ranked[max(round(-1.0 - quality), 0)].loops, np.empty(0, np.int64))
+        raise refusals.singular_posture(model, loops_of_block(model, quality), np.empty(0, np.int64))
     return ContactModel(s, x, out)
 
 

@@ -21,7 +21,7 @@ from freeflyer.dynamics.closed import refusals
 from freeflyer.dynamics.closed.constraints import constraint_residual
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.errors import InputError
-from freeflyer.estimation.sensing import Sensors, sensors
+from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
 from freeflyer.kernels import estimator as K
 from freeflyer.loops.assembly import assemble
 from freeflyer.model.inputs import check_configuration, real_array, row
@@ -171,8 +171,7 @@ def _refuse(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, quality: n
             raise InputError(f"{name}{list(at)} (joint {s.names[at[-1]]!r}) is {a[at]}: every entry must be finite")
     check_configuration(s.model, "state.q", q, "q")
     check_strokes(s, x)
-    blocks = [b for b in s.linkage.blocks if b.rank]
     worst = float(quality.min())
     if worst <= -1.0:
-        raise refusals.singular_posture(s.model, blocks[round(-1.0 - worst)].loops, np.empty(0, np.int64))
+        raise refusals.singular_posture(s.model, loops_of_block(s.model, worst), np.empty(0, np.int64))
     raise LinkageError(f"the passive state of {s.model.name!r} cannot be told there: the estimate is not finite")

@@ -12,6 +12,7 @@ from freeflyer.dynamics.closed.closing import q_of_v
 from freeflyer.dynamics.closed.constraints import constraint_jacobian
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
+from freeflyer.dynamics.closed.projection import projection, touched_coordinates
 from freeflyer.dynamics.closed.refusals import listed
 from freeflyer.dynamics.closed.structure import frozen, structure
 from freeflyer.errors import InputError, unknown_name
@@ -115,7 +116,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
     return Sensors(
         model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), still,
-        split.dependent, frozen(block_lists(split, coordinates, place)), frozen(_readable(lower, upper)),
+        split.dependent, frozen(block_lists(model, coordinates, place)), frozen(_readable(lower, upper)),
     )  # fmt: skip
 
 
@@ -142,17 +143,28 @@ def _moving(model: Model, split: Linkage, left: list[int], owner: tuple[str, ...
     return list(dict.fromkeys(found))
 
 
-def block_lists(split: Linkage, coordinates: np.ndarray, place: np.ndarray) -> np.ndarray:
+def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
+    """The loops of the sub-mechanism that compiled code found singular, by its answer -1 - k."""
+    rows, _ = projection(model).blocks[max(round(-1.0 - quality), 0)]
+    return next(b.loops for b in linkage(model).blocks if rows[0] in b.rows)
+
+
+def block_lists(model: Model, coordinates: np.ndarray, place: np.ndarray) -> np.ndarray:
     """The integers that kernels/estimator.py reads."""
-    blocks = [b for b in split.blocks if b.rank]
+    split, touched = linkage(model), touched_coordinates(model)
+    blocks = [
+        (rows, dependent, np.setdiff1d(np.flatnonzero(touched[rows].any(axis=0)), dependent))
+        for rows, dependent in projection(model).blocks
+    ]
     records: list[int] = []
     data_at = K.BLOCKS_HEADER + K.BLOCK_INTS * len(blocks)
     data: list[int] = []
-    for b in blocks:
-        records += [b.rank, len(b.independent), data_at + len(data), data_at + len(data) + b.rank + len(b.independent)]
-        data += [*b.dependent.tolist(), *b.independent.tolist(), *b.rows.tolist()]
+    for rows, dependent, others in blocks:
+        at = data_at + len(data)
+        records += [len(rows), len(others), at, at + len(dependent) + len(others)]
+        data += [*dependent.tolist(), *others.tolist(), *rows.tolist()]
     n = len(coordinates)
     at = data_at + len(data)
-    largest = max((b.rank for b in blocks), default=1)
+    largest = max((len(rows) for rows, _, _ in blocks), default=1)
     header = [len(blocks), n, at, at + n, largest, len(split.independent), at + 2 * n, 0]
     return np.array([*header, *records, *data, *coordinates, *place[coordinates], *split.independent], np.int64)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.closed import refusals
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import given
-from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.sensing import Sensors, loops_of_block
 from freeflyer.kernels import estimator as K
 from freeflyer.model.inputs import check_configuration, row, unit_quaternions
 from freeflyer.model.model import Model
@@ -36,8 +36,7 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     if not quality > 0.0:
         for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
             check_configuration(s.model, name, y, letter)
-        blocks = [b for b in s.linkage.blocks if b.rank]
-        raise refusals.singular_posture(s.model, blocks[round(-1.0 - quality)].loops, np.empty(0, np.int64))
+        raise refusals.singular_posture(s.model, loops_of_block(s.model, quality), np.empty(0, np.int64))
     return tau
 
 

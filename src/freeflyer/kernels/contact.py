@@ -105,7 +105,7 @@ def told_by_motors(places, update, spread, resultant, tau, answer):
         for k in range(n):
             store(work, width * i + k, load(update, n + n * i + k))
         store(work, width * i + n, load(update, i) - load(tau, i))
-    ratio = eliminate(work, n, width)
+    ratio = eliminate(work, n, width, 0.0)
     if ratio > 0.0:
         put_product(spread, points, n, n, width, 0, work, answer, 0)
         put_product(resultant, six, n, n, width, 0, work, answer, points)
@@ -139,7 +139,7 @@ def balanced_with_base(places, update, spread, resultant, tau, answer):
             x = load(update, base + m + k * i + c)
             store(work, width * (n + k + i) + n + c, x)
             store(work, width * (n + c) + n + k + i, x)
-    ratio = eliminate(work, size, width)
+    ratio = eliminate(work, size, width, 0.0)
     if ratio > 0.0:
         put_product(spread, points, k, size, width, n, work, answer, 0)
         put_product(resultant, six, k, size, width, n, work, answer, points)

@@ -1,8 +1,9 @@
 """Closed linkages whose loops need not be quite closed, sub-mechanism by sub-mechanism: for estimators. papers/000, section VI.
 
-`blocks` lists each sub-mechanism's independent constraint rows and velocity coordinates: as many dependent ones, then the
-others that its rows touch. Each block is one dense linear system, eliminated with partial pivoting; a pivot that vanishes
-beside the largest one stops everything with the block's number, so that nothing is pseudo-inverted. Float64 only.
+`blocks` lists independent constraint rows and velocity coordinates of the square systems along a block-triangular order of each
+sub-mechanism: as many dependent ones, then the others that its rows touch, dependent ones of earlier systems among them. Each is
+eliminated with partial pivoting; a pivot that vanishes beside the largest entry of its rows stops everything with the block's
+number, so that nothing is pseudo-inverted. Float64 only.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ def block_record(blocks, k):
 
 
 @kernel
-def eliminate(A, n, width):
-    """[A, B] (n rows of `width` numbers, B in columns n and on) becomes [., A^-1 B]; the ratio of smallest to largest pivot."""
-    smallest = largest = 0.0
+def eliminate(A, n, width, scale):
+    """[A, B] (n rows of `width` numbers, B in columns n and on) becomes [., A^-1 B]; the ratio of smallest to largest pivot,
+    or to `scale` where that is larger; 0 if singular."""
+    smallest, largest = 0.0, scale
     for c in range(n):
         best, size = c, abs(load(A, width * c + c))
         for i in range(c + 1, n):
@@ -53,7 +55,7 @@ def eliminate(A, n, width):
             if x > size:
                 best, size = i, x
         if c == 0:
-            smallest = largest = size
+            smallest = size
         smallest, largest = min(smallest, size), max(largest, size)
         if not smallest > SINGULAR * largest:
             return 0.0
@@ -90,6 +92,7 @@ def follow(blocks, J, nv, target, x, y, work):
         n, others = load_int(blocks, at + SIZE), load_int(blocks, at + OTHERS)
         places, rows = load_int(blocks, at + COORDINATES_AT), load_int(blocks, at + ROWS_AT)
         width = row_width(work, n + 2)
+        scale = 0.0
         clear_rows(work, n * width)
         for i in range(n):
             row = load_int(blocks, rows + i)
@@ -99,11 +102,12 @@ def follow(blocks, J, nv, target, x, y, work):
             for d in range(n, n + others):
                 p = load_int(blocks, places + d)
                 slope = load(J, nv * row + p)
+                scale = max(scale, abs(slope))
                 a -= slope * load(x, p)
                 b -= slope * load(y, p)
             store(work, width * i + n, a)
             store(work, width * i + n + 1, b)
-        ratio = eliminate(work, n, width)
+        ratio = eliminate(work, n, width, scale)
         if ratio == 0.0:
             return -1.0 - k
         worst = min(worst, ratio)
@@ -116,9 +120,12 @@ def follow(blocks, J, nv, target, x, y, work):
 
 @kernel
 def hand_over(blocks, J, nv, forces, count, work):
-    """Rows of generalised forces (count, nv) lose their dependent entries to the independent ones: J_m^T, papers/000 (44)."""
+    """Rows of generalised forces (count, nv) lose their dependent entries to the independent ones: J_m^T, papers/000 (44).
+
+    From the last system to the first: what one hands to dependent coordinates of another is handed on.
+    """
     worst = 1.0
-    for k in range(load_int(blocks, N_BLOCKS)):
+    for k in range(load_int(blocks, N_BLOCKS) - 1, -1, -1):
         at = block_record(blocks, k)
         n, others = load_int(blocks, at + SIZE), load_int(blocks, at + OTHERS)
         places, rows = load_int(blocks, at + COORDINATES_AT), load_int(blocks, at + ROWS_AT)
@@ -131,7 +138,11 @@ def hand_over(blocks, J, nv, forces, count, work):
             for m in range(count):
                 store(work, width * d + n + m, load(forces, nv * m + p))
                 store(forces, nv * m + p, 0.0)
-        ratio = eliminate(work, n, width)
+        scale = 0.0
+        for i in range(n):
+            for d in range(n, n + others):
+                scale = max(scale, abs(load(J, nv * load_int(blocks, rows + i) + load_int(blocks, places + d))))
+        ratio = eliminate(work, n, width, scale)
         if ratio == 0.0:
             return -1.0 - k
         worst = min(worst, ratio)

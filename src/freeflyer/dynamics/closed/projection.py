@@ -67,7 +67,7 @@ def linked(model: Model) -> Model:
 
 
 def _projection(model: Model, split: Linkage) -> Projection:
-    touched = _touched(model)
+    touched = touched_coordinates(model)
     blocks: list[tuple[np.ndarray, np.ndarray]] = []
     for block in split.blocks:
         blocks += _triangular(block.rows, block.dependent, touched)
@@ -81,7 +81,7 @@ def _projection(model: Model, split: Linkage) -> Projection:
     return p
 
 
-def _touched(model: Model) -> np.ndarray:
+def touched_coordinates(model: Model) -> np.ndarray:
     """(rows, nv) bool: the coordinates that each constraint row can depend on."""
     s = structure(model)
     touched = np.zeros((int(model.topology[L.N_ROWS]), model.nv), bool)
