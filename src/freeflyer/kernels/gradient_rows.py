@@ -159,14 +159,13 @@ def put_columns(topology, H, width, M, length):
 def inverse_matrices(topology, parameters, table, dq, dv, M):
     """dq, dv and the mass matrix (nv, nv)."""
     n, nv, armature = load_int(topology, N_COLUMNS), load_int(topology, N_V), load_int(topology, ARMATURE_AT)
-    if fits(topology, table):
-        put_rows(topology, table, dq, dv, M, n, True)
-        turn_together(topology, table, dq, n)
-    else:
+    direct, width, by_q, by_v, H = fits(topology, table), n, dq, dv, M
+    if not direct:
         width = row_width(table, n)
         by_q, by_v, H = workspace(table, n * width), workspace(table, n * width), workspace(table, n * width)
-        put_rows(topology, table, by_q, by_v, H, width, True)
-        turn_together(topology, table, by_q, width)
+    put_rows(topology, table, by_q, by_v, H, width, True)
+    turn_together(topology, table, by_q, width)
+    if not direct:
         put_columns(topology, by_q, width, dq, nv)
         put_columns(topology, by_v, width, dv, nv)
         put_columns(topology, H, width, M, nv)

@@ -43,6 +43,9 @@ ALGORITHMS = (
     Algorithm("potential_energy", ("q",)),
     Algorithm("inverse_dynamics_derivatives", ("q", "v", "a"), (1, 2)),
     Algorithm("forward_dynamics_derivatives", ("q", "v", "tau"), (1, 2)),
+    Algorithm("frame_velocity_derivatives", ("q", "v", "frame"), (2,)),
+    Algorithm("frame_acceleration_derivatives", ("q", "v", "a", "frame"), (2,)),
+    Algorithm("centroidal_momentum_rate_derivatives", ("q", "v", "a"), (2,)),
 )
 USUAL = tuple(a.name for a in ALGORITHMS if not a.name.endswith("_derivatives"))  # what a report times: quick to compile
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
@@ -76,8 +79,11 @@ def _bound(function: Callable[..., object], model: Any, arguments: tuple[Any, ..
     if len(arguments) == 2:
         a, b = arguments
         return lambda: function(model, a, b)
-    a, b, c = arguments
-    return lambda: function(model, a, b, c)
+    if len(arguments) == 3:
+        a, b, c = arguments
+        return lambda: function(model, a, b, c)
+    a, b, c, d = arguments
+    return lambda: function(model, a, b, c, d)
 
 
 def outermost_frame(model: Any) -> str:

@@ -171,6 +171,20 @@ def _jacobian(p: Peer, x: PeerState) -> Call:
     return lambda: f(m, d, q, frame, local)
 
 
+def _frame_derivatives(name: str) -> Callable[[Peer, PeerState], Call]:
+    def make(p: Peer, x: PeerState) -> Call:
+        derive, f, local = p.pin.computeForwardKinematicsDerivatives, getattr(p.pin, name), p.pin.LOCAL
+        m, d, q, v, a, frame = p.model, p.data, x.q, x.v, x.a, p.frame
+
+        def call() -> object:
+            derive(m, d, q, v, a)
+            return f(m, d, frame, local)
+
+        return call
+
+    return make
+
+
 CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
     "inverse_dynamics": _call("rnea", "q", "v", "a"),
     "forward_dynamics": _forward_dynamics,
@@ -188,7 +202,12 @@ CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
     "potential_energy": _call("computePotentialEnergy", "q"),
     "inverse_dynamics_derivatives": _call("computeRNEADerivatives", "q", "v", "a"),
     "forward_dynamics_derivatives": _call("computeABADerivatives", "q", "v", "tau"),
+    "frame_velocity_derivatives": _frame_derivatives("getFrameVelocityDerivatives"),
+    "frame_acceleration_derivatives": _frame_derivatives("getFrameAccelerationDerivatives"),
+    "centroidal_momentum_rate_derivatives": _call("computeCentroidalDynamicsDerivatives", "q", "v", "a"),
 }
+# results before which comes another derivative by q: of velocity, of momentum
+FIRST = {"frame_acceleration_derivatives": 1, "centroidal_momentum_rate_derivatives": 1}
 IN_PARALLEL = {"inverse_dynamics": ("rneaInParallel", "a"), "forward_dynamics": ("abaInParallel", "tau")}
 
 
@@ -203,7 +222,8 @@ def answer(p: Peer, algorithm: str, x: PeerState) -> np.ndarray:
         matrices = np.array(returned, dtype=float)
         matrices[2] = np.triu(matrices[2]) + np.triu(matrices[2], 1).T
         return matrices
-    return np.array(returned, dtype=float)
+    first = FIRST.get(algorithm, 0)
+    return np.array(returned[first:] if first else returned, dtype=float)
 
 
 def batch_call(p: Peer, algorithm: str, states: States, count: int) -> tuple[Call, str]:
@@ -229,12 +249,12 @@ def _loop(p: Peer, algorithm: str, listed: list[PeerState]) -> Call:
 
         return kinematics
     out = np.empty((len(listed), *np.shape(answer(p, algorithm, listed[0]))))
-    bias = algorithm == "centroidal_bias"
+    bias, first = algorithm == "centroidal_bias", FIRST.get(algorithm, 0)
 
     def run() -> object:
         for i, call in enumerate(calls):
-            result = call()
-            out[i] = p.data.dhg.vector if bias else result
+            result: Any = call()
+            out[i] = p.data.dhg.vector if bias else result[first:] if first else result
         return out
 
     return run

@@ -152,6 +152,6 @@ def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: pe
 
 def comparable(result: Any, frame: str) -> Any:
     """The pose of the frame, where the result is that of `kinematics`; the matrices of derivatives, one after another."""
-    if isinstance(result, ff.InverseDynamicsDerivatives | ff.ForwardDynamicsDerivatives):
+    if hasattr(result, "dq"):
         return np.stack([getattr(result, field.name) for field in fields(result)], axis=-3)
     return result.frame_pose(frame) if isinstance(result, ff.Kinematics) else result
