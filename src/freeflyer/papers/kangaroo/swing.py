@@ -70,7 +70,7 @@ def tables(r: SwingResult) -> list[Table]:
     two = Table("contact wrenches against MuJoCo's contacts", COLUMNS, [x.cells for x in r.lines], NUMERIC, note)
     three = Table(
         "the same without friction and damping in the joints", COLUMNS, [x.cells for x in r.smooth], NUMERIC,
-        "What the motors alone then miss is what friction in passive joints hid from them.",
+        "Motors alone now agree with the contacts: what they miss above is friction in passive joints, which they cannot tell.",
     )  # fmt: skip
     return [one, two, three] if r.smooth else [one, two]
 
