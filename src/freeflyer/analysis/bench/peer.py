@@ -213,7 +213,7 @@ IN_PARALLEL = {"inverse_dynamics": ("rneaInParallel", "a"), "forward_dynamics": 
 
 def answer(p: Peer, algorithm: str, x: PeerState) -> np.ndarray:
     """The peer's result for one state, in its own order."""
-    returned = CALLS[algorithm](p, x)()
+    returned: Any = CALLS[algorithm](p, x)()
     if algorithm == "kinematics":
         return p.data.oMf[p.frame].homogeneous.copy()
     if algorithm == "centroidal_bias":
