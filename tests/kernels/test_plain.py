@@ -65,13 +65,13 @@ def test_completed_parameters_are_the_model_s(robot):
     for at, n in (("ARMATURE_AT", model.nv), ("PLACEMENTS_AT", L.PLACEMENT_FLOATS * len(model.frame_names))):
         here = slice(model.topology[getattr(L, at)], model.topology[getattr(L, at)] + n)
         parameters[here] = model.parameters[here]
-    np.testing.assert_allclose(plain.completed(model, parameters), model.parameters, rtol=1e-15)
+    np.testing.assert_allclose(plain.completed(model, parameters), model.parameters, rtol=1e-14, atol=1e-15)
 
 
 def test_every_lowest_function_has_a_plain_meaning():
     """What compiled code overloads or makes of instructions is replaced, or its body is right for one scalar."""
     as_they_are = {"like", "lane", "with_lane", "lanes", "rint"}
-    never_met = {"address"}  # by the kernels themselves
+    never_met = {"address", "borrowed"}  # by the kernels themselves
     sources = "".join(inspect.getsource(module) for module in (memory, pack, transpose))
     lowest = set(re.findall(r"@overload\((\w+),|@intrinsic\ndef (?!_)(\w+)\(", sources))
     names = {a or b for a, b in lowest}

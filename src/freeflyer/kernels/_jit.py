@@ -32,6 +32,7 @@ from numba.core.serialize import dumps
 SEAL = 32  # bytes of a hash
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 ROOM = "freeflyer.kernels"
+MAKERS = {"empty", "carray", "workspace", "rows_for"}  # what makes arrays, by name
 IMPORTED = re.compile(rf"^(?:from {ROOM}\.(\w+) import|from {ROOM} import (\([^)]*\)|.+)$)", re.MULTILINE)
 
 
@@ -65,9 +66,19 @@ class BuildingBlock(CPUDispatcher):
 
 
 def _compiled(function: Callable, nogil: bool = True, **options: Any) -> Any:
-    dispatcher = numba.njit(nogil=nogil, error_model="numpy", fastmath=FAST, **options)(function)
-    dispatcher._cache = SourceKeyedCache(function)
+    owns = makes_arrays(function)
+    dispatcher = numba.njit(nogil=nogil, error_model="numpy", fastmath=FAST, _nrt=owns, **options)(function)
+    dispatcher.owns = owns
+    dispatcher._cache = SourceKeyedCache(function, owns)
     return dispatcher
+
+
+def makes_arrays(function: Callable) -> bool:
+    """Whether a function makes arrays, or calls one that does: it needs reference counts, which cost the others time."""
+    code = function.__code__
+    cells = dict(zip(code.co_freevars, function.__closure__ or ()))
+    called = [function.__globals__.get(name) for name in code.co_names] + [c.cell_contents for c in cells.values()]
+    return bool(MAKERS & set(code.co_names)) or any(getattr(f, "owns", False) for f in called)
 
 
 class SourceKeyedCache(FunctionCache):
@@ -78,7 +89,8 @@ class SourceKeyedCache(FunctionCache):
     whole, or not ours, means: compile again.
     """
 
-    def __init__(self, function: Callable) -> None:
+    def __init__(self, function: Callable, owns: bool) -> None:
+        self._owns = owns
         self._name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
         self._impl = _Impl()
         self._modules = tuple(sorted(modules(function)))
@@ -102,6 +114,8 @@ class SourceKeyedCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        if not self._owns and holds_arrays(data.signature.return_type):
+            raise TypeError(f"{self._name} returns an array, which only functions that make arrays may do")
         code = dumps(self._impl.reduce(data))
         try:
             path = self._path(sig, data.codegen)
@@ -110,6 +124,10 @@ class SourceKeyedCache(FunctionCache):
             os.replace(unfinished, path)
         except OSError:  # a full or read-only disk costs time, not correctness
             return
+
+
+def holds_arrays(ty: Any) -> bool:
+    return isinstance(ty, numba.types.Array) or any(holds_arrays(t) for t in getattr(ty, "types", ()))
 
 
 class _Impl(CompileResultCacheImpl):

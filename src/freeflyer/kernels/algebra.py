@@ -78,6 +78,11 @@ def compose(R, S):
 
 
 @inlined
+def transpose(R):
+    return R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]
+
+
+@inlined
 def spin_z(R, s, c):
     """R Rz(angle), given the angle's sine and cosine."""
     return (
@@ -141,6 +146,14 @@ def point_inertia(a, b):
 
 
 @inlined
+def turning(w, dw):
+    """[dw]x + [w]x [w]x: leads from a point of a turning body to the acceleration of that point."""
+    xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+    xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    return -(yy + zz), xy - dw[2], xz + dw[1], xy + dw[2], -(xx + zz), yz - dw[0], xz - dw[1], yz + dw[0], -(xx + yy)
+
+
+@inlined
 def load3(buffer, i):
     return load(buffer, i), load(buffer, i + 1), load(buffer, i + 2)
 
@@ -167,6 +180,18 @@ def load6(buffer, i):
         load(buffer, i), load(buffer, i + 1), load(buffer, i + 2),
         load(buffer, i + 3), load(buffer, i + 4), load(buffer, i + 5),
     )  # fmt: skip
+
+
+@inlined
+def accumulate6(buffer, i, a):
+    accumulate3(buffer, i, (a[0], a[1], a[2]))
+    accumulate3(buffer, i + 3, (a[3], a[4], a[5]))
+
+
+@inlined
+def accumulate9(buffer, i, a):
+    accumulate6(buffer, i, (a[0], a[1], a[2], a[3], a[4], a[5]))
+    accumulate3(buffer, i + 6, (a[6], a[7], a[8]))
 
 
 @inlined

@@ -36,7 +36,7 @@ from freeflyer.kernels.door import (
 )
 from freeflyer.kernels.layout import COLUMN_ROW, N_BODIES, N_Q, N_QUATERNIONS, N_V, QUATERNIONS_AT
 from freeflyer.kernels.linkage_layout import N_INDEPENDENT
-from freeflyer.kernels.memory import Packs, load, load_int, model_arrays
+from freeflyer.kernels.memory import Packs, borrowed, load, load_int, model_arrays
 from freeflyer.kernels.pack import LANES, all_below
 from freeflyer.kernels.transpose import finite_packs, gather, scatter
 
@@ -147,6 +147,7 @@ def make_batch(function: Any, sizes: tuple[int, ...], solves: bool) -> Any:
     def batch(handle, inputs, options, outputs, packs_in, packs_out, start, stop):
         """OK, or why the first refused pack of states was refused."""
         topology, parameters = model_arrays(handle)
+        packs_in, packs_out = borrowed(packs_in), borrowed(packs_out)
         for first in range(start, stop, LANES):
             for k in range(count):
                 if not gather(inputs[k], first, stop, packs_in[k]):

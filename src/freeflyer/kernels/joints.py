@@ -33,6 +33,7 @@ from freeflyer.kernels.layout import (
     HEADER,
     KIND,
     N_BODIES,
+    ORDER_AT,
     ROTATION,
     SCREW,
     SINES_AT,
@@ -60,6 +61,12 @@ def body_ints(i):
 def body_floats(i):
     """Where body i's record begins in parameters."""
     return BODIES + BODY_FLOATS * i
+
+
+@inlined
+def by_depth(topology, k):
+    """Body number k, counted by depth: neighbours in this order rarely wait for each other."""
+    return load_int(topology, load_int(topology, ORDER_AT) + k)
 
 
 @inlined
@@ -139,26 +146,38 @@ def cross_z(a, s):
 
 
 @inlined
-def accelerate(kind, parameters, at, v, a, j, w, dw, acc):
-    """Angular velocity, angular acceleration and origin acceleration of a body, in its own axes.
+def coast(kind, parameters, at, v, j, w, dw, acc):
+    """Angular velocity, angular acceleration and origin acceleration of a body whose joint does not accelerate, in its axes.
 
-    Given those of the point of the parent that the body's origin passes, in the same axes, and the joint's rates v[j:],
-    a[j:]: w + spin; dw + dspin + w x spin; acc + dslip + 2 w x slip + spin x slip.
+    Given those of the point of the parent that the body's origin passes, in the same axes, and the joint's rates v[j:]:
+    w + spin; dw + w x spin; acc + 2 w x slip + spin x slip.
     """
     if kind == SCREW:
-        turn, slide = load(parameters, at + TURN), load(parameters, at + SLIDE)
-        rate, drate = load(v, j), load(a, j)
+        turn, slide, rate = load(parameters, at + TURN), load(parameters, at + SLIDE), load(v, j)
         x, y = cross_z(w, turn * rate)
         X, Y = cross_z(w, 2.0 * slide * rate)
-        dw = (dw[0] + x, dw[1] + y, dw[2] + turn * drate)
-        acc = (acc[0] + X, acc[1] + Y, acc[2] + slide * drate)
+        dw = (dw[0] + x, dw[1] + y, dw[2])
+        acc = (acc[0] + X, acc[1] + Y, acc[2])
         return (w[0], w[1], w[2] + turn * rate), dw, acc
     if kind != BALL:
         slip, spin = load3(v, j), load3(v, j + 3)
-        acc = add(add(acc, load3(a, j)), add(cross(add(w, spin), slip), cross(w, slip)))
+        acc = add(acc, add(cross(add(w, spin), slip), cross(w, slip)))
         j += 3
-    spin, dspin = load3(v, j), load3(a, j)
-    return add(w, spin), add(add(dw, dspin), cross(w, spin)), acc
+    spin = load3(v, j)
+    return add(w, spin), add(dw, cross(w, spin)), acc
+
+
+@inlined
+def drive(kind, parameters, at, a, j, dw, acc):
+    """Angular and origin acceleration of a body, in its axes, once its joint accelerates at a[j:]."""
+    if kind == SCREW:
+        rate = load(a, j)
+        dw = (dw[0], dw[1], dw[2] + load(parameters, at + TURN) * rate)
+        return dw, (acc[0], acc[1], acc[2] + load(parameters, at + SLIDE) * rate)
+    if kind != BALL:
+        acc = add(acc, load3(a, j))
+        j += 3
+    return add(dw, load3(a, j)), acc
 
 
 @inlined

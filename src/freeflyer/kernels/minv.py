@@ -8,8 +8,8 @@ are seen from the root body's origin, so nothing is shifted and every inner loop
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.aba import eliminated, hand_over, store_rigid
 from freeflyer.kernels.algebra import add, cross, load3, load6, load9
+from freeflyer.kernels.articulated import eliminated, hand_over, store_rigid
 from freeflyer.kernels.columns import (
     clear_beyond,
     inertia_tiles,

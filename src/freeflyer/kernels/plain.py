@@ -20,6 +20,7 @@ import threading
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
+from itertools import chain
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -83,6 +84,8 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     exact = any(isinstance(x, Fraction) or scalars.symbolic(x) for row in rows for x in row)
     if exact:
         rows = [[_exact(Fraction(x) if type(x) is int else x) for x in row] for row in rows]
+        if any(map(scalars.symbolic, chain(*rows))):
+            rows[0] = whole_quarter_turns(model, rows[0])
     shapes = [tuple(sizes[n] if isinstance(n, str) else n for n in shape) for shape in (OUTPUTS | CLOSED_OUTPUTS)[name.upper()]]
     outputs: list[list[Any]] = [[None] * math.prod(shape) for shape in shapes]
     function(name, exact, row_step)([int(k) for k in model.topology], *rows, *(int(k) for k in options), *outputs)
@@ -91,13 +94,14 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
 
 
 def completed(model: Any, parameters: Iterable[Any]) -> list[Any]:
-    """Parameters of a model in which what follows from the bodies' records is up to date: subtree masses and tiles."""
+    """Parameters of a model in which what follows from mass, CoM and inertia is up to date: moments, subtree masses, tiles."""
     row = _row(parameters, len(model.parameters), "parameters")
     n, tiles = int(model.topology[layout.N_BODIES]), int(model.topology[layout.TILES_AT])
     row[tiles:] = [0.0] * (len(row) - tiles)
     records = [layout.BODIES + layout.BODY_FLOATS * i for i in range(n + 1)]
     for i, at in enumerate(records):
         row[at + layout.SUBTREE_MASS] = row[at + layout.MASS]
+        row[at + layout.MOMENT : at + layout.SECOND + 6] = moments(*row[at + layout.MASS : at + layout.INERTIA + 6])
         first = tiles + scalars.tile_at(row, layout.TILE, i)
         for k in range(layout.TILE if i else 0):
             row[first + LANES * k] = row[at + k]
@@ -105,6 +109,26 @@ def completed(model: Any, parameters: Iterable[Any]) -> list[Any]:
         parent = int(model.topology[layout.HEADER + layout.BODY_INTS * i + layout.PARENT])
         row[records[parent] + layout.SUBTREE_MASS] += row[records[i] + layout.SUBTREE_MASS]
     return row
+
+
+def whole_quarter_turns(model: Any, parameters: list[Any]) -> list[Any]:
+    """Parameters with SymPy's pi where joints' offsets are quarter turns, so that these disappear from closed forms."""
+    row, tiles = list(parameters), int(model.topology[layout.TILES_AT])
+    for i in range(int(model.topology[layout.N_BODIES]) + 1):
+        tile = tiles + scalars.tile_at(row, layout.TILE, i) + LANES * layout.TURN_OFFSET
+        for at in (layout.BODIES + layout.BODY_FLOATS * i + layout.TURN_OFFSET, tile):
+            if k := scalars.quarter_turns(row[at]):
+                row[at] = sys.modules["sympy"].pi * k / 2
+    return row
+
+
+def moments(m: Any, x: Any, y: Any, z: Any, xx: Any, xy: Any, xz: Any, yy: Any, yz: Any, zz: Any) -> tuple[Any, ...]:
+    """First and second moment about a body's origin, of its mass, CoM and inertia about that."""
+    half = (xx + yy + zz) / 2
+    return (
+        m * x, m * y, m * z, half - xx + m * x * x, m * x * y - xy, m * x * z - xz,
+        half - yy + m * y * y, m * y * z - yz, half - zz + m * z * z,
+    )  # fmt: skip
 
 
 def function(source: str | Entry | Dispatcher, exact: bool = False, row_step: int = 1) -> Callable[..., Any]:

@@ -11,87 +11,82 @@ from freeflyer.kernels.algebra import (
     ZERO,
     accumulate3,
     add,
+    add_scaled,
     cross,
     load3,
     load6,
     rotate,
-    rotate_back,
-    scale,
     store3,
-    sym_apply,
+    turning,
 )  # fmt: skip
-from freeflyer.kernels.joints import accelerate, body_floats, body_ints, joint_angles, joint_row, project, relative_pose
+from freeflyer.kernels.joints import body_floats, body_ints, by_depth, coast, drive, joint_angles, joint_row, project
 from freeflyer.kernels.layout import (
     ARMATURE_AT,
-    COM,
-    DEPTH,
     FIRST_V,
     GRAVITY,
-    INERTIA,
-    KIND,
     MASS,
-    MAX_DEPTH,
+    MOMENT,
     N_BODIES,
     N_V,
+    PARENT,
+    SECOND,
 )  # fmt: skip
 from freeflyer.kernels.memory import load, load_int, store, workspace
+from freeflyer.kernels.plane_turns import joint_of, origin, to_child, to_parent
 
-BODY = 6  # force and moment at the origin; poses are cheaper to compute again than to keep
-LEVEL = 9  # by depth, as bodies come depth-first: w, dw, acceleration going out; force and moment coming back
+BODY = 15  # w, dw, acceleration, force and moment at the origin; poses are cheaper to compute again than to keep
 
 
 @inlined
-def newton_euler(parameters, at, w, dw, a):
-    """Force and moment at the origin that give a body this angular velocity, angular and linear acceleration."""
-    c, I = load3(parameters, at + COM), load6(parameters, at + INERTIA)
-    force = scale(load(parameters, at + MASS), add(a, add(cross(dw, c), cross(w, cross(w, c)))))
-    moment = add(sym_apply(I, dw), cross(w, sym_apply(I, w)))
-    return force, add(moment, cross(c, force))
+def newton_euler(parameters, at, T, acc):
+    """Force and moment at the origin, of a body's acceleration there and of how it turns."""
+    h, J = load3(parameters, at + MOMENT), load6(parameters, at + SECOND)
+    force = add_scaled(rotate(T, h), load(parameters, at + MASS), acc)
+    return force, add(cross(h, acc), (
+        (T[6] * J[1] + T[7] * J[3] + T[8] * J[4]) - (T[3] * J[2] + T[4] * J[4] + T[5] * J[5]),
+        (T[0] * J[2] + T[1] * J[4] + T[2] * J[5]) - (T[6] * J[0] + T[7] * J[1] + T[8] * J[2]),
+        (T[3] * J[0] + T[4] * J[1] + T[5] * J[2]) - (T[0] * J[1] + T[1] * J[3] + T[2] * J[4]),
+    ))  # fmt: skip
 
 
 @kernel
 def rnea(topology, parameters, q, v, a, tau):
     """tau (nv,) of M(q) a + bias(q, v) = tau."""
-    n, row = load_int(topology, N_BODIES), joint_row(topology)
-    levels = 3 * row
-    bodies = levels + LEVEL * (load_int(topology, MAX_DEPTH) + 2)
+    n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)
     work = workspace(q, bodies + BODY * (n + 1))
     joint_angles(topology, parameters, q, work)
     g = load3(parameters, GRAVITY)
-    store3(work, levels, ZERO)
-    store3(work, levels + 3, ZERO)
-    store3(work, levels + 6, (-g[0], -g[1], -g[2]))
-    for i in range(1, n + 1):
+    store3(work, bodies, ZERO)
+    store3(work, bodies + 3, ZERO)
+    store3(work, bodies + 6, (-g[0], -g[1], -g[2]))
+    for k in range(n):
+        i = by_depth(topology, k)
         ints, at, here = body_ints(i), body_floats(i), bodies + BODY * i
-        level = levels + LEVEL * load_int(topology, ints + DEPTH)
-        kind = load_int(topology, ints + KIND)
-        s, c = load(work, row + i), load(work, 2 * row + i)
-        R, r = relative_pose(topology, parameters, q, i, s, c)
-        w, dw, acc = load3(work, level - LEVEL), load3(work, level - LEVEL + 3), load3(work, level - LEVEL + 6)
-        acc = add(acc, add(cross(dw, r), cross(w, cross(w, r))))
-        w, dw, acc = rotate_back(R, w), rotate_back(R, dw), rotate_back(R, acc)
-        w, dw, acc = accelerate(kind, parameters, at, v, a, load_int(topology, ints + FIRST_V), w, dw, acc)
-        force, moment = newton_euler(parameters, at, w, dw, acc)
-        store3(work, level, w)
-        store3(work, level + 3, dw)
-        store3(work, level + 6, acc)
-        store3(work, here, force)
-        store3(work, here + 3, moment)
+        there, j = bodies + BODY * load_int(topology, ints + PARENT), load_int(topology, ints + FIRST_V)
+        kind, first, x, s, c = joint_of(topology, work, i)
+        w, dw = load3(work, there), load3(work, there + 3)
+        acc = add(load3(work, there + 6), rotate(turning(w, dw), origin(kind, parameters, at, q, first, x)))
+        w, dw, acc = to_child(kind, parameters, at, q, first, s, c, w, dw, acc)
+        w, dw, acc = coast(kind, parameters, at, v, j, w, dw, acc)
+        dw, acc = drive(kind, parameters, at, a, j, dw, acc)
+        force, moment = newton_euler(parameters, at, turning(w, dw), acc)
+        store3(work, here, w)
+        store3(work, here + 3, dw)
+        store3(work, here + 6, acc)
+        store3(work, here + 9, force)
+        store3(work, here + 12, moment)
     armature = load_int(topology, ARMATURE_AT)
     for j in range(load_int(topology, N_V)):
         store(tau, j, load(parameters, armature + j) * load(a, j))
-    for k in range(load_int(topology, MAX_DEPTH) + 2):
-        store3(work, levels + LEVEL * k, ZERO)
-        store3(work, levels + LEVEL * k + 3, ZERO)
-    for i in range(n, 0, -1):
+    for k in range(n - 1, -1, -1):
+        i = by_depth(topology, k)
         ints, at, here = body_ints(i), body_floats(i), bodies + BODY * i
-        level = levels + LEVEL * load_int(topology, ints + DEPTH)
-        force = add(load3(work, here), load3(work, level + LEVEL))
-        moment = add(load3(work, here + 3), load3(work, level + LEVEL + 3))
-        store3(work, level + LEVEL, ZERO)
-        store3(work, level + LEVEL + 3, ZERO)
-        project(load_int(topology, ints + KIND), parameters, at, force, moment, tau, load_int(topology, ints + FIRST_V))
-        R, r = relative_pose(topology, parameters, q, i, load(work, row + i), load(work, 2 * row + i))
-        force = rotate(R, force)
-        accumulate3(work, level, force)
-        accumulate3(work, level + 3, add(rotate(R, moment), cross(r, force)))
+        force, moment = load3(work, here + 9), load3(work, here + 12)
+        kind, first, x, s, c = joint_of(topology, work, i)
+        project(kind, parameters, at, force, moment, tau, load_int(topology, ints + FIRST_V))
+        parent = load_int(topology, ints + PARENT)
+        if parent > 0:
+            force, moment = to_parent(kind, parameters, at, q, first, s, c, force, moment)
+            r, there = origin(kind, parameters, at, q, first, x), bodies + BODY * parent
+            accumulate3(work, there + 9, force)
+            accumulate3(work, there + 12, add(moment, cross(r, force)))

@@ -13,10 +13,18 @@ import numpy as np
 
 from freeflyer.kernels import layout, memory, pack, transpose, trig, vectors
 
+EXACT = {"sin": (0, 1, 0, -1), "cos": (1, 0, -1, 0)}  # after 0, 1, 2, 3 quarter turns
+
 
 def symbolic(x: Any) -> bool:
     """Whether x is a SymPy object: asks without importing SymPy."""
     return "sympy" in sys.modules and isinstance(x, sys.modules["sympy"].Basic)
+
+
+def quarter_turns(x: Any) -> int:
+    """How many quarter turns a number stands for that is a double next to some, as offsets of joints are; else 0."""
+    k = round(float(x) / (math.pi / 2)) if isinstance(x, int | float | Fraction) and abs(x) < 100 else 0
+    return k if x == k * (math.pi / 2) else 0
 
 
 def _inside(buffer: Any, i: int) -> int:
@@ -160,6 +168,8 @@ def call(name: str, *arguments: Any) -> Any:
     """sin, cos, sqrt or atan2 as the kind of scalar has it."""
     if isinstance(arguments[0], Fraction) and arguments == (0,):  # exact stays exact
         return Fraction(1 if name == "cos" else 0)
+    if name in EXACT and isinstance(arguments[0], Fraction) and (k := quarter_turns(arguments[0])):
+        return Fraction(EXACT[name][k % 4])
     special = next((x for x in arguments if not isinstance(x, int | float | Fraction)), 0.0)
     if isinstance(special, float):
         try:

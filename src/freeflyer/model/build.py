@@ -6,6 +6,7 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.kernels import layout as L
+from freeflyer.model.alignment import aligned
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, flatten
 from freeflyer.model.model import JointInfo, Model
@@ -125,8 +126,9 @@ class _Builder:
         frames += [(n, self.where[link][0], self.where[link][1] @ X) for n, link, X in sites]
         arrays = _spread(list(zip(self.sources, self.joints, self.ratios)), nv)
         shared = any(j.mimic is not None for j in self.joints)
+        bodies, frames = aligned(self.bodies, frames)
         topology, parameters = flatten(
-            self.bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity, description.loops,
+            bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity, description.loops,
             [(self._coupled(c.joint1), self._coupled(c.joint2), c.coefficients) for c in description.couplings],
         )  # fmt: skip
         own = tuple(j.name for j in self.joints if j.mimic is None)

@@ -93,8 +93,10 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
         at = L.BODIES + L.BODY_FLOATS * i
         com = b.moment / b.mass if b.mass > 0.0 else np.zeros(3)
         about_com = b.rotational - b.mass * (com @ com * np.eye(3) - np.outer(com, com))
+        second = np.trace(b.rotational) / 2.0 * np.eye(3) - b.rotational
         parameters[at : at + L.BODY_FLOATS] = (
             *b.placement[:3, :3].ravel(), *b.placement[:3, 3], b.mass, *com, *about_com[np.triu_indices(3)], *b.screw, b.mass,
+            *b.moment, *second[np.triu_indices(3)],
         )  # fmt: skip
     topology[L.MAX_DEPTH], topology[L.TILES_AT] = max(depth), tiles_at
     topology[L.TRAIL_AT], topology[L.ORDER_AT] = trail_at, order_at
