@@ -114,8 +114,8 @@ class SourceKeyedCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if not self._owns and holds_arrays(data.signature.return_type):
-            raise TypeError(f"{self._name} returns an array, which only functions that make arrays may do")
+        if not self._owns and receives_arrays(data):
+            raise TypeError(f"{self._name} gets an array from a function that is defined below it: move it below that one")
         code = dumps(self._impl.reduce(data))
         try:
             path = self._path(sig, data.codegen)
@@ -124,6 +124,12 @@ class SourceKeyedCache(FunctionCache):
             os.replace(unfinished, path)
         except OSError:  # a full or read-only disk costs time, not correctness
             return
+
+
+def receives_arrays(compiled: Any) -> bool:
+    """Whether an array comes out of the function, or of one that it calls."""
+    calls = [s for expr, s in compiled.type_annotation.calltypes.items() if s is not None and getattr(expr, "op", "") == "call"]
+    return any(holds_arrays(s.return_type) for s in [compiled.signature, *calls])
 
 
 def holds_arrays(ty: Any) -> bool:

@@ -74,15 +74,6 @@ def closed_or_nan(topology, residual):
     return select_less(worst, OPEN * OPEN, 1.0, NAN)
 
 
-@kernel
-def linkage_rows(topology, parameters, q, work):
-    """(J, inverses): the constraint Jacobian (rows, nv), and the inverses of its blocks; NaN where one is singular or open."""
-    J, inverses, residual = linkage_buffers(topology, work)
-    constraints_of(topology, parameters, q, work, residual, J)
-    invert_blocks(topology, J, inverses, closed_or_nan(topology, residual))
-    return J, inverses
-
-
 @inlined
 def linkage_buffers(topology, work):
     """Room for (J, inverses, residual)."""
@@ -92,6 +83,15 @@ def linkage_buffers(topology, work):
         workspace(work, linkage_int(topology, INVERSES) + 8),
         workspace(work, rows + 1),
     )
+
+
+@kernel
+def linkage_rows(topology, parameters, q, work):
+    """(J, inverses): the constraint Jacobian (rows, nv), and the inverses of its blocks; NaN where one is singular or open."""
+    J, inverses, residual = linkage_buffers(topology, work)
+    constraints_of(topology, parameters, q, work, residual, J)
+    invert_blocks(topology, J, inverses, closed_or_nan(topology, residual))
+    return J, inverses
 
 
 @kernel
