@@ -41,9 +41,12 @@ def kernel(function: Callable) -> Any:
     return _compiled(function, no_cfunc_wrapper=True)
 
 
-def inlined(function: Callable) -> Any:
-    """A kernel's building block, always inlined by LLVM. Without the wrapper for Python, which takes time to compile."""
-    dispatcher = _compiled(function, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def inlined(function: Callable, owns: bool = False) -> Any:
+    """A kernel's building block, always inlined by LLVM. Without the wrapper for Python, which takes time to compile.
+
+    `owns`: it handles arrays in a way that `makes_arrays` does not see, such as spreading a tuple of them.
+    """
+    dispatcher = _compiled(function, owns=owns, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
     dispatcher.__class__ = BuildingBlock
     return dispatcher
 
@@ -65,8 +68,8 @@ class BuildingBlock(CPUDispatcher):
         raise TypeError(f"{self.__name__} is a building block of kernels: call it from a kernel, or see kernels.plain")
 
 
-def _compiled(function: Callable, nogil: bool = True, **options: Any) -> Any:
-    owns = makes_arrays(function)
+def _compiled(function: Callable, nogil: bool = True, owns: bool = False, **options: Any) -> Any:
+    owns = owns or makes_arrays(function)
     dispatcher = numba.njit(nogil=nogil, error_model="numpy", fastmath=FAST, _nrt=owns, **options)(function)
     dispatcher.owns = owns
     dispatcher._cache = SourceKeyedCache(function, owns)

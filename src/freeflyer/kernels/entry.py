@@ -112,7 +112,7 @@ def make_single(function: Any, sizes: tuple[int, ...], options: int, output_axes
         return True
 
     where = f"{function.py_func.__module__}.{function.py_func.__name__}"
-    taken, acceptable = inlined(named(taken, f"taken.{where}")), inlined(named(acceptable, f"acceptable.{where}"))
+    taken, acceptable = inlined(named(taken, f"taken.{where}"), owns=True), inlined(named(acceptable, f"acceptable.{where}"))
 
     def single(door, arguments, given):
         known = word(door, DATA)
