@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ import numpy as np
 
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.kernels import entries
-from freeflyer.kernels.entry import NOT_FLAT, Entry, aligned_packs, scratch_for
+from freeflyer.kernels.entry import NOT_FLAT, Entry, aligned_packs, scratch_for, scratch_size
 from freeflyer.kernels.linkage_layout import LINKAGE_AT
 from freeflyer.kernels.pack import LANES
 from freeflyer.model.inputs import check_configuration, coordinate_owner, row
@@ -25,6 +26,7 @@ SMALL_BATCH = 64  # below this many states, threads cost more than they give
 CHUNKS_PER_THREAD = 4
 HUGE = 1e100  # of an input whose result is not finite: what is to blame
 LOOKED_AT = 256  # states of a batch, to find the one with the singular mass matrix
+_own = threading.local()
 _threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
@@ -155,7 +157,7 @@ def _run_batch(
 
     def run() -> int:
         """Works on one waiting chunk after the other."""
-        scratch = scratch_for(model.topology)
+        scratch = _scratch(model)
         packs_in = tuple(aligned_packs(x.shape[1], scratch) for x in rows)
         packs_out = tuple(aligned_packs(x.shape[1], scratch) for x in outs)
         worst = 0
@@ -170,6 +172,14 @@ def _run_batch(
 
     others = [_pool(threads - 1).submit(run) for _ in range(min(threads, len(waiting)) - 1)]
     return max([run()] + [other.result() for other in others])
+
+
+def _scratch(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """This thread's memory for workspaces, kept for its next batch: fresh pages cost more than the arithmetic of a small one."""
+    kept: tuple[np.ndarray, np.ndarray] | None = getattr(_own, "scratch", None)
+    if kept is None or kept[0].size < scratch_size(model.topology):
+        kept = _own.scratch = scratch_for(model.topology)
+    return kept
 
 
 def one(results: Sequence[np.ndarray]) -> np.ndarray:

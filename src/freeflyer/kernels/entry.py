@@ -97,6 +97,10 @@ def make_single(function: Any, sizes: tuple[int, ...], options: int, output_axes
             function(topology, parameters, *values)
             if solves and not finite(values[-1], values[-1].size):
                 return SINGULAR
+            if solves and outputs > 1 and not (
+                finite(values[-2], values[-2].size) and finite(values[-outputs], values[-outputs].size)
+            ):
+                return SINGULAR
         return status
 
     def acceptable(known, arguments, outputs_from):
@@ -205,10 +209,15 @@ def aligned(n: int) -> np.ndarray:
     return raw[start : start + n]
 
 
-def scratch_for(topology: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(scratch, used) large enough for any kernel on this model, up to a limit beyond which kernels ask the system."""
+def scratch_size(topology: np.ndarray) -> int:
+    """How many numbers are enough for any kernel on this model, up to a limit beyond which kernels ask the system."""
     bodies, row = int(topology[N_BODIES]) + 9, int(topology[COLUMN_ROW]) + 8
-    return aligned(min(LANES * (400 * bodies + 120 * row + 10 * row * row), SCRATCH_LIMIT)), np.zeros(1, np.int64)
+    return min(LANES * (400 * bodies + 120 * row + 10 * row * row), SCRATCH_LIMIT)
+
+
+def scratch_for(topology: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(scratch, used) of that size."""
+    return aligned(scratch_size(topology)), np.zeros(1, np.int64)
 
 
 def aligned_packs(n: int, scratch: tuple[np.ndarray, ...] = ()) -> Packs:

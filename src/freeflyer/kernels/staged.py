@@ -20,6 +20,7 @@ from freeflyer.kernels.entry import (
     SINGULAR,
     SIZES,
     Entry,
+    finite,
     named,
     unit_quaternions,
 )
@@ -118,7 +119,11 @@ def make_batch(first: Any, second: Any, table_sizes: Any, input_sizes: tuple[int
             for k in range(len(packs)):
                 scatter(packs[k], rows[k], 0, LANES)
             for k in range(min(LANES, stop - at)):
-                second(topology, parameters, *each_row(rows, k), *each_row(outputs, at + k))
+                results = each_row(outputs, at + k)
+                second(topology, parameters, *each_row(rows, k), *results)
+                for j in range(len(results)):
+                    if solves and not finite(results[j], results[j].size):
+                        return SINGULAR
         return OK
 
     return released(named(batch, f"batch.{first.py_func.__module__}.{first.py_func.__name__}"))
