@@ -7,7 +7,6 @@ from freeflyer.kernels.algebra import (
     add,
     add_scaled,
     cross,
-    dot,
     load3,
     load6,
     rotate,
@@ -22,10 +21,8 @@ from freeflyer.kernels.composite import column_range, coordinate, momentum, zero
 from freeflyer.kernels.joints import add_column, body_floats, body_ints
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import (
-    ARMATURE_AT,
     COM,
     FREE_AT,
-    GRAVITY,
     INERTIA,
     LAST_BODY,
     MASS,
@@ -67,12 +64,6 @@ def moment_of(topology, parameters, work):
 def com_of(topology, parameters, work):
     """Centre of mass (3) from the poses in work."""
     return scale(1.0 / total_mass(parameters), moment_of(topology, parameters, work))
-
-
-@kernel
-def com(topology, parameters, q, c):
-    """c (3,)"""
-    store3(c, 0, com_of(topology, parameters, kinematics_workspace(topology, parameters, q, 0)))
 
 
 @kernel
@@ -149,26 +140,3 @@ def momentum_bias(topology, parameters, q, v, b):
         p, k = add(p, f), add(k, add(cross(x, f), add(spun(R, I, dw), cross(w, spun(R, I, w)))))
     store3(b, 0, p)
     store3(b, 3, k)
-
-
-@kernel
-def kinetic_energy(topology, parameters, q, v, T):
-    """T (1,): 1/2 v^T M v, armature included."""
-    work, to = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT)
-    total = zeros(load(work, pose_at(topology, work, 0)))[0]
-    for i in range(1, load_int(topology, N_BODIES) + 1):
-        at, here = body_floats(i), to + MOVING * i
-        R, w = rotation(topology, work, i), load3(work, here + 3)
-        l = add(load3(work, here), cross(w, rotate(R, load3(parameters, at + COM))))
-        total = total + load(parameters, at + MASS) * dot(l, l)
-        total = total + dot(w, spun(R, load6(parameters, at + INERTIA), w))
-    for j in range(load_int(topology, N_V)):
-        total = total + load(parameters, load_int(topology, ARMATURE_AT) + j) * load(v, j) * load(v, j)
-    store(T, 0, 0.5 * total)
-
-
-@kernel
-def potential_energy(topology, parameters, q, U):
-    """U (1,): -m g . c, zero with the centre of mass at the world's origin."""
-    h = moment_of(topology, parameters, kinematics_workspace(topology, parameters, q, 0))
-    store(U, 0, -dot(load3(parameters, GRAVITY), h))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from freeflyer.kernels import (
     centroidal,
     configuration,
+    energies,
     frames,
     hamel,
     loops,
@@ -46,12 +47,12 @@ FRAME_BIAS = Entry(motions.frame_bias, "qv", options=2)
 ALL_MOTIONS = Entry(motions.all_motions, "qv", output_axes=(2, 2, 2))
 ALL_POSES = Entry(motions.all_poses, "q", output_axes=(2,))
 SHARED_MINV = Entry(shared_minv, "q", output_axes=(2,), solves=True)
-COM = Entry(centroidal.com, "q")
+COM = Entry(energies.com, "q")
 MOMENTUM_MATRIX = Entry(centroidal.momentum_matrix, "q", output_axes=(2,))
 MOMENTUM = Entry(centroidal.momentum_vector, "qv")
 MOMENTUM_BIAS = Entry(centroidal.momentum_bias, "qv")
-KINETIC_ENERGY = Entry(centroidal.kinetic_energy, "qv")
-POTENTIAL_ENERGY = Entry(centroidal.potential_energy, "q")
+KINETIC_ENERGY = Entry(energies.kinetic_energy, "qv")
+POTENTIAL_ENERGY = Entry(energies.potential_energy, "q")
 INTEGRATE = Entry(configuration.integrate, "qv")
 DIFFERENCE = Entry(configuration.difference, "qq")
 RNEA_GRADIENT = StagedEntry(inverse_dynamics_gradient, inverse_table, inverse_matrices, table_sizes, "qvv", (2, 2, 2))
