@@ -24,6 +24,8 @@ from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
+ROUNDING = 1e-7  # decay, relative to the fastest (per step: to one), that a pair of poles at rest can feign: the root of eps
+
 
 @dataclass(frozen=True, eq=False)
 class Regulator:
@@ -100,7 +102,8 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     BtP = B.T @ P
     K = np.linalg.solve(R + BtP @ B, BtP @ A) if step is not None else np.linalg.solve(R, BtP)
     poles = np.linalg.eigvals(A - B @ K)
-    if not np.all(np.abs(poles) < 1.0 if step is not None else poles.real < 0.0):
+    decay = 1.0 - np.abs(poles) if step is not None else -poles.real / np.abs(poles).max()
+    if not np.all(decay > ROUNDING):
         raise InputError("the costs leave a motion that does not decay without weight: give every state some state_cost")
     return Regulator(model, inputs, at_rest.q, at_rest.u, K, P, poles, A, B, can, step)
 
