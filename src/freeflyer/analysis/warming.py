@@ -8,7 +8,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from time import process_time
 
 import numpy as np
 
@@ -16,17 +15,16 @@ import freeflyer as ff
 from freeflyer.analysis.bench.algorithms import BY_NAME, batch_call, single_call
 from freeflyer.analysis.bench.machine import usable_cores
 from freeflyer.analysis.states import States
+from freeflyer.kernels import entries as E
 
-PROBE = "potential_energy"  # quick to compile: slow only when nothing is cached yet
 HERE = (
     "mass_matrix", "coriolis_matrix", "centroidal_momentum", "integrate", "kinematics", "kinetic_energy", "frame_pose",
     "gravity_forces",
 )  # fmt: skip
 THERE = (
     "inverse_dynamics", "forward_dynamics", "inverse_mass_matrix", "centroidal_momentum_matrix", "centroidal_bias",
-    "frame_jacobian", "center_of_mass",
+    "frame_jacobian", "center_of_mass", "potential_energy",
 )  # fmt: skip
-COLD = 1.5  # s of work: no function is loaded from the cache that slowly
 LONGEST = 300.0  # s to wait for the other process; what it did not get done is compiled when needed
 
 
@@ -52,9 +50,7 @@ def warm(names: Iterable[str], progress: Callable[[str], None] = lambda _: None)
 
 def warm_all(progress: Callable[[str], None]) -> None:
     """Make sure that the usual functions are compiled; a second process shares the work where there are two cores."""
-    start = process_time()  # of this process alone: a busy machine does not make it look cold
-    warm([PROBE], progress)
-    if process_time() - start < COLD:
+    if E.CRBA.is_cached() and E.ABA.is_cached():
         return
     helper = None
     if usable_cores() > 1:

@@ -26,7 +26,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
-from numba.core.registry import CPUDispatcher
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.serialize import dumps
 
 SEAL = 32  # bytes of a hash
@@ -105,6 +105,10 @@ class SourceKeyedCache(FunctionCache):
     def _path(self, sig: Any, codegen: Any) -> Path:
         key = hashlib.sha256(repr((sig, codegen.magic_tuple(), source_key(self._modules))).encode()).hexdigest()[:16]
         return Path(cache_folder(), f"{self._name}.{key}")
+
+    def holds(self, sig: Any) -> bool:
+        """Whether there is code for a signature."""
+        return self._path(sig, cpu_target.target_context.codegen()).exists()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()

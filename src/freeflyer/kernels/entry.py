@@ -67,6 +67,10 @@ class Entry:
         self.single: Callable[..., Any] = self._first_single
         self.batch: Callable[..., int] = make_batch(function, sizes, solves)
 
+    def is_cached(self) -> bool:
+        """Whether the cache on disk has the door for one state."""
+        return bool(self.single_source._cache.holds(DOOR))
+
     def _first_single(self, *arguments: Any) -> Any:
         """Compile, unless this is a batch that tries the short way first."""
         if not all(isinstance(x, np.ndarray) and x.ndim == 1 for x in arguments[1 : 1 + len(self.inputs)]):
