@@ -13,28 +13,17 @@ B of sum S a, and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
-from freeflyer.kernels.algebra import add, add_scaled, compose, cross, load3, rotate, store3, subtract
+from freeflyer.kernels.algebra import add, add_scaled, compose, cross, rotate, subtract
 from freeflyer.kernels.composite import zeros
 from freeflyer.kernels.coriolis import motion_cross
 from freeflyer.kernels.frames import BODY, MIXED, WORLD, frame_body, path_workspace, placement
 from freeflyer.kernels.joints import add_column, body_floats, body_ints, frame_columns, relative_pose
 from freeflyer.kernels.layout import COLUMN_COUNT, DEPTH, FIRST_V, KIND, N_V, PARENT
 from freeflyer.kernels.memory import load, load_int, store, workspace
+from freeflyer.kernels.spatial_motion import pair, put_pair
 
 STEP = 54  # a body of the way: D, B, E (6 each) up to its joint, then its columns (6 x 6), one a column of that matrix
 COLUMNS = 18
-
-
-@inlined
-def load_motion(buffer, at):
-    """(linear, angular)"""
-    return load3(buffer, at), load3(buffer, at + 3)
-
-
-@inlined
-def store_motion(buffer, at, x):
-    store3(buffer, at, x[0])
-    store3(buffer, at + 3, x[1])
 
 
 @inlined
@@ -80,9 +69,9 @@ def walk(topology, parameters, q, v, a, frame, way):
     while b > 0:
         ints, columns = body_ints(b), to + COLUMNS
         first, count = load_int(topology, ints + FIRST_V), load_int(topology, ints + COLUMN_COUNT)
-        store_motion(way, to, D)
-        store_motion(way, to + 6, B)
-        store_motion(way, to + 12, E)
+        put_pair(way, to, D)
+        put_pair(way, to + 6, B)
+        put_pair(way, to + 12, E)
         for c in range(columns, columns + count):
             for d in range(0, 36, 6):
                 store(way, c + d, 0.0)
@@ -100,9 +89,9 @@ def walk(topology, parameters, q, v, a, frame, way):
         b = load_int(topology, ints + PARENT)
         k += 1
         to += STEP
-    store_motion(way, to, D)
-    store_motion(way, to + 6, B)
-    store_motion(way, to + 12, E)
+    put_pair(way, to, D)
+    put_pair(way, to + 6, B)
+    put_pair(way, to + 12, E)
     return R, p, D, motion_subtract(B, E)
 
 
@@ -124,7 +113,7 @@ def frame_acceleration(topology, parameters, q, v, a, frame, expressed, A):
     l, w = rate
     if expressed == MIXED:  # the classical acceleration of the origin
         l = add(l, cross(V[1], V[0]))
-    store_motion(A, 0, shown(expressed, R, p, (l, w)))
+    put_pair(A, 0, shown(expressed, R, p, (l, w)))
 
 
 @inlined
@@ -174,7 +163,7 @@ def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, out
         store(out, k, 0.0)
     R, p, V, _ = walk(topology, parameters, q, v, v, frame, way)
     while b > 0:
-        ints, D = body_ints(b), load_motion(way, to + STEP)
+        ints, D = body_ints(b), pair(way, to + STEP)
         j = load_int(topology, ints + FIRST_V)
         for c in range(load_int(topology, ints + COLUMN_COUNT)):
             S = way_column(way, to + COLUMNS + c)
@@ -192,8 +181,8 @@ def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, express
         store(out, k, 0.0)
     R, p, V, A = walk(topology, parameters, q, v, a, frame, way)
     while b > 0:
-        ints, D_i, D = body_ints(b), load_motion(way, to), load_motion(way, to + STEP)
-        B, E = load_motion(way, to + STEP + 6), load_motion(way, to + STEP + 12)
+        ints, D_i, D = body_ints(b), pair(way, to), pair(way, to + STEP)
+        B, E = pair(way, to + STEP + 6), pair(way, to + STEP + 12)
         G = motion_subtract(motion_add(B, motion_product(V, D)), E)
         j = load_int(topology, ints + FIRST_V)
         for c in range(load_int(topology, ints + COLUMN_COUNT)):
