@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from things import Thing
 
 import freeflyer as ff
 
@@ -181,7 +182,7 @@ def _options(name: str) -> Iterator[tuple[str, Callable[[], Any], str]]:
             b"tip",
             "TIP",
             "tip ",
-            object(),
+            Thing(),
         ):
             yield case(f"frame = {bad!r}", "frame", frame=bad)
     if name in FRAMES[1:]:
@@ -192,7 +193,7 @@ def _options(name: str) -> Iterator[tuple[str, Callable[[], Any], str]]:
             yield case(f"form = {bad!r}", "form", form=bad)
     if name in GRAVITIES:
         for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, 0, -9.81]], [0, 0, np.nan], [0, np.inf, 0], [0, 0, 1j],
-                    ["0", "0", "g"], {}, np.nan, object(), b"g", [None, 0, 0], True):  # fmt: skip
+                    ["0", "0", "g"], {}, np.nan, Thing(), b"g", [None, 0, 0], True):  # fmt: skip
             yield case(f"gravity = {bad!r}", "gravity", gravity=bad)
     if name in OUTS:
         shape = called(ROBOT, name, arrays).shape
@@ -225,7 +226,7 @@ def _wrenches(case: Callable[..., tuple]) -> Iterator[tuple[str, Callable[[], An
     for what, bad in (
         ("five numbers", w[:5]), ("seven numbers", np.ones(7)), ("a number", 1.0), ("None", None), ("a string", "up"),
         ("strings", ["1"] * 6), ("NaN", np.append(w[:5], np.nan)), ("infinite", np.append(w[:5], np.inf)),
-        ("complex", w * 1j), ("ragged", [[1.0], [1.0, 2.0]]), ("objects", np.array([object()] * 6)), ("a column", w[:, None]),
+        ("complex", w * 1j), ("ragged", [[1.0], [1.0, 2.0]]), ("objects", np.array([Thing()] * 6)), ("a column", w[:, None]),
         ("empty", []), ("truth values", w > 0), ("a dictionary", {"force": w}), ("a set", {1, 2, 3, 4, 5, 6}),
     ):  # fmt: skip
         yield case(f"external wrench = {what}", "tip", external={"tip": bad})

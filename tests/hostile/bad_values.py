@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from things import Thing
 
 
 def numbers(x: Any) -> Iterator[tuple[str, Any]]:
@@ -15,7 +16,7 @@ def numbers(x: Any) -> Iterator[tuple[str, Any]]:
     yield from (
         ("a string", "0 0 0"),
         ("bytes", b"\0" * 8),
-        ("an object", object()),
+        ("an object", Thing()),
         ("a dictionary", {"q": x}),
         ("a set", {1.0}),
         ("a function", len),
@@ -94,7 +95,7 @@ def positive(x: float) -> Iterator[tuple[str, Any]]:
         [x],
         (x,),
         {"s": x},
-        object(),
+        Thing(),
         None,
         np.array([x, x]),
         10**400,
@@ -103,7 +104,7 @@ def positive(x: float) -> Iterator[tuple[str, Any]]:
 
 
 def names(known: str) -> Iterator[tuple[str, Any]]:
-    for bad in ("no such thing", "", None, 3, 0, -1, 1.5, ("x",), [known], b"x", f"{known}!", object()):
+    for bad in ("no such thing", "", None, 3, 0, -1, 1.5, ("x",), [known], b"x", f"{known}!", Thing()):
         yield repr(bad)[:20], bad
 
 
@@ -114,7 +115,7 @@ def lists(known: str) -> Iterator[tuple[str, Any]]:
         [3],
         [None],
         [known, known, known],
-        object(),
+        Thing(),
         np.nan,
         [known, ""],
         {known: 1.0}.values(),
@@ -123,17 +124,17 @@ def lists(known: str) -> Iterator[tuple[str, Any]]:
 
 
 def words(known: str) -> Iterator[tuple[str, Any]]:
-    for bad in ("Tree", f"{known}!", "", 0, 3, True, [known], b"x", object(), {"a": 1}, np.zeros(2)):
+    for bad in ("Tree", f"{known}!", "", 0, 3, True, [known], b"x", Thing(), {"a": 1}, np.zeros(2)):
         yield repr(bad)[:20], bad
 
 
 def counts(x: int) -> Iterator[tuple[str, Any]]:
-    for bad in (-1, 1.5, "3", np.nan, [x], object(), 1j):
+    for bad in (-1, 1.5, "3", np.nan, [x], Thing(), 1j):
         yield repr(bad)[:20], bad
 
 
 def gravities(x: Any) -> Iterator[tuple[str, Any]]:
-    for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, 0, -9.81]], [0, 0, np.nan], [0, 0, 1j], {}, np.nan, object()):
+    for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, 0, -9.81]], [0, 0, np.nan], [0, 0, 1j], {}, np.nan, Thing()):
         yield repr(bad)[:20], bad
 
 
@@ -145,17 +146,17 @@ def wrenches(x: Any) -> Iterator[tuple[str, Any]]:
 
 def things(x: Any) -> Iterator[tuple[str, Any]]:
     """No object of the class of x."""
-    for bad in (None, 3, "x", [x], (x, x), object(), type(x), np.zeros(3)):
+    for bad in (None, 3, "x", [x], (x, x), Thing(), type(x), np.zeros(3)):
         yield repr(bad)[:20], bad
 
 
 def scalars(x: Any) -> Iterator[tuple[str, Any]]:
-    for bad in ("x", None, object(), np.nan, np.inf, [1.0, 2.0], 1j, {"f": 1.0}):
+    for bad in ("x", None, Thing(), np.nan, np.inf, [1.0, 2.0], 1j, {"f": 1.0}):
         yield repr(bad)[:20], bad
 
 
 def seeds(x: Any) -> Iterator[tuple[str, Any]]:
-    for bad in ("x", 1.5, object(), [1.5]):
+    for bad in ("x", 1.5, Thing(), [1.5]):
         yield repr(bad)[:20], bad
 
 

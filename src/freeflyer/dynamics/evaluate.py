@@ -25,6 +25,7 @@ REFUSED = (TypeError,)  # what a compiled door raises for arguments that it cann
 SMALL_BATCH = 64  # below this many states, threads cost more than they give
 CHUNKS_PER_THREAD = 4
 HUGE = 1e100  # of an input whose result is not finite: what is to blame
+MOVES = 1e-3  # joints with less of the unit motion that takes no force are not named
 LOOKED_AT = 256  # states of a batch, to find the one with the singular mass matrix
 _own = threading.local()
 _threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -114,9 +115,11 @@ def singular(model: Model, q: np.ndarray) -> FreeflyerError:
     values, vectors = all_values[worst], all_vectors[worst]
     at = int(np.argmax(np.abs(vectors[:, 0])))
     joint = next(j.name for j in model.joints if j.iv <= at < j.iv + j.nv)
+    others = [j.name for j in model.joints if j.nv and j.name != joint and np.abs(vectors[j.iv : j.iv + j.nv, 0]).max() > MOVES]
+    still = f"joint {joint!r}, moving together with {', '.join(map(repr, others[:3]))}," if others else f"joint {joint!r}"
     spread = f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}"
     return InputError(
-        f"the mass matrix of {model.name!r} is singular ({spread}): joint {joint!r} moves no inertia. Give its links mass, "
+        f"the mass matrix of {model.name!r} is singular ({spread}): {still} moves no inertia. Give its links mass, "
         "give the joint armature, or lock it (freeflyer.lock_joints)",
         joint=joint,
         eigenvalue=float(values[0]),

@@ -107,7 +107,7 @@ def screw_freed(parameters, at, A, B, C, armature):
     turn, slide = load(parameters, at + TURN), load(parameters, at + SLIDE)
     U = slide * A[2] + turn * B[2], slide * A[4] + turn * B[5], slide * A[5] + turn * B[8]
     V = slide * B[6] + turn * C[2], slide * B[7] + turn * C[4], slide * B[8] + turn * C[5]
-    inverse = inverse_inertia(U, V, slide * U[2] + turn * V[2] + armature, turn * turn + slide * slide)
+    inverse = inverse_inertia(parameters, at, slide * slide, turn * turn, slide * U[2] + turn * V[2] + armature)
     return U, V, inverse, sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)
 
 
@@ -166,7 +166,7 @@ def articulate_whole(topology, parameters, q, tau, work, i, level, bodies, colum
     A, B, C, f, t = gathered(topology, parameters, work, i, level + LEVEL, bodies)
     for k in range(end - 1, first - 1, -1):
         j, (l, w) = coordinate(topology, k), own_column(kind, k - first)
-        U, V, inverse, A, B, C = eliminated(A, B, C, l, w, load(parameters, armature + j))
+        U, V, inverse, A, B, C = eliminated(parameters, body_floats(i), A, B, C, l, w, load(parameters, armature + j))
         u = load(tau, j) - (dot(l, f) + dot(w, t))
         f, t = add_scaled(f, inverse * u, U), add_scaled(t, inverse * u, V)
         put_column(work, columns + ELIMINATED * k, U, V, inverse, u)

@@ -11,11 +11,11 @@ from freeflyer.kernels._jit import inlined
 from freeflyer.kernels.algebra import add, cross, dot, load6, load9, rotate, store6, store9, sym_add, sym_apply
 from freeflyer.kernels.columns import inertia_of
 from freeflyer.kernels.joints import body_floats
-from freeflyer.kernels.layout import MASS
+from freeflyer.kernels.layout import MASS, SUBTREE_MASS, SUBTREE_SPREAD
 from freeflyer.kernels.memory import load
 from freeflyer.kernels.pack import select_less
 
-SINGULAR = 1e-26  # squared cosine between a column and its articulated inertia times it
+SINGULAR = 1e-14  # an inertia beside the largest that the column could move: less is rounding
 NAN = float("nan")
 
 
@@ -77,19 +77,23 @@ def shifted(A, B, C, r):
 
 
 @inlined
-def inverse_inertia(U, V, d, length):
-    """1 / d, of a column of this squared length that meets the inertia d, (U, V) being the articulated inertia times it."""
-    return select_less(SINGULAR * length * (dot(U, U) + dot(V, V)), d * d, 1.0 / d, NAN)
+def inverse_inertia(parameters, at, slide, turn, d):
+    """1 / d, of a column of these squared lengths that meets the inertia d, its body's record being at `at`.
+
+    Beyond a massless link, d is the difference of inertias that may cancel: what is left must stand out from their rounding.
+    """
+    largest = slide * load(parameters, at + SUBTREE_MASS) + turn * load(parameters, at + SUBTREE_SPREAD)
+    return select_less(SINGULAR * largest, d, 1.0 / d, NAN)
 
 
 @inlined
-def eliminated(A, B, C, l, w, armature):
+def eliminated(parameters, at, A, B, C, l, w, armature):
     """(U, V, 1 / d, A, B, C): an articulated inertia once it may move freely along the column (l, w).
 
     1 / d is NaN where the column moves no inertia.
     """
     U, V = articulated_apply(A, B, C, l, w)
-    inverse = inverse_inertia(U, V, dot(l, U) + dot(w, V) + armature, dot(l, l) + dot(w, w))
+    inverse = inverse_inertia(parameters, at, dot(l, l), dot(w, w), dot(l, U) + dot(w, V) + armature)
     return U, V, inverse, sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)
 
 

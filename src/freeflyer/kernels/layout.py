@@ -59,11 +59,12 @@ SCREW, BALL, FLOATING = 0, 1, 2
 # parameters
 GRAVITY = 0
 BODIES = 4  # first body record (body 0)
-BODY_FLOATS = 36
+BODY_FLOATS = 37
 ROTATION, TRANSLATION, MASS, COM, INERTIA = 0, 9, 12, 13, 16  # joint placement in parent body; inertia about the CoM
 TURN, SLIDE, TURN_OFFSET, SLIDE_OFFSET = 22, 23, 24, 25  # a screw turns by TURN q + TURN_OFFSET, slides likewise
 SUBTREE_MASS = 26  # of the body and all bodies that it carries
 MOMENT, SECOND = 27, 30  # first (3) and second (6) moment of mass about the body's origin
+SUBTREE_SPREAD = 36  # at least the mass of what the body carries times squared distance from its origin, in any posture
 TILE = 26  # of a body's record, all before SUBTREE_MASS
 PLACEMENT_FLOATS = 12  # a frame: rotation, translation
 

@@ -23,7 +23,7 @@ from freeflyer.kernels.columns import (
     scalar_column,
 )
 from freeflyer.kernels.composite import column_range, coordinate, direction_at, parent_of
-from freeflyer.kernels.joints import body_ints
+from freeflyer.kernels.joints import body_floats, body_ints
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
 from freeflyer.kernels.memory import (
@@ -55,8 +55,8 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
         first, end = column_range(topology, i)
         for c in range(end - 1, first - 1, -1):
             at = direction_at(topology, c)
-            l, w = load3(work, at), load3(work, at + 3)
-            f, t, inverse, A, B, C = eliminated(A, B, C, l, w, load(parameters, armature + coordinate(topology, c)))
+            l, w, more = load3(work, at), load3(work, at + 3), load(parameters, armature + coordinate(topology, c))
+            f, t, inverse, A, B, C = eliminated(parameters, body_floats(i), A, B, C, l, w, more)
             L, W = root_direction(topology, work, i, c)
             put_column(work, S, stride, c, L, W)
             put_column(work, U, stride, c, f, add(t, cross(x, f)))

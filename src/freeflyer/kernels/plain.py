@@ -94,7 +94,10 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
 
 
 def completed(model: Any, parameters: Iterable[Any]) -> list[Any]:
-    """Parameters of a model in which what follows from mass, CoM and inertia is up to date: moments, subtree masses, tiles."""
+    """Parameters of a model in which what follows from mass, CoM and inertia is up to date: moments, subtree masses, tiles.
+
+    Only floats are compared with the spreads, which tell rounding: they stay as they are.
+    """
     row = _row(parameters, len(model.parameters), "parameters")
     n, tiles = int(model.topology[layout.N_BODIES]), int(model.topology[layout.TILES_AT])
     row[tiles:] = [0.0] * (len(row) - tiles)

@@ -96,7 +96,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
         second = np.trace(b.rotational) / 2.0 * np.eye(3) - b.rotational
         parameters[at : at + L.BODY_FLOATS] = (
             *b.placement[:3, :3].ravel(), *b.placement[:3, 3], b.mass, *com, *about_com[np.triu_indices(3)], *b.screw, b.mass,
-            *b.moment, *second[np.triu_indices(3)],
+            *b.moment, *second[np.triu_indices(3)], 0.0,
         )  # fmt: skip
     topology[L.MAX_DEPTH], topology[L.TILES_AT] = max(depth), tiles_at
     topology[L.TRAIL_AT], topology[L.ORDER_AT] = trail_at, order_at
@@ -108,6 +108,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     for i in range(n, 0, -1):
         at = L.BODIES + L.SUBTREE_MASS
         parameters[at + L.BODY_FLOATS * bodies[i].parent] += parameters[at + L.BODY_FLOATS * i]
+    records[:, L.SUBTREE_SPREAD] = spreads(bodies, records[:, L.SUBTREE_MASS])
     topology[L.COLUMN_ROW] = -(-len(columns) // 8) * 8
     for c, (i, j) in enumerate(columns):
         before = c - 1 if c > first_column[i] else tip[bodies[i].parent]
@@ -136,6 +137,20 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     topology[L.N_LOOPS : L.N_ROWS + 1] = (len(loops), loops_at, len(couplings), couplings_at, row + len(couplings))
     parameters[armature_at:placements_at] = armature
     return topology, parameters
+
+
+def spreads(bodies: Sequence[Body], masses: np.ndarray) -> list[float]:
+    """Upper bounds of each body's integral of squared distance from its origin over the mass that it carries, in any posture.
+
+    Joints that slide are taken to do so by a metre. Rounding of an inertia is told by what it is made of: this.
+    """
+    squares = [float(np.trace(b.rotational)) / 2.0 for b in bodies]
+    for i in range(len(bodies) - 1, 0, -1):
+        b = bodies[i]
+        slide = 1.0 if b.kind == L.FLOATING else abs(b.screw[1]) + abs(b.screw[3])
+        reach = float(np.linalg.norm(b.placement[:3, 3])) + slide
+        squares[b.parent] += (squares[i] ** 0.5 + reach * float(masses[i]) ** 0.5) ** 2
+    return squares
 
 
 def reference_bodies(bodies: Sequence[Body]) -> set[int]:
