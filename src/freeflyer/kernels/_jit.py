@@ -27,7 +27,10 @@ import numba
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+
+from freeflyer.kernels._ingredient import Ingredient, IngredientCompiler, rebuilt
 
 SEAL = 32  # bytes of a hash
 FAST = {"contract", "reassoc", "nsz", "arcp"}
@@ -38,17 +41,15 @@ IMPORTED = re.compile(rf"^(?:from {ROOM}\.(\w+) import|from {ROOM} import (\([^)
 
 def kernel(function: Callable) -> Any:
     """Compiled on first use, cached on disk; LLVM decides whether to inline it into other kernels."""
-    return _compiled(function, no_cfunc_wrapper=True)
+    return _ingredient(function)
 
 
 def inlined(function: Callable, owns: bool = False) -> Any:
-    """A kernel's building block, always inlined by LLVM. Without the wrapper for Python, which takes time to compile.
+    """A kernel's building block, always inlined by LLVM.
 
     `owns`: it handles arrays in a way that `makes_arrays` does not see, such as spreading a tuple of them.
     """
-    dispatcher = _compiled(function, owns=owns, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-    dispatcher.__class__ = BuildingBlock
-    return dispatcher
+    return _ingredient(function, owns, forceinline=True)
 
 
 def immediate(function: Callable) -> Any:
@@ -61,11 +62,12 @@ def released(function: Callable) -> Any:
     return _compiled(function, no_cfunc_wrapper=True)
 
 
-class BuildingBlock(CPUDispatcher):
-    """A compiled function that only compiled functions call."""
-
-    def __call__(self, *arguments: Any) -> Any:
-        raise TypeError(f"{self.__name__} is a building block of kernels: call it from a kernel, or see kernels.plain")
+def _ingredient(function: Callable, owns: bool = False, **options: Any) -> Any:
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": IngredientCompiler}
+    dispatcher = _compiled(function, owns=owns, **options)
+    dispatcher.__class__ = Ingredient
+    dispatcher._cache.rebuild = rebuilt
+    return dispatcher
 
 
 def _compiled(function: Callable, nogil: bool = True, owns: bool = False, **options: Any) -> Any:
@@ -97,6 +99,7 @@ class SourceKeyedCache(FunctionCache):
         self._name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
         self._impl = _Impl()
         self._modules = tuple(sorted(modules(function)))
+        self.rebuild = CompileResult._rebuild
 
     @property
     def cache_path(self) -> str:
@@ -116,7 +119,7 @@ class SourceKeyedCache(FunctionCache):
             sealed = self._path(sig, target_context.codegen()).read_bytes()
             if hashlib.sha256(sealed[SEAL:]).digest() != sealed[:SEAL]:
                 return None
-            return self._impl.rebuild(target_context, pickle.loads(sealed[SEAL:]))
+            return self.rebuild(target_context, *pickle.loads(sealed[SEAL:]))
         except Exception:  # whatever is wrong with the file: what matters is that the kernel gets compiled
             return None
 

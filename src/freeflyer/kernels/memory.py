@@ -14,8 +14,9 @@ from llvmlite import ir
 from numba import carray, types
 from numba.extending import intrinsic, overload
 
+from freeflyer.kernels._ingredient import instructions
 from freeflyer.kernels._jit import inlined
-from freeflyer.kernels.pack import LANES, OVERLOAD, VECTOR, as_vector, lane, pack_type
+from freeflyer.kernels.pack import LANES, OVERLOAD, VECTOR, as_vector, constant, lane, pack_type
 
 
 class Packs(NamedTuple):
@@ -178,12 +179,7 @@ def store_row(typing_context, buffer, i, x):
 @intrinsic
 def row_step(typing_context, buffer):
     """How many neighbouring entries a row scalar stands for: eight of a float buffer, one of Packs, which are full."""
-    step = LANES if isinstance(buffer, types.Array) else 1
-
-    def codegen(context, builder, sig, args):
-        return ir.Constant(ir.IntType(64), step)
-
-    return types.int64(buffer), codegen
+    return constant(LANES if isinstance(buffer, types.Array) else 1, buffer)
 
 
 @inlined
@@ -258,11 +254,17 @@ def tile_at(buffer: Any, size: int, i: int) -> int:
     return size * i
 
 
-@overload(tile_at, jit_options=OVERLOAD)
-def _(buffer, size, i):
-    if isinstance(buffer, types.Array):
-        return lambda buffer, size, i: (i >> 3) * (LANES * size) + (i & 7)
-    return lambda buffer, size, i: size * i
+@instructions(tile_at)
+def _(typing_context, buffer, size, i):
+    def codegen(context, builder, sig, args):
+        size, i = args[1:]
+        if not isinstance(buffer, types.Array):
+            return builder.mul(size, i)
+        number = i.type
+        tile = builder.mul(builder.ashr(i, number(3)), builder.mul(number(LANES), size))
+        return builder.add(tile, builder.and_(i, number(LANES - 1)))
+
+    return types.int64(buffer, types.int64, types.int64), codegen
 
 
 def number_row(work: Any, parameters: Any, i: int) -> Any:
@@ -270,11 +272,15 @@ def number_row(work: Any, parameters: Any, i: int) -> Any:
     return parameters[i]
 
 
-@overload(number_row, jit_options=OVERLOAD)
-def _(work, parameters, i):
-    if isinstance(work, types.Array):
-        return lambda work, parameters, i: load_row(parameters, i)
-    return lambda work, parameters, i: load(parameters, i)
+@instructions(number_row)
+def _(typing_context, work, parameters, i):
+    row = isinstance(work, types.Array)
+
+    def codegen(context, builder, sig, args):
+        place = _vector_place if row else _pointer
+        return _aligned(builder.load(place(context, builder, sig.args[1], *args[1:])))
+
+    return (pack_type if row else types.float64)(work, parameters, types.intp), codegen
 
 
 def row_total(buffer: Any, x: Any) -> Any:

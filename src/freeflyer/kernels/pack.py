@@ -13,8 +13,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import models, register_model
 
+from freeflyer.kernels._ingredient import IngredientCompiler, instructions
 from freeflyer.kernels._jit import FAST
 
 LANES = 8
@@ -31,7 +32,10 @@ class PackType(types.Type):
 
 
 pack_type = PackType()
-OVERLOAD: dict[str, Any] = {"nogil": True, "error_model": "numpy", "forceinline": True, "no_cfunc_wrapper": True}
+OVERLOAD: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "forceinline": True, "no_cfunc_wrapper": True, "no_cpython_wrapper": True,
+    "pipeline_class": IngredientCompiler,
+}  # fmt: skip
 
 
 @register_model(PackType)
@@ -58,9 +62,13 @@ def _any_pack(*tys: Any) -> bool:
     return any(isinstance(t, PackType) for t in tys) and all(_is_scalar(t) for t in tys)
 
 
-def _arithmetic(instruction: str) -> Any:
-    @intrinsic
-    def operate(typing_context, a, b):
+def as_number(context: Any, builder: Any, value: Any, ty: Any) -> Any:
+    return context.cast(builder, value, ty, types.float64)
+
+
+def _arithmetic(py_op: Any, instruction: str) -> None:
+    @instructions(py_op)
+    def _(typing_context, a, b):
         if not _any_pack(a, b):
             return None
 
@@ -70,65 +78,42 @@ def _arithmetic(instruction: str) -> Any:
 
         return pack_type(a, b), codegen
 
-    return operate
+
+_arithmetic(operator.add, "fadd")
+_arithmetic(operator.sub, "fsub")
+_arithmetic(operator.mul, "fmul")
+_arithmetic(operator.truediv, "fdiv")
 
 
-def _overload_operator(py_op: Any, instruction: str) -> None:
-    operate = _arithmetic(instruction)
+@instructions(operator.neg)
+def _(typing_context, a):
+    if not isinstance(a, PackType):
+        return None
 
-    def lowered(a, b):
-        return (lambda a, b: operate(a, b)) if _any_pack(a, b) else None
-
-    overload(py_op, jit_options=OVERLOAD)(lowered)
-
-
-_overload_operator(operator.add, "fadd")
-_overload_operator(operator.sub, "fsub")
-_overload_operator(operator.mul, "fmul")
-_overload_operator(operator.truediv, "fdiv")
-
-
-@intrinsic
-def _negate(typing_context, a):
     def codegen(context, builder, sig, args):
         return builder.fneg(args[0], flags=FLAGS)
 
     return pack_type(a), codegen
 
 
-@overload(operator.neg, jit_options=OVERLOAD)
-def _(a):
-    return (lambda a: _negate(a)) if isinstance(a, PackType) else None
-
-
 def _llvm_function(builder: Any, name: str, ty: Any, arity: int) -> Any:
     return cgutils.get_or_insert_function(builder.module, ir.FunctionType(ty, [ty] * arity), name)
 
 
-def _llvm_intrinsic(name: str, arity: int) -> Any:
+def _llvm_intrinsic(name: str, sig: Any) -> Any:
     """llvm.<name> on Packs or floats (llvmlite cannot name vector intrinsics itself: they are declared in full)."""
+    packed, arity = sig.return_type is pack_type, len(sig.args)
+    full, ty = (f"llvm.{name}.v{LANES}f64", VECTOR) if packed else (f"llvm.{name}.f64", ir.DoubleType())
 
-    @intrinsic
-    def call(typing_context, *args):
-        args = args[0] if len(args) == 1 and isinstance(args[0], types.BaseTuple) else args
-        packed = any(isinstance(a, PackType) for a in args)
-        result = pack_type if packed else types.float64
+    def codegen(context, builder, sig, args):
+        values = [(as_vector if packed else as_number)(context, builder, v, t) for v, t in zip(args, sig.args)]
+        return builder.call(_llvm_function(builder, full, ty, arity), values)
 
-        def codegen(context, builder, sig, values):
-            values = cgutils.unpack_tuple(builder, values[0])
-            tys = sig.args[0].types
-            if packed:
-                operands = [as_vector(context, builder, v, t) for v, t in zip(values, tys)]
-                return builder.call(_llvm_function(builder, f"llvm.{name}.v{LANES}f64", VECTOR, arity), operands)
-            operands = [context.cast(builder, v, t, types.float64) for v, t in zip(values, tys)]
-            return builder.call(_llvm_function(builder, f"llvm.{name}.f64", ir.DoubleType(), arity), operands)
-
-        return result(types.StarArgTuple.from_types(args)), codegen
-
-    return call
+    return sig, codegen
 
 
-_fma, _rint, _sqrt = _llvm_intrinsic("fma", 3), _llvm_intrinsic("rint", 1), _llvm_intrinsic("sqrt", 1)
+def _kind(*tys: Any) -> Any:
+    return pack_type if any(isinstance(t, PackType) for t in tys) else types.float64
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
@@ -145,28 +130,19 @@ def sqrt(a: Any) -> Any:
     return math.sqrt(a)
 
 
-@overload(fma, jit_options=OVERLOAD)
-def _(a, b, c):
-    return lambda a, b, c: _fma(a, b, c)
+@instructions(fma)
+def _(typing_context, a, b, c):
+    return _llvm_intrinsic("fma", _kind(a, b, c)(a, b, c))
 
 
-@overload(rint, jit_options=OVERLOAD)
-def _(a):
-    return lambda a: _rint(a)
+@instructions(rint)
+def _(typing_context, a):
+    return _llvm_intrinsic("rint", _kind(a)(a))
 
 
-@overload(sqrt, jit_options=OVERLOAD)
-def _(a):
-    return lambda a: _sqrt(a)
-
-
-@intrinsic
-def _select_less(typing_context, a, b, x, y):
-    def codegen(context, builder, sig, args):
-        a, b, x, y = (as_vector(context, builder, v, t) for v, t in zip(args, sig.args))
-        return builder.select(builder.fcmp_ordered("<", a, b), x, y)
-
-    return pack_type(a, b, x, y), codegen
+@instructions(sqrt)
+def _(typing_context, a):
+    return _llvm_intrinsic("sqrt", _kind(a)(a))
 
 
 def select_less(a: Any, b: Any, x: Any, y: Any) -> Any:
@@ -174,24 +150,16 @@ def select_less(a: Any, b: Any, x: Any, y: Any) -> Any:
     return x if a < b else y
 
 
-@overload(select_less, jit_options=OVERLOAD)
-def _(a, b, x, y):
-    if _any_pack(a, b, x, y):
-        return lambda a, b, x, y: _select_less(a, b, x, y)
-    return lambda a, b, x, y: x if a < b else y
+@instructions(select_less)
+def _(typing_context, a, b, x, y):
+    result = _kind(a, b, x, y)
 
-
-@intrinsic
-def _all_below(typing_context, a, limit):
     def codegen(context, builder, sig, args):
-        a, limit = (as_vector(context, builder, v, t) for v, t in zip(args, sig.args))
-        mask = builder.fcmp_ordered(
-            "<", builder.call(_llvm_function(builder, f"llvm.fabs.v{LANES}f64", VECTOR, 1), [a]), limit
-        )
-        bits = builder.bitcast(mask, ir.IntType(LANES))
-        return builder.icmp_unsigned("==", bits, ir.Constant(ir.IntType(LANES), 2**LANES - 1))
+        lifted = as_vector if result is pack_type else as_number
+        a, b, x, y = (lifted(context, builder, v, t) for v, t in zip(args, sig.args))
+        return builder.select(builder.fcmp_ordered("<", a, b), x, y)
 
-    return types.boolean(a, limit), codegen
+    return result(a, b, x, y), codegen
 
 
 def all_below(a: Any, limit: float) -> bool:
@@ -199,27 +167,20 @@ def all_below(a: Any, limit: float) -> bool:
     return abs(a) < limit
 
 
-@overload(all_below, jit_options=OVERLOAD)
-def _(a, limit):
-    if isinstance(a, PackType):
-        return lambda a, limit: _all_below(a, limit)
-    return lambda a, limit: abs(a) < limit
+@instructions(all_below)
+def _(typing_context, a, limit):
+    packed = isinstance(a, PackType)
+    name, ty = (f"llvm.fabs.v{LANES}f64", VECTOR) if packed else ("llvm.fabs.f64", ir.DoubleType())
 
-
-@intrinsic
-def _lane(typing_context, a, i):
     def codegen(context, builder, sig, args):
-        return builder.extract_element(args[0], args[1])
+        a, limit = ((as_vector if packed else as_number)(context, builder, v, t) for v, t in zip(args, sig.args))
+        below = builder.fcmp_ordered("<", builder.call(_llvm_function(builder, name, ty, 1), [a]), limit)
+        if not packed:
+            return below
+        bits = builder.bitcast(below, ir.IntType(LANES))
+        return builder.icmp_unsigned("==", bits, ir.Constant(ir.IntType(LANES), 2**LANES - 1))
 
-    return types.float64(a, types.int64), codegen
-
-
-@intrinsic
-def _with_lane(typing_context, a, i, x):
-    def codegen(context, builder, sig, args):
-        return builder.insert_element(args[0], args[2], args[1])
-
-    return pack_type(a, types.int64, types.float64), codegen
+    return types.boolean(a, limit), codegen
 
 
 def lane(a: Any, i: int) -> Any:
@@ -232,22 +193,20 @@ def with_lane(a: Any, i: int, x: float) -> Any:
     return x
 
 
-@overload(lane, jit_options=OVERLOAD)
-def _(a, i):
-    return (lambda a, i: _lane(a, i)) if isinstance(a, PackType) else (lambda a, i: a)
-
-
-@overload(with_lane, jit_options=OVERLOAD)
-def _(a, i, x):
-    return (lambda a, i, x: _with_lane(a, i, x)) if isinstance(a, PackType) else (lambda a, i, x: x)
-
-
-@intrinsic
-def _splat(typing_context, x):
+@instructions(lane)
+def _(typing_context, a, i):
     def codegen(context, builder, sig, args):
-        return as_vector(context, builder, args[0], types.float64)
+        return builder.extract_element(*args) if isinstance(a, PackType) else args[0]
 
-    return pack_type(types.float64), codegen
+    return (types.float64 if isinstance(a, PackType) else a)(a, types.int64), codegen
+
+
+@instructions(with_lane)
+def _(typing_context, a, i, x):
+    def codegen(context, builder, sig, args):
+        return builder.insert_element(args[0], args[2], args[1]) if isinstance(a, PackType) else args[2]
+
+    return a(a, types.int64, types.float64 if isinstance(a, PackType) else a), codegen
 
 
 def like(a: Any, x: Any) -> Any:
@@ -255,11 +214,12 @@ def like(a: Any, x: Any) -> Any:
     return x
 
 
-@overload(like, jit_options=OVERLOAD)
-def _(a, x):
-    if isinstance(a, PackType) and not isinstance(x, PackType):
-        return lambda a, x: _splat(x)
-    return lambda a, x: x
+@instructions(like)
+def _(typing_context, a, x):
+    def codegen(context, builder, sig, args):
+        return as_vector(context, builder, args[1], x) if isinstance(a, PackType) else args[1]
+
+    return (pack_type if isinstance(a, PackType) else x)(a, x), codegen
 
 
 def lanes(a: Any) -> int:
@@ -267,6 +227,11 @@ def lanes(a: Any) -> int:
     return 1
 
 
-@overload(lanes, jit_options=OVERLOAD)
-def _(a):
-    return (lambda a: LANES) if isinstance(a, PackType) else (lambda a: 1)
+@instructions(lanes)
+def _(typing_context, a):
+    return constant(LANES if isinstance(a, PackType) else 1, a)
+
+
+def constant(number: int, *args: Any) -> Any:
+    """The meaning of a function of these arguments' kinds alone."""
+    return types.int64(*args), lambda context, builder, sig, args: ir.Constant(ir.IntType(64), number)

@@ -10,13 +10,14 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import models, overload, register_model
 
+from freeflyer.kernels._ingredient import instructions
 from freeflyer.kernels._jit import inlined
 from freeflyer.kernels.algebra import load3, store3
 from freeflyer.kernels.layout import N_BODIES, POSE, POSES_AT, TRAIL, TRAIL_AT
 from freeflyer.kernels.memory import _aligned, _place, load_int, store_row, tile_at
-from freeflyer.kernels.pack import FLAGS, LANES, OVERLOAD
+from freeflyer.kernels.pack import FLAGS, LANES, OVERLOAD, as_number, constant
 from freeflyer.kernels.transpose import block, transposed
 
 WIDTH = 4
@@ -45,52 +46,6 @@ def _repeated(builder: Any, number: Any) -> Any:
     return builder.shuffle_vector(first, ir.Constant(QUAD, ir.Undefined), zeros)
 
 
-@intrinsic
-def _load_quad(typing_context, buffer, at):
-    def codegen(context, builder, sig, args):
-        pointer, _ = _place(context, builder, sig.args[0], *args)
-        return _aligned(builder.load(builder.bitcast(pointer, QUAD.as_pointer())))
-
-    return quad_type(buffer, types.intp), codegen
-
-
-@intrinsic
-def _store_quad(typing_context, buffer, at, a):
-    def codegen(context, builder, sig, args):
-        pointer, _ = _place(context, builder, sig.args[0], *args[:2])
-        _aligned(builder.store(args[2], builder.bitcast(pointer, QUAD.as_pointer())))
-        return context.get_dummy_value()
-
-    return types.void(buffer, types.intp, quad_type), codegen
-
-
-@intrinsic
-def _plus(typing_context, a, b):
-    def codegen(context, builder, sig, args):
-        return builder.fadd(*args, flags=FLAGS)
-
-    return quad_type(quad_type, quad_type), codegen
-
-
-@intrinsic
-def _times(typing_context, s, a):
-    def codegen(context, builder, sig, args):
-        return builder.fmul(_repeated(builder, args[0]), args[1], flags=FLAGS)
-
-    return quad_type(types.float64, quad_type), codegen
-
-
-@intrinsic
-def _quad(typing_context, x, y, z):
-    def codegen(context, builder, sig, args):
-        quad = ir.Constant(QUAD, [0.0] * WIDTH)
-        for k, x in enumerate(args):
-            quad = builder.insert_element(quad, x, ir.Constant(ir.IntType(32), k))
-        return quad
-
-    return quad_type(types.float64, types.float64, types.float64), codegen
-
-
 def load_vector(work: Any, at: int) -> Any:
     """The vector whose three entries lie at `at`."""
     return load3(work, at)
@@ -114,39 +69,76 @@ def times(s: Any, a: Any) -> Any:
     return s * a[0], s * a[1], s * a[2]
 
 
+@instructions(load_vector)
+def _(typing_context, work, at):
+    def codegen(context, builder, sig, args):
+        pointer, _ = _place(context, builder, work, *args)
+        return _aligned(builder.load(builder.bitcast(pointer, QUAD.as_pointer())))
+
+    return (quad_type(work, types.intp), codegen) if isinstance(work, types.Array) else None
+
+
+@instructions(store_vector)
+def _(typing_context, work, at, a):
+    def codegen(context, builder, sig, args):
+        pointer, _ = _place(context, builder, work, *args[:2])
+        _aligned(builder.store(args[2], builder.bitcast(pointer, QUAD.as_pointer())))
+        return context.get_dummy_value()
+
+    return (types.void(work, types.intp, a), codegen) if isinstance(a, QuadType) else None
+
+
+@instructions(vector)
+def _(typing_context, work, a):
+    def codegen(context, builder, sig, args):
+        quad = ir.Constant(QUAD, [0.0] * WIDTH)
+        for k, ty in enumerate(a):
+            x = as_number(context, builder, builder.extract_value(args[1], k), ty)
+            quad = builder.insert_element(quad, x, ir.Constant(ir.IntType(32), k))
+        return quad
+
+    return (quad_type(work, a), codegen) if isinstance(work, types.Array) else None
+
+
+@instructions(plus)
+def _(typing_context, a, b):
+    def codegen(context, builder, sig, args):
+        return builder.fadd(*args, flags=FLAGS)
+
+    return (quad_type(a, b), codegen) if isinstance(a, QuadType) else None
+
+
+@instructions(times)
+def _(typing_context, s, a):
+    def codegen(context, builder, sig, args):
+        return builder.fmul(_repeated(builder, as_number(context, builder, args[0], s)), args[1], flags=FLAGS)
+
+    return (quad_type(s, a), codegen) if isinstance(a, QuadType) else None
+
+
 @overload(load_vector, jit_options=OVERLOAD)
 def _(work, at):
-    if isinstance(work, types.Array):
-        return lambda work, at: _load_quad(work, at)
-    return lambda work, at: load3(work, at)
+    return None if isinstance(work, types.Array) else lambda work, at: load3(work, at)
 
 
 @overload(store_vector, jit_options=OVERLOAD)
 def _(work, at, a):
-    if isinstance(a, QuadType):
-        return lambda work, at, a: _store_quad(work, at, a)
-    return lambda work, at, a: store3(work, at, a)
+    return None if isinstance(a, QuadType) else lambda work, at, a: store3(work, at, a)
 
 
 @overload(vector, jit_options=OVERLOAD)
 def _(work, a):
-    if isinstance(work, types.Array):
-        return lambda work, a: _quad(a[0], a[1], a[2])
-    return lambda work, a: a
+    return None if isinstance(work, types.Array) else lambda work, a: a
 
 
 @overload(plus, jit_options=OVERLOAD)
 def _(a, b):
-    if isinstance(a, QuadType):
-        return lambda a, b: _plus(a, b)
-    return lambda a, b: (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+    return None if isinstance(a, QuadType) else lambda a, b: (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
 @overload(times, jit_options=OVERLOAD)
 def _(s, a):
-    if isinstance(a, QuadType):
-        return lambda s, a: _times(s, a)
-    return lambda s, a: (s * a[0], s * a[1], s * a[2])
+    return None if isinstance(a, QuadType) else lambda s, a: (s * a[0], s * a[1], s * a[2])
 
 
 @inlined
@@ -160,9 +152,9 @@ def vector_step(work: Any) -> int:
     return 3
 
 
-@overload(vector_step, jit_options=OVERLOAD)
-def _(work):
-    return (lambda work: WIDTH) if isinstance(work, types.Array) else (lambda work: 3)
+@instructions(vector_step)
+def _(typing_context, work):
+    return constant(WIDTH if isinstance(work, types.Array) else 3, work)
 
 
 @inlined

@@ -1,0 +1,129 @@
+"""Functions that only compiled functions call: typed and translated once, without machine code of their own.
+
+Numba makes machine code of every function that it compiles. What other code takes in whole does not need it: here a
+function ends as LLVM code, to be optimised where it is used, and is kept so on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import binding
+from numba import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler_machinery import PassManager
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
+from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
+
+
+class IngredientLibrary(JITCodeLibrary):
+    """LLVM code that waits to be linked into other libraries."""
+
+    @property
+    def codegen(self) -> Any:
+        return NoEnvironments
+
+    def _optimize_final_module(self) -> None:
+        """Left to the library that takes this one in."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        return self.serialize_using_bitcode()
+
+    @classmethod
+    def restored(cls, codegen: Any, state: tuple[str, str, bytes]) -> IngredientLibrary:
+        library = cls(codegen, state[0])
+        library._final_module = binding.parse_bitcode(state[2])
+        library._finalize_final_module()
+        return library
+
+
+class NoEnvironments:
+    """Where Numba would write the address of a function's Python constants: code without machine code has no such place."""
+
+    @staticmethod
+    def set_env(name: str, environment: Any) -> None:
+        pass
+
+
+# Passes for what kernels do not have: closures, `with`, literals to propagate, raised exceptions, array expressions.
+FOREIGN = {
+    "WithLifting", "InlineClosureLikes", "RewriteSemanticConstants", "RewriteDynamicRaises",
+    "MakeFunctionToJitFunction", "InlineInlinables", "FindLiterallyCalls", "LiteralUnroll",
+    "LiteralPropagationSubPipelinePass", "InlineOverloads", "NopythonRewrites", "DumpParforDiagnostics",
+}  # fmt: skip
+
+
+class IngredientCompiler(Compiler):
+    def define_pipelines(self) -> list[PassManager]:
+        lean = PassManager("kernels")
+        for one, words in super().define_pipelines()[0].passes:
+            if one.__name__ not in FOREIGN:
+                lean.add_pass(one, words)
+        lean.finalize()
+        return [lean]
+
+    def compile_extra(self, function: Any) -> Any:
+        self.state.library = IngredientLibrary(self.state.targetctx.codegen(), function.__qualname__)
+        return super().compile_extra(function)
+
+
+def rebuilt(target_context: Any, libdata: Any, fndesc: Any, env: Any, signature: Any, objectmode: Any, lifted: Any,
+            annotation: Any, reload_init: Any, environments: Any) -> CompileResult:  # fmt: skip
+    """What came from disk, as CompileResult._rebuild does for functions with machine code."""
+    library = IngredientLibrary.restored(target_context.codegen(), libdata)
+    return CompileResult(
+        target_context=target_context, typing_context=target_context.typing_context, library=library, environment=env,
+        entry_point=target_context.get_executable(library, fndesc, env), fndesc=fndesc, type_annotation=annotation,
+        signature=signature, objectmode=objectmode, lifted=lifted, typing_error=None, call_helper=None, metadata=None,
+        reload_init=reload_init, referenced_envs=environments,
+    )  # fmt: skip
+
+
+class Ingredient(CPUDispatcher):
+    """A compiled function that only compiled functions call."""
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise TypeError(f"{self.__name__} is a building block of kernels: call it from a kernel, or see kernels.plain")
+
+    def compile(self, sig: Any) -> Any:
+        """As Numba's, which also keeps time: of each call in a function that is compiled, and of all around it."""
+        args, return_type = normalize_signature(sig)
+        with global_compiler_lock, self._compiling_counter:
+            existing = self.overloads.get(tuple(args))
+            if existing is not None:
+                return existing.entry_point
+            made = self._cache.load_overload(sig, self.targetctx)
+            if made is None:
+                made = self._compiler.compile(args, return_type)
+                self._cache.save_overload(sig, made)
+            else:
+                self.targetctx.insert_user_function(made.entry_point, made.fndesc, [made.library])
+            self.add_overload(made)
+            return made.entry_point
+
+
+def instructions(function: Callable) -> Callable:
+    """Gives a function the meaning in compiled code that the decorated one states, as those of numba.extending.intrinsic do:
+    it takes a typing context and the arguments' types, and returns a signature and what makes the instructions, or None.
+
+    Numba's overload would compile a function for each combination of types.
+    """
+
+    def register(definition: Callable) -> Callable:
+        template = make_intrinsic_template(function, definition, function.__name__)
+        infer(template)
+        infer_global(function, types.Function(template))
+        return definition
+
+    return register
