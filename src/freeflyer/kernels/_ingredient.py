@@ -6,15 +6,17 @@ function ends as LLVM code, to be optimised where it is used, and is kept so on 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import binding
 from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
-from numba.core.compiler_machinery import PassManager
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
@@ -37,15 +39,15 @@ class IngredientLibrary(JITCodeLibrary):
     def get_pointer_to_function(self, name: str) -> int:
         return 0
 
-    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
-        return self.serialize_using_bitcode()
-
-    @classmethod
-    def restored(cls, codegen: Any, state: tuple[str, str, bytes]) -> IngredientLibrary:
-        library = cls(codegen, state[0])
-        library._final_module = binding.parse_bitcode(state[2])
-        library._finalize_final_module()
-        return library
+    def _get_module_for_linking(self) -> Any:
+        """Its functions may be defined in several libraries that are linked together."""
+        if self._shared_module is None:
+            self._ensure_finalized()
+            self._shared_module = self._final_module
+            for function in self._shared_module.functions:
+                if not function.is_declaration and function.linkage == binding.Linkage.external:
+                    function.linkage = "linkonce_odr"
+        return self._shared_module
 
 
 class NoEnvironments:
@@ -78,15 +80,23 @@ class IngredientCompiler(Compiler):
         return super().compile_extra(function)
 
 
-def rebuilt(target_context: Any, libdata: Any, fndesc: Any, env: Any, signature: Any, objectmode: Any, lifted: Any,
-            annotation: Any, reload_init: Any, environments: Any) -> CompileResult:  # fmt: skip
+def reduced(made: CompileResult) -> tuple[Any, ...]:
+    """What goes to disk."""
+    made.fndesc.typemap = made.fndesc.calltypes = None
+    code = made.library._get_module_for_linking().as_bitcode()
+    return made.library.name, code, made.fndesc, made.environment, made.signature, made.reload_init
+
+
+def rebuilt(target_context: Any, name: str, code: bytes, fndesc: Any, env: Any, signature: Any, reload_init: Any) -> CompileResult:
     """What came from disk, as CompileResult._rebuild does for functions with machine code."""
-    library = IngredientLibrary.restored(target_context.codegen(), libdata)
+    library = IngredientLibrary(target_context.codegen(), name)
+    library._final_module = binding.parse_bitcode(code)
+    library._finalize_final_module()
     return CompileResult(
         target_context=target_context, typing_context=target_context.typing_context, library=library, environment=env,
-        entry_point=target_context.get_executable(library, fndesc, env), fndesc=fndesc, type_annotation=annotation,
-        signature=signature, objectmode=objectmode, lifted=lifted, typing_error=None, call_helper=None, metadata=None,
-        reload_init=reload_init, referenced_envs=environments,
+        entry_point=target_context.get_executable(library, fndesc, env), fndesc=fndesc, type_annotation="", signature=signature,
+        objectmode=False, lifted=(), typing_error=None, call_helper=None, metadata=None, reload_init=reload_init,
+        referenced_envs=(),
     )  # fmt: skip
 
 
@@ -113,6 +123,37 @@ class Ingredient(CPUDispatcher):
             return made.entry_point
 
 
+class Door(CPUDispatcher):
+    """A compiled function that Python calls."""
+
+    def compile(self, sig: Any) -> Any:
+        with global_compiler_lock, unhurried():
+            return super().compile(sig)
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """Compiling without what Numba does over and over: typing the same call of the same types, and letting Python's garbage
+    collector look through all of its objects."""
+    collects, typed = gc.isenabled(), types.Function.get_call_type
+    known: dict[Any, Any] = {}  # also holds the functions, whose addresses name them
+
+    def remembered(function: Any, context: Any, args: Any, kws: Any) -> Any:
+        key = id(function), context, args, tuple(kws.items())
+        if key not in known:
+            known[key] = typed(function, context, args, kws), function
+        return known[key][0]
+
+    gc.disable()
+    types.Function.get_call_type = remembered
+    try:
+        yield
+    finally:
+        types.Function.get_call_type = typed
+        if collects:
+            gc.enable()
+
+
 def instructions(function: Callable) -> Callable:
     """Gives a function the meaning in compiled code that the decorated one states, as those of numba.extending.intrinsic do:
     it takes a typing context and the arguments' types, and returns a signature and what makes the instructions, or None.
@@ -122,8 +163,23 @@ def instructions(function: Callable) -> Callable:
 
     def register(definition: Callable) -> Callable:
         template = make_intrinsic_template(function, definition, function.__name__)
+        template.generic = remembering(template.generic)
         infer(template)
         infer_global(function, types.Function(template))
         return definition
 
     return register
+
+
+def instruction(definition: Callable) -> Callable:
+    """A function that has no meaning but these instructions (`kernels.plain` has another one)."""
+    return instructions(definition)(definition)
+
+
+def remembering(generic: Callable) -> Callable:
+    """Numba's way to type instructions, which looks for new ones before it looks up what it knows."""
+
+    def typed(self: Any, args: Any, kws: Any) -> Any:
+        return self._impl_cache.get((self.context, args, tuple(kws.items()))) or generic(self, args, kws)
+
+    return typed

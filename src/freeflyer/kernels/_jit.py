@@ -25,12 +25,12 @@ from typing import Any
 import llvmlite
 import numba
 import numpy as np
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
-from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
-from freeflyer.kernels._ingredient import Ingredient, IngredientCompiler, rebuilt
+from freeflyer.kernels._ingredient import Door, Ingredient, IngredientCompiler, rebuilt, reduced
 
 SEAL = 32  # bytes of a hash
 FAST = {"contract", "reassoc", "nsz", "arcp"}
@@ -54,19 +54,25 @@ def inlined(function: Callable, owns: bool = False) -> Any:
 
 def immediate(function: Callable) -> Any:
     """A kernel's door for one state, called as a C function: so quick that releasing the interpreter lock would only cost."""
-    return _compiled(function, nogil=False, no_cpython_wrapper=True)
+    return _door(function, nogil=False, no_cpython_wrapper=True)
 
 
 def released(function: Callable) -> Any:
     """A kernel's door for a batch: releases the interpreter lock, so that several can run."""
-    return _compiled(function, no_cfunc_wrapper=True)
+    return _door(function, no_cfunc_wrapper=True)
+
+
+def _door(function: Callable, **options: Any) -> Any:
+    dispatcher = _compiled(function, **options)
+    dispatcher.__class__ = Door
+    return dispatcher
 
 
 def _ingredient(function: Callable, owns: bool = False, **options: Any) -> Any:
     options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": IngredientCompiler}
     dispatcher = _compiled(function, owns=owns, **options)
     dispatcher.__class__ = Ingredient
-    dispatcher._cache.rebuild = rebuilt
+    dispatcher._cache.reduced, dispatcher._cache.rebuilt = reduced, rebuilt
     return dispatcher
 
 
@@ -97,38 +103,37 @@ class SourceKeyedCache(FunctionCache):
     def __init__(self, function: Callable, owns: bool) -> None:
         self._owns = owns
         self._name = f"{function.__module__}.{function.__qualname__}".replace("<", "").replace(">", "")
-        self._impl = _Impl()
         self._modules = tuple(sorted(modules(function)))
-        self.rebuild = CompileResult._rebuild
+        self.reduced, self.rebuilt = CompileResult._reduce, CompileResult._rebuild
 
     @property
     def cache_path(self) -> str:
         return cache_folder()
 
-    def _path(self, sig: Any, codegen: Any) -> Path:
-        key = hashlib.sha256(repr((sig, codegen.magic_tuple(), source_key(self._modules))).encode()).hexdigest()[:16]
+    def _path(self, sig: Any) -> Path:
+        key = hashlib.sha256(repr((sig, processor(), source_key(self._modules))).encode()).hexdigest()[:16]
         return Path(cache_folder(), f"{self._name}.{key}")
 
     def holds(self, sig: Any) -> bool:
         """Whether there is code for a signature."""
-        return self._path(sig, cpu_target.target_context.codegen()).exists()
+        return self._path(sig).exists()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        target_context.refresh()
         try:
-            sealed = self._path(sig, target_context.codegen()).read_bytes()
+            sealed = self._path(sig).read_bytes()
             if hashlib.sha256(sealed[SEAL:]).digest() != sealed[:SEAL]:
                 return None
-            return self.rebuild(target_context, *pickle.loads(sealed[SEAL:]))
+            target_context.refresh()
+            return self.rebuilt(target_context, *pickle.loads(sealed[SEAL:]))
         except Exception:  # whatever is wrong with the file: what matters is that the kernel gets compiled
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if not self._owns and receives_arrays(data):
             raise TypeError(f"{self._name} gets an array from a function that is defined below it: move it below that one")
-        code = dumps(self._impl.reduce(data))
+        code = dumps(self.reduced(data))
         try:
-            path = self._path(sig, data.codegen)
+            path = self._path(sig)
             unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
             unfinished.write_bytes(hashlib.sha256(code).digest() + code)
             os.replace(unfinished, path)
@@ -146,9 +151,10 @@ def holds_arrays(ty: Any) -> bool:
     return isinstance(ty, numba.types.Array) or any(holds_arrays(t) for t in getattr(ty, "types", ()))
 
 
-class _Impl(CompileResultCacheImpl):
-    def __init__(self) -> None:
-        pass
+@cache
+def processor() -> tuple[Any, ...]:
+    """What machine code is made for."""
+    return cpu_target.target_context.codegen().magic_tuple()
 
 
 @cache

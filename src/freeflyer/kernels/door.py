@@ -15,9 +15,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
+from freeflyer.kernels._ingredient import instruction
 from freeflyer.kernels._jit import inlined
 
 FLOATS = types.Array(types.float64, 1, "C")
@@ -68,7 +68,7 @@ def builtin(name: str, compiled: Any) -> Callable:
     return make(ctypes.addressof(method), known, None)
 
 
-@intrinsic
+@instruction
 def word(typing_context, address, offset):
     """The eight bytes that lie `offset` bytes from an address."""
 
@@ -78,7 +78,7 @@ def word(typing_context, address, offset):
     return types.int64(types.int64, types.int64), codegen
 
 
-@intrinsic
+@instruction
 def half_word(typing_context, address, offset):
     """The four bytes that lie `offset` bytes from an address."""
 
@@ -92,7 +92,7 @@ def _python(name: str, result: Any, *arguments: Any) -> Any:
     """A function of CPython's C interface, objects being addresses."""
     tys = [pointer if a == "object" else i64 for a in arguments]
 
-    @intrinsic
+    @instruction
     def call(typing_context, *args):
         def codegen(context, builder, sig, values):
             values = cgutils.unpack_tuple(builder, values[0])
@@ -116,7 +116,7 @@ take = _python("Py_IncRef", "int", "object")
 drop = _python("Py_DecRef", "int", "object")
 
 
-@intrinsic
+@instruction
 def new_array(typing_context, known, axes, m, n):
     """A new float64 array of shape (m, n), or (n,) if there is one axis; 0 where there is no memory for it."""
 
@@ -146,7 +146,7 @@ def reader(kinds: tuple[int, ...]) -> Any:
     """
     sizes = {0: types.int64, 1: FLOATS, 2: FLOATS}
 
-    @intrinsic
+    @instruction
     def read(typing_context, arguments, last):
         result = types.Tuple([sizes[kind] for kind in kinds])
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 from numba import carray, types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
-from freeflyer.kernels._ingredient import instructions
+from freeflyer.kernels._ingredient import instruction, instructions
 from freeflyer.kernels._jit import inlined
 from freeflyer.kernels.pack import LANES, OVERLOAD, VECTOR, as_vector, constant, lane, pack_type
 
@@ -57,7 +57,7 @@ def _aligned(access: Any) -> Any:
     return access
 
 
-@intrinsic
+@instruction
 def address(typing_context, array):
     """Where an array's data begin, as an integer."""
 
@@ -68,7 +68,7 @@ def address(typing_context, array):
     return types.int64(array), codegen
 
 
-@intrinsic
+@instruction
 def _int_pointer(typing_context, where):
     def codegen(context, builder, sig, args):
         return builder.inttoptr(args[0], ir.IntType(64).as_pointer())
@@ -76,7 +76,7 @@ def _int_pointer(typing_context, where):
     return types.CPointer(types.int64)(types.int64), codegen
 
 
-@intrinsic
+@instruction
 def _float_pointer(typing_context, where):
     def codegen(context, builder, sig, args):
         return builder.inttoptr(args[0], ir.DoubleType().as_pointer())
@@ -84,7 +84,7 @@ def _float_pointer(typing_context, where):
     return types.CPointer(types.float64)(types.int64), codegen
 
 
-@intrinsic
+@instruction
 def borrowed(typing_context, packs):
     """The same Packs (a tuple of them) as views that own nothing: whoever calls holds the arrays. Counting references to
     them takes atomic instructions otherwise, which cost a small kernel a tenth of its time."""
@@ -115,7 +115,7 @@ def handle_block(topology: np.ndarray, parameters: np.ndarray) -> np.ndarray:
     return np.array([topology.ctypes.data, topology.size, parameters.ctypes.data, parameters.size], np.int64)
 
 
-@intrinsic
+@instruction
 def load(typing_context, buffer, i):
     """Entry i."""
     result = buffer.dtype if isinstance(buffer, types.Array) else pack_type
@@ -126,7 +126,7 @@ def load(typing_context, buffer, i):
     return result(buffer, types.intp), codegen
 
 
-@intrinsic
+@instruction
 def load_int(typing_context, topology, i):
     """Entry i of a topology array."""
 
@@ -136,7 +136,7 @@ def load_int(typing_context, topology, i):
     return types.int64(topology, types.intp), codegen
 
 
-@intrinsic
+@instruction
 def store(typing_context, buffer, i, x):
     """Entry i becomes x."""
 
@@ -154,7 +154,7 @@ def store(typing_context, buffer, i, x):
     return types.void(buffer, types.intp, x), codegen
 
 
-@intrinsic
+@instruction
 def load_row(typing_context, buffer, i):
     """Entries i, ..., i + row_step - 1 as one scalar."""
 
@@ -164,7 +164,7 @@ def load_row(typing_context, buffer, i):
     return pack_type(buffer, types.intp), codegen
 
 
-@intrinsic
+@instruction
 def store_row(typing_context, buffer, i, x):
     """Entries i, ..., i + row_step - 1 become x."""
 
@@ -176,7 +176,7 @@ def store_row(typing_context, buffer, i, x):
     return types.void(buffer, types.intp, x), codegen
 
 
-@intrinsic
+@instruction
 def row_step(typing_context, buffer):
     """How many neighbouring entries a row scalar stands for: eight of a float buffer, one of Packs, which are full."""
     return constant(LANES if isinstance(buffer, types.Array) else 1, buffer)
@@ -210,7 +210,7 @@ def _(like, n):
     return packs
 
 
-@intrinsic
+@instruction
 def _blend(typing_context, low, high, count):
     """Lanes below count from low, the others from high."""
 

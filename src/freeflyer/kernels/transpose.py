@@ -8,8 +8,9 @@ from __future__ import annotations
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
+from freeflyer.kernels._ingredient import instruction
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.memory import _blend, load, load_row, store, store_row
 from freeflyer.kernels.pack import LANES, all_below, lane, pack_type, with_lane
@@ -22,7 +23,7 @@ ROUNDS = (  # distance between partners, and which numbers of the two (0-7, 8-15
 EIGHT = types.UniTuple(pack_type, LANES)
 
 
-@intrinsic
+@instruction
 def transposed(typing_context, rows):
     """The 8 x 8 transpose of a tuple of eight Packs."""
 
