@@ -7,7 +7,7 @@ function ends as LLVM code, to be optimised where it is used, and is kept so on 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,29 +25,89 @@ from numba.core.typing.templates import infer, infer_global, make_intrinsic_temp
 class IngredientLibrary(JITCodeLibrary):
     """LLVM code that waits to be linked into other libraries."""
 
+    needs: tuple[IngredientLibrary, ...] = ()
+    file = ""  # its name on disk
+
+    @classmethod
+    def from_code(cls, codegen: Any, name: str, code: bytes, needs: tuple[IngredientLibrary, ...], file: str) -> IngredientLibrary:
+        library = cls(codegen, name)
+        library._final_module = binding.parse_bitcode(code)
+        library.needs, library.file = needs, file
+        library._finalize_final_module()
+        return library
+
     @property
     def codegen(self) -> Any:
         return NoEnvironments
+
+    def finalize(self) -> None:
+        """Takes in what Numba compiled; other ingredients stay apart until a door takes in all of them."""
+        self.needs = tuple(x for x in dict.fromkeys(self._linking_libraries) if isinstance(x, IngredientLibrary))
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            if not isinstance(library, IngredientLibrary):
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_final_module()
 
     def _optimize_final_module(self) -> None:
         """Left to the library that takes this one in."""
 
     def _finalize_final_module(self) -> None:
+        """Its functions may then be defined in several libraries that are linked together."""
         self._finalize_dynamic_globals()
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == binding.Linkage.external:
+                function.linkage = "linkonce_odr"
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
         return 0
 
     def _get_module_for_linking(self) -> Any:
-        """Its functions may be defined in several libraries that are linked together."""
+        """With all that it needs, for code that is not ours."""
         if self._shared_module is None:
-            self._ensure_finalized()
-            self._shared_module = self._final_module
-            for function in self._shared_module.functions:
-                if not function.is_declaration and function.linkage == binding.Linkage.external:
-                    function.linkage = "linkonce_odr"
+            self._shared_module = self._final_module.clone()
+            take_in([self], self._shared_module)
         return self._shared_module
+
+
+class DoorLibrary(JITCodeLibrary):
+    """What becomes machine code, with all ingredients."""
+
+    def finalize(self) -> None:
+        for library in self._linking_libraries:
+            self._reload_init.update(library._reload_init)
+        take_in(self._linking_libraries, self._final_module)
+        self._linking_libraries = []
+        super().finalize()
+
+
+def take_in(libraries: Sequence[Any], module: Any, apart: Callable[[Any], Any] = lambda library: None) -> None:
+    """Links libraries and all that they need into a module, but for those kept `apart`, with what only these need.
+
+    Each comes after all that use it: LLVM takes in only what is asked for by then.
+    """
+    found: dict[Any, None] = {}
+    for library in libraries:
+        put_behind_needs(library, found, apart)
+    for library in reversed(found):
+        own = library._final_module if isinstance(library, IngredientLibrary) else library._get_module_for_linking()
+        module.link_in(own, preserve=True)
+
+
+def put_behind_needs(library: Any, found: dict[Any, None], apart: Callable[[Any], Any]) -> None:
+    if library not in found and not apart(library):
+        for needed in getattr(library, "needs", ()):
+            put_behind_needs(needed, found, apart)
+        found[library] = None
+
+
+class DoorCompiler(Compiler):
+    def compile_extra(self, function: Any) -> Any:
+        self.state.library = DoorLibrary(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(function)
 
 
 class NoEnvironments:
@@ -80,18 +140,31 @@ class IngredientCompiler(Compiler):
         return super().compile_extra(function)
 
 
-def reduced(made: CompileResult) -> tuple[Any, ...]:
-    """What goes to disk."""
+def reduced(made: CompileResult) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What goes to disk: name, code and the files of what it needs; and what `rebuilt` takes. What has no file becomes part of
+    the code: meanings that kernels give to functions by numba.extending.overload are not kept."""
+    library = made.library
+    library._ensure_finalized()
+    files: dict[str, None] = {}
+
+    def apart(needed: IngredientLibrary) -> bool:
+        if needed.file:
+            files[needed.file] = None
+        return bool(needed.file)
+
+    module = library._final_module.clone()
+    take_in(library.needs, module, apart)
     made.fndesc.typemap = made.fndesc.calltypes = None
-    code = made.library._get_module_for_linking().as_bitcode()
-    return made.library.name, code, made.fndesc, made.environment, made.signature, made.reload_init
+    parts = made.fndesc, made.environment, made.signature, made.reload_init
+    return (library.name, module.as_bitcode(), tuple(files)), parts
 
 
-def rebuilt(target_context: Any, name: str, code: bytes, fndesc: Any, env: Any, signature: Any, reload_init: Any) -> CompileResult:
+def rebuilt(
+    target_context: Any, library: IngredientLibrary, fndesc: Any, env: Any, signature: Any, reload_init: Any
+) -> CompileResult:
     """What came from disk, as CompileResult._rebuild does for functions with machine code."""
-    library = IngredientLibrary(target_context.codegen(), name)
-    library._final_module = binding.parse_bitcode(code)
-    library._finalize_final_module()
+    for action in reload_init:
+        action()
     return CompileResult(
         target_context=target_context, typing_context=target_context.typing_context, library=library, environment=env,
         entry_point=target_context.get_executable(library, fndesc, env), fndesc=fndesc, type_annotation="", signature=signature,

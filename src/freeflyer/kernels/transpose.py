@@ -13,7 +13,7 @@ from numba.extending import overload
 from freeflyer.kernels._ingredient import instruction
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.memory import _blend, load, load_row, store, store_row
-from freeflyer.kernels.pack import LANES, all_below, lane, pack_type, with_lane
+from freeflyer.kernels.pack import LANES, OVERLOAD, all_below, lane, pack_type, with_lane
 
 ROUNDS = (  # distance between partners, and which numbers of the two (0-7, 8-15) go to each
     (1, (0, 8, 2, 10, 4, 12, 6, 14), (1, 9, 3, 11, 5, 13, 7, 15)),
@@ -135,7 +135,7 @@ def mirrored(U, L, n, stride, M):
             store(M, n * i + j, load(U, stride * i + j) if j >= i else load(L, stride * j + i))
 
 
-@overload(mirrored, jit_options={"nogil": True, "error_model": "numpy"})
+@overload(mirrored, jit_options=OVERLOAD)
 def _(U, L, n, stride, M):
     if isinstance(M, types.Array):
         return lambda U, L, n, stride, M: mirrored_blocks(U, L, n, stride, M)
