@@ -5,7 +5,7 @@ from __future__ import annotations
 import freeflyer as ff
 from freeflyer.analysis import warming
 from freeflyer.analysis.bench.algorithms import USUAL
-from freeflyer.kernels import _jit
+from freeflyer.kernels import _cache
 
 
 def test_every_timed_function_is_warmed_once():
@@ -30,5 +30,5 @@ def test_what_is_compiled_is_known(monkeypatch, tmp_path):
     said: list[str] = []
     warming.warm_all(said.append)
     assert said == []
-    monkeypatch.setattr(_jit, "cache_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(_cache, "cache_folder", lambda: str(tmp_path))
     assert not warming.E.CRBA.is_cached()

@@ -13,9 +13,14 @@ import sys
 
 OURS = {"kernel", "inlined", "immediate", "released"}
 NUMBAS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "generated_jit", "jit_module"}
-TEACHING = {"overload", "intrinsic", "register_model", "overload_method", "overload_attribute", "typeof_impl"}
+TEACHING = {
+    "overload", "intrinsic", "instruction", "instructions", "register_model", "overload_method", "overload_attribute",
+    "typeof_impl",
+}  # fmt: skip
 EXTENDING = {"pack", "memory", "transpose", "door", "vectors", "records", "staged"}
-PYTHON = {"__init__", "_jit", "entry", "entries", "closed_entries", "layout", "plain", "scalars", "counting"}
+PYTHON = {
+    "__init__", "_jit", "_cache", "_ingredient", "entry", "entries", "closed_entries", "layout", "plain", "scalars", "counting",
+}  # fmt: skip
 PACKAGES = {"numpy", "numba", "llvmlite"}
 BUFFERS = {"topology", "parameters", "work"}  # and whatever a function loads from or stores to
 BUILTINS = {"range", "min", "max", "len", "abs"}

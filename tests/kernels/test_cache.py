@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from kernel_samples import fresh_packs
 
-from freeflyer.kernels import _jit
+from freeflyer.kernels import _cache, _jit
 
 
 def some_kernel(x):
@@ -24,7 +24,7 @@ def some_kernel(x):
 
 def fresh():
     """The kernel as a new process has it: nothing compiled yet."""
-    return _jit.kernel(some_kernel)
+    return _jit.released(some_kernel)
 
 
 def hits_and_misses(dispatcher) -> tuple[int, int]:
@@ -39,14 +39,14 @@ def settle(monkeypatch):
     def settled(**environment: object) -> Path:
         for name, value in environment.items():
             monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, str(value))
-        _jit.cache_folder.cache_clear()
-        return Path(_jit.cache_folder())
+        _cache.cache_folder.cache_clear()
+        return Path(_cache.cache_folder())
 
     yield settled
     monkeypatch.undo()
-    _jit.cache_folder.cache_clear()
-    _jit.source_key.cache_clear()
-    _jit.source.cache_clear()
+    _cache.cache_folder.cache_clear()
+    _cache.source_key.cache_clear()
+    _cache.source.cache_clear()
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_the_folder_is_where_the_user_wants_it(settle, tmp_path):
-    key = _jit.versions_key()
+    key = _cache.versions_key()
     assert settle(FREEFLYER_CACHE_DIR=tmp_path / "mine") == tmp_path / "mine" / key
     assert settle(FREEFLYER_CACHE_DIR=None, XDG_CACHE_HOME=tmp_path / "xdg") == tmp_path / "xdg" / "freeflyer" / key
     assert settle(XDG_CACHE_HOME=None, HOME=tmp_path) == tmp_path / ".cache" / "freeflyer" / key
@@ -194,46 +194,48 @@ def test_without_a_home(settle, monkeypatch):
 def copied_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the kernels' folder, which the hash then reads."""
     copy = tmp_path / "kernels"
-    shutil.copytree(Path(_jit.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(_jit, "__file__", str(copy / "_jit.py"))
+    shutil.copytree(Path(_cache.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(_cache, "__file__", str(copy / "_cache.py"))
     return copy
 
 
 RNEA = ("freeflyer.kernels.entry", "freeflyer.kernels.rnea")
-BEHIND_RNEA = {"_jit", "algebra", "entry", "joints", "layout", "memory", "pack", "rnea", "transpose", "trig"}
+BEHIND_RNEA = {
+    "_cache", "_ingredient", "_jit", "algebra", "entry", "joints", "layout", "memory", "pack", "rnea", "transpose", "trig",
+}  # fmt: skip
 
 
 def key_now(modules: tuple[str, ...] = RNEA) -> str:
-    _jit.source_key.cache_clear()
-    _jit.source.cache_clear()
-    return _jit.source_key(modules)
+    _cache.source_key.cache_clear()
+    _cache.source.cache_clear()
+    return _cache.source_key(modules)
 
 
 def test_a_change_counts_where_the_source_is_reached(tmp_path, monkeypatch, settle):
     original = key_now()
     copy = copied_sources(tmp_path, monkeypatch)
     assert key_now() == original
-    assert _jit.reached(RNEA) >= BEHIND_RNEA
+    assert _cache.reached(RNEA) >= BEHIND_RNEA
     for path in sorted(copy.glob("*.py")):
         source = path.read_bytes()
         path.write_bytes(source + b"# changed\n")
-        assert (key_now() != original) == (path.stem in _jit.reached(RNEA)), path.name
+        assert (key_now() != original) == (path.stem in _cache.reached(RNEA)), path.name
         path.write_bytes(source)
-    assert "crba" not in _jit.reached(RNEA)
+    assert "crba" not in _cache.reached(RNEA)
 
 
 def test_every_import_of_a_kernel_file_is_followed():
     """The hash finds imports by their text: it must find all that the language finds."""
-    for path in Path(_jit.__file__).parent.glob("*.py"):
+    for path in Path(_cache.__file__).parent.glob("*.py"):
         named = set()
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module == _jit.ROOM:
+            if isinstance(node, ast.ImportFrom) and node.module == _cache.ROOM:
                 named |= {x.name for x in node.names}
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_jit.ROOM):
-                named.add(node.module.removeprefix(_jit.ROOM + "."))
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_cache.ROOM):
+                named.add(node.module.removeprefix(_cache.ROOM + "."))
             elif isinstance(node, ast.Import):
-                assert not any(x.name.startswith(_jit.ROOM) for x in node.names), path.name
-        assert named <= _jit.reached((f"{_jit.ROOM}.{path.stem}",)), path.name
+                assert not any(x.name.startswith(_cache.ROOM) for x in node.names), path.name
+        assert named <= _cache.reached((f"{_cache.ROOM}.{path.stem}",)), path.name
 
 
 def test_a_door_depends_on_its_kernel():
@@ -246,10 +248,10 @@ def test_a_door_depends_on_its_kernel():
 
 
 def test_versions_are_part_of_the_key(monkeypatch, settle):
-    original = _jit.versions_key()
-    for module in (numba, np, _jit.llvmlite):
+    original = _cache.versions_key()
+    for module in (numba, np, _cache.llvmlite):
         monkeypatch.setattr(module, "__version__", "0.0.0")
-        assert _jit.versions_key() != original
+        assert _cache.versions_key() != original
         monkeypatch.undo()
 
 
@@ -266,7 +268,7 @@ trig.sincos_row(work, 0, 8, 16, 8)
 packs = aligned_packs(3, (np.empty(0), np.zeros(1, np.int64)))
 packs.data[:] = np.linspace(0.0, 2.0, 24)
 trig.sincos_row(packs, 0, 1, 2, 1)
-stats = trig.sincos_row.stats
+stats = trig.sincos_row.door.stats
 print(repr((work.tolist(), packs.data.tolist(), sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))))
 """
 
@@ -320,4 +322,81 @@ def test_packs_and_numbers_do_not_mix(folder):
         kernel(packs)
         assert x.tolist() == [2.0] + [1.0] * 8
         assert packs.data.tolist() == [2.0] * 8
-        assert hits_and_misses(kernel) == ((0, 2) if k == 0 else (2, 0))
+        assert hits_and_misses(kernel.door) == ((0, 2) if k == 0 else (2, 0))
+
+
+INGREDIENTS = """
+import sys
+from freeflyer.kernels import _jit
+
+@_jit.inlined
+def half(x):
+    return 0.5 * x
+
+@_jit.inlined
+def quarter(x):
+    return half(half(x))
+
+def first(x):
+    return quarter(x) + 1.0
+
+def second(x):
+    return quarter(x) + 2.0
+
+def third(x):
+    return half(quarter(x)) + 3.0
+
+door = _jit.released({"first": first, "second": second, "third": third}[sys.argv[1]])
+print(repr((door(8.0), *(sum(d.stats.cache_hits.values()) for d in (half, quarter)))))
+"""
+
+
+def ingredients(cache: Path, door: str) -> tuple:
+    environment = {**os.environ, "FREEFLYER_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", INGREDIENTS, door], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return eval(done.stdout)
+
+
+def test_ingredients_are_found_by_other_doors(tmp_path):
+    assert ingredients(tmp_path, "first") == (3.0, 0, 0)
+    assert ingredients(tmp_path, "second") == (4.0, 0, 1)  # a quarter brings its half
+    assert ingredients(tmp_path, "third") == (4.0, 1, 1)
+
+
+def gone(data: bytes) -> bytes:
+    raise FileNotFoundError
+
+
+@pytest.mark.parametrize(("name", "which", "broken"), [
+    ("half", "the name", truncated), ("half", "the code", truncated), ("half", "the code", flipped(0.5)),
+    ("half", "the code", gone), ("quarter", "the name", garbage), ("quarter", "the code", flipped(0.9)),
+])  # fmt: skip
+def test_broken_ingredients_are_made_anew_and_mended(tmp_path, name, which, broken):
+    """With all that need their code."""
+    ingredients(tmp_path, "first")
+    short, long = sorted((p for p in files(tmp_path) if f"__main__.{name}" in p.name), key=lambda p: len(p.name))
+    path = short if which == "the name" else long
+    try:
+        path.write_bytes(broken(path.read_bytes()))
+    except FileNotFoundError:
+        path.unlink()
+    if (name, which) == ("half", "the name"):  # what needs it does not ask for it by that
+        assert ingredients(tmp_path, "second") == (4.0, 0, 1)
+        assert ingredients(tmp_path, "third") == (4.0, 0, 1)
+        assert ingredients(tmp_path, "third") == (4.0, 0, 0)
+        return
+    assert ingredients(tmp_path, "second") == (4.0, name == "quarter", 0)
+    assert ingredients(tmp_path, "third") == (4.0, 1, 1)
+
+
+def test_two_processes_that_made_the_same_ingredient(tmp_path):
+    """The names of functions within compiled code differ between processes: what one made never meets the other's parts."""
+    for k, order in enumerate((("first", "second"), ("second", "first"))):
+        for door in order:
+            ingredients(tmp_path / f"{k}", door)
+    for path in files(tmp_path / "1"):
+        there = tmp_path / "0" / path.relative_to(tmp_path / "1")
+        if "half" in path.name or not there.exists():
+            shutil.copy(path, there)
+    assert ingredients(tmp_path / "0", "third") == (4.0, 1, 1)

@@ -73,8 +73,8 @@ def test_every_lowest_function_has_a_plain_meaning():
     as_they_are = {"like", "lane", "with_lane", "lanes", "rint"}
     never_met = {"address", "borrowed"}  # by the kernels themselves
     sources = "".join(inspect.getsource(module) for module in (memory, pack, transpose))
-    lowest = set(re.findall(r"@overload\((\w+),|@intrinsic\ndef (?!_)(\w+)\(", sources))
-    names = {a or b for a, b in lowest}
+    names = set(re.findall(r"@overload\((\w+),|@instructions\((?!py_op)(\w+)\)|@instruction\ndef (?!_)(\w+)\(", sources))
+    names = {a or b or c for a, b, c in names}
     replaced = {f.__name__ for f in scalars.replacements(8)}
     assert {"load", "row_step", "fma"} <= names
     assert names - replaced == as_they_are | never_met

@@ -49,6 +49,13 @@ class IngredientLibrary(JITCodeLibrary):
                 self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_final_module()
 
+    def _optimize_functions(self, module: Any) -> None:
+        """Tidied only, so that there is less of it to link."""
+        module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager(opt=1)
+        for function in module.functions:
+            passes.run(function, builder)
+
     def _optimize_final_module(self) -> None:
         """Left to the library that takes this one in."""
 
@@ -174,10 +181,18 @@ def rebuilt(
 
 
 class Ingredient(CPUDispatcher):
-    """A compiled function that only compiled functions call."""
+    """A compiled function that compiled functions call, and Python only through a `door`, if it is given one."""
+
+    door: Callable | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        raise TypeError(f"{self.__name__} is a building block of kernels: call it from a kernel, or see kernels.plain")
+        if self.door is None:
+            raise TypeError(f"{self.__name__} is a building block of kernels: call it from a kernel, or see kernels.plain")
+        return self.door(*arguments)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """For any numbers, rather than once for each that the code names; LLVM sees them when it takes this in."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
     def compile(self, sig: Any) -> Any:
         """As Numba's, which also keeps time: of each call in a function that is compiled, and of all around it."""
@@ -187,6 +202,7 @@ class Ingredient(CPUDispatcher):
             if existing is not None:
                 return existing.entry_point
             made = self._cache.load_overload(sig, self.targetctx)
+            (self._cache_misses if made is None else self._cache_hits)[sig] += 1
             if made is None:
                 made = self._compiler.compile(args, return_type)
                 self._cache.save_overload(sig, made)

@@ -20,8 +20,18 @@ MAKERS = {"empty", "carray", "workspace", "rows_for"}  # what makes arrays, by n
 
 
 def kernel(function: Callable) -> Any:
-    """Compiled on first use, cached on disk; LLVM decides whether to inline it into other kernels."""
-    return _ingredient(function)
+    """Compiled on first use, cached on disk; LLVM decides whether to inline it into other kernels.
+
+    Python can call it, too, with numbers and arrays that suit it: nothing is checked.
+    """
+    dispatcher = _ingredient(function)
+
+    def door(*arguments):
+        return dispatcher(*arguments)
+
+    door.__qualname__ = f"door.{function.__module__}.{function.__qualname__}"
+    dispatcher.door = released(door)
+    return dispatcher
 
 
 def inlined(function: Callable, owns: bool = False) -> Any:
