@@ -17,6 +17,7 @@ from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.kernels import entries
 from freeflyer.kernels.entry import NOT_FLAT, Entry, aligned_packs, scratch_for, scratch_size
 from freeflyer.kernels.linkage_layout import LINKAGE_AT
+from freeflyer.kernels.memory import Packs
 from freeflyer.kernels.pack import LANES
 from freeflyer.model.inputs import check_configuration, coordinate_owner, row
 from freeflyer.model.model import Model
@@ -24,6 +25,7 @@ from freeflyer.model.model import Model
 REFUSED = (TypeError,)  # what a compiled door raises for arguments that it cannot tell apart
 SMALL_BATCH = 64  # below this many states, threads cost more than they give
 CHUNKS_PER_THREAD = 4
+KINDS_KEPT = 8  # combinations of widths whose Packs a thread keeps
 HUGE = 1e100  # of an input whose result is not finite: what is to blame
 MOVES = 1e-3  # joints with less of the unit motion that takes no force are not named
 LOOKED_AT = 256  # states of a batch, to find the one with the singular mass matrix
@@ -60,8 +62,9 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     `shapes` are the outputs' shapes for one state. `out` may hold the output, or all of several, of shapes (batch axes, *shape).
     """
     arrays = [row(model, name, x, letter) for name, x, letter in zip(names, inputs, entry.inputs)]
+    leads = {x.shape[:-1] for x in arrays}
     try:
-        lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+        lead = np.broadcast_shapes(*leads) if len(leads) > 1 else leads.pop()
     except ValueError:
         shown = ", ".join(f"{name} {x.shape}" for name, x in zip(names, arrays))
         raise InputError(
@@ -128,6 +131,8 @@ def singular(model: Model, q: np.ndarray) -> FreeflyerError:
 
 def _rows(x: np.ndarray, lead: tuple[int, ...], count: int) -> np.ndarray:
     """x as a writable C-contiguous (count, n): the only kind that kernels are compiled for."""
+    if len(lead) == 1 and x.shape[:-1] == lead and x.flags.carray:
+        return x
     if x.shape[:-1] != lead:
         x = np.broadcast_to(x, (*lead, x.shape[-1]))
     return (np.ascontiguousarray(x) if x.flags.writeable else np.array(x, order="C")).reshape(count, x.shape[-1])
@@ -160,9 +165,7 @@ def _run_batch(
 
     def run() -> int:
         """Works on one waiting chunk after the other."""
-        scratch = _scratch(model)
-        packs_in = tuple(aligned_packs(x.shape[1], scratch) for x in rows)
-        packs_out = tuple(aligned_packs(x.shape[1], scratch) for x in outs)
+        packs_in, packs_out = _packs(model, tuple(x.shape[1] for x in rows), tuple(x.shape[1] for x in outs))
         worst = 0
         while waiting:
             try:
@@ -177,12 +180,19 @@ def _run_batch(
     return max([run()] + [other.result() for other in others])
 
 
-def _scratch(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """This thread's memory for workspaces, kept for its next batch: fresh pages cost more than the arithmetic of a small one."""
-    kept: tuple[np.ndarray, np.ndarray] | None = getattr(_own, "scratch", None)
-    if kept is None or kept[0].size < scratch_size(model.topology):
-        kept = _own.scratch = scratch_for(model.topology)
-    return kept
+def _packs(model: Model, *widths: tuple[int, ...]) -> list[tuple[Packs, ...]]:
+    """Rows of Packs of these widths, with this thread's memory for workspaces: kept for its next batch, as fresh memory costs
+    more than the arithmetic of a small one."""
+    scratch: tuple[np.ndarray, np.ndarray] | None = getattr(_own, "scratch", None)
+    if scratch is None or scratch[0].size < scratch_size(model.topology):
+        scratch = _own.scratch = scratch_for(model.topology)
+        _own.packs = {}
+    known: dict[tuple[tuple[int, ...], ...], list[tuple[Packs, ...]]] = _own.packs
+    if widths not in known:
+        if len(known) >= KINDS_KEPT:
+            known.clear()
+        known[widths] = [tuple(aligned_packs(n, scratch) for n in several) for several in widths]
+    return known[widths]
 
 
 def one(results: Sequence[np.ndarray]) -> np.ndarray:

@@ -89,6 +89,11 @@ class DoorLibrary(JITCodeLibrary):
         self._linking_libraries = []
         super().finalize()
 
+    def _verify_declare_only_symbols(self) -> None:
+        """Error: AssertionError for what is called and not there, which would be a jump to nowhere."""
+        missing = [f.name for f in self._final_module.functions if f.is_declaration and f.name.startswith("_ZN")]
+        assert not missing, f"{self.name} calls what is not there: {missing}"
+
 
 def take_in(libraries: Sequence[Any], module: Any, apart: Callable[[Any], Any] = lambda library: None) -> None:
     """Links libraries and all that they need into a module, but for those kept `apart`, with what only these need.

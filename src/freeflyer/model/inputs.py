@@ -15,6 +15,8 @@ from freeflyer.model.model import Model
 
 def real_array(name: str, x: Any) -> np.ndarray:
     """x as a float64 array; InputError if it does not hold real numbers."""
+    if type(x) is np.ndarray and x.dtype == np.float64:
+        return x
     try:
         array = np.asarray(x)
     except Exception as error:
