@@ -38,7 +38,7 @@ empty = np.empty
 Effect = Callable[[np.ndarray], np.ndarray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Linearization:
     """x_dot = A x + B dtau, or with a `step` x+ = A x + B dtau, about (q, v, tau); x = [eta; dv], q (+) eta, v + dv.
 
@@ -130,6 +130,8 @@ def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, ex
 
 
 def listed_frames(model: Model, frames: Sequence[str]) -> tuple[str, ...]:
+    if type(frames) is tuple and not frames:  # most calls: what follows takes as long as a matrix
+        return frames
     if isinstance(frames, str) or not isinstance(frames, Sequence):
         raise InputError(f'frames must list the names of frames, as in ("left_sole",), got {frames!r}', frames=frames)
     for name in frames:
@@ -139,6 +141,8 @@ def listed_frames(model: Model, frames: Sequence[str]) -> tuple[str, ...]:
 
 def _outputs(model: Model, q: ArrayLike, v: ArrayLike, frames: tuple[str, ...], lead: tuple[int, ...]) -> np.ndarray:
     n = model.nv
+    if not frames:
+        return empty((*lead, 0, 2 * n))
     C = np.zeros((*lead, 12 * len(frames), 2 * n))
     for k, frame in enumerate(frames):
         d = frame_velocity_derivatives(model, q, v, frame)
