@@ -23,9 +23,9 @@ from freeflyer.kernels.coriolis import motion_cross, particle_rates
 from freeflyer.kernels.joints import joint_row
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_BODIES, N_COLUMNS, N_QUATERNIONS
-from freeflyer.kernels.memory import load, load_int, row_step, store, store_row, tile_at
+from freeflyer.kernels.memory import load, load_int, row_step, store, tile_at
 from freeflyer.kernels.poses import pose_at, root_position, row3
-from freeflyer.kernels.records import BODY, ITSELF, PARENT_BODY, add_record, put_records, record_rows
+from freeflyer.kernels.records import BODY, ITSELF, PARENT_BODY, add_record, put_records, put_rows3, record_rows
 
 DIRECTION_RECORD = 8  # of a column: S (6)
 MOVING = 16  # of a body: V (6), and from the eighth entry on A (6)
@@ -164,13 +164,6 @@ def put_rows6(work, at, stride, l, w):
     """Six rows, `stride` apart."""
     put_rows3(work, at, stride, l)
     put_rows3(work, at + 3 * stride, stride, w)
-
-
-@inlined
-def put_rows3(work, at, stride, a):
-    store_row(work, at, a[0])
-    store_row(work, at + stride, a[1])
-    store_row(work, at + 2 * stride, a[2])
 
 
 @inlined

@@ -37,8 +37,9 @@ COLUMN_BODY, COORDINATE, PARENT_COLUMN, LAST_COLUMN = (
 )  # before it on the way to the world, or -1; last of its subtree
 
 # a velocity coordinate in topology
-COORDINATE_INTS = 2
+COORDINATE_INTS = 3
 PARENT_COORDINATE, LAST_COORDINATE = 0, 1  # for the sparsity of the mass matrix (-1: none; last of its subtree)
+LINE_START = 2  # the first of the coordinates that end here and each of which is the parent of the next number
 
 # a frame in topology
 FRAME_INTS = 1  # its body

@@ -17,6 +17,7 @@ from freeflyer.kernels.layout import (
     COLUMN_ROW,
     COORDINATE_INTS,
     COORDINATES_AT,
+    LINE_START,
     N_COLUMNS,
     N_V,
     PARENT_COORDINATE,
@@ -29,6 +30,13 @@ from freeflyer.kernels.pack import select_less
 def before(topology, j):
     """The next coordinate on the way from j to the world, or -1."""
     return load_int(topology, load_int(topology, COORDINATES_AT) + COORDINATE_INTS * j + PARENT_COORDINATE)
+
+
+@inlined
+def line(topology, j):
+    """The first of the coordinates that end with j and each of which is the parent of the next: there is no need to ask for
+    parents along that line, each of which would have to be known before the next can be."""
+    return load_int(topology, load_int(topology, COORDINATES_AT) + COORDINATE_INTS * j + LINE_START)
 
 
 @inlined
@@ -66,6 +74,22 @@ def shared_masses(topology, H, L):
             store(L, at, load(L, at) + m)
 
 
+@inlined
+def less_outer(topology, L, s, row, to, i):
+    """The row at `to`, of coordinate i, less s times that at `row`, up to the diagonal."""
+    step = row_step(L)
+    if step > 1:
+        for j in range(0, i + 1, step):
+            store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
+        return
+    end = i
+    while end >= 0:
+        start = line(topology, end)
+        for j in range(start, end + 1):
+            store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
+        end = before(topology, start)
+
+
 @kernel
 def factored(topology, parameters, table, L):
     """L, with the inverse of D; not a number where M is singular."""
@@ -85,18 +109,12 @@ def factored(topology, parameters, table, L):
         row = stride * k
         pivot = load(L, row + k)
         inverse = select_less(SINGULAR * load(diagonal, k), pivot, 1.0 / pivot, NAN)
-        i = before(topology, k)
-        while i >= 0:
-            s, to = inverse * load(L, row + i), stride * i
-            if step == 1:
-                j = i
-                while j >= 0:
-                    store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
-                    j = before(topology, j)
-            else:
-                for j in range(0, i + 1, step):
-                    store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
-            i = before(topology, i)
+        end = before(topology, k)
+        while end >= 0:
+            start = line(topology, end)
+            for i in range(start, end + 1):
+                less_outer(topology, L, inverse * load(L, row + i), row, stride * i, i)
+            end = before(topology, start)
         for j in range(0, k + 1, step):
             store_row(L, row + j, inverse * load_row(L, row + j))
         store(L, row + k, inverse)

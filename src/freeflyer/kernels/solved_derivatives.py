@@ -27,9 +27,9 @@ from freeflyer.kernels.gradient_rows import put_columns, put_rows, turn_together
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.lower_factor import factored, solve
-from freeflyer.kernels.memory import load, load_int, store, workspace
+from freeflyer.kernels.memory import load, load_int, row_width, store, workspace
 from freeflyer.kernels.records import flat
-from freeflyer.kernels.solved_rows import inward, outward
+from freeflyer.kernels.solved_rows import clear_behind, inward, outward, solved_width
 
 
 @inlined
@@ -80,16 +80,21 @@ def solved_table(topology, parameters, q, v, tau, table, L):
 def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at):
     """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`."""
     nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    by_q, by_v, E = workspace(table, n * stride), workspace(table, n * stride), workspace(table, nv * stride)
-    put_rows(topology, table, by_q, by_v, by_q, stride, False)
-    turn_together(topology, table, by_q, stride)
-    if n != nv:
-        Q, V = workspace(table, nv * stride), workspace(table, nv * stride)
-        put_columns(topology, by_q, stride, Q, stride)
-        put_columns(topology, by_v, stride, V, stride)
-        by_q, by_v = Q, V
-    inward(topology, L, by_q, by_v, E)
-    outward(topology, L, by_q, by_v, E, dq, q_at, dv, v_at, width, dtau, tau_at)
+    length = solved_width(topology, table)
+    Q, V, E = workspace(table, nv * length), workspace(table, nv * length), workspace(table, nv * length)
+    if n == nv:
+        put_rows(topology, table, Q, V, Q, length, False)
+        turn_together(topology, table, Q, length)
+        clear_behind(Q, nv, row_width(table, n), length)
+        clear_behind(V, nv, row_width(table, n), length)
+    else:
+        by_q, by_v = workspace(table, n * stride), workspace(table, n * stride)
+        put_rows(topology, table, by_q, by_v, by_q, stride, False)
+        turn_together(topology, table, by_q, stride)
+        put_columns(topology, by_q, stride, Q, length)
+        put_columns(topology, by_v, stride, V, length)
+    inward(topology, L, Q, V, E, length)
+    outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at)
 
 
 @kernel

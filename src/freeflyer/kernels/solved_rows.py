@@ -1,55 +1,98 @@
-"""X = M^-1 B for matrices of all coordinates by the factor of M (lower_factor.py), a row at a time, eight columns at once.
+"""X = M^-1 B for matrices of all coordinates by the factor of M (lower_factor.py), a row at a time, three row scalars at once.
 
 L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y, is zero unless one of both coordinates
-moves the other. Rows are as long as those of the factor.
+moves the other. Rows are `solved_width` long. Three row scalars of three matrices are enough sums that none waits for itself.
 """
 
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
+from freeflyer.kernels.algebra import add_scaled, scale
 from freeflyer.kernels.factor import last_of
+from freeflyer.kernels.gradient_rows import rows3
 from freeflyer.kernels.layout import COLUMN_ROW, N_V
-from freeflyer.kernels.lower_factor import before, last_of_row
+from freeflyer.kernels.lower_factor import before, last_of_row, line
 from freeflyer.kernels.memory import load, load_int, load_row, row_step, store, store_row, unit_row, workspace
+from freeflyer.kernels.records import put_rows3
+
+NEAREST = 6000  # numbers in the nearest cache
 
 
 @inlined
-def less(L, stride, k, i, j, B, x):
-    """A row scalar of row k, less its part of row i."""
-    return x - load(L, stride * i + k) * load_row(B, stride * i + j)
+def solved_width(topology, table):
+    """The length of rows: whole threes of row scalars."""
+    block = 3 * row_step(table)
+    return (max(load_int(topology, N_V), 1) + block - 1) // block * block
+
+
+@inlined
+def strip_width(nv, step):
+    """How many columns to finish before the next ones: as many as the nearest cache holds of three matrices, in whole blocks."""
+    block = 3 * step
+    return max(NEAREST // (3 * max(nv, 1)) // block, 1) * block
 
 
 @kernel
-def inward(topology, L, Q, V, E):
+def clear_behind(B, n, first, width):
+    """Entries from `first` on, in n rows that are `width` long, become zero: what is there could slow sums down."""
+    for at in range(0, n * width, width):
+        for j in range(first, width, row_step(B)):
+            store_row(B, at + j, 0.0)
+
+
+@inlined
+def less(L, at, B, row, x):
+    """Three row scalars, less those at `row` times the entry of L at `at`."""
+    return add_scaled(x, -load(L, at), rows3(B, row, row_step(B)))
+
+
+@inlined
+def less_of_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e):
+    """Three row scalars of row k from column j on, of each matrix, less their parts of the rows from `low` to `high`."""
+    for i in range(low, high + 1):
+        at, row = stride * i + k, width * i + j
+        q, v, e = less(L, at, Q, row, q), less(L, at, V, row, v), less(L, at, E, row, e)
+    return q, v, e
+
+
+@inlined
+def units(E, j, k):
+    step = row_step(E)
+    return unit_row(E, j, k), unit_row(E, j + step, k), unit_row(E, j + 2 * step, k)
+
+
+@kernel
+def inward(topology, L, Q, V, E, width):
     """Q, V and E become Y; E, of which only what row k moves is not zero, begins as the unit matrix."""
     nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(Q)
-    reach = workspace(Q, stride)
-    for j in range(0, nv, step):
-        store(reach, j, last_of_row(topology, j, step))
-    for k in range(nv - 1, -1, -1):
-        end = last_of(topology, k)
-        for j in range(0, nv, step):
-            at, low, high, e = stride * k + j, k + 1, end, unit_row(E, j, k)
-            if low <= end and j <= end and load(reach, j) > k:
-                q, v = load_row(Q, at), load_row(V, at)
-                if j > k:
-                    low, high = j, min(end, last_of_row(topology, j, step))
-                    i = before(topology, j)
-                    while i > k:
-                        q, v, e = (
-                            less(L, stride, k, i, j, Q, q),
-                            less(L, stride, k, i, j, V, v),
-                            less(L, stride, k, i, j, E, e),
-                        )
-                        i = before(topology, i)
-                for i in range(low, high + 1):
-                    q, v = less(L, stride, k, i, j, Q, q), less(L, stride, k, i, j, V, v)
-                if j + step > k:
-                    for i in range(low, high + 1):
-                        e = less(L, stride, k, i, j, E, e)
-                store_row(Q, at, q)
-                store_row(V, at, v)
-            store_row(E, at, e)
+    block = 3 * step
+    reach = workspace(Q, width)
+    for j in range(0, width, block):
+        store(reach, j, last_of_row(topology, j, block))
+    strip = strip_width(nv, step)
+    for first in range(0, width, strip):
+        for k in range(nv - 1, -1, -1):
+            end = last_of(topology, k)
+            for j in range(first, min(first + strip, width), block):
+                at, low, high, e = width * k + j, k + 1, end, units(E, j, k)
+                if low <= end and j <= end and load(reach, j) > k:
+                    q, v = rows3(Q, at, step), rows3(V, at, step)
+                    if j > k:
+                        low, high = j, min(end, last_of_row(topology, j, block))
+                        last = before(topology, j)
+                        while last > k:
+                            start = max(line(topology, last), k + 1)
+                            q, v, e = less_of_rows(L, stride, k, start, last, Q, V, E, width, j, q, v, e)
+                            last = before(topology, start)
+                    if j + block > k:
+                        q, v, e = less_of_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e)
+                    else:
+                        for i in range(low, high + 1):
+                            s, row = stride * i + k, width * i + j
+                            q, v = less(L, s, Q, row, q), less(L, s, V, row, v)
+                    put_rows3(Q, at, step, q)
+                    put_rows3(V, at, step, v)
+                put_rows3(E, at, step, e)
 
 
 @inlined
@@ -66,23 +109,29 @@ def put_row(row, at, n, to, begin):
 
 
 @kernel
-def outward(topology, L, Q, V, E, dq, q_at, dv, v_at, width, dtau, tau_at):
-    """Q, V and E become -X, -X and X, and are written in dq from q_at on, in dv from v_at on (whose rows are `width` long)
-    and in dtau (nv, nv) from tau_at on."""
+def outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at):
+    """Q, V and E, with rows of that length, become -X, -X and X, and are written in dq from q_at on, in dv from v_at on (whose
+    rows are `width` long) and in dtau (nv, nv) from tau_at on."""
     nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(Q)
-    for k in range(nv):
-        row = stride * k
-        d = load(L, row + k)
-        for j in range(0, nv, step):
-            at, i = row + j, before(topology, k)
-            q, v, e = -d * load_row(Q, at), -d * load_row(V, at), d * load_row(E, at)
-            while i >= 0:
-                s, there = load(L, row + i), stride * i + j
-                q, v, e = q - s * load_row(Q, there), v - s * load_row(V, there), e - s * load_row(E, there)
-                i = before(topology, i)
-            store_row(Q, at, q)
-            store_row(V, at, v)
-            store_row(E, at, e)
-        put_row(Q, row, nv, dq, q_at + width * k)
-        put_row(V, row, nv, dv, v_at + width * k)
-        put_row(E, row, nv, dtau, tau_at + nv * k)
+    strip = strip_width(nv, step)
+    for first in range(0, length, strip):
+        for k in range(nv):
+            row, to = stride * k, length * k
+            d = load(L, row + k)
+            for j in range(first, min(first + strip, length), 3 * step):
+                at, last = to + j, before(topology, k)
+                q, v = scale(-d, rows3(Q, at, step)), scale(-d, rows3(V, at, step))
+                e = scale(d, rows3(E, at, step))
+                while last >= 0:
+                    start = line(topology, last)
+                    for i in range(start, last + 1):
+                        there = length * i + j
+                        q, v, e = less(L, row + i, Q, there, q), less(L, row + i, V, there, v), less(L, row + i, E, there, e)
+                    last = before(topology, start)
+                put_rows3(Q, at, step, q)
+                put_rows3(V, at, step, v)
+                put_rows3(E, at, step, e)
+            if first + strip >= length:
+                put_row(Q, to, nv, dq, q_at + width * k)
+                put_row(V, to, nv, dv, v_at + width * k)
+                put_row(E, to, nv, dtau, tau_at + nv * k)

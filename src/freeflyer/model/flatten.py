@@ -170,12 +170,17 @@ def reference_bodies(bodies: Sequence[Body]) -> set[int]:
 
 
 def coordinate_tree(topology: np.ndarray, columns: list[tuple[int, int]], at: int, nv: int, shared: bool) -> np.ndarray:
-    """(nv, 2): parent and last descendant of each velocity coordinate; one chain (dense M) where coordinates are shared."""
+    """(nv, 3): parent, last descendant and start of the line of each velocity coordinate; one chain (dense M) where coordinates
+    are shared."""
     if shared:
-        return np.stack([np.arange(-1, nv - 1), np.full(nv, nv - 1)], axis=1)
+        return np.stack([np.arange(-1, nv - 1), np.full(nv, nv - 1), np.zeros(nv, np.int64)], axis=1)
     parent = topology[at + L.PARENT_COLUMN : at + L.COLUMN_INTS * len(columns) : L.COLUMN_INTS]
     last = np.arange(nv)
     for c in range(nv - 1, 0, -1):
         if parent[c] >= 0:
             last[parent[c]] = max(last[parent[c]], last[c])
-    return np.stack([parent, last], axis=1)
+    start = np.arange(nv)
+    for c in range(1, nv):
+        if parent[c] == c - 1:
+            start[c] = start[c - 1]
+    return np.stack([parent, last, start], axis=1)
