@@ -19,8 +19,8 @@ from freeflyer.errors import FreeflyerError
 def test_contestants_take_turns():
     order = []
     interleaved([lambda: order.append("a"), lambda: order.append("b")], blocks=4, block_seconds=0.0)
-    timed = "".join(order)[-8:]  # the last four blocks of one call each, after the calls that find the block's size
-    assert timed == "abababab"
+    blocks = "".join(order)[-16:]  # four blocks each of one call, behind one that is not timed, after those that find their size
+    assert blocks == 4 * "aabb"
 
 
 def test_garbage_collection_is_restored():

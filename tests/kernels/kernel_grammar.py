@@ -19,7 +19,8 @@ TEACHING = {
 }  # fmt: skip
 EXTENDING = {"pack", "memory", "transpose", "door", "vectors", "records", "staged"}
 PYTHON = {
-    "__init__", "_jit", "_cache", "_ingredient", "entry", "entries", "closed_entries", "layout", "plain", "scalars", "counting",
+    "__init__", "_jit", "_cache", "_ingredient", "_linking", "_instructions", "_sources",
+    "entry", "entries", "closed_entries", "layout", "plain", "scalars", "counting",
 }  # fmt: skip
 PACKAGES = {"numpy", "numba", "llvmlite"}
 BUFFERS = {"topology", "parameters", "work"}  # and whatever a function loads from or stores to

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from kernel_samples import fresh_packs
 
-from freeflyer.kernels import _cache, _jit
+from freeflyer.kernels import _cache, _jit, _sources
 
 
 def some_kernel(x):
@@ -45,8 +45,8 @@ def settle(monkeypatch):
     yield settled
     monkeypatch.undo()
     _cache.cache_folder.cache_clear()
-    _cache.source_key.cache_clear()
-    _cache.source.cache_clear()
+    _sources.source_key.cache_clear()
+    _sources.source.cache_clear()
 
 
 @pytest.fixture
@@ -194,48 +194,49 @@ def test_without_a_home(settle, monkeypatch):
 def copied_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the kernels' folder, which the hash then reads."""
     copy = tmp_path / "kernels"
-    shutil.copytree(Path(_cache.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(_cache, "__file__", str(copy / "_cache.py"))
+    shutil.copytree(Path(_sources.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(_sources, "__file__", str(copy / "_sources.py"))
     return copy
 
 
 RNEA = ("freeflyer.kernels.entry", "freeflyer.kernels.rnea")
 BEHIND_RNEA = {
-    "_cache", "_ingredient", "_jit", "algebra", "entry", "joints", "layout", "memory", "pack", "rnea", "transpose", "trig",
+    "_cache", "_ingredient", "_instructions", "_jit", "_linking", "_sources", "algebra", "entry", "joints", "layout", "memory",
+    "pack", "rnea", "transpose", "trig",
 }  # fmt: skip
 
 
 def key_now(modules: tuple[str, ...] = RNEA) -> str:
-    _cache.source_key.cache_clear()
-    _cache.source.cache_clear()
-    return _cache.source_key(modules)
+    _sources.source_key.cache_clear()
+    _sources.source.cache_clear()
+    return _sources.source_key(modules)
 
 
 def test_a_change_counts_where_the_source_is_reached(tmp_path, monkeypatch, settle):
     original = key_now()
     copy = copied_sources(tmp_path, monkeypatch)
     assert key_now() == original
-    assert _cache.reached(RNEA) >= BEHIND_RNEA
+    assert _sources.reached(RNEA) >= BEHIND_RNEA
     for path in sorted(copy.glob("*.py")):
         source = path.read_bytes()
         path.write_bytes(source + b"# changed\n")
-        assert (key_now() != original) == (path.stem in _cache.reached(RNEA)), path.name
+        assert (key_now() != original) == (path.stem in _sources.reached(RNEA)), path.name
         path.write_bytes(source)
-    assert "crba" not in _cache.reached(RNEA)
+    assert "crba" not in _sources.reached(RNEA)
 
 
 def test_every_import_of_a_kernel_file_is_followed():
     """The hash finds imports by their text: it must find all that the language finds."""
-    for path in Path(_cache.__file__).parent.glob("*.py"):
+    for path in Path(_sources.__file__).parent.glob("*.py"):
         named = set()
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module == _cache.ROOM:
+            if isinstance(node, ast.ImportFrom) and node.module == _sources.ROOM:
                 named |= {x.name for x in node.names}
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_cache.ROOM):
-                named.add(node.module.removeprefix(_cache.ROOM + "."))
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_sources.ROOM):
+                named.add(node.module.removeprefix(_sources.ROOM + "."))
             elif isinstance(node, ast.Import):
-                assert not any(x.name.startswith(_cache.ROOM) for x in node.names), path.name
-        assert named <= _cache.reached((f"{_cache.ROOM}.{path.stem}",)), path.name
+                assert not any(x.name.startswith(_sources.ROOM) for x in node.names), path.name
+        assert named <= _sources.reached((f"{_sources.ROOM}.{path.stem}",)), path.name
 
 
 def test_a_door_depends_on_its_kernel():

@@ -1,7 +1,6 @@
 """Compiled code on disk, named by a hash of every kernel source that its function can reach.
 
-Numba looks only at the file of the function it compiles and does not notice that a function called from it has changed.
-Its files are not used either: several processes would share an index there, and code of one signature could end up under
+Numba's own files are not used: several processes would share an index there, and code of one signature could end up under
 the name of another; a broken index would stop every call; a flipped bit would be executed. Here every file is sealed by
 its hash. One that is not whole, or not ours, means: compile again.
 """
@@ -12,7 +11,6 @@ import atexit
 import hashlib
 import os
 import pickle
-import re
 import shutil
 import sys
 import tempfile
@@ -30,12 +28,10 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
-from freeflyer.kernels import _ingredient
-from freeflyer.kernels._ingredient import IngredientLibrary
+from freeflyer.kernels._linking import IngredientLibrary, take_in
+from freeflyer.kernels._sources import modules, source_key
 
 SEAL = 32  # bytes of a hash
-ROOM = "freeflyer.kernels"
-IMPORTED = re.compile(rf"^(?:from {ROOM}\.(\w+) import|from {ROOM} import (\([^)]*\)|.+)$)", re.MULTILINE)
 
 
 class DoorCache(FunctionCache):
@@ -89,10 +85,10 @@ class IngredientCache(DoorCache):
         name = unsealed(file).decode()
         target_context.refresh()
         library = restored(name, target_context.codegen())
-        return _ingredient.rebuilt(target_context, library, *pickle.loads(unsealed(name))[1])
+        return rebuilt(target_context, library, *pickle.loads(unsealed(name))[1])
 
     def _save(self, file: str, made: CompileResult) -> None:
-        code = dumps(_ingredient.reduced(made))
+        code = dumps(reduced(made))
         made.library.file = f"{self._name}.{hashlib.sha256(code).hexdigest()[:32]}"
         write(made.library.file, code)
         write(file, made.library.file.encode())
@@ -109,6 +105,39 @@ def restored(file: str, codegen: Any) -> IngredientLibrary:
         (name, code, needs), _ = pickle.loads(unsealed(file))
         LIBRARIES[here] = IngredientLibrary.from_code(codegen, name, code, tuple(restored(x, codegen) for x in needs), file)
     return LIBRARIES[here]
+
+
+def reduced(made: CompileResult) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """What goes to disk: name, code and the files of what it needs; and what `rebuilt` takes. What has no file becomes part of
+    the code: meanings that kernels give to functions by numba.extending.overload are not kept."""
+    library = made.library
+    library._ensure_finalized()
+    files: dict[str, None] = {}
+
+    def apart(needed: IngredientLibrary) -> bool:
+        if needed.file:
+            files[needed.file] = None
+        return bool(needed.file)
+
+    module = library._final_module.clone()
+    take_in(library.needs, module, apart)
+    made.fndesc.typemap = made.fndesc.calltypes = None
+    parts = made.fndesc, made.environment, made.signature, made.reload_init
+    return (library.name, module.as_bitcode(), tuple(files)), parts
+
+
+def rebuilt(
+    target_context: Any, library: IngredientLibrary, fndesc: Any, env: Any, signature: Any, reload_init: Any
+) -> CompileResult:
+    """What came from disk, as CompileResult._rebuild does for functions with machine code."""
+    for action in reload_init:
+        action()
+    return CompileResult(
+        target_context=target_context, typing_context=target_context.typing_context, library=library, environment=env,
+        entry_point=target_context.get_executable(library, fndesc, env), fndesc=fndesc, type_annotation="", signature=signature,
+        objectmode=False, lifted=(), typing_error=None, call_helper=None, metadata=None, reload_init=reload_init,
+        referenced_envs=(),
+    )  # fmt: skip
 
 
 def unsealed(file: str) -> bytes:
@@ -162,41 +191,3 @@ def versions_key() -> str:
     """Hash of the versions that compiled code depends on."""
     versions = f"{sys.version_info[:2]} {numba.__version__} {llvmlite.__version__} {np.__version__}"
     return hashlib.sha256(versions.encode()).hexdigest()[:16]
-
-
-def modules(function: Callable) -> set[str]:
-    """Modules that a function's code comes from: its own, and those of the compiled functions that it closes over."""
-    found = {function.__module__}
-    for cell in function.__closure__ or ():
-        inner = getattr(cell.cell_contents, "py_func", None)
-        if inner is not None:
-            found |= modules(inner)
-    return found
-
-
-@cache
-def source_key(names: tuple[str, ...]) -> str:
-    """Hash of the kernel sources that these modules reach by their imports."""
-    digest = hashlib.sha256()
-    for name in sorted(reached(names)):
-        digest.update(name.encode() + b"\0" + source(name).encode() + b"\0")
-    return digest.hexdigest()
-
-
-def reached(names: tuple[str, ...]) -> set[str]:
-    """Kernel files that these modules import, directly or through others, and this one, which holds the options."""
-    found: set[str] = set()
-    waiting = ["_jit", *(name.removeprefix(ROOM + ".") for name in names if name.startswith(ROOM + "."))]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            for module, several in IMPORTED.findall(source(name)):
-                waiting += [module] if module else re.findall(r"\w+", several)
-    return found
-
-
-@cache
-def source(name: str) -> str:
-    """Text of a kernel file."""
-    return Path(__file__).with_name(f"{name}.py").read_text()

@@ -17,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 from numba.np.arrayobj import populate_array
 
-from freeflyer.kernels._ingredient import instruction
+from freeflyer.kernels._instructions import instruction
 from freeflyer.kernels._jit import inlined
 
 FLOATS = types.Array(types.float64, 1, "C")

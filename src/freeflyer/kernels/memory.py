@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import carray, types
 from numba.extending import overload
 
-from freeflyer.kernels._ingredient import instruction, instructions
+from freeflyer.kernels._instructions import instruction, instructions
 from freeflyer.kernels._jit import inlined
 from freeflyer.kernels.pack import LANES, OVERLOAD, VECTOR, as_vector, constant, lane, pack_type
 

@@ -15,7 +15,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import models, register_model
 
-from freeflyer.kernels._ingredient import IngredientCompiler, instructions
+from freeflyer.kernels._ingredient import IngredientCompiler
+from freeflyer.kernels._instructions import instructions
 from freeflyer.kernels._jit import FAST
 
 LANES = 8

@@ -10,7 +10,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import overload
 
-from freeflyer.kernels._ingredient import instruction
+from freeflyer.kernels._instructions import instruction
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.memory import _blend, load, load_row, store, store_row
 from freeflyer.kernels.pack import LANES, OVERLOAD, all_below, lane, pack_type, with_lane

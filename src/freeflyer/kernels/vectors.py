@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import models, overload, register_model
 
-from freeflyer.kernels._ingredient import instructions
+from freeflyer.kernels._instructions import instructions
 from freeflyer.kernels._jit import inlined
 from freeflyer.kernels.algebra import load3, store3
 from freeflyer.kernels.layout import N_BODIES, POSE, POSES_AT, TRAIL, TRAIL_AT
