@@ -34,8 +34,8 @@ class IngredientLibrary(JITCodeLibrary):
     def finalize(self) -> None:
         """Takes in what Numba compiled; other ingredients stay apart until a door takes in all of them."""
         self.needs = tuple(x for x in dict.fromkeys(self._linking_libraries) if isinstance(x, IngredientLibrary))
+        inherit_actions(self)
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
             if not isinstance(library, IngredientLibrary):
                 self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_final_module()
@@ -74,8 +74,7 @@ class DoorLibrary(JITCodeLibrary):
     """What becomes machine code, with all ingredients."""
 
     def finalize(self) -> None:
-        for library in self._linking_libraries:
-            self._reload_init.update(library._reload_init)
+        inherit_actions(self)
         take_in(self._linking_libraries, self._final_module)
         self._linking_libraries = []
         super().finalize()
@@ -84,6 +83,13 @@ class DoorLibrary(JITCodeLibrary):
         """Error: AssertionError for what is called and not there, which would be a jump to nowhere."""
         missing = [f.name for f in self._final_module.functions if f.is_declaration and f.name.startswith("_ZN")]
         assert not missing, f"{self.name} calls what is not there: {missing}"
+
+
+def inherit_actions(library: Any) -> None:
+    """What newer Numba does again when it loads code that uses these libraries."""
+    for other in library._linking_libraries:
+        if hasattr(other, "_reload_init"):
+            library._reload_init.update(other._reload_init)
 
 
 def take_in(libraries: Sequence[Any], module: Any, apart: Callable[[Any], Any] = lambda library: None) -> None:
