@@ -42,7 +42,7 @@ def forces(swing: Swing) -> Any:
                 fontsize=7.5, color=GREY)  # fmt: skip
     for k, foot in enumerate(swing.feet):
         x = swing.vertical("simulator")[:, k]
-        at = int(x.argmax())
+        at = int(np.argmax(x))
         up.annotate(foot, (swing.t[at], x[at]), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=7.5)
     up.set(ylabel="vertical forces, and their sum (N)", ylim=(0.0, 1.3 * swing.weight))
     up.legend(fontsize=7.5, ncols=2, loc="upper left", bbox_to_anchor=(0.0, 1.0))

@@ -121,7 +121,7 @@ def _clock(t: np.ndarray) -> float:
         k = int(late[0])
         raise InputError(f"times must increase: t[{k + 1}] = {t[k + 1]:g} s follows t[{k}] = {t[k]:g} s", index=k + 1)
     dt = float((t[-1] - t[0]) / len(steps))
-    k = int(np.abs(steps - dt).argmax())
+    k = int(np.argmax(np.abs(steps - dt)))
     if abs(steps[k] - dt) > EVEN * dt + 1e-12 * abs(t[-1]):
         raise InputError(
             f"times must be even: from t[{k}] to t[{k + 1}] pass {steps[k]:g} s, {dt:g} s on average. Interpolate the record first",

@@ -45,9 +45,9 @@ def grounded(model: Model, q: np.ndarray, feet: Sequence[Foot]) -> np.ndarray:
     if off.max() > LEVEL:
         names = np.repeat([f.frame for f in feet], [len(f.points) for f in feet])
         raise InputError(
-            f"foot {str(names[off.argmax()])!r} of {model.name!r} is not on the floor: one of its points lies {off.max():.3f} m "
+            f"foot {str(names[np.argmax(off)])!r} of {model.name!r} is not on the floor: one of its points lies {off.max():.3f} m "
             "off the level of all soles where the linkage is closed. Give feet that stand on one level floor",
-            foot=str(names[off.argmax()]), height=float(heights[off.argmax()] - middle),
+            foot=str(names[np.argmax(off)]), height=float(heights[np.argmax(off)] - middle),
         )  # fmt: skip
     x = q.copy()
     x[2] -= middle
