@@ -14,6 +14,7 @@ from answers import relative
 from random_robots import KINDS, random_robot
 
 import freeflyer as ff
+from freeflyer.dynamics import evaluate
 
 Call = Callable[..., np.ndarray]
 SHAPES = ((), (1,), (3,), (2, 5), (17,), (70,), (0,), (2, 0, 3))
@@ -96,8 +97,9 @@ def robots() -> dict[str, ff.Model]:
 
 
 @pytest.fixture
-def threads() -> Iterator[None]:
-    """Puts the thread count back."""
+def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Puts the thread count back; threads work on small batches, too."""
+    monkeypatch.setattr(evaluate, "SMALL_WORK", 0)
     before = ff.get_threads()
     yield
     ff.set_threads(before)

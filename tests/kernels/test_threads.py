@@ -25,8 +25,9 @@ CALLS = {
 
 
 @pytest.fixture
-def threads():
-    """set_threads, put back afterwards."""
+def threads(monkeypatch):
+    """set_threads, put back afterwards; they work on small batches, too."""
+    monkeypatch.setattr(evaluate, "SMALL_WORK", 0)
     before = ff.get_threads()
     yield ff.set_threads
     ff.set_threads(before)

@@ -23,7 +23,8 @@ from freeflyer.model.inputs import check_configuration, coordinate_owner, row
 from freeflyer.model.model import Model
 
 REFUSED = (TypeError,)  # what a compiled door raises for arguments that it cannot tell apart
-SMALL_BATCH = 64  # below this many states, threads cost more than they give
+SMALL_WORK = 100_000  # coordinates and results of all states: below that, threads cost more (0.1 ms) than they give
+LOOPS_WEIGH = 50  # times as much, the work on a state of a closed linkage
 CHUNKS_PER_THREAD = 4
 KINDS_KEPT = 8  # combinations of widths whose Packs a thread keeps
 HUGE = 1e100  # of an input whose result is not finite: what is to blame
@@ -159,7 +160,8 @@ def _run_batch(
 ) -> int:
     """Zero, or non-zero if a state was refused. Chunks begin at multiples of 8, so packs do not depend on threads."""
     count = rows[0].shape[0]
-    threads = _threads if count >= SMALL_BATCH else 1
+    work = count * (model.nv + sum(x.shape[1] for x in outs)) * (LOOPS_WEIGH if model.topology[LINKAGE_AT] else 1)
+    threads = _threads if work >= SMALL_WORK else 1
     size = -(-count // (LANES * CHUNKS_PER_THREAD * threads)) * LANES if threads > 1 else count
     waiting = deque(range(0, count, size))
 
