@@ -52,7 +52,7 @@ def case(path: Path, armature: float = 0.0, mimic: bool = False) -> Case:
     if armature:
         one_dof = (j.kind in ("revolute", "continuous", "prismatic") for j in model.description.joints)
         joints = (replace(j, armature=(armature,)) if k else j for j, k in zip(model.description.joints, one_dof))
-        model = ff.build(replace(model.description, joints=tuple(joints)))
+        model = ff.build(replace(model.description, joints=tuple(joints)), inertias="as-is")
         theirs.armature = np.array([0.0] * 6 + [armature] * (theirs.nv - 6))
     rng, p = np.random.default_rng(len(path.name)), peer(model, theirs)
     v, a, tau = rng.standard_normal((3, STATES, model.nv))

@@ -14,7 +14,7 @@ import numpy as np
 from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_residual
 from freeflyer.dynamics.closed.linkage import linkage
 from freeflyer.errors import InputError
-from freeflyer.model.build import build
+from freeflyer.model.build import compiled
 from freeflyer.model.description import POINT, Loop
 from freeflyer.model.model import Model
 
@@ -35,7 +35,7 @@ def for_simulator(model: Model, q: np.ndarray) -> Widened:
     loops = tuple(_wider(model, loop) for loop in model.description.loops)
     if loops == model.description.loops:
         return Widened(model, ())
-    wide = build(replace(model.description, loops=loops))
+    wide = compiled(replace(model.description, loops=loops))
     gap = float(np.abs(constraint_residual(wide, q)).max())
     if gap > SAME:
         raise InputError(

@@ -18,7 +18,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.loops.parts import put_into
 from freeflyer.loops.sweeping import sweep
-from freeflyer.model.build import build
+from freeflyer.model.build import compiled
 from freeflyer.model.description import WELD, Loop, Site
 from freeflyer.model.edits import lock_joints
 from freeflyer.model.model import Model
@@ -114,7 +114,7 @@ def _one_motor(
     for joint in model.joints:
         if joint.nq and joint.mimic is None:
             start[joint.name] = replace(start[joint.name], initial=tuple(q[joint.iq : joint.iq + joint.nq]))
-    tied = build(replace(d, sites=tuple(sites), loops=tuple(loops), joints=tuple(start.values()), actuated=(driver,)))
+    tied = compiled(replace(d, sites=tuple(sites), loops=tuple(loops), joints=tuple(start.values()), actuated=(driver,)))
     moving_base = [j.name for j in model.joints if j.parent == "world" and j.kind in ("free", "planar")]
     still = [m for m in model.actuated if m != driver and m not in release] + list(hold) + moving_base
     return lock_joints(tied, still, q) if still else tied

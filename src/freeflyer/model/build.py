@@ -10,13 +10,25 @@ from freeflyer.model.alignment import aligned
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, flatten
 from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.public import public
+from freeflyer.model.validate import validate
 
 KINDS = {"spherical": L.BALL, "free": L.FLOATING}
 NEUTRAL = {"spherical": (0.0, 0.0, 0.0, 1.0), "free": (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)}
 
 
-def build(description: Description) -> Model:
-    """The Model of a valid description (see `validate`): pure, deterministic, linear in the number of links."""
+@public
+def build(description: Description, inertias: str = "strict") -> Model:
+    """The Model of a robot described in Python: pure, deterministic, in time that grows with the number of links.
+
+    inertias: "strict" refuses negative ones, "as-is" takes them. Errors: DescriptionError that names the link, joint, frame,
+    loop or number at fault.
+    """
+    return compiled(validate(description, inertias))
+
+
+def compiled(description: Description) -> Model:
+    """The Model of a valid description (see `validate`)."""
     return _Builder(description).model()
 
 

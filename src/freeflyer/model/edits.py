@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, unknown_name
-from freeflyer.model.build import build
+from freeflyer.model.build import compiled
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
 from freeflyer.model.inertias import joined, moved
 from freeflyer.model.inputs import real_array
@@ -37,7 +37,7 @@ def lock_joints(
     dropped if closed. Errors: unknown names; positions that are not finite or not of the joint's size; a coupling with
     only one joint locked, a loop left open, all motors locked while passive joints move.
     """
-    return build(locked(model.description, _positions(model, joints, configuration)))
+    return compiled(locked(model.description, _positions(model, joints, configuration)))
 
 
 @public
@@ -63,7 +63,7 @@ def merge_fixed(model: Model) -> Model:
     sites = [Site(s.name, where[s.link][0], where[s.link][1] @ s.placement) for s in description.sites]
     sites += [Site(x.name, *where[x.name]) for x in description.links if where[x.name][0] != x.name]
     loops = open_loops(description)
-    return build(replace(description, links=links, joints=joints, sites=tuple(sites), loops=loops))
+    return compiled(replace(description, links=links, joints=joints, sites=tuple(sites), loops=loops))
 
 
 @public
@@ -86,13 +86,13 @@ def attach_payload(
         raise unknown_name("link or site", link, frames, "A payload hangs on a link of the robot.")
     if name is None:
         carrier = description.link(target)
-        return build(description.with_link(replace(carrier, inertia=joined(carrier.inertia, moved(body, X)))))
+        return compiled(description.with_link(replace(carrier, inertia=joined(carrier.inertia, moved(body, X)))))
     joint = Joint(f"{name}_joint", "fixed", target, name, X)
     for new, taken in ((name, model.frame_names), (joint.name, [j.name for j in description.joints])):
         if new in taken:
             raise InputError(f"the name {new!r} is taken in {model.name!r}: choose another for the payload.", name=new)
     links, joints = (*description.links, Link(name, body)), (*description.joints, joint)
-    return build(validate(replace(description, links=links, joints=joints), inertias="as-is"))
+    return compiled(validate(replace(description, links=links, joints=joints), inertias="as-is"))
 
 
 @public
@@ -105,7 +105,7 @@ def with_gravity(model: Model, gravity: ArrayLike) -> Model:
     if g.shape not in ((), (3,)):
         raise InputError(f"gravity must be 3 numbers in m/s^2 or one; got shape {g.shape}.", value=gravity)
     x, y, z = (0.0, 0.0, -float(g)) if g.shape == () else g.tolist()
-    return build(replace(model.description, gravity=(x, y, z)))
+    return compiled(replace(model.description, gravity=(x, y, z)))
 
 
 def _positions(

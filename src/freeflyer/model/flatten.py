@@ -144,12 +144,12 @@ def spreads(bodies: Sequence[Body], masses: np.ndarray) -> list[float]:
 
     Joints that slide are taken to do so by a metre. Rounding of an inertia is told by what it is made of: this.
     """
-    squares = [float(np.trace(b.rotational)) / 2.0 for b in bodies]
+    squares = [max(float(np.trace(b.rotational)) / 2.0, 0.0) for b in bodies]  # inertias may be taken as they are: negative
     for i in range(len(bodies) - 1, 0, -1):
         b = bodies[i]
         slide = 1.0 if b.kind == L.FLOATING else abs(b.screw[1]) + abs(b.screw[3])
         reach = float(np.linalg.norm(b.placement[:3, 3])) + slide
-        squares[b.parent] += (squares[i] ** 0.5 + reach * float(masses[i]) ** 0.5) ** 2
+        squares[b.parent] += (squares[i] ** 0.5 + reach * max(float(masses[i]), 0.0) ** 0.5) ** 2
     return squares
 
 

@@ -36,9 +36,9 @@ def load(
     inertias: "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them. gravity (3,) in
     m/s^2 replaces the file's. Raises FileError or DescriptionError with what is wrong and what to do.
     """
-    from freeflyer.model.build import build
+    from freeflyer.model.build import compiled
 
-    return build(describe(source, base, loops, inertias, gravity))
+    return compiled(describe(source, base, loops, inertias, gravity))
 
 
 def describe(

@@ -81,9 +81,9 @@ class Model:
         object.__setattr__(self, "column_rows", (int(self.topology[layout.N_COLUMNS]), 6))
 
     def __reduce__(self) -> Any:
-        from freeflyer.model.build import build
+        from freeflyer.model.build import compiled
 
-        return build, (self.description,)
+        return compiled, (self.description,)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
