@@ -26,7 +26,7 @@ REFUSED = (TypeError,)  # what a compiled door raises for arguments that it cann
 SMALL_WORK = 100_000  # coordinates and results of all states: below that, threads cost more (0.1 ms) than they give
 LOOPS_WEIGH = 50  # times as much, the work on a state of a closed linkage
 CHUNKS_PER_THREAD = 4
-KINDS_KEPT = 8  # combinations of widths whose Packs a thread keeps
+KINDS_KEPT, MOST_KEPT = 8, 16_384  # combinations of widths whose Packs a thread keeps, each of so many at the most (1 MiB)
 HUGE = 1e100  # of an input whose result is not finite: what is to blame
 MOVES = 1e-3  # joints with less of the unit motion that takes no force are not named
 LOOKED_AT = 256  # states of a batch, to find the one with the singular mass matrix
@@ -190,11 +190,10 @@ def _packs(model: Model, *widths: tuple[int, ...]) -> list[tuple[Packs, ...]]:
         scratch = _own.scratch = scratch_for(model.topology)
         _own.packs = {}
     known: dict[tuple[tuple[int, ...], ...], list[tuple[Packs, ...]]] = _own.packs
-    if widths not in known:
-        if len(known) >= KINDS_KEPT:
-            known.clear()
-        known[widths] = [tuple(aligned_packs(n, scratch) for n in several) for several in widths]
-    return known[widths]
+    packs = known.get(widths) or [tuple(aligned_packs(n, scratch) for n in several) for several in widths]
+    if sum(map(sum, widths)) <= MOST_KEPT and len(known) < KINDS_KEPT:
+        known[widths] = packs
+    return packs
 
 
 def one(results: Sequence[np.ndarray]) -> np.ndarray:
