@@ -36,7 +36,8 @@ def draw(result: Bench) -> Any:
         panels.append(result.scaling)
     columns = 2 if len(panels) > 1 else 1
     rows = max(1, -(-len(panels) // columns))
-    figure = Figure(figsize=(6.6 * columns, 3.9 * rows), layout="constrained")
+    height = max(3.9, 1.2 + 0.24 * max((len(r.rows) for r in result.robots), default=0))  # so that numbers do not meet
+    figure = Figure(figsize=(6.6 * columns, height * rows), layout="constrained")
     FigureCanvasAgg(figure)
     grid = np.atleast_1d(figure.subplots(rows, columns)).ravel()
     for axes, panel in zip(grid, panels, strict=False):
@@ -72,9 +73,9 @@ def _bars(axes: Any, r: RobotTimings) -> None:
     if compared:
         axes.axvline(1.0, color=GREY, lw=0.8)
     axes.set_xlabel(f"times faster than {peer}" if compared else "µs per state")
-    axes.set_title(f"{label(r.robot, 40)} (nv {r.nv})", loc="left")
+    axes.set_title(f"{label(r.robot, 40)} (nv {r.nv})", loc="left", pad=18)  # above the legend
     axes.margins(x=0.12)
-    axes.legend(fontsize=7, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1)
+    axes.legend(fontsize=7, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.1)
 
 
 def _curves(axes: Any, points: tuple[ScalingPoint, ...]) -> None:
