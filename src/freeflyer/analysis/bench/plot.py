@@ -52,6 +52,8 @@ def draw(result: Bench) -> Any:
 
 def _bars(axes: Any, r: RobotTimings) -> None:
     """Ratios to the peer where there is one, microseconds otherwise."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     names = [t.algorithm for t in r.rows]
     compared = any(t.ratio_call is not None for t in r.rows)
     call = [(t.ratio_call if compared else t.call) or np.nan for t in r.rows]
@@ -67,6 +69,9 @@ def _bars(axes: Any, r: RobotTimings) -> None:
                 text = {"textcoords": "offset points", "va": "center", "ha": side, "fontsize": 6.5}
                 axes.annotate(f"{value:.3g}", (value, y), xytext=shift, **text)
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(at, names, fontsize=8)
     axes.invert_yaxis()
     peer = next((t.peer for t in r.rows if t.peer), None)
