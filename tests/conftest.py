@@ -47,7 +47,7 @@ def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     workspaces of kernels are not touched, as what kernels see of numpy is compiled into them.
     """
     from freeflyer.dynamics import centroidal, equations, evaluate, frames, manifold
-    from freeflyer.kernels import door
+    from freeflyer.kernels.calls import python_calls as door
 
     for module in (centroidal, equations, evaluate, frames, manifold):
         monkeypatch.setattr(module, "np", Poison())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import freeflyer as ff
 from freeflyer.analysis import warming
 from freeflyer.analysis.bench.algorithms import USUAL
-from freeflyer.kernels import _cache
+from freeflyer.kernels.compiler import _cache
 
 
 def test_every_timed_function_is_warmed_once():

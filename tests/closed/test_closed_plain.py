@@ -13,7 +13,7 @@ import freeflyer as ff
 from freeflyer import loops
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import closed_entries, plain
-from freeflyer.kernels.entry import Entry
+from freeflyer.kernels.calls.entry import Entry
 
 IN = {"coordinates": "independent"}
 ENTRIES = {name: entry for name, entry in vars(closed_entries).items() if isinstance(entry, Entry)}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.kernels import entries, layout, plain
-from freeflyer.kernels.entry import Entry, aligned_packs
-from freeflyer.kernels.memory import Packs
+from freeflyer.kernels import entries, plain
+from freeflyer.kernels.backend.buffers import Packs
+from freeflyer.kernels.calls.entry import Entry, aligned_packs
+from freeflyer.kernels.model import layout
 from freeflyer.model.description import joint_sizes
 from freeflyer.spatial import quaternion
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from kernel_samples import fresh_packs
 
-from freeflyer.kernels import _cache, _jit, _sources
+from freeflyer.kernels.compiler import _cache, _jit, _sources
 
 
 def some_kernel(x):
@@ -261,8 +261,9 @@ import resource, sys
 if "full" in sys.argv:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 import numpy as np
-from freeflyer.kernels import _jit, trig
-from freeflyer.kernels.entry import aligned_packs
+from freeflyer.kernels.compiler import _jit
+from freeflyer.kernels.math import trig
+from freeflyer.kernels.calls.entry import aligned_packs
 
 work = np.linspace(0.0, 2.0, 24)
 trig.sincos_row(work, 0, 8, 16, 8)
@@ -310,7 +311,7 @@ def test_a_full_disk(tmp_path):
 
 def test_packs_and_numbers_do_not_mix(folder):
     """Two signatures that Numba calls alike in everything but the type."""
-    from freeflyer.kernels.memory import load, store
+    from freeflyer.kernels.backend.buffers import load, store
 
     def doubled(buffer):
         store(buffer, 0, 2.0 * load(buffer, 0))

@@ -7,9 +7,10 @@ import pytest
 from kernel_samples import ENTRIES, arguments, states, tree
 
 from freeflyer import robots
-from freeflyer.kernels import plain, scalars
-from freeflyer.kernels.algebra import compose, cross, dot, quaternion_rotation, rotate, sym_rotate
+from freeflyer.kernels import plain
+from freeflyer.kernels.backend import plain_primitives as scalars
 from freeflyer.kernels.counting import CountingScalar, Operations, count
+from freeflyer.kernels.math.algebra import compose, cross, dot, quaternion_rotation, rotate, sym_rotate
 
 LUH = (150, 131)  # a body, multiplications and additions of the vector form: Luh, Walker, Paul; counted by Balafoutis
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from kernel_samples import ENTRIES, output_shapes, states, tree
 
-from freeflyer.kernels import door
-from freeflyer.kernels.entry import NOT_FINITE, NOT_FLAT, NOT_UNIT, OK, WRONG_SIZE
+from freeflyer.kernels.calls import python_calls as door
+from freeflyer.kernels.calls.entry import NOT_FINITE, NOT_FLAT, NOT_UNIT, OK, WRONG_SIZE
 
 MODEL = tree()
 Q, V, A = states(MODEL)

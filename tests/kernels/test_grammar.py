@@ -12,7 +12,8 @@ from kernel_samples import ENTRIES
 import freeflyer.kernels
 from freeflyer.kernels import plain
 
-FILES = {path.stem: path for path in sorted(Path(freeflyer.kernels.__file__).parent.glob("*.py"))}
+FOLDER = Path(freeflyer.kernels.__file__).parent
+FILES = {path.stem: path for path in sorted(FOLDER.rglob("*.py")) if path.stem != "__init__"}
 
 
 def test_modules_are_those_that_the_grammar_knows():
@@ -35,7 +36,7 @@ def test_entry_s_kernel_takes_topology_and_parameters_and_one_argument_each(name
     assert inspect.getdoc(entry.function.py_func), "the docstring says what comes out, and its shape"
 
 
-HEAD = '"""A module."""\nfrom freeflyer.kernels._jit import kernel, inlined\n'
+HEAD = '"""A module."""\nfrom freeflyer.kernels.compiler._jit import kernel, inlined\n'
 PLANTED = [
     ("x = 1", "has no docstring"),
     (HEAD + "import scipy", "imports scipy"),
@@ -114,6 +115,6 @@ def test_extending_modules_may_teach_numba_and_python_ones_may_index():
 
 
 def test_decorators_are_those_of_jit():
-    from freeflyer.kernels import _jit
+    from freeflyer.kernels.compiler import _jit
 
     assert all(callable(getattr(_jit, name)) for name in OURS)

@@ -13,7 +13,7 @@ from test_cache import files, flipped, garbage, truncated
 
 INGREDIENTS = """
 import sys
-from freeflyer.kernels import _jit
+from freeflyer.kernels.compiler import _jit
 
 @_jit.inlined
 def half(x):

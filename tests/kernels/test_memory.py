@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from kernel_samples import fresh_packs
 
-from freeflyer.kernels import memory
-from freeflyer.kernels.memory import (
+from freeflyer.kernels.backend import buffers as memory
+from freeflyer.kernels.backend.buffers import (
     handle_block,
     keep_below,
     load,
@@ -24,7 +24,7 @@ from freeflyer.kernels.memory import (
     unit_row,
     workspace,
 )
-from freeflyer.kernels.pack import LANES
+from freeflyer.kernels.backend.pack import LANES
 
 
 @numba.njit

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from kernel_samples import packs_in
 
-from freeflyer.kernels import pack
-from freeflyer.kernels.memory import Packs, load, store
-from freeflyer.kernels.pack import LANES, all_below, fma, lane, lanes, like, rint, select_less, sqrt, with_lane
+from freeflyer.kernels.backend import pack
+from freeflyer.kernels.backend.buffers import Packs, load, store
+from freeflyer.kernels.backend.pack import LANES, all_below, fma, lane, lanes, like, rint, select_less, sqrt, with_lane
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e308])
 

@@ -13,10 +13,13 @@ import pytest
 from kernel_samples import ENTRIES, arguments, compiled, output_shapes, states, tree
 
 import freeflyer as ff
-from freeflyer.kernels import layout as L
-from freeflyer.kernels import memory, pack, plain, scalars, transpose
+from freeflyer.kernels import plain
+from freeflyer.kernels.backend import buffers as memory
+from freeflyer.kernels.backend import pack, transpose
+from freeflyer.kernels.backend import plain_primitives as scalars
+from freeflyer.kernels.backend.buffers import load, store, workspace
 from freeflyer.kernels.counting import CountingScalar, Operations
-from freeflyer.kernels.memory import load, store, workspace
+from freeflyer.kernels.model import layout as L
 
 TREES = {"tree": tree(), "mimic": tree(mimic=True)}
 AS_COMPILED = 1e-12  # relative: both round, but in different orders

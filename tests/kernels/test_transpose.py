@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from kernel_samples import packs_in
 
-from freeflyer.kernels.pack import LANES
-from freeflyer.kernels.transpose import block, finite_packs, gather, mirrored, put_block, scatter, transposed
+from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend.transpose import block, finite_packs, gather, mirrored, put_block, scatter, transposed
 
 WIDTHS = range(1, 41)
 GUARD = 16  # poisoned numbers before and after what a function may touch

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from kernel_samples import fresh_packs
 
-from freeflyer.kernels import trig
-from freeflyer.kernels.pack import LANES
+from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.math import trig
 
 ULP = 2.0
 LONG = np.finfo(np.longdouble).nmant >= 63  # of use as a reference

@@ -5,8 +5,8 @@ import pytest
 import sympy as sp
 
 import freeflyer as ff
-from freeflyer.kernels import layout as L
 from freeflyer.kernels import plain
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.alignment import aligned
 from freeflyer.model.flatten import Body
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Literal
 
 from freeflyer.errors import InputError
-from freeflyer.kernels.layout import N_ROWS
+from freeflyer.kernels.model.layout import N_ROWS
 from freeflyer.model.model import Model
 
 Coordinates = Literal["tree", "independent"]

@@ -15,10 +15,10 @@ import numpy as np
 
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.kernels import entries
-from freeflyer.kernels.entry import NOT_FLAT, Entry, aligned_packs, scratch_for, scratch_size
-from freeflyer.kernels.linkage_layout import LINKAGE_AT
-from freeflyer.kernels.memory import Packs
-from freeflyer.kernels.pack import LANES
+from freeflyer.kernels.backend.buffers import Packs
+from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.calls.entry import NOT_FLAT, Entry, aligned_packs, scratch_for, scratch_size
+from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 from freeflyer.model.inputs import check_configuration, coordinate_owner, row
 from freeflyer.model.model import Model
 

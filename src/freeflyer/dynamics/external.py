@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.dynamics.kinematics import Kinematics, kinematics
 from freeflyer.errors import InputError
-from freeflyer.kernels import layout as L
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 

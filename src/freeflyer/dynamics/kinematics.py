@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.kernels import entries as E
-from freeflyer.kernels import layout as L
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 

@@ -25,7 +25,7 @@ from freeflyer.dynamics.closed.linkage import linkage
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.feet import Foot, checked_feet, point_basis
 from freeflyer.estimation.sensing import block_lists, loops_of_block
-from freeflyer.kernels import contact as K
+from freeflyer.kernels.estimation import contact as K
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

@@ -22,7 +22,7 @@ from freeflyer.dynamics.closed.constraints import constraint_residual
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
-from freeflyer.kernels import estimator as K
+from freeflyer.kernels.estimation import passive as K
 from freeflyer.loops.assembly import assemble
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model

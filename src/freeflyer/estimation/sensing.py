@@ -16,7 +16,7 @@ from freeflyer.dynamics.closed.projection import projection, touched_coordinates
 from freeflyer.dynamics.closed.refusals import listed
 from freeflyer.dynamics.closed.structure import frozen, structure
 from freeflyer.errors import InputError, unknown_name
-from freeflyer.kernels import estimator as K
+from freeflyer.kernels.estimation import passive as K
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -150,7 +150,7 @@ def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
 
 
 def block_lists(model: Model, coordinates: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The integers that kernels/estimator.py reads."""
+    """The integers that kernels/estimation/passive.py reads."""
     split, touched = linkage(model), touched_coordinates(model)
     blocks = [
         (rows, dependent, np.setdiff1d(np.flatnonzero(touched[rows].any(axis=0)), dependent))

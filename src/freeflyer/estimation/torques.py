@@ -9,7 +9,7 @@ from freeflyer.dynamics.closed import refusals
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import given
 from freeflyer.estimation.sensing import Sensors, loops_of_block
-from freeflyer.kernels import estimator as K
+from freeflyer.kernels.estimation import passive as K
 from freeflyer.model.inputs import check_configuration, row, unit_quaternions
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

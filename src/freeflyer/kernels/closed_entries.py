@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels import (
+from freeflyer.kernels.calls.entry import Entry
+from freeflyer.kernels.closed import (
     constrained,
-    linkage_motion,
-    linkage_steps,
     projection,
     projection_derivatives,
     projection_gradients,
     projection_rates,
 )
-from freeflyer.kernels.entry import Entry
+from freeflyer.kernels.closed import motion as linkage_motion
+from freeflyer.kernels.closed import steps as linkage_steps
 
 PROJECTION_MAP = Entry(projection.projection_map, "q", output_axes=(2,), solves=True)
 PROJECTED_MOTION = Entry(projection.projected_motion, "quu", output_axes=(1, 1), solves=True)

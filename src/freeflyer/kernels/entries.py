@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels import (
-    centroidal,
-    configuration,
-    energies,
-    frames,
-    hamel,
-    loops,
-    momentum_derivatives,
-    motion_derivatives,
-    motions,
-)
-from freeflyer.kernels.aba import aba
-from freeflyer.kernels.coriolis import coriolis
-from freeflyer.kernels.crba import crba
-from freeflyer.kernels.derivatives import inverse_table, table_sizes
-from freeflyer.kernels.entry import Entry
-from freeflyer.kernels.factor import shared_forward_dynamics, shared_minv
-from freeflyer.kernels.gradient_rows import inverse_dynamics_gradient, inverse_matrices
-from freeflyer.kernels.gravity import gravity
-from freeflyer.kernels.linear import linear, linear_matrices, linear_sizes, linear_table
-from freeflyer.kernels.minv import minv
-from freeflyer.kernels.rnea import rnea
-from freeflyer.kernels.solved_derivatives import (
+from freeflyer.kernels.calls.entry import Entry
+from freeflyer.kernels.calls.staged import StagedEntry
+from freeflyer.kernels.closed import constraints as loops
+from freeflyer.kernels.derivatives import frames as motion_derivatives
+from freeflyer.kernels.derivatives import momentum as momentum_derivatives
+from freeflyer.kernels.derivatives.forward import (
     forward_dynamics_gradient,
     forward_matrices,
     solved_sizes,
     solved_table,
 )
-from freeflyer.kernels.staged import StagedEntry
+from freeflyer.kernels.derivatives.gradient_rows import inverse_dynamics_gradient, inverse_matrices
+from freeflyer.kernels.derivatives.inverse import inverse_table, table_sizes
+from freeflyer.kernels.derivatives.linear import linear, linear_matrices, linear_sizes, linear_table
+from freeflyer.kernels.model import configuration
+from freeflyer.kernels.tree import centroidal, energies, frames, hamel, motions
+from freeflyer.kernels.tree.aba import aba
+from freeflyer.kernels.tree.coriolis import coriolis
+from freeflyer.kernels.tree.crba import crba
+from freeflyer.kernels.tree.factor import shared_forward_dynamics, shared_minv
+from freeflyer.kernels.tree.gravity import gravity
+from freeflyer.kernels.tree.minv import minv
+from freeflyer.kernels.tree.rnea import rnea
 
 RNEA = Entry(rnea, "qvv")
 ABA = Entry(aba, "qvv", solves=True)

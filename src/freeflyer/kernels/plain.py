@@ -28,9 +28,11 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
-from freeflyer.kernels import closed_entries, entries, layout, linkage_layout, scalars
-from freeflyer.kernels.entry import Entry
-from freeflyer.kernels.pack import LANES
+from freeflyer.kernels import closed_entries, entries
+from freeflyer.kernels.backend import plain_primitives as scalars
+from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.calls.entry import Entry
+from freeflyer.kernels.model import layout, linkage_layout
 
 COMMON = 1024  # floats whose denominator is at most this are taken for exact numbers
 OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state's outputs
@@ -65,7 +67,7 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     Entries of closed linkages take a model that holds its linkage: freeflyer.loops.linked(model).
     `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, then its options (integers: a
     frame's number, ...).
-    `parameters` replaces the model's, laid out as in kernels/layout.py (see `completed`). `row_step`: see `function`.
+    `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `completed`). `row_step`: see `function`.
     Errors: ValueError for wrong arguments, LookupError for a name that is not there.
     """
     letters, n_options = entry(name).inputs, entry(name).options

@@ -1,6 +1,6 @@
 """Assembling a linkage: from any guess to a posture in which every loop is closed.
 
-Damped Newton steps on the manifold (kernels/closing.py) first close all rows as well as they can, then the independent
+Damped Newton steps on the manifold (kernels/closed/assembly.py) first close all rows as well as they can, then the independent
 rows of the linkage to the last digit, so that postures lie on the very manifold on which the split of the velocities
 (dynamics/closed/linkage.py) is exact. What the redundant rows then stay open by is the file's: rounded digits (1e-8 to
 2e-7), or a linkage that over-constrains itself away from where it was drawn (Kangaroo's hip: up to 2 mm). It is told in

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.closed.linkage import linkage
 from freeflyer.dynamics.closed.structure import structure
 from freeflyer.errors import InputError
-from freeflyer.kernels import layout as L
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.edits import lock_joints
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model

@@ -18,7 +18,7 @@ from freeflyer.dynamics.closed.constraints import constraint_jacobian
 from freeflyer.dynamics.closed.projection import Projection
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.kernels.linkage_steps import CLOSED
+from freeflyer.kernels.closed.steps import CLOSED
 
 HALVINGS = 4  # how often a step is halved that did not close, or was long
 SHORT = 0.2  # rad or m: a step in which no coordinate moves further; what its ends say is believed

@@ -13,7 +13,7 @@ from math import atan2, hypot
 
 import numpy as np
 
-from freeflyer.kernels import layout as L
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.flatten import Body
 
 ROUNDING = 1e-15  # sines and cosines below this are zero: axes that are parallel, or at right angles

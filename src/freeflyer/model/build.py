@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from freeflyer.errors import DescriptionError
-from freeflyer.kernels import layout as L
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.alignment import aligned
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, flatten

@@ -1,4 +1,4 @@
-"""The compiled tree's bodies, columns and frames as the two flat arrays of kernels/layout.py."""
+"""The compiled tree's bodies, columns and frames as the two flat arrays of kernels/model/layout.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from freeflyer.kernels import layout as L
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import Inertia, Loop
 
 
@@ -47,7 +47,7 @@ class Body:
 def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], nq: int, nv: int, shared: bool,
              armature: np.ndarray, gravity: tuple[float, float, float], loops: Sequence[Loop] = (),
              couplings: Sequence[tuple[Coupled, Coupled, tuple[float, ...]]] = ()) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """The arrays of kernels/layout.py."""
+    """The arrays of kernels/model/layout.py."""
     n = len(bodies) - 1
     columns = [(i, j) for i, b in enumerate(bodies) for j in b.coordinates]
     first_column = np.cumsum([0] + [len(b.coordinates) for b in bodies])

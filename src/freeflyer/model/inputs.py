@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.kernels.entry import UNIT_TOLERANCE
-from freeflyer.kernels.layout import N_QUATERNIONS, QUATERNIONS_AT
-from freeflyer.kernels.linkage_layout import INDEPENDENTS_AT, LINKAGE_AT, N_INDEPENDENT
+from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
+from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
+from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, LINKAGE_AT, N_INDEPENDENT
 from freeflyer.model.model import Model
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import unknown_name
-from freeflyer.kernels import layout
-from freeflyer.kernels.memory import handle_block
+from freeflyer.kernels.backend.buffers import handle_block
+from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic
 
 
@@ -57,7 +57,7 @@ class Model:
     friction: np.ndarray
     neutral: np.ndarray = field(repr=False)  # (nq,)
     shared_coordinates: bool = field(repr=False)  # whether a mimic joint shares a velocity coordinate
-    topology: np.ndarray = field(repr=False)  # see kernels/layout.py
+    topology: np.ndarray = field(repr=False)  # see kernels/model/layout.py
     parameters: np.ndarray = field(repr=False)
     description: Description = field(repr=False)
     frame_index: dict[str, int] = field(repr=False)

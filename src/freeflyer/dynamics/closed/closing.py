@@ -1,4 +1,4 @@
-"""Closing postures: which coordinates may move, and the compiled solver that moves them (kernels/closing.py)."""
+"""Closing postures: which coordinates may move, and the compiled solver that moves them (kernels/closed/assembly.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.dynamics.closed.structure import groups, structure
 from freeflyer.dynamics.evaluate import _pool, get_threads
-from freeflyer.kernels import closing as K
+from freeflyer.kernels.closed import assembly as K
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import Model
 
@@ -42,7 +42,7 @@ _plans: WeakKeyDictionary[Model, dict[bytes, np.ndarray]] = WeakKeyDictionary()
 
 
 def plan_for(model: Model, movable: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
-    """The plan (kernels/closing.py) by which the coordinates `movable` (n,) close what rows they can; remembered."""
+    """The plan (kernels/closed/assembly.py) by which the coordinates `movable` (n,) close what rows they can; remembered."""
     plans = _plans.setdefault(model, {})
     key = np.asarray(movable, np.int64).tobytes() + b"|" + (b"" if rows is None else np.asarray(rows, np.int64).tobytes())
     if key not in plans:

@@ -26,7 +26,7 @@ def inverse_dynamics_derivatives(
     gravity: ArrayLike | None = None,
     out: InverseDynamicsDerivatives | None = None,
 ) -> InverseDynamicsDerivatives:
-    """d tau_p by independent steps of q, by u, by u_dot (..., nu, nu): see kernels/projection_derivatives.py."""
+    """d tau_p by independent steps of q, by u, by u_dot (..., nu, nu): see kernels/closed/projection_derivatives.py."""
     p = projected(model, gravity)
     dq, du, M = run_many(D.INVERSE_GRADIENT, p, (q, u, u_dot), ("q", "v", "a"), (p.square,) * 3)
     if external is not None:

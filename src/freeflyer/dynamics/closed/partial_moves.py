@@ -1,6 +1,6 @@
 """How a move of a closed linkage changes with where it begins, where a ball joint is independent in part of its coordinates.
 
-    q1 = q (+) G(q) s (+) c        c: dependent coordinates alone, so that the loops close (kernels/linkage_motion.py)
+    q1 = q (+) G(q) s (+) c        c: dependent coordinates alone, so that the loops close (kernels/closed/motion.py)
 
 Two of a ball's three coordinates make no position (a rod between two balls: only its spin is independent), so q1 is no sum of q
 and s. Its derivative follows from the move's three parts; with A, B of each step (manifold_derivatives), D the columns of the

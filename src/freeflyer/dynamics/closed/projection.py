@@ -9,8 +9,8 @@ import numpy as np
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
 from freeflyer.dynamics.closed.structure import structure
-from freeflyer.kernels import layout as L
-from freeflyer.kernels import linkage_layout as LL
+from freeflyer.kernels.model import layout as L
+from freeflyer.kernels.model import linkage_layout as LL
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -118,7 +118,7 @@ def _triangular(rows: np.ndarray, dependent: np.ndarray, touched: np.ndarray) ->
 
 
 def _flat(model: Model, split: Linkage, blocks: list[tuple[np.ndarray, np.ndarray]], touched: np.ndarray) -> np.ndarray:
-    """The integers of kernels/linkage_layout.py, to stand behind the model's topology."""
+    """The integers of kernels/model/linkage_layout.py, to stand behind the model's topology."""
     begin, independent = len(model.topology), split.independent
     support = {int(j): {i} for i, j in enumerate(independent)}
     header, records, lists = np.zeros(LL.LINKAGE_HEADER, np.int64), [], list(map(int, independent))

@@ -8,8 +8,8 @@ from freeflyer.dynamics.closed.constraints import constraint_loops, constraints
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.projection import Projection
 from freeflyer.dynamics.closed.structure import structure
-from freeflyer.kernels.block_inverse import SINGULAR
-from freeflyer.kernels.linkage import OPEN, REDUNDANT
+from freeflyer.kernels.closed.blocks import OPEN, REDUNDANT
+from freeflyer.kernels.math.block_inverse import SINGULAR
 
 
 def refusal(p: Projection, q: np.ndarray) -> LinkageError:

@@ -12,7 +12,7 @@ from freeflyer.dynamics._gravity import under
 from freeflyer.dynamics.closed import doors as D
 from freeflyer.dynamics.closed.projection import Projection, projection
 from freeflyer.dynamics.evaluate import evaluate, one
-from freeflyer.kernels.entry import Entry
+from freeflyer.kernels.calls.entry import Entry
 from freeflyer.model.model import Model
 
 Shape = tuple[int, ...]

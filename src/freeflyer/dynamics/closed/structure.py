@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.kernels import layout as L
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import WORLD
 from freeflyer.model.model import Model
 

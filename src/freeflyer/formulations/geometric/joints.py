@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.formulations.geometric.algebra import cross, inverse_transform, pose, rotation_of_quaternion, zeros
 from freeflyer.formulations.geometric.tree import Tree
-from freeflyer.kernels import layout as L
+from freeflyer.kernels.model import layout as L
 
 
 def jcalc(tree: Tree, i: int, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.formulations.geometric.algebra import blocks, inverse_transform, pose, wedge
-from freeflyer.kernels import layout as L
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import joint_sizes
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -62,7 +62,7 @@ class Tree:
 
 @public
 def tree_of(model: Model) -> Tree:
-    """Reads the compiled model's arrays (kernels/layout.py)."""
+    """Reads the compiled model's arrays (kernels/model/layout.py)."""
     T, P = model.topology, model.parameters
     n = int(T[L.N_BODIES])
     body = T[L.HEADER : L.HEADER + L.BODY_INTS * (n + 1)].reshape(n + 1, L.BODY_INTS)

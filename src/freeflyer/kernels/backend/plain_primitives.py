@@ -1,0 +1,227 @@
+"""What the kernels' lowest functions mean in plain Python: checked memory, and elementary functions of any scalar."""
+
+from __future__ import annotations
+
+import cmath
+import math
+import sys
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from freeflyer.kernels.backend import buffers as memory
+from freeflyer.kernels.backend import pack, transpose
+from freeflyer.kernels.backend import vector4 as vectors
+from freeflyer.kernels.math import trig
+from freeflyer.kernels.model import layout
+
+EXACT = {"sin": (0, 1, 0, -1), "cos": (1, 0, -1, 0)}  # after 0, 1, 2, 3 quarter turns
+
+
+def symbolic(x: Any) -> bool:
+    """Whether x is a SymPy object: asks without importing SymPy."""
+    return "sympy" in sys.modules and isinstance(x, sys.modules["sympy"].Basic)
+
+
+def quarter_turns(x: Any) -> int:
+    """How many quarter turns a number stands for that is a double next to some, as offsets of joints are; else 0."""
+    k = round(float(x) / (math.pi / 2)) if isinstance(x, int | float | Fraction) and abs(x) < 100 else 0
+    return k if x == k * (math.pi / 2) else 0
+
+
+def _inside(buffer: Any, i: int) -> int:
+    if not 0 <= i < len(buffer):
+        raise IndexError(f"entry {i} of a buffer of {len(buffer)}")
+    return i
+
+
+def load(buffer: Any, i: int) -> Any:
+    x = buffer[_inside(buffer, i)]
+    if x is None:
+        raise IndexError(f"entry {i} is read before it was written")
+    return x
+
+
+def store(buffer: Any, i: int, x: Any) -> None:
+    buffer[_inside(buffer, i)] = x
+
+
+def workspace(like: Any, n: int) -> list[Any]:
+    return [None] * n
+
+
+def load_row(buffer: Any, i: int) -> np.ndarray:
+    """As compiled code does for floats: eight entries at once."""
+    return _row(load(buffer, i + k) for k in range(pack.LANES))
+
+
+def store_row(buffer: Any, i: int, row: Any) -> None:
+    for k, x in enumerate(_row(row)):
+        store(buffer, i + k, x)
+
+
+def keep_below(buffer: Any, row: Any, k: int, end: int) -> np.ndarray:
+    return _row(x if k + i < end else 0 for i, x in enumerate(_row(row)))
+
+
+def unit_row(buffer: Any, k: int, c: int) -> np.ndarray:
+    return _row(1 if k + i == c else 0 for i in range(pack.LANES))
+
+
+def tile_at(buffer: Any, size: int, i: int) -> int:
+    return i // pack.LANES * (pack.LANES * size) + i % pack.LANES
+
+
+def number_row(work: Any, parameters: Any, i: int) -> np.ndarray:
+    return load_row(parameters, i)
+
+
+def row_width(buffer: Any, n: int) -> int:
+    return -(-n // pack.LANES) * pack.LANES
+
+
+def row_total(buffer: Any, row: Any) -> Any:
+    return sum(_row(row))
+
+
+def _row(x: Any) -> np.ndarray:
+    """Eight scalars, or one scalar eight times."""
+    row = np.empty(pack.LANES, object)
+    row[:] = list(x) if isinstance(x, Iterable) else [x] * pack.LANES
+    return row
+
+
+def load_vector(work: Any, at: int) -> tuple[Any, ...]:
+    return load(work, at), load(work, at + 1), load(work, at + 2)
+
+
+def store_vector(work: Any, at: int, a: Any) -> None:
+    for k in range(3):
+        store(work, at + k, a[k])
+
+
+def settle(topology: Any, work: Any) -> None:
+    """As compiled code does for one state."""
+    trail, poses = topology[layout.TRAIL_AT], topology[layout.POSES_AT]
+    for i in range(topology[layout.N_BODIES] // pack.LANES * pack.LANES + pack.LANES):
+        to = poses + tile_at(work, layout.POSE, i)
+        for k in range(12):
+            store(work, to + pack.LANES * k, load(work, trail + layout.TRAIL * i + vectors.WIDTH * (k // 3) + k % 3))
+
+
+def mirrored(U: Any, L: Any, n: int, stride: int, M: Any) -> None:
+    for i in range(n):
+        for j in range(n):
+            if not (U is M and j >= i):
+                store(M, n * i + j, load(U, stride * i + j) if j >= i else load(L, stride * j + i))
+
+
+def less(a: Any, b: Any) -> bool | None:
+    """Whether a < b, real parts that is; None where there is no answer."""
+    try:
+        return bool((a.real if isinstance(a, complex) else a) < (b.real if isinstance(b, complex) else b))
+    except TypeError:
+        return None
+
+
+def transposed(rows: Any) -> tuple[np.ndarray, ...]:
+    return tuple(_row(column) for column in zip(*rows))
+
+
+def select_less(a: Any, b: Any, x: Any, y: Any) -> Any:
+    if isinstance(a, np.ndarray):
+        return _row(select_less(*each) for each in zip(*map(_row, (a, b, x, y))))
+    answer = less(a, b)
+    if answer is None:
+        answer = isinstance(y, float) and math.isnan(y)
+    return x if answer else y
+
+
+def all_below(a: Any, limit: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return all(all_below(x, limit) for x in a)
+    return less(a, limit) is not False and less(-a, limit) is not False
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    if all(isinstance(x, int | float) and math.isfinite(x) for x in (a, b, c)):
+        return float(Fraction(a) * Fraction(b) + Fraction(c))
+    return a * b + c
+
+
+def sincos(x: Any) -> tuple[Any, Any]:
+    if isinstance(x, np.ndarray):
+        pairs = [sincos(entry) for entry in x]
+        sines, cosines = np.empty(len(x), object), np.empty(len(x), object)
+        sines[:], cosines[:] = zip(*pairs)
+        return sines, cosines
+    return call("sin", x), call("cos", x)
+
+
+def sqrt(x: Any) -> Any:
+    return call("sqrt", x)
+
+
+def atan2(y: Any, x: Any) -> Any:
+    return call("atan2", y, x)
+
+
+def call(name: str, *arguments: Any) -> Any:
+    """sin, cos, sqrt or atan2 as the kind of scalar has it."""
+    if isinstance(arguments[0], Fraction) and arguments == (0,):  # exact stays exact
+        return Fraction(1 if name == "cos" else 0)
+    if name in EXACT and isinstance(arguments[0], Fraction) and (k := quarter_turns(arguments[0])):
+        return Fraction(EXACT[name][k % 4])
+    special = next((x for x in arguments if not isinstance(x, int | float | Fraction)), 0.0)
+    if isinstance(special, float):
+        try:
+            return getattr(math, name)(*arguments)
+        except ValueError:  # of an infinity, or a negative number's root
+            return math.nan
+    if isinstance(special, complex):
+        return complex_atan2(*arguments) if name == "atan2" else getattr(cmath, name)(*arguments)
+    if isinstance(special, np.generic):
+        return getattr(np, "arctan2" if name == "atan2" else name)(*arguments)
+    if symbolic(special):
+        return getattr(sys.modules["sympy"], name)(*arguments)
+    for home in (type(special), getattr(type(special), "context", None)):  # a scalar's own, or mpmath's
+        if hasattr(home, name):
+            return getattr(home, name)(*arguments)
+    kind = type(special).__name__
+    raise TypeError(f"a scalar of type {kind} has no {name}: give its class the methods sin, cos, sqrt and atan2")
+
+
+def complex_atan2(y: complex, x: complex) -> complex:
+    """The analytic continuation of atan2, by which a complex step finds its derivative."""
+    radius = cmath.sqrt(x * x + y * y)
+    if complex(x).real >= 0.0:
+        return 2.0 * cmath.atan(y / (radius + x))
+    return math.copysign(math.pi, complex(y).real) - 2.0 * cmath.atan(y / (radius - x))
+
+
+def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
+    """What stands for the functions that plain Python does otherwise; rows hold `row_step` entries, 8 or 1."""
+    rows = {
+        memory.row_step: lambda buffer: row_step, memory.load_row: load, memory.store_row: store,
+        memory.number_row: lambda work, parameters, i: load(parameters, i),
+        memory.unit_row: lambda buffer, k, c: int(k == c),
+        memory.row_width: lambda buffer, n: n,
+        memory.rows_for: lambda out, n, fits: out if fits else workspace(out, n * n),
+    }  # fmt: skip
+    if row_step == pack.LANES:  # what remains as it is for rows of one
+        rows |= {
+            memory.load_row: load_row, memory.store_row: store_row, memory.number_row: number_row,
+            memory.keep_below: keep_below, memory.unit_row: unit_row, memory.tile_at: tile_at,
+            memory.row_total: row_total, memory.row_width: row_width,
+            memory.rows_for: lambda out, n, fits: workspace(out, row_width(out, n) ** 2),
+            vectors.vector_step: lambda work: vectors.WIDTH, vectors.settle: settle,
+        }  # fmt: skip
+    return rows | {
+        memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
+        transpose.mirrored: mirrored, transpose.transposed: transposed,
+        vectors.load_vector: load_vector, vectors.store_vector: store_vector,
+        pack.select_less: select_less, pack.all_below: all_below,
+        pack.fma: fma, pack.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2,
+    }  # fmt: skip

@@ -1,0 +1,260 @@
+"""Closed linkages at velocity level: the constraint rows, the blocks' inverses, and what follows from them: dependent rates
+from independent ones, multipliers of the constraints from forces.
+
+papers/000 (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
+from freeflyer.kernels.backend.pack import select_less
+from freeflyer.kernels.closed.constraints import bias_of, constraints_of
+from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.math.block_inverse import invert
+from freeflyer.kernels.model.layout import FREE_AT, N_BODIES, N_ROWS, N_V
+from freeflyer.kernels.model.linkage_layout import (
+    BLOCK_INTS,
+    BLOCKS_AT,
+    INDEPENDENTS_AT,
+    INVERSE,
+    INVERSES,
+    LINKAGE_AT,
+    N_BLOCKS,
+    N_INDEPENDENT,
+    N_OUTSIDE,
+    PLACES_AT,
+    ROWS_AT,
+    SIZE,
+    STRIDE,
+)
+from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.motions import MOVING, moving
+
+NAN = float("nan")
+OPEN = 1e-6  # m or rad: a loop is open if an independent row leaves more than this,
+REDUNDANT = 5e-3  # or another one more than this: files with rounded digits do not close them as well
+
+
+@inlined
+def linkage_int(topology, k):
+    """Entry k of the linkage's header."""
+    return load_int(topology, load_int(topology, LINKAGE_AT) + k)
+
+
+@inlined
+def block_of(topology, k):
+    """(size, number of coordinates outside, where its places and its rows are listed) of block k."""
+    at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
+    return (
+        load_int(topology, at + SIZE), load_int(topology, at + N_OUTSIDE),
+        load_int(topology, at + PLACES_AT), load_int(topology, at + ROWS_AT),
+    )  # fmt: skip
+
+
+@inlined
+def inverse_of(topology, k):
+    """(where the inverse of block k begins, length of its rows)."""
+    at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
+    n = load_int(topology, at + SIZE)
+    return load_int(topology, at + INVERSE) + n, load_int(topology, at + STRIDE)
+
+
+@kernel
+def closed_or_nan(topology, residual):
+    """One, or NaN where a loop is open."""
+    worst = 0.0 * load(residual, 0)
+    for k in range(load_int(topology, N_ROWS)):
+        x = (OPEN / REDUNDANT) * load(residual, k)
+        worst = select_less(worst, x * x, x * x, worst)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, _, _, row_list = block_of(topology, k)
+        for i in range(n):
+            x = load(residual, load_int(topology, row_list + i))
+            worst = select_less(worst, x * x, x * x, worst)
+    return select_less(worst, OPEN * OPEN, 1.0, NAN)
+
+
+@inlined
+def linkage_buffers(topology, work):
+    """Room for (J, inverses, residual)."""
+    nv, rows = load_int(topology, N_V), load_int(topology, N_ROWS)
+    return (
+        workspace(work, rows * nv + 8),
+        workspace(work, linkage_int(topology, INVERSES) + 8),
+        workspace(work, rows + 1),
+    )
+
+
+@kernel
+def linkage_rows(topology, parameters, q, work):
+    """(J, inverses): the constraint Jacobian (rows, nv), and the inverses of its blocks; NaN where one is singular or open."""
+    J, inverses, residual = linkage_buffers(topology, work)
+    constraints_of(topology, parameters, q, work, residual, J)
+    invert_blocks(topology, J, inverses, closed_or_nan(topology, residual))
+    return J, inverses
+
+
+@kernel
+def invert_blocks(topology, J, inverses, factor):
+    """The inverses of all blocks of J times a factor."""
+    nv = load_int(topology, N_V)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, _, places, row_list = block_of(topology, k)
+        to, stride = inverse_of(topology, k)
+        to -= n
+        for i in range(n):
+            row = nv * load_int(topology, row_list + i)
+            for j in range(n):
+                store(inverses, to + stride * i + j, factor * load(J, row + load_int(topology, places + j)))
+        invert(inverses, to, n, stride)
+
+
+@inlined
+def moving_workspace(topology, parameters, q, extra):
+    """A work array with the kinematics of q, room for the motions of all bodies, and `extra` more."""
+    return kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1) + extra)
+
+
+@kernel
+def complete(topology, J, inverses, bias, x):
+    """Fills in the dependent entries of x (nv,), so that J x + bias = 0."""
+    nv = load_int(topology, N_V)
+    rest = workspace(x, nv + 1)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, outside, places, row_list = block_of(topology, k)
+        to, stride = inverse_of(topology, k)
+        for i in range(n):
+            row = load_int(topology, row_list + i)
+            total = load(bias, row)
+            for j in range(n, n + outside):
+                place = load_int(topology, places + j)
+                total = total + load(J, nv * row + place) * load(x, place)
+            store(rest, i, total)
+        for d in range(n):
+            total = 0.0 * load(rest, 0)
+            for i in range(n):
+                total = total - load(inverses, to + stride * d + i) * load(rest, i)
+            store(x, load_int(topology, places + d), total)
+
+
+@kernel
+def eliminate(topology, J, inverses, tau, multipliers):
+    """The multipliers (rows,) that tau (nv,) asks for, and tau - J^T multipliers in place of tau: it vanishes at dependent
+    coordinates and is G^T tau at independent ones. papers/000 (67), (69); rows that are not independent carry nothing."""
+    nv = load_int(topology, N_V)
+    zero = 0.0 * load(tau, 0)
+    for k in range(load_int(topology, N_ROWS)):
+        store(multipliers, k, zero)
+    for k in range(linkage_int(topology, N_BLOCKS) - 1, -1, -1):
+        n, outside, places, row_list = block_of(topology, k)
+        to, stride = inverse_of(topology, k)
+        for i in range(n):
+            total = zero
+            for d in range(n):
+                total = total + load(inverses, to + stride * d + i) * load(tau, load_int(topology, places + d))
+            store(multipliers, load_int(topology, row_list + i), total)
+        for d in range(n):
+            store(tau, load_int(topology, places + d), zero)
+        for j in range(n, n + outside):
+            place = load_int(topology, places + j)
+            total = load(tau, place)
+            for i in range(n):
+                row = load_int(topology, row_list + i)
+                total = total - load(J, nv * row + place) * load(multipliers, row)
+            store(tau, place, total)
+
+
+@inlined
+def zero_vector(like, n):
+    """n zeros (at least one)."""
+    x = workspace(like, n + 1)
+    for k in range(n + 1):
+        store(x, k, 0.0 * load(like, 0))
+    return x
+
+
+@kernel
+def spread(topology, u, v):
+    """Writes the independent rates u (nu,) to their places in v (nv,)."""
+    at = linkage_int(topology, INDEPENDENTS_AT)
+    for i in range(load_int(topology, N_INDEPENDENT)):
+        store(v, load_int(topology, at + i), load(u, i))
+
+
+@kernel
+def collect(topology, tau, out):
+    """Writes the entries of tau (nv,) at the independent coordinates to out (nu,)."""
+    at = linkage_int(topology, INDEPENDENTS_AT)
+    for i in range(load_int(topology, N_INDEPENDENT)):
+        store(out, i, load(tau, load_int(topology, at + i)))
+
+
+@kernel
+def whole_velocity(topology, work, J, inverses, u):
+    """v (nv,) = G u."""
+    v = zero_vector(work, load_int(topology, N_V))
+    spread(topology, u, v)
+    complete(topology, J, inverses, zero_vector(work, load_int(topology, N_ROWS)), v)
+    return v
+
+
+@kernel
+def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
+    """a (nv,) = G u_dot + gamma, v being a velocity of the closed linkage; fills the motions of `work`."""
+    to = load_int(topology, FREE_AT)
+    moving(topology, work, v, to)
+    bias = workspace(work, load_int(topology, N_ROWS) + 1)
+    bias_of(topology, parameters, q, v, work, to, bias)
+    a = zero_vector(work, load_int(topology, N_V))
+    spread(topology, u_dot, a)
+    complete(topology, J, inverses, bias, a)
+    return a
+
+
+@inlined
+def add_rows(X, to, s, Y, row, end):
+    """Entries of X from `to` on grow by s times those of Y from `row` on; `end` is a multiple of the row step."""
+    for k in range(0, end, row_step(X)):
+        store_row(X, to + k, load_row(X, to + k) + s * load_row(Y, row + k))
+
+
+@inlined
+def zero_rows(X, to, end):
+    """Zeros in X from `to` on; `end` is a multiple of the row step."""
+    for k in range(0, end, row_step(X)):
+        store_row(X, to + k, 0.0)
+
+
+@kernel
+def complete_rows(topology, J, inverses, rest, X, stride):
+    """As `complete`, for X (nv rows of `stride` numbers) and biases in `rest`, a row for each constraint row; rest is used up."""
+    nv = load_int(topology, N_V)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, outside, places, row_list = block_of(topology, k)
+        to, width = inverse_of(topology, k)
+        for i in range(n):
+            row = load_int(topology, row_list + i)
+            for j in range(n, n + outside):
+                place = load_int(topology, places + j)
+                add_rows(rest, stride * row, load(J, nv * row + place), X, stride * place, stride)
+        for d in range(n):
+            place = stride * load_int(topology, places + d)
+            zero_rows(X, place, stride)
+            for i in range(n):
+                row = stride * load_int(topology, row_list + i)
+                add_rows(X, place, -load(inverses, to + width * d + i), rest, row, stride)
+
+
+@kernel
+def velocity_map(topology, J, inverses):
+    """G (nv rows of row_width(nu) numbers) with v = G u: papers/000 (6)-(8), for the whole robot."""
+    nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)
+    stride = row_width(J, nu)
+    G, rest = workspace(J, nv * stride + 8), workspace(J, rows * stride + 8)
+    zero_rows(G, 0, nv * stride)
+    zero_rows(rest, 0, rows * stride)
+    at = linkage_int(topology, INDEPENDENTS_AT)
+    for i in range(nu):
+        store(G, stride * load_int(topology, at + i) + i, 1.0)
+    complete_rows(topology, J, inverses, rest, G, stride)
+    return G

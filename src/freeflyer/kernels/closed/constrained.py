@@ -1,0 +1,66 @@
+"""Accelerations of all joints of a closed linkage under forces in all joints. papers/000 (11)-(14), (60)-(73)."""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
+from freeflyer.kernels.backend.pack import select_less
+from freeflyer.kernels.closed.blocks import (
+    collect,
+    complete,
+    eliminate,
+    linkage_rows,
+    spread,
+    velocity_map,
+    whole_velocity,
+    zero_vector,
+)
+from freeflyer.kernels.closed.constraints import bias_of
+from freeflyer.kernels.closed.projection import (
+    factor_symmetric,
+    half_mass,
+    projection_workspace,
+    put_mass,
+    solve_factored,
+)
+from freeflyer.kernels.compiler._jit import kernel
+from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
+from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
+from freeflyer.kernels.tree.motions import moving
+from freeflyer.kernels.tree.rnea import rnea
+
+
+@kernel
+def constrained_accelerations(topology, parameters, q, v, tau, gap, a):
+    """a (nv,) under tau (nv,). gap (2,): squares of the largest entry of v - G u, by which v tears the loops, and of G u;
+    the motion is that of u, the independent entries of v."""
+    nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)
+    work = projection_workspace(topology, parameters, q)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    u, forces = workspace(work, nu + 1), workspace(work, nv + 1)
+    collect(topology, v, u)
+    x = whole_velocity(topology, work, J, inverses, u)
+    largest, torn = 0.0 * load(q, 0), 0.0 * load(q, 0)
+    for j in range(nv):
+        size, miss = load(x, j) * load(x, j), load(v, j) - load(x, j)
+        largest = select_less(largest, size, size, largest)
+        torn = select_less(torn, miss * miss, miss * miss, torn)
+    store(gap, 0, torn)
+    store(gap, 1, largest)
+    to, bias = load_int(topology, FREE_AT), workspace(work, rows + 1)
+    moving(topology, work, x, to)
+    bias_of(topology, parameters, q, x, work, to, bias)
+    gamma = zero_vector(work, nv)
+    complete(topology, J, inverses, bias, gamma)
+    rnea(topology, parameters, q, x, gamma, forces)
+    for j in range(nv):
+        store(forces, j, load(tau, j) - load(forces, j))
+    eliminate(topology, J, inverses, forces, workspace(work, rows + 1))
+    collect(topology, forces, u)
+    M = workspace(work, nu * nu + 1)
+    put_mass(topology, half_mass(topology, parameters, work, velocity_map(topology, J, inverses)), M)
+    factor_symmetric(M, nu)
+    solve_factored(M, nu, u, 0)
+    spread(topology, u, gamma)
+    complete(topology, J, inverses, bias, gamma)
+    for j in range(nv):
+        store(a, j, load(gamma, j))

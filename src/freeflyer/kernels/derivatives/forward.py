@@ -1,0 +1,112 @@
+"""Derivatives of forward dynamics: those of inverse dynamics at the acceleration that tau gives, times -M^-1.
+
+From M(q) a + bias(q, v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / dv) dv, and M da = dtau. The equations are
+solved for both matrices and for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
+from freeflyer.kernels.backend.records import flat
+from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.derivatives.gradient_rows import put_columns, put_rows, turn_together
+from freeflyer.kernels.derivatives.inverse import (
+    DIRECTION_RECORD,
+    FORCE,
+    accelerations,
+    areas,
+    more_than_kinematics,
+    put_momenta,
+    put_pairs,
+    put_table,
+    subtree_forces,
+    subtree_loads,
+    table_size,
+    velocities,
+)  # fmt: skip
+from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
+from freeflyer.kernels.math.algebra import dot, load3
+from freeflyer.kernels.model.layout import COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.tree.composite import column_range, coordinate
+from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.lower_factor import factored, solve
+
+
+@inlined
+def solved_sizes(topology):
+    """Entries of the two tables: of columns, and the factor of M."""
+    return table_size(topology), load_int(topology, N_V) * load_int(topology, COLUMN_ROW)
+
+
+@kernel
+def less_forces(topology, work, tau):
+    """tau (nv,) less what the accelerations in work need."""
+    directions, _, _, _, forces, _ = areas(topology)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        f, t = load3(work, forces + FORCE * i), load3(work, forces + FORCE * i + 3)
+        first, end = column_range(topology, i)
+        for c in range(first, end):
+            at, j = directions + DIRECTION_RECORD * c, coordinate(topology, c)
+            store(tau, j, load(tau, j) - (dot(load3(work, at), f) + dot(load3(work, at + 3), t)))
+
+
+@kernel
+def solved_table(topology, parameters, q, v, tau, table, L):
+    """The table of columns at (q, v, a), and the factor of M."""
+    nv = load_int(topology, N_V)
+    work, a, x = (
+        kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)),
+        workspace(q, nv),
+        workspace(q, nv),
+    )
+    for j in range(nv):
+        store(a, j, 0.0)
+        store(x, j, load(tau, j))
+    velocities(topology, work, v)
+    subtree_loads(topology, parameters, work)
+    accelerations(topology, parameters, work, a)
+    subtree_forces(topology, parameters, work)
+    less_forces(topology, work, x)
+    put_momenta(topology, work, table)
+    factored(topology, parameters, table, L)
+    solve(topology, L, x)
+    accelerations(topology, parameters, work, x)
+    subtree_forces(topology, parameters, work)
+    put_table(topology, work, table)
+    put_pairs(topology, work, table)
+
+
+@inlined
+def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at):
+    """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`."""
+    nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    length = solved_width(topology, table)
+    Q, V, E = workspace(table, nv * length), workspace(table, nv * length), workspace(table, nv * length)
+    if n == nv:
+        put_rows(topology, table, Q, V, Q, length, False)
+        turn_together(topology, table, Q, length)
+        clear_behind(Q, nv, row_width(table, n), length)
+        clear_behind(V, nv, row_width(table, n), length)
+    else:
+        by_q, by_v = workspace(table, n * stride), workspace(table, n * stride)
+        put_rows(topology, table, by_q, by_v, by_q, stride, False)
+        turn_together(topology, table, by_q, stride)
+        put_columns(topology, by_q, stride, Q, length)
+        put_columns(topology, by_v, stride, V, length)
+    inward(topology, L, Q, V, E, length)
+    outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at)
+
+
+@kernel
+def forward_matrices(topology, parameters, table, L, dq, dv, dtau):
+    """Derivatives (nv, nv) of forward dynamics from the tables."""
+    solved_matrices(topology, table, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
+
+
+@kernel
+def forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, dtau):
+    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a."""
+    sizes = solved_sizes(topology)
+    table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
+    solved_table(topology, parameters, q, v, tau, table, L)
+    forward_matrices(topology, parameters, table, L, flat(dq), flat(dv), flat(dtau))

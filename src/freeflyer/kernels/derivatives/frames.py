@@ -1,0 +1,194 @@
+"""Acceleration of a frame, and how its velocity and acceleration change with q, v and a: a walk from the frame to the world.
+
+All motions are spatial ones at the frame's origin, in the frame's axes. With D = V - V_p the velocity of the frame relative
+to the body p that carries a joint, and S a column of that joint, a change of its coordinate moves everything beyond rigidly:
+
+    dV/dq = S x D,   dA/dq = S x (A - A_p) + (V_p x S) x D,   dA/dv = (V_i - D) x S,   dV/dv = dA/da = S,
+
+where i is the joint's own body (after S. Singh, R. Russell, P. Wensing, Efficient Analytical Derivatives of Rigid-Body
+Dynamics using Spatial Vector Algebra (2022)). On the way inwards V itself is not known yet, but sums are: D of s_i = sum S v,
+B of sum S a, and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
+from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.derivatives.spatial_motion import pair, put_pair
+from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, rotate, subtract
+from freeflyer.kernels.model.joints import add_column, body_floats, body_ints, frame_columns, relative_pose
+from freeflyer.kernels.model.layout import COLUMN_COUNT, DEPTH, FIRST_V, KIND, N_V, PARENT
+from freeflyer.kernels.tree.composite import zeros
+from freeflyer.kernels.tree.coriolis import motion_cross
+from freeflyer.kernels.tree.frames import BODY, MIXED, WORLD, frame_body, path_workspace, placement
+
+STEP = 54  # a body of the way: D, B, E (6 each) up to its joint, then its columns (6 x 6), one a column of that matrix
+COLUMNS = 18
+
+
+@inlined
+def way_column(way, at):
+    """A column (linear, angular) that begins at `at`."""
+    return (
+        (load(way, at), load(way, at + 6), load(way, at + 12)),
+        (load(way, at + 18), load(way, at + 24), load(way, at + 30)),
+    )
+
+
+@inlined
+def motion_add(x, y):
+    return add(x[0], y[0]), add(x[1], y[1])
+
+
+@inlined
+def motion_subtract(x, y):
+    return subtract(x[0], y[0]), subtract(x[1], y[1])
+
+
+@inlined
+def motion_product(x, y):
+    """x x y, spatial motions at one point."""
+    return motion_cross(x[0], x[1], y[0], y[1])
+
+
+@inlined
+def way_of(topology, q, frame):
+    """Room for `walk`."""
+    return workspace(q, STEP * (load_int(topology, body_ints(frame_body(topology, frame)) + DEPTH) + 1))
+
+
+@kernel
+def walk(topology, parameters, q, v, a, frame, way):
+    """Fills `way`; returns the frame's pose (R, p) in the world, its velocity and its spatial acceleration."""
+    b = frame_body(topology, frame)
+    work, row = path_workspace(topology, parameters, q, b)
+    zero = zeros(load(work, 3 * row))
+    R, p = placement(topology, parameters, frame, load(work, 3 * row))
+    D = B = E = (zero, zero)
+    k = to = 0
+    while b > 0:
+        ints, columns = body_ints(b), to + COLUMNS
+        first, count = load_int(topology, ints + FIRST_V), load_int(topology, ints + COLUMN_COUNT)
+        put_pair(way, to, D)
+        put_pair(way, to + 6, B)
+        put_pair(way, to + 12, E)
+        for c in range(columns, columns + count):
+            for d in range(0, 36, 6):
+                store(way, c + d, 0.0)
+        frame_columns(load_int(topology, ints + KIND), parameters, body_floats(b), R, p, way, 6, columns)
+        l = w = x = y = zero
+        for c in range(count):
+            s, t = way_column(way, columns + c)
+            rate, growth = load(v, first + c), load(a, first + c)
+            l, w = add_scaled(l, rate, s), add_scaled(w, rate, t)
+            x, y = add_scaled(x, growth, s), add_scaled(y, growth, t)
+        E = motion_add(E, motion_product(D, (l, w)))
+        D, B = motion_add(D, (l, w)), motion_add(B, (x, y))
+        S, r = relative_pose(topology, parameters, q, b, load(work, row + k), load(work, 2 * row + k))
+        R, p = compose(S, R), add(r, rotate(S, p))
+        b = load_int(topology, ints + PARENT)
+        k += 1
+        to += STEP
+    put_pair(way, to, D)
+    put_pair(way, to + 6, B)
+    put_pair(way, to + 12, E)
+    return R, p, D, motion_subtract(B, E)
+
+
+@inlined
+def shown(expressed, R, p, x):
+    """A motion at the frame's origin in its axes, as the frame at (R, p) is asked to express it."""
+    if expressed == BODY:
+        return x
+    l, w = rotate(R, x[0]), rotate(R, x[1])
+    if expressed == WORLD:
+        l = add(l, cross(p, w))
+    return l, w
+
+
+@kernel
+def frame_acceleration(topology, parameters, q, v, a, frame, expressed, A):
+    """A (6,): J a + Jdot v, the rate of a frame's twist in body, mixed or world expression."""
+    R, p, V, rate = walk(topology, parameters, q, v, a, frame, way_of(topology, q, frame))
+    l, w = rate
+    if expressed == MIXED:  # the classical acceleration of the origin
+        l = add(l, cross(V[1], V[0]))
+    put_pair(A, 0, shown(expressed, R, p, (l, w)))
+
+
+@inlined
+def velocity_change(expressed, S, D, V):
+    """Of the frame's velocity, as it is expressed, but in the frame's axes at its origin."""
+    if expressed == BODY:  # S x D - S x V
+        return motion_product(motion_subtract(V, D), S)
+    l, w = motion_product(S, D)
+    if expressed == MIXED:  # the origin moves by S
+        l = add(l, cross(V[1], S[0]))
+    return l, w
+
+
+@inlined
+def acceleration_change(expressed, S, D, G, V, A):
+    """Of the frame's acceleration with q, likewise; G = A - A_p."""
+    l, w = motion_add(motion_product(S, G), motion_product(motion_product(motion_subtract(V, D), S), D))
+    if expressed == BODY:
+        return motion_subtract((l, w), motion_product(S, A))
+    if expressed == MIXED:  # d(w x l), and the origin moves by S
+        dV = velocity_change(expressed, S, D, V)
+        l = add(add(l, cross(A[1], S[0])), add(cross(dV[1], V[0]), cross(V[1], dV[0])))
+    return l, w
+
+
+@inlined
+def rate_change(expressed, S, D_i, D, V):
+    """Of the frame's acceleration with v, likewise; V - D_i is the velocity of the column's own body."""
+    l, w = motion_product(motion_subtract(motion_subtract(V, D_i), D), S)
+    if expressed == MIXED:
+        l = add(l, add(cross(S[1], V[0]), cross(V[1], S[0])))
+    return l, w
+
+
+@inlined
+def put(out, nv, j, expressed, R, p, x):
+    """Column j of a row-major matrix with rows of nv grows by x, as it is expressed."""
+    l, w = shown(expressed, R, p, x)
+    add_column(out, nv, j, l, w)
+
+
+@kernel
+def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, out):
+    """out (12, nv): derivatives of a frame's twist (body, mixed or world expression) with q, then with v."""
+    nv, b, way, to = load_int(topology, N_V), frame_body(topology, frame), way_of(topology, q, frame), 0
+    for k in range(12 * nv):
+        store(out, k, 0.0)
+    R, p, V, _ = walk(topology, parameters, q, v, v, frame, way)
+    while b > 0:
+        ints, D = body_ints(b), pair(way, to + STEP)
+        j = load_int(topology, ints + FIRST_V)
+        for c in range(load_int(topology, ints + COLUMN_COUNT)):
+            S = way_column(way, to + COLUMNS + c)
+            put(out, nv, j + c, expressed, R, p, velocity_change(expressed, S, D, V))
+            put(out, nv, 6 * nv + j + c, expressed, R, p, S)
+        b = load_int(topology, ints + PARENT)
+        to += STEP
+
+
+@kernel
+def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, expressed, out):
+    """out (18, nv): derivatives of a frame's acceleration (body, mixed or world expression) with q, then v, then a."""
+    nv, b, way, to = load_int(topology, N_V), frame_body(topology, frame), way_of(topology, q, frame), 0
+    for k in range(18 * nv):
+        store(out, k, 0.0)
+    R, p, V, A = walk(topology, parameters, q, v, a, frame, way)
+    while b > 0:
+        ints, D_i, D = body_ints(b), pair(way, to), pair(way, to + STEP)
+        B, E = pair(way, to + STEP + 6), pair(way, to + STEP + 12)
+        G = motion_subtract(motion_add(B, motion_product(V, D)), E)
+        j = load_int(topology, ints + FIRST_V)
+        for c in range(load_int(topology, ints + COLUMN_COUNT)):
+            S = way_column(way, to + COLUMNS + c)
+            put(out, nv, j + c, expressed, R, p, acceleration_change(expressed, S, D, G, V, A))
+            put(out, nv, 6 * nv + j + c, expressed, R, p, rate_change(expressed, S, D_i, D, V))
+            put(out, nv, 12 * nv + j + c, expressed, R, p, S)
+        b = load_int(topology, ints + PARENT)
+        to += STEP

@@ -1,0 +1,196 @@
+"""Matrices of the derivatives of inverse dynamics from the table of columns, see derivatives.py: eight columns at a time.
+
+Entry (i, k) is a product of something of column i and something of column k if one of them moves the other, else zero.
+Rows are written from beginning to end, zeros included: memory takes one stream of stores best.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import (
+    keep_below,
+    load,
+    load_int,
+    load_row,
+    row_step,
+    row_width,
+    store,
+    store_row,
+    workspace,
+)
+from freeflyer.kernels.backend.pack import select_less
+from freeflyer.kernels.backend.records import flat
+from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.derivatives.inverse import (
+    BY_Q,
+    BY_V,
+    LAST,
+    NUMBER,
+    ROWS,
+    F,
+    G,
+    S,
+    T,
+    X,
+    Y,
+    inverse_table,
+    table_size,
+)
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.tree.columns import last_column
+from freeflyer.kernels.tree.composite import column_range, coordinate
+
+
+@inlined
+def entries3(table, at, stride):
+    return load(table, at), load(table, at + stride), load(table, at + 2 * stride)
+
+
+@inlined
+def entries6(table, at, stride):
+    return entries3(table, at, stride) + entries3(table, at + 3 * stride, stride)
+
+
+@inlined
+def rows3(table, at, stride):
+    return load_row(table, at), load_row(table, at + stride), load_row(table, at + 2 * stride)
+
+
+@inlined
+def rows6(table, at, stride):
+    return rows3(table, at, stride) + rows3(table, at + 3 * stride, stride)
+
+
+@inlined
+def product3(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined
+def product6(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
+
+
+@inlined
+def last_moved(topology, k, step):
+    """The last column that one of `step` columns from k on moves."""
+    last = last_column(topology, k)
+    for c in range(k + 1, min(k + step, load_int(topology, N_COLUMNS))):
+        last = max(last, last_column(topology, c))
+    return last
+
+
+@inlined
+def before(table, k, stride, f, g, i):
+    """Entries of row i in columns from k on, of dq, dv and M, if those columns move column i, else zero."""
+    last, w = load_row(table, LAST * stride + k), rows3(table, (S + 3) * stride + k, stride)
+    dq = product3(g, rows3(table, X * stride + k, stride)) + product6(f, rows6(table, Y * stride + k, stride))
+    dv = product3(g, w) + product6(f, rows6(table, T * stride + k, stride))
+    m = product6(f, rows6(table, S * stride + k, stride))
+    return select_less(last, i, 0.0, dq), select_less(last, i, 0.0, dv), select_less(last, i, 0.0, m)
+
+
+@inlined
+def beyond(table, k, stride, s, end):
+    """The same if column i moves them, which are those before `end`."""
+    return (
+        keep_below(table, product6(s, rows6(table, BY_Q * stride + k, stride)), k, end),
+        keep_below(table, product6(s, rows6(table, BY_V * stride + k, stride)), k, end),
+        keep_below(table, product6(s, rows6(table, F * stride + k, stride)), k, end),
+    )  # fmt: skip
+
+
+@inlined
+def put_rows(topology, table, dq, dv, M, width, with_mass):
+    """dq, dv and, if asked, M without armature, of all columns; rows hold `width` entries, a row scalar or more."""
+    n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(table)
+    reach = workspace(table, stride)
+    for k in range(0, n, step):
+        store(reach, k, last_moved(topology, k, step))
+    for i in range(n):
+        end, zero = last_column(topology, i) + 1, 0.0 * load_row(table, LAST * stride)
+        s, f, g = (
+            entries6(table, S * stride + i, stride), entries6(table, F * stride + i, stride),
+            entries3(table, G * stride + i, stride),
+        )  # fmt: skip
+        for block in range(0, n, step):
+            k = min(block, width - step)  # the last block may overlap the one before
+            x = zero, zero, zero
+            if k > i:
+                if k < end:
+                    x = beyond(table, k, stride, s, end)
+            elif k + step <= i:
+                if load(reach, k) >= i:
+                    x = before(table, k, stride, f, g, i)
+            else:
+                number, y, z = (
+                    load_row(table, NUMBER * stride + k), before(table, k, stride, f, g, i),
+                    beyond(table, k, stride, s, end),
+                )  # fmt: skip
+                x = (
+                    select_less(number, i, y[0], z[0]), select_less(number, i, y[1], z[1]),
+                    select_less(number, i, y[2], z[2]),
+                )  # fmt: skip
+            store_row(dq, width * i + k, x[0])
+            store_row(dv, width * i + k, x[1])
+            if with_mass:
+                store_row(M, width * i + k, x[2])
+
+
+@kernel
+def turn_together(topology, table, dq, width):
+    """Takes the force S_k x* f out of the rows of columns that belong to k's own joint."""
+    at = ROWS * load_int(topology, COLUMN_ROW)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        first, end = column_range(topology, i)
+        for j in range(first, end - 1):
+            for k in range(j + 1, end):
+                to = width * j + k
+                store(dq, to, load(dq, to) - load(table, at))
+                at += 1
+
+
+@inlined
+def fits(topology, table):
+    """Whether matrices of all columns are matrices of all coordinates, and rows of them at least as long as a row scalar."""
+    n = load_int(topology, N_COLUMNS)
+    return n == load_int(topology, N_V) and n >= row_step(table)
+
+
+@kernel
+def put_columns(topology, H, width, M, length):
+    """M, nv rows of that length, from the matrix of all columns in H: summed where mimic joints share a coordinate."""
+    nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
+    for k in range(nv * length):
+        store(M, k, 0.0)
+    for c in range(nc):
+        row = length * coordinate(topology, c)
+        for d in range(nc):
+            at = row + coordinate(topology, d)
+            store(M, at, load(M, at) + load(H, width * c + d))
+
+
+@kernel
+def inverse_matrices(topology, parameters, table, dq, dv, M):
+    """dq, dv and the mass matrix (nv, nv)."""
+    n, nv, armature = load_int(topology, N_COLUMNS), load_int(topology, N_V), load_int(topology, ARMATURE_AT)
+    direct, width, by_q, by_v, H = fits(topology, table), n, dq, dv, M
+    if not direct:
+        width = row_width(table, n)
+        by_q, by_v, H = workspace(table, n * width), workspace(table, n * width), workspace(table, n * width)
+    put_rows(topology, table, by_q, by_v, H, width, True)
+    turn_together(topology, table, by_q, width)
+    if not direct:
+        put_columns(topology, by_q, width, dq, nv)
+        put_columns(topology, by_v, width, dv, nv)
+        put_columns(topology, H, width, M, nv)
+    for j in range(nv):
+        at = nv * j + j
+        store(M, at, load(M, at) + load(parameters, armature + j))
+
+
+@kernel
+def inverse_dynamics_gradient(topology, parameters, q, v, a, dq, dv, M):
+    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau."""
+    table = workspace(q, table_size(topology))
+    inverse_table(topology, parameters, q, v, a, table)
+    inverse_matrices(topology, parameters, table, flat(dq), flat(dv), flat(M))

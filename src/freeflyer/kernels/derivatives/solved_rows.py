@@ -1,0 +1,137 @@
+"""X = M^-1 B for matrices of all coordinates by the factor of M (lower_factor.py), a row at a time, three row scalars at once.
+
+L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y, is zero unless one of both coordinates
+moves the other. Rows are `solved_width` long. Three row scalars of three matrices are enough sums that none waits for itself.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, unit_row, workspace
+from freeflyer.kernels.backend.records import put_rows3
+from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.derivatives.gradient_rows import rows3
+from freeflyer.kernels.math.algebra import add_scaled, scale
+from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
+from freeflyer.kernels.tree.factor import last_of
+from freeflyer.kernels.tree.lower_factor import before, last_of_row, line
+
+NEAREST = 6000  # numbers in the nearest cache
+
+
+@inlined
+def solved_width(topology, table):
+    """The length of rows: whole threes of row scalars."""
+    block = 3 * row_step(table)
+    return (max(load_int(topology, N_V), 1) + block - 1) // block * block
+
+
+@inlined
+def strip_width(nv, step):
+    """How many columns to finish before the next ones: as many as the nearest cache holds of three matrices, in whole blocks."""
+    block = 3 * step
+    return max(NEAREST // (3 * max(nv, 1)) // block, 1) * block
+
+
+@kernel
+def clear_behind(B, n, first, width):
+    """Entries from `first` on, in n rows that are `width` long, become zero: what is there could slow sums down."""
+    for at in range(0, n * width, width):
+        for j in range(first, width, row_step(B)):
+            store_row(B, at + j, 0.0)
+
+
+@inlined
+def less(L, at, B, row, x):
+    """Three row scalars, less those at `row` times the entry of L at `at`."""
+    return add_scaled(x, -load(L, at), rows3(B, row, row_step(B)))
+
+
+@inlined
+def less_of_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e):
+    """Three row scalars of row k from column j on, of each matrix, less their parts of the rows from `low` to `high`."""
+    for i in range(low, high + 1):
+        at, row = stride * i + k, width * i + j
+        q, v, e = less(L, at, Q, row, q), less(L, at, V, row, v), less(L, at, E, row, e)
+    return q, v, e
+
+
+@inlined
+def units(E, j, k):
+    step = row_step(E)
+    return unit_row(E, j, k), unit_row(E, j + step, k), unit_row(E, j + 2 * step, k)
+
+
+@kernel
+def inward(topology, L, Q, V, E, width):
+    """Q, V and E become Y; E, of which only what row k moves is not zero, begins as the unit matrix."""
+    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(Q)
+    block = 3 * step
+    reach = workspace(Q, width)
+    for j in range(0, width, block):
+        store(reach, j, last_of_row(topology, j, block))
+    strip = strip_width(nv, step)
+    for first in range(0, width, strip):
+        for k in range(nv - 1, -1, -1):
+            end = last_of(topology, k)
+            for j in range(first, min(first + strip, width), block):
+                at, low, high, e = width * k + j, k + 1, end, units(E, j, k)
+                if low <= end and j <= end and load(reach, j) > k:
+                    q, v = rows3(Q, at, step), rows3(V, at, step)
+                    if j > k:
+                        low, high = j, min(end, last_of_row(topology, j, block))
+                        last = before(topology, j)
+                        while last > k:
+                            start = max(line(topology, last), k + 1)
+                            q, v, e = less_of_rows(L, stride, k, start, last, Q, V, E, width, j, q, v, e)
+                            last = before(topology, start)
+                    if j + block > k:
+                        q, v, e = less_of_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e)
+                    else:
+                        for i in range(low, high + 1):
+                            s, row = stride * i + k, width * i + j
+                            q, v = less(L, s, Q, row, q), less(L, s, V, row, v)
+                    put_rows3(Q, at, step, q)
+                    put_rows3(V, at, step, v)
+                put_rows3(E, at, step, e)
+
+
+@inlined
+def put_row(row, at, n, to, begin):
+    """n entries, from `at` on, to those from `begin` on; the last row scalar may overlap the one before."""
+    step = row_step(row)
+    if n < step:
+        for j in range(n):
+            store(to, begin + j, load(row, at + j))
+    else:
+        for j in range(0, n, step):
+            k = min(j, n - step)
+            store_row(to, begin + k, load_row(row, at + k))
+
+
+@kernel
+def outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at):
+    """Q, V and E, with rows of that length, become -X, -X and X, and are written in dq from q_at on, in dv from v_at on (whose
+    rows are `width` long) and in dtau (nv, nv) from tau_at on."""
+    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(Q)
+    strip = strip_width(nv, step)
+    for first in range(0, length, strip):
+        for k in range(nv):
+            row, to = stride * k, length * k
+            d = load(L, row + k)
+            for j in range(first, min(first + strip, length), 3 * step):
+                at, last = to + j, before(topology, k)
+                q, v = scale(-d, rows3(Q, at, step)), scale(-d, rows3(V, at, step))
+                e = scale(d, rows3(E, at, step))
+                while last >= 0:
+                    start = line(topology, last)
+                    for i in range(start, last + 1):
+                        there = length * i + j
+                        q, v, e = less(L, row + i, Q, there, q), less(L, row + i, V, there, v), less(L, row + i, E, there, e)
+                    last = before(topology, start)
+                put_rows3(Q, at, step, q)
+                put_rows3(V, at, step, v)
+                put_rows3(E, at, step, e)
+            if first + strip >= length:
+                put_row(Q, to, nv, dq, q_at + width * k)
+                put_row(V, to, nv, dv, v_at + width * k)
+                put_row(E, to, nv, dtau, tau_at + nv * k)

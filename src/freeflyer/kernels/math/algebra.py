@@ -1,0 +1,217 @@
+"""Small algebra on tuples of abstract scalars: 3-vectors, rotations (9, row by row), symmetric matrices.
+
+A symmetric 3 x 3 matrix is (xx, xy, xz, yy, yz, zz). Tuples stay in registers: nothing here touches memory.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, store
+from freeflyer.kernels.compiler._jit import inlined
+
+ZERO = (0.0, 0.0, 0.0)
+
+
+@inlined
+def add(a, b):
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@inlined
+def subtract(a, b):
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@inlined
+def scale(s, a):
+    return s * a[0], s * a[1], s * a[2]
+
+
+@inlined
+def add_scaled(a, s, b):
+    """a + s b"""
+    return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
+
+
+@inlined
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined
+def cross(a, b):
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@inlined
+def rotate(R, a):
+    """R a"""
+    return (
+        R[0] * a[0] + R[1] * a[1] + R[2] * a[2],
+        R[3] * a[0] + R[4] * a[1] + R[5] * a[2],
+        R[6] * a[0] + R[7] * a[1] + R[8] * a[2],
+    )
+
+
+@inlined
+def rotate_back(R, a):
+    """R^T a"""
+    return (
+        R[0] * a[0] + R[3] * a[1] + R[6] * a[2],
+        R[1] * a[0] + R[4] * a[1] + R[7] * a[2],
+        R[2] * a[0] + R[5] * a[1] + R[8] * a[2],
+    )
+
+
+@inlined
+def column(R, k):
+    """Column k of R; k must be a literal for speed."""
+    return R[k], R[k + 3], R[k + 6]
+
+
+@inlined
+def compose(R, S):
+    """R S"""
+    x = rotate(R, (S[0], S[3], S[6]))
+    y = rotate(R, (S[1], S[4], S[7]))
+    z = rotate(R, (S[2], S[5], S[8]))
+    return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
+
+
+@inlined
+def transpose(R):
+    return R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]
+
+
+@inlined
+def spin_z(R, s, c):
+    """R Rz(angle), given the angle's sine and cosine."""
+    return (
+        c * R[0] + s * R[1], c * R[1] - s * R[0], R[2],
+        c * R[3] + s * R[4], c * R[4] - s * R[3], R[5],
+        c * R[6] + s * R[7], c * R[7] - s * R[6], R[8],
+    )  # fmt: skip
+
+
+@inlined
+def quaternion_rotation(x, y, z, w):
+    """Rotation of the quaternion (x, y, z, w), scaled so that its norm does not matter."""
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    xs, ys, zs = s * x, s * y, s * z
+    return (
+        1.0 - (y * ys + z * zs), x * ys - w * zs, x * zs + w * ys,
+        x * ys + w * zs, 1.0 - (x * xs + z * zs), y * zs - w * xs,
+        x * zs - w * ys, y * zs + w * xs, 1.0 - (x * xs + y * ys),
+    )  # fmt: skip
+
+
+@inlined
+def sym_apply(I, a):
+    """I a for a symmetric I."""
+    return (
+        I[0] * a[0] + I[1] * a[1] + I[2] * a[2],
+        I[1] * a[0] + I[3] * a[1] + I[4] * a[2],
+        I[2] * a[0] + I[4] * a[1] + I[5] * a[2],
+    )
+
+
+@inlined
+def sym_rotate(R, I):
+    """R I R^T for a symmetric I."""
+    x = sym_apply(I, (R[0], R[1], R[2]))
+    y = sym_apply(I, (R[3], R[4], R[5]))
+    z = sym_apply(I, (R[6], R[7], R[8]))
+    return (
+        R[0] * x[0] + R[1] * x[1] + R[2] * x[2],
+        R[0] * y[0] + R[1] * y[1] + R[2] * y[2],
+        R[0] * z[0] + R[1] * z[1] + R[2] * z[2],
+        R[3] * y[0] + R[4] * y[1] + R[5] * y[2],
+        R[3] * z[0] + R[4] * z[1] + R[5] * z[2],
+        R[6] * z[0] + R[7] * z[1] + R[8] * z[2],
+    )
+
+
+@inlined
+def sym_add(a, b):
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
+
+
+@inlined
+def point_inertia(a, b):
+    """(a . b) 1 - (a b^T + b a^T) / 2: for a = b and unit mass, the inertia of a point at a."""
+    xx, yy, zz = a[0] * b[0], a[1] * b[1], a[2] * b[2]
+    return (
+        yy + zz, -0.5 * (a[0] * b[1] + a[1] * b[0]), -0.5 * (a[0] * b[2] + a[2] * b[0]),
+        xx + zz, -0.5 * (a[1] * b[2] + a[2] * b[1]), xx + yy,
+    )  # fmt: skip
+
+
+@inlined
+def turning(w, dw):
+    """[dw]x + [w]x [w]x: leads from a point of a turning body to the acceleration of that point."""
+    xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+    xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    return -(yy + zz), xy - dw[2], xz + dw[1], xy + dw[2], -(xx + zz), yz - dw[0], xz - dw[1], yz + dw[0], -(xx + yy)
+
+
+@inlined
+def load3(buffer, i):
+    return load(buffer, i), load(buffer, i + 1), load(buffer, i + 2)
+
+
+@inlined
+def store3(buffer, i, a):
+    store(buffer, i, a[0])
+    store(buffer, i + 1, a[1])
+    store(buffer, i + 2, a[2])
+
+
+@inlined
+def accumulate3(buffer, i, a):
+    """Entries i .. i + 2 grow by a."""
+    store(buffer, i, load(buffer, i) + a[0])
+    store(buffer, i + 1, load(buffer, i + 1) + a[1])
+    store(buffer, i + 2, load(buffer, i + 2) + a[2])
+
+
+@inlined
+def load6(buffer, i):
+    """A symmetric matrix."""
+    return (
+        load(buffer, i), load(buffer, i + 1), load(buffer, i + 2),
+        load(buffer, i + 3), load(buffer, i + 4), load(buffer, i + 5),
+    )  # fmt: skip
+
+
+@inlined
+def accumulate6(buffer, i, a):
+    accumulate3(buffer, i, (a[0], a[1], a[2]))
+    accumulate3(buffer, i + 3, (a[3], a[4], a[5]))
+
+
+@inlined
+def accumulate9(buffer, i, a):
+    accumulate6(buffer, i, (a[0], a[1], a[2], a[3], a[4], a[5]))
+    accumulate3(buffer, i + 6, (a[6], a[7], a[8]))
+
+
+@inlined
+def store6(buffer, i, a):
+    store3(buffer, i, (a[0], a[1], a[2]))
+    store3(buffer, i + 3, (a[3], a[4], a[5]))
+
+
+@inlined
+def load9(buffer, i):
+    """A rotation."""
+    return (
+        load(buffer, i), load(buffer, i + 1), load(buffer, i + 2),
+        load(buffer, i + 3), load(buffer, i + 4), load(buffer, i + 5),
+        load(buffer, i + 6), load(buffer, i + 7), load(buffer, i + 8),
+    )  # fmt: skip
+
+
+@inlined
+def store9(buffer, i, R):
+    store3(buffer, i, (R[0], R[1], R[2]))
+    store3(buffer, i + 3, (R[3], R[4], R[5]))
+    store3(buffer, i + 6, (R[6], R[7], R[8]))

@@ -1,0 +1,96 @@
+"""Rotation vectors between two frames, their rates, and the swing that takes one axis to another; all in the first one's axes."""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.pack import select_less, sqrt
+from freeflyer.kernels.compiler._jit import inlined
+from freeflyer.kernels.math.algebra import add_scaled, cross, dot, rotate, rotate_back
+from freeflyer.kernels.math.trig import atan2
+from freeflyer.kernels.model.configuration import COTANGENT, SWITCH, horner, shortest_turn
+
+TINY, VANISHED = 1e-8, 1e-60  # of a squared sine
+SLOPE = tuple(k * c for k, c in zip(range(len(COTANGENT) - 1, 0, -1), COTANGENT))  # d/d(x^2) of the series COTANGENT
+
+
+@inlined
+def matrix_quaternion(R):
+    """(vector, scalar) of a rotation matrix: of four columns of 4 q q^T the one with the largest pivot, at unit length."""
+    xx = 1.0 + R[0] - R[4] - R[8]
+    yy = 1.0 - R[0] + R[4] - R[8]
+    zz = 1.0 - R[0] - R[4] + R[8]
+    ww = 1.0 + R[0] + R[4] + R[8]
+    xy, xz, yz = R[1] + R[3], R[2] + R[6], R[5] + R[7]
+    xw, yw, zw = R[7] - R[5], R[2] - R[6], R[3] - R[1]
+    a, b, c, d, largest = xx, xy, xz, xw, xx
+    a, b = select_less(largest, yy, xy, a), select_less(largest, yy, yy, b)
+    c, d = select_less(largest, yy, yz, c), select_less(largest, yy, yw, d)
+    largest = select_less(largest, yy, yy, largest)
+    a, b = select_less(largest, zz, xz, a), select_less(largest, zz, yz, b)
+    c, d = select_less(largest, zz, zz, c), select_less(largest, zz, zw, d)
+    largest = select_less(largest, zz, zz, largest)
+    a, b = select_less(ww, largest, a, xw), select_less(ww, largest, b, yw)
+    c, d = select_less(ww, largest, c, zw), select_less(ww, largest, d, ww)
+    norm = 1.0 / sqrt(a * a + b * b + c * c + d * d)
+    return (norm * a, norm * b, norm * c), norm * d
+
+
+@inlined
+def turned_by(R_A, R_B):
+    """(r, |t|, |v|, angle) of the rotation from A to B, in A's axes: see shortest_turn."""
+    x, y, z = (
+        rotate_back(R_A, (R_B[0], R_B[3], R_B[6])),
+        rotate_back(R_A, (R_B[1], R_B[4], R_B[7])),
+        rotate_back(R_A, (R_B[2], R_B[5], R_B[8])),
+    )
+    v, t = matrix_quaternion((x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
+    return shortest_turn(v, t)
+
+
+@inlined
+def swing(R_A, R_B, e):
+    """Rotation vector, in A's axes, of the shortest turn that takes A's axis e to B's; of half a turn one of many."""
+    u = rotate_back(R_A, rotate(R_B, e))
+    n, cosine = cross(e, u), dot(e, u)
+    square = dot(n, n)
+    sine = sqrt(square)
+    angle = atan2(sine, cosine)
+    near = 1.0 + square * (1.0 / 6.0 + square * (3.0 / 40.0))  # asin(x) / x
+    forward = square + select_less(cosine, 0.0, 1.0, 0.0)
+    factor = select_less(forward, TINY, near, angle / select_less(square, VANISHED, 1.0, sine))
+    opposite = select_less(square, VANISHED, select_less(cosine, 0.0, 3.141592653589793, 0.0), 0.0)
+    return (
+        factor * n[0] + opposite * e[1],
+        factor * n[1] + opposite * e[2],
+        factor * n[2] + opposite * e[0],
+    )
+
+
+@inlined
+def cotangent_factor(square, t, norm, angle):
+    """(1 - (x / 2) cot(x / 2)) / x^2, at the angle x."""
+    safe = select_less(square, SWITCH, 1.0, square)
+    large = (1.0 - 0.5 * angle * t / select_less(square, SWITCH, 1.0, norm)) / safe
+    return select_less(square, SWITCH, horner(COTANGENT, square), large)
+
+
+@inlined
+def cotangent_slope(square, t, norm, angle):
+    """Its derivative by x^2."""
+    s, x = select_less(square, SWITCH, 1.0, norm), select_less(square, SWITCH, 1.0, angle)
+    xx = x * x
+    large = (0.5 * t / s + 0.25 * x / (s * s) - 2.0 / x) / (2.0 * x * xx)
+    return select_less(square, SWITCH, horner(SLOPE, square), large)
+
+
+@inlined
+def log_rate(r, c, w):
+    """Rate of the rotation vector r at the angular velocity w in the first frame's axes: Jl^-1(r) w."""
+    x = cross(r, w)
+    return add_scaled(add_scaled(w, -0.5, x), c, cross(r, x))
+
+
+@inlined
+def log_row(r, c, e):
+    """Row of Jl^-1(r) that belongs to the unit vector e."""
+    x = cross(r, e)
+    return add_scaled(add_scaled(e, 0.5, x), c, cross(r, x))

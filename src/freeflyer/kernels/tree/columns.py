@@ -1,0 +1,254 @@
+"""All motion columns and their momenta seen from one point, the root body's origin, as rows of numbers.
+
+Row k of S or F holds entry k (linear, angular) of every column. Columns are numbered depth-first, so what column c moves
+are the columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import (
+    keep_below,
+    load,
+    load_int,
+    load_row,
+    number_row,
+    row_step,
+    row_width,
+    rows_for,
+    store,
+    store_row,
+    tile_at,
+)
+from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend.transpose import mirrored
+from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.math.algebra import (
+    ZERO,
+    add,
+    cross,
+    load3,
+    point_inertia,
+    rotate,
+    scale,
+    sym_add,
+    sym_rotate,
+)  # fmt: skip
+from freeflyer.kernels.model.joints import body_floats, numbers3, numbers_at
+from freeflyer.kernels.model.layout import (
+    COLUMN_INTS,
+    COLUMN_ROW,
+    COLUMNS_AT,
+    COM,
+    INERTIA,
+    LAST_COLUMN,
+    MASS,
+    N_BODIES,
+    N_COLUMNS,
+    N_V,
+    SINES_AT,
+    SUBTREE_MASS,
+)  # fmt: skip
+from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, momentum, parent_of
+from freeflyer.kernels.tree.poses import (
+    add_spaced3,
+    pose_at,
+    put_row3,
+    root_position,
+    row3,
+    row_rotation,
+    spaced3,
+    spaced6,
+)
+
+
+@inlined
+def last_column(topology, c):
+    """The last column of what column c moves."""
+    return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * c + LAST_COLUMN)
+
+
+@inlined
+def tile_mass(topology, parameters, work, i):
+    """(mass, centre of mass) of as many bodies from i on as a row scalar of work holds, in their own axes."""
+    at = numbers_at(topology, i)
+    return number_row(work, parameters, at + LANES * MASS), numbers3(work, parameters, at + LANES * COM)
+
+
+@inlined
+def tile_inertias(topology, parameters, work, i, x):
+    """(mass, first moment, inertia) of as many bodies from i on as a row scalar holds, about a point from which x leads
+    to their origins; in world axes."""
+    at = numbers_at(topology, i) + LANES * INERTIA
+    R = row_rotation(work, pose_at(topology, work, i))
+    m, c = tile_mass(topology, parameters, work, i)
+    I = numbers3(work, parameters, at) + numbers3(work, parameters, at + 3 * LANES)
+    c = add(x, rotate(R, c))
+    h = scale(m, c)
+    return m, h, sym_add(sym_rotate(R, I), point_inertia(h, c))
+
+
+@inlined
+def put_inertias(work, at, h, I):
+    step = row_step(work)
+    put_row3(work, at, h)
+    put_row3(work, at + 3 * step, (I[0], I[1], I[2]))
+    put_row3(work, at + 6 * step, (I[3], I[4], I[5]))
+
+
+@inlined
+def inertia_tiles(topology):
+    """How many entries the inertias of all bodies take."""
+    return COMPOSITE * (load_int(topology, SINES_AT) + LANES)
+
+
+@kernel
+def root_inertias(topology, parameters, work, to):
+    """Writes first moment and inertia of every body about its root body's origin, from `to` on, in tiles."""
+    step = row_step(work)
+    for i in range(0, load_int(topology, N_BODIES) + 1, step):
+        x = row3(work, pose_at(topology, work, i) + 9 * step)
+        _, h, I = tile_inertias(topology, parameters, work, i, x)
+        put_inertias(work, to + tile_at(work, COMPOSITE, i), h, I)
+
+
+@kernel
+def own_inertias(topology, parameters, work, to):
+    """Writes first moment and inertia of every body at its own origin, from `to` on, in tiles."""
+    for i in range(0, load_int(topology, N_BODIES) + 1, row_step(work)):
+        zero = 0.0 * load_row(work, pose_at(topology, work, i))
+        _, h, I = tile_inertias(topology, parameters, work, i, (zero, zero, zero))
+        put_inertias(work, to + tile_at(work, COMPOSITE, i), h, I)
+
+
+@inlined
+def inertia_of(work, to, i):
+    """(first moment, inertia) of body i in the tiles that begin at `to`."""
+    at = to + tile_at(work, COMPOSITE, i)
+    return spaced3(work, at), spaced6(work, at + 3 * row_step(work))
+
+
+@kernel
+def subtree_inertias(topology, parameters, work, to):
+    """Writes first moment and inertia of every subtree about its root body's origin, from `to` on, in tiles."""
+    root_inertias(topology, parameters, work, to)
+    step = row_step(work)
+    for i in range(load_int(topology, N_BODIES), 0, -1):
+        here, there = to + tile_at(work, COMPOSITE, i), to + tile_at(work, COMPOSITE, parent_of(topology, i))
+        add_spaced3(work, there, spaced3(work, here))
+        add_spaced3(work, there + 3 * step, spaced3(work, here + 3 * step))
+        add_spaced3(work, there + 6 * step, spaced3(work, here + 6 * step))
+
+
+@inlined
+def put_column(work, at, stride, c, l, w):
+    """Column c of six rows."""
+    store(work, at + c, l[0])
+    store(work, at + stride + c, l[1])
+    store(work, at + 2 * stride + c, l[2])
+    store(work, at + 3 * stride + c, w[0])
+    store(work, at + 4 * stride + c, w[1])
+    store(work, at + 5 * stride + c, w[2])
+
+
+@inlined
+def root_direction(topology, work, i, c):
+    """Column c of body i as a motion of the point at the root body's origin."""
+    at = direction_at(topology, c)
+    w = load3(work, at + 3)
+    return add(load3(work, at), cross(root_position(topology, work, i), w)), w
+
+
+@kernel
+def column_rows(topology, parameters, work, composites, S, F):
+    """Writes the rows S of directions and F of momenta; padding is zero."""
+    n, stride = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW)
+    for c in range(load_int(topology, N_COLUMNS), stride):
+        put_column(work, S, stride, c, ZERO, ZERO)
+        put_column(work, F, stride, c, ZERO, ZERO)
+    for i in range(1, n + 1):
+        m = load(parameters, body_floats(i) + SUBTREE_MASS)
+        h, I = inertia_of(work, composites, i)
+        first, end = column_range(topology, i)
+        for c in range(first, end):
+            l, w = root_direction(topology, work, i, c)
+            f, t = momentum(m, h, I, l, w)
+            put_column(work, S, stride, c, l, w)
+            put_column(work, F, stride, c, f, t)
+
+
+@inlined
+def scalar_column(work, at, stride, c):
+    """Column c of six rows."""
+    return (
+        load(work, at + c), load(work, at + stride + c), load(work, at + 2 * stride + c),
+        load(work, at + 3 * stride + c), load(work, at + 4 * stride + c), load(work, at + 5 * stride + c),
+    )  # fmt: skip
+
+
+@inlined
+def row_dot(s, work, at, stride):
+    """s . (the six rows from `at` on), as many columns as a row scalar holds."""
+    return (
+        s[0] * load_row(work, at) + s[1] * load_row(work, at + stride) + s[2] * load_row(work, at + 2 * stride)
+        + s[3] * load_row(work, at + 3 * stride) + s[4] * load_row(work, at + 4 * stride) + s[5] * load_row(work, at + 5 * stride)
+    )  # fmt: skip
+
+
+@inlined
+def subtree_products(topology, work, S, F, c, M, width):
+    """Row c of M: S_c . F_j for all j that column c moves, zero for those beyond; what is before c is left to `put_matrix`."""
+    stride, step, end = load_int(topology, COLUMN_ROW), row_step(work), last_column(topology, c) + 1
+    s = scalar_column(work, S, stride, c)
+    for k in range(c - c % step, end, step):
+        store_row(M, width * c + k, keep_below(work, row_dot(s, work, F + k, stride), k, end))
+    clear_beyond(M, width, c, end)
+
+
+@inlined
+def clear_beyond(M, width, c, end):
+    """Zeros in row c of M from the first whole row scalar after `end` on."""
+    step = row_step(M)
+    for k in range((end + step - 1) // step * step, width, step):
+        store_row(M, width * c + k, 0.0)
+
+
+@inlined
+def matrix_rows(topology, M):
+    """(rows, their length) in which to compute a matrix of all columns that becomes M: M itself where that can be."""
+    nc = load_int(topology, N_COLUMNS)
+    return rows_for(M, nc, nc == load_int(topology, N_V)), row_width(M, nc)
+
+
+@inlined
+def put_matrix(topology, U, L, M):
+    """M (nv, nv) from rows of all columns: on and above the diagonal U, below it L transposed; see `matrix_rows`."""
+    nc, stride = load_int(topology, N_COLUMNS), row_width(U, load_int(topology, N_COLUMNS))
+    if nc == load_int(topology, N_V):
+        mirrored(U, L, nc, stride, M)
+    else:
+        mirror(U, L, nc, stride)
+        condense(topology, U, M)
+
+
+@kernel
+def mirror(U, L, n, stride):
+    """Below the diagonal, U becomes L transposed."""
+    for i in range(n):
+        for j in range(i + 1, n):
+            store(U, stride * j + i, load(L, stride * i + j))
+
+
+@kernel
+def condense(topology, H, M):
+    """M (nv, nv) from the matrix of all columns in H: M itself, or summed where mimic joints share a coordinate."""
+    nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
+    stride = row_width(H, nc)
+    if nc == nv:
+        return
+    for k in range(nv * nv):
+        store(M, k, 0.0)
+    for c in range(nc):
+        row = nv * coordinate(topology, c)
+        for d in range(nc):
+            at = row + coordinate(topology, d)
+            store(M, at, load(M, at) + load(H, stride * c + d))

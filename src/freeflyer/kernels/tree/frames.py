@@ -1,0 +1,116 @@
+"""Pose and Jacobian of one frame, by a walk from the frame to the world: only the joints on the way are computed."""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
+from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, store3
+from freeflyer.kernels.math.trig import sincos_row
+from freeflyer.kernels.model.joints import body_floats, body_ints, frame_columns, lift, relative_pose
+from freeflyer.kernels.model.layout import (
+    DEPTH,
+    FIRST_Q,
+    FIRST_V,
+    FRAMES_AT,
+    KIND,
+    N_V,
+    PARENT,
+    PLACEMENT_FLOATS,
+    PLACEMENTS_AT,
+    TURN,
+    TURN_OFFSET,
+)  # fmt: skip
+
+BODY, MIXED, WORLD = 0, 1, 2  # the axes (and for WORLD the point) of a velocity
+
+
+@inlined
+def frame_body(topology, frame):
+    """The body that a frame is fixed to."""
+    return load_int(topology, load_int(topology, FRAMES_AT) + frame)
+
+
+@inlined
+def placement(topology, parameters, frame, s):
+    """Pose (rotation, position) of a frame in its body, as scalars of the kind of s."""
+    at = load_int(topology, PLACEMENTS_AT) + PLACEMENT_FLOATS * frame
+    R, p = load9(parameters, at), lift(s, load3(parameters, at + 9))
+    return lift(s, R[:3]) + lift(s, R[3:6]) + lift(s, R[6:]), p
+
+
+@inlined
+def path_workspace(topology, parameters, q, body):
+    """(work, row length): sines and cosines of the joints from a body to the world, the body's first."""
+    row = (load_int(topology, body_ints(body) + DEPTH) + 7) // 8 * 8
+    work = workspace(q, 3 * row + 8)
+    store(work, 3 * row, 0.0)  # whatever the path: a scalar to take the kind from
+    k, b = 0, body
+    while b > 0:
+        at, first = body_floats(b), load_int(topology, body_ints(b) + FIRST_Q)
+        store(work, k, load(parameters, at + TURN) * load(q, first) + load(parameters, at + TURN_OFFSET))
+        b = load_int(topology, body_ints(b) + PARENT)
+        k += 1
+    for i in range(k, row):
+        store(work, i, 0.0)
+    sincos_row(work, 0, row, 2 * row, row)
+    return work, row
+
+
+@kernel
+def frame_pose(topology, parameters, q, frame, X):
+    """X (4, 4): rotation and position of a frame in the world."""
+    b = frame_body(topology, frame)
+    work, row = path_workspace(topology, parameters, q, b)
+    R, p = placement(topology, parameters, frame, load(work, 3 * row))
+    k = 0
+    while b > 0:
+        S, r = relative_pose(topology, parameters, q, b, load(work, row + k), load(work, 2 * row + k))
+        R, p = compose(S, R), add(r, rotate(S, p))
+        b = load_int(topology, body_ints(b) + PARENT)
+        k += 1
+    for k in range(3):
+        store(X, 12 + k, 0.0)
+    store(X, 15, 1.0)
+    store3(X, 0, (R[0], R[1], R[2]))
+    store3(X, 4, (R[3], R[4], R[5]))
+    store3(X, 8, (R[6], R[7], R[8]))
+    store(X, 3, p[0])
+    store(X, 7, p[1])
+    store(X, 11, p[2])
+
+
+@kernel
+def frame_jacobian(topology, parameters, q, frame, expressed, J):
+    """J (6, nv): twist [linear; angular] of a frame for each velocity coordinate, in body, mixed or world expression."""
+    nv, b = load_int(topology, N_V), frame_body(topology, frame)
+    for k in range(6 * nv):
+        store(J, k, 0.0)
+    work, row = path_workspace(topology, parameters, q, b)
+    R, p = placement(topology, parameters, frame, load(work, 3 * row))
+    k = 0
+    while b > 0:
+        ints = body_ints(b)
+        frame_columns(
+            load_int(topology, ints + KIND), parameters, body_floats(b), R, p, J, nv, load_int(topology, ints + FIRST_V)
+        )
+        S, r = relative_pose(topology, parameters, q, b, load(work, row + k), load(work, 2 * row + k))
+        R, p = compose(S, R), add(r, rotate(S, p))
+        b = load_int(topology, ints + PARENT)
+        k += 1
+    if expressed != BODY:
+        for j in range(nv):
+            w = rotate(R, (load(J, 3 * nv + j), load(J, 4 * nv + j), load(J, 5 * nv + j)))
+            l = rotate(R, (load(J, j), load(J, nv + j), load(J, 2 * nv + j)))
+            if expressed == WORLD:
+                l = add(l, cross(p, w))
+            put_column(J, nv, j, l, w)
+
+
+@inlined
+def put_column(J, nv, j, l, w):
+    store(J, j, l[0])
+    store(J, nv + j, l[1])
+    store(J, 2 * nv + j, l[2])
+    store(J, 3 * nv + j, w[0])
+    store(J, 4 * nv + j, w[1])
+    store(J, 5 * nv + j, w[2])
