@@ -91,7 +91,7 @@ def test_derivatives_of_forward_dynamics_of_shared_robots(name: str, h: float, t
 @pytest.mark.parametrize("name", ["weld", "nested", "coupled", "turn"])
 def test_derivative_of_projected_forces(name: str) -> None:
     """G^T tau at fixed tau: what torques in passive joints are worth at the motors."""
-    from freeflyer.dynamics.closed import doors as D
+    from freeflyer.dynamics.closed import compiled as D
     from freeflyer.dynamics.closed.running import run
 
     model = robot(name)

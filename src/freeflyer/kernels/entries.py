@@ -1,67 +1,106 @@
-"""Every kernel that Python may call, with its inputs: the list that the friendly layers use."""
+"""Every kernel that Python may call: inputs, shapes of outputs, options. Checks, plain Python, batches and docs read this table."""
 
 from __future__ import annotations
 
-from freeflyer.kernels.calls.entry import Entry
-from freeflyer.kernels.calls.staged import StagedEntry
-from freeflyer.kernels.closed import constraints as loops
-from freeflyer.kernels.derivatives import frames as motion_derivatives
+from freeflyer.kernels.calls.entry import Entry, Stages
+from freeflyer.kernels.closed import (
+    constrained,
+    constraints,
+    motion,
+    projection,
+    projection_derivatives,
+    projection_gradients,
+    projection_rates,
+    steps,
+)
+from freeflyer.kernels.derivatives import forward, gradient_rows, inverse, linear
+from freeflyer.kernels.derivatives import frames as frame_derivatives
 from freeflyer.kernels.derivatives import momentum as momentum_derivatives
-from freeflyer.kernels.derivatives.forward import (
-    forward_dynamics_gradient,
-    forward_matrices,
-    solved_sizes,
-    solved_table,
-)
-from freeflyer.kernels.derivatives.gradient_rows import inverse_dynamics_gradient, inverse_matrices
-from freeflyer.kernels.derivatives.inverse import inverse_table, table_sizes
-from freeflyer.kernels.derivatives.linear import linear, linear_matrices, linear_sizes, linear_table
 from freeflyer.kernels.model import configuration
-from freeflyer.kernels.tree import centroidal, energies, frames, hamel, motions
-from freeflyer.kernels.tree.aba import aba
-from freeflyer.kernels.tree.coriolis import coriolis
-from freeflyer.kernels.tree.crba import crba
-from freeflyer.kernels.tree.factor import shared_forward_dynamics, shared_minv
-from freeflyer.kernels.tree.gravity import gravity
-from freeflyer.kernels.tree.minv import minv
-from freeflyer.kernels.tree.rnea import rnea
+from freeflyer.kernels.tree import (
+    aba,
+    centroidal,
+    coriolis,
+    crba,
+    energies,
+    factor,
+    frames,
+    gravity,
+    hamel,
+    minv,
+    motions,
+    rnea,
+)
 
-RNEA = Entry(rnea, "qvv")
-ABA = Entry(aba, "qvv", solves=True)
-SHARED_FORWARD_DYNAMICS = Entry(shared_forward_dynamics, "qvv", solves=True)
-CRBA = Entry(crba, "q", output_axes=(2,))
-GRAVITY = Entry(gravity, "q")
-MINV = Entry(minv, "q", output_axes=(2,), solves=True)
-CORIOLIS = Entry(coriolis, "qv", output_axes=(2,))
-HAMEL = Entry(hamel.hamel_coriolis, "qv", output_axes=(2,))
-FRAME_POSE = Entry(frames.frame_pose, "q", options=1, output_axes=(2,))
-FRAME_JACOBIAN = Entry(frames.frame_jacobian, "q", options=2, output_axes=(2,))
-FRAME_VELOCITY = Entry(motions.frame_velocity, "qv", options=2)
-FRAME_BIAS = Entry(motions.frame_bias, "qv", options=2)
-ALL_MOTIONS = Entry(motions.all_motions, "qv", output_axes=(2, 2, 2))
-ALL_POSES = Entry(motions.all_poses, "q", output_axes=(2,))
-SHARED_MINV = Entry(shared_minv, "q", output_axes=(2,), solves=True)
-COM = Entry(energies.com, "q")
-MOMENTUM_MATRIX = Entry(centroidal.momentum_matrix, "q", output_axes=(2,))
-MOMENTUM = Entry(centroidal.momentum_vector, "qv")
-MOMENTUM_BIAS = Entry(centroidal.momentum_bias, "qv")
-KINETIC_ENERGY = Entry(energies.kinetic_energy, "qv")
-POTENTIAL_ENERGY = Entry(energies.potential_energy, "q")
-INTEGRATE = Entry(configuration.integrate, "qv")
-DIFFERENCE = Entry(configuration.difference, "qq")
-RNEA_GRADIENT = StagedEntry(inverse_dynamics_gradient, inverse_table, inverse_matrices, table_sizes, "qvv", (2, 2, 2))
-ABA_GRADIENT = StagedEntry(
-    forward_dynamics_gradient, solved_table, forward_matrices, solved_sizes, "qvv", (2, 2, 2), solves=True
-)
-CONSTRAINT_RESIDUAL = Entry(loops.constraint_residual, "q")
-CONSTRAINTS = Entry(loops.constraints, "q", output_axes=(1, 2))
-CONSTRAINT_BIAS = Entry(loops.constraint_bias, "qv")
-FRAME_ACCELERATION = Entry(motion_derivatives.frame_acceleration, "qvv", options=2)
-FRAME_VELOCITY_DERIVATIVES = Entry(motion_derivatives.frame_velocity_derivatives, "qv", options=2, output_axes=(2,))
-FRAME_ACCELERATION_DERIVATIVES = Entry(
-    motion_derivatives.frame_acceleration_derivatives, "qvv", options=2, output_axes=(2,)
-)
-MOMENTUM_RATE = Entry(momentum_derivatives.momentum_rate, "qvv")
-MOMENTUM_DERIVATIVES = Entry(momentum_derivatives.momentum_derivatives, "qv", output_axes=(2,))
-MOMENTUM_RATE_DERIVATIVES = Entry(momentum_derivatives.momentum_rate_derivatives, "qvv", output_axes=(2,))
-LINEAR = StagedEntry(linear, linear_table, linear_matrices, linear_sizes, "qvv", (2, 2), solves=True)
+VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
+FRAME = ("frame", "expressed")
+CLOSED = {"square": True, "closed": True}  # on models that hold a linkage (model/linkage_layout.py)
+
+# fmt: off
+RNEA = Entry("rnea", rnea.rnea, "qvv", (VECTOR,))
+ABA = Entry("aba", aba.aba, "qvv", (VECTOR,))
+SHARED_FORWARD_DYNAMICS = Entry("shared_forward_dynamics", factor.shared_forward_dynamics, "qvv", (VECTOR,), square=True)
+CRBA = Entry("crba", crba.crba, "q", (MATRIX,), square=True)
+GRAVITY = Entry("gravity", gravity.gravity, "q", (VECTOR,))
+MINV = Entry("minv", minv.minv, "q", (MATRIX,), square=True)
+CORIOLIS = Entry("coriolis", coriolis.coriolis, "qv", (MATRIX,), square=True)
+HAMEL = Entry("hamel", hamel.hamel_coriolis, "qv", (MATRIX,), square=True)
+FRAME_POSE = Entry("frame_pose", frames.frame_pose, "q", ((4, 4),), options=("frame",))
+FRAME_JACOBIAN = Entry("frame_jacobian", frames.frame_jacobian, "q", ((6, "nv"),), options=FRAME)
+FRAME_VELOCITY = Entry("frame_velocity", motions.frame_velocity, "qv", ((6,),), options=FRAME)
+FRAME_BIAS = Entry("frame_bias", motions.frame_bias, "qv", ((6,),), options=FRAME)
+ALL_MOTIONS = Entry("all_motions", motions.all_motions, "qv", (("bodies", 12), ("bodies", 12), ("columns", 6)))
+ALL_POSES = Entry("all_poses", motions.all_poses, "q", (("bodies", 12),))
+SHARED_MINV = Entry("shared_minv", factor.shared_minv, "q", (MATRIX,), square=True)
+COM = Entry("com", energies.com, "q", ((3,),))
+MOMENTUM_MATRIX = Entry("momentum_matrix", centroidal.momentum_matrix, "q", ((6, "nv"),))
+MOMENTUM = Entry("momentum", centroidal.momentum_vector, "qv", ((6,),))
+MOMENTUM_BIAS = Entry("momentum_bias", centroidal.momentum_bias, "qv", ((6,),))
+KINETIC_ENERGY = Entry("kinetic_energy", energies.kinetic_energy, "qv", ((1,),))
+POTENTIAL_ENERGY = Entry("potential_energy", energies.potential_energy, "q", ((1,),))
+INTEGRATE = Entry("integrate", configuration.integrate, "qv", (("nq",),))
+DIFFERENCE = Entry("difference", configuration.difference, "qq", (VECTOR,))
+RNEA_GRADIENT = Entry("rnea_gradient", gradient_rows.inverse_dynamics_gradient, "qvv", (MATRIX,) * 3, square=True,
+    stages=Stages(inverse.inverse_table, gradient_rows.inverse_matrices, inverse.table_sizes))
+ABA_GRADIENT = Entry("aba_gradient", forward.forward_dynamics_gradient, "qvv", (MATRIX,) * 3, square=True,
+    stages=Stages(forward.solved_table, forward.forward_matrices, forward.solved_sizes))
+CONSTRAINT_RESIDUAL = Entry("constraint_residual", constraints.constraint_residual, "q", (("rows",),), square=True)
+CONSTRAINTS = Entry("constraints", constraints.constraints, "q", (("rows",), ("rows", "nv")), square=True)
+CONSTRAINT_BIAS = Entry("constraint_bias", constraints.constraint_bias, "qv", (("rows",),), square=True)
+FRAME_ACCELERATION = Entry("frame_acceleration", frame_derivatives.frame_acceleration, "qvv", ((6,),), options=FRAME)
+FRAME_VELOCITY_DERIVATIVES = Entry("frame_velocity_derivatives", frame_derivatives.frame_velocity_derivatives,
+    "qv", ((12, "nv"),), options=FRAME, square=True)
+FRAME_ACCELERATION_DERIVATIVES = Entry("frame_acceleration_derivatives", frame_derivatives.frame_acceleration_derivatives,
+    "qvv", ((18, "nv"),), options=FRAME, square=True)
+MOMENTUM_RATE = Entry("momentum_rate", momentum_derivatives.momentum_rate, "qvv", ((6,),))
+MOMENTUM_DERIVATIVES = Entry("momentum_derivatives", momentum_derivatives.momentum_derivatives, "qv", ((12, "nv"),), square=True)
+MOMENTUM_RATE_DERIVATIVES = Entry("momentum_rate_derivatives", momentum_derivatives.momentum_rate_derivatives,
+    "qvv", ((18, "nv"),), square=True)
+LINEAR = Entry("linear", linear.linear, "qvv", (("2 nv", "2 nv"), ("2 nv", "nv")), square=True,
+    stages=Stages(linear.linear_table, linear.linear_matrices, linear.linear_sizes))
+
+PROJECTION_MAP = Entry("projection_map", projection.projection_map, "q", (("nv", "nu"),), **CLOSED)
+PROJECTED_MOTION = Entry("projected_motion", projection.projected_motion, "quu", (("nv",), ("nv",)), **CLOSED)
+PROJECTED_MASS = Entry("projected_mass", projection.projected_mass, "q", (REDUCED,), **CLOSED)
+PROJECTED_INVERSE_MASS = Entry("projected_inverse_mass", projection.projected_inverse_mass, "q", (REDUCED,), **CLOSED)
+PROJECTED_INVERSE_DYNAMICS = Entry("projected_inverse_dynamics", projection.projected_inverse_dynamics, "quu", (("nu",),), **CLOSED)
+PROJECTED_FORWARD_DYNAMICS = Entry("projected_forward_dynamics", projection.projected_forward_dynamics, "quu", (("nu",),), **CLOSED)
+PROJECTED_EQUATIONS = Entry("projected_equations", projection.projected_equations, "qu", (REDUCED, ("nu",)), **CLOSED)
+CONSTRAINED_ACCELERATIONS = Entry("constrained_accelerations", constrained.constrained_accelerations,
+    "qvv", ((2,), ("nv",)), **CLOSED)
+SHARED_FORCES = Entry("shared_forces", projection.shared_forces, "qv", (("rows",), ("nu",)), **CLOSED)
+DRIVING_FORCES = Entry("driving_forces", projection.driving_forces, "quu", (("rows",), ("nu",)), **CLOSED)
+MOVE_CLOSED = Entry("move_closed", motion.move_closed, "qu", (("nq",),), **CLOSED)
+STEP_CLOSED = Entry("step_closed", steps.step_closed, "qu", (("nq",), (3,)), **CLOSED)
+MAP_RATES = Entry("map_rates", projection_rates.map_rates, "qu", (("nv", "nu"),), **CLOSED)
+PROJECTED_DERIVATIVES = Entry("projected_derivatives", projection_derivatives.projected_derivatives,
+    "quu", (REDUCED, REDUCED), **CLOSED)
+PROJECTED_INVERSE_GRADIENT = Entry("projected_inverse_gradient", projection_gradients.projected_inverse_gradient,
+    "quu", (REDUCED,) * 3, **CLOSED)
+PROJECTED_FORWARD_GRADIENT = Entry("projected_forward_gradient", projection_gradients.projected_forward_gradient,
+    "quu", (REDUCED,) * 3, **CLOSED)
+PROJECTED_FORCE_DERIVATIVES = Entry("projected_force_derivatives", projection_rates.projected_force_derivatives,
+    "qv", (REDUCED,), **CLOSED)
+# fmt: on
+
+ENTRIES: dict[str, Entry] = {entry.name: entry for entry in list(vars().values()) if isinstance(entry, Entry)}

@@ -25,44 +25,18 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
-from numba.core.extending import _Intrinsic
 
-from freeflyer.kernels import closed_entries, entries
-from freeflyer.kernels.backend import plain_primitives as scalars
+from freeflyer.kernels import entries
+from freeflyer.kernels.backend import plain_primitives
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.calls.entry import Entry
+from freeflyer.kernels.calls.entry import OPTIONS, Entry
+from freeflyer.kernels.compiler.marks import INLINED, KERNEL, mark
 from freeflyer.kernels.model import layout, linkage_layout
 
 COMMON = 1024  # floats whose denominator is at most this are taken for exact numbers
-OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # shapes of one state's outputs
-    "RNEA": (("nv",),), "GRAVITY": (("nv",),), "ABA": (("nv",),), "SHARED_FORWARD_DYNAMICS": (("nv",),), "CRBA": (("nv", "nv"),),
-    "MINV": (("nv", "nv"),), "SHARED_MINV": (("nv", "nv"),), "CORIOLIS": (("nv", "nv"),), "HAMEL": (("nv", "nv"),),
-    "FRAME_POSE": ((4, 4),), "FRAME_JACOBIAN": ((6, "nv"),), "FRAME_VELOCITY": ((6,),), "FRAME_BIAS": ((6,),),
-    "ALL_MOTIONS": (("bodies", 12), ("bodies", 12), ("columns", 6)), "ALL_POSES": (("bodies", 12),), "COM": ((3,),),
-    "MOMENTUM_MATRIX": ((6, "nv"),), "MOMENTUM": ((6,),), "MOMENTUM_BIAS": ((6,),), "KINETIC_ENERGY": ((1,),),
-    "RNEA_GRADIENT": (("nv", "nv"),) * 3, "ABA_GRADIENT": (("nv", "nv"),) * 3,
-    "LINEAR": (("2 nv", "2 nv"), ("2 nv", "nv")),
-    "POTENTIAL_ENERGY": ((1,),), "INTEGRATE": (("nq",),), "DIFFERENCE": (("nv",),),
-    "CONSTRAINT_RESIDUAL": (("rows",),), "CONSTRAINTS": (("rows",), ("rows", "nv")), "CONSTRAINT_BIAS": (("rows",),),
-    "FRAME_ACCELERATION": ((6,),), "FRAME_VELOCITY_DERIVATIVES": ((12, "nv"),),
-    "FRAME_ACCELERATION_DERIVATIVES": ((18, "nv"),), "MOMENTUM_RATE": ((6,),),
-    "MOMENTUM_DERIVATIVES": ((12, "nv"),), "MOMENTUM_RATE_DERIVATIVES": ((18, "nv"),),
-}  # fmt: skip
-
-CLOSED_OUTPUTS: dict[str, tuple[tuple[int | str, ...], ...]] = {  # of closed linkages; "nu": independent velocities
-    "PROJECTION_MAP": (("nv", "nu"),), "PROJECTED_MOTION": (("nv",), ("nv",)), "PROJECTED_MASS": (("nu", "nu"),),
-    "PROJECTED_INVERSE_MASS": (("nu", "nu"),), "PROJECTED_INVERSE_DYNAMICS": (("nu",),),
-    "PROJECTED_FORWARD_DYNAMICS": (("nu",),), "PROJECTED_EQUATIONS": (("nu", "nu"), ("nu",)),
-    "CONSTRAINED_ACCELERATIONS": ((2,), ("nv",)), "SHARED_FORCES": (("rows",), ("nu",)), "DRIVING_FORCES": (("rows",), ("nu",)),
-    "MOVE_CLOSED": (("nq",),), "STEP_CLOSED": (("nq",), (3,)), "MAP_RATES": (("nv", "nu"),),
-    "PROJECTED_DERIVATIVES": (("nu", "nu"), ("nu", "nu")), "PROJECTED_FORCE_DERIVATIVES": (("nu", "nu"),),
-    "PROJECTED_INVERSE_GRADIENT": (("nu", "nu"),) * 3, "PROJECTED_FORWARD_GRADIENT": (("nu", "nu"),) * 3,
-}  # fmt: skip
-
 
 def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None = None, row_step: int = 1) -> Any:
-    """One state's result of the entry `name` of kernels/entries.py or closed_entries.py (any case): object arrays.
+    """One state's result of the entry `name` of kernels/entries.py (any case): object arrays.
 
     Entries of closed linkages take a model that holds its linkage: freeflyer.loops.linked(model).
     `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, then its options (integers: a
@@ -70,25 +44,25 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `completed`). `row_step`: see `function`.
     Errors: ValueError for wrong arguments, LookupError for a name that is not there.
     """
-    letters, n_options = entry(name).inputs, entry(name).options
-    inputs, options = arguments[: len(letters)], arguments[len(letters) :]
-    if len(arguments) != len(letters) + n_options:
-        raise ValueError(f"{name} takes {len(letters)} inputs and {n_options} options, got {len(arguments)} arguments")
-    sizes = {"nq": model.nq, "nv": model.nv, "2 nv": 2 * model.nv, "bodies": int(model.topology[layout.N_BODIES]) + 1,
-             "columns": int(model.topology[layout.N_COLUMNS]), "rows": model.constraint_rows[0],
-             "nu": int(model.topology[linkage_layout.N_INDEPENDENT])}  # fmt: skip
-    if name.upper() in CLOSED_OUTPUTS and not model.topology[linkage_layout.LINKAGE_AT]:
+    of = entry(name)
+    n_inputs = len(of.inputs)
+    inputs, options = arguments[:n_inputs], arguments[n_inputs:]
+    if len(options) != len(of.options):
+        raise ValueError(f"{name} takes {n_inputs} inputs and {len(of.options)} options, got {len(arguments)} arguments")
+    if of.closed and not model.topology[linkage_layout.LINKAGE_AT]:
         raise ValueError(f"{name} takes a model that holds its linkage: freeflyer.loops.linked(model)")
-    rows = [_row(x, sizes[f"n{letter}"], f"{name}'s input {k + 1}")
-            for k, (x, letter) in enumerate(zip(inputs, letters))]  # fmt: skip
+    for option, value in zip(of.options, options):
+        _check_option(name, option, value, model.topology)
+    shapes = of.shapes(model.topology)
+    rows = [_row(x, math.prod(shape), f"{name}'s input {k + 1}") for k, (x, shape) in enumerate(zip(inputs, shapes))]
     numbers = model.parameters if parameters is None else parameters
     rows.insert(0, _row(numbers, len(model.parameters), "parameters"))
-    exact = any(isinstance(x, Fraction) or scalars.symbolic(x) for row in rows for x in row)
+    exact = any(isinstance(x, Fraction) or plain_primitives.symbolic(x) for row in rows for x in row)
     if exact:
         rows = [[_exact(Fraction(x) if type(x) is int else x) for x in row] for row in rows]
-        if any(map(scalars.symbolic, chain(*rows))):
+        if any(map(plain_primitives.symbolic, chain(*rows))):
             rows[0] = whole_quarter_turns(model, rows[0])
-    shapes = [tuple(sizes[n] if isinstance(n, str) else n for n in shape) for shape in (OUTPUTS | CLOSED_OUTPUTS)[name.upper()]]
+    shapes = shapes[n_inputs:]
     outputs: list[list[Any]] = [[None] * math.prod(shape) for shape in shapes]
     function(name, exact, row_step)([int(k) for k in model.topology], *rows, *(int(k) for k in options), *outputs)
     results = tuple(_array(x, shape) for x, shape in zip(outputs, shapes))
@@ -107,7 +81,7 @@ def completed(model: Any, parameters: Iterable[Any]) -> list[Any]:
     for i, at in enumerate(records):
         row[at + layout.SUBTREE_MASS] = row[at + layout.MASS]
         row[at + layout.MOMENT : at + layout.SECOND + 6] = moments(*row[at + layout.MASS : at + layout.INERTIA + 6])
-        first = tiles + scalars.tile_at(row, layout.TILE, i)
+        first = tiles + plain_primitives.tile_at(row, layout.TILE, i)
         for k in range(layout.TILE if i else 0):
             row[first + LANES * k] = row[at + k]
     for i in range(n, 0, -1):
@@ -120,9 +94,9 @@ def whole_quarter_turns(model: Any, parameters: list[Any]) -> list[Any]:
     """Parameters with SymPy's pi where joints' offsets are quarter turns, so that these disappear from closed forms."""
     row, tiles = list(parameters), int(model.topology[layout.TILES_AT])
     for i in range(int(model.topology[layout.N_BODIES]) + 1):
-        tile = tiles + scalars.tile_at(row, layout.TILE, i) + LANES * layout.TURN_OFFSET
+        tile = tiles + plain_primitives.tile_at(row, layout.TILE, i) + LANES * layout.TURN_OFFSET
         for at in (layout.BODIES + layout.BODY_FLOATS * i + layout.TURN_OFFSET, tile):
-            if k := scalars.quarter_turns(row[at]):
+            if k := plain_primitives.quarter_turns(row[at]):
                 row[at] = sys.modules["sympy"].pi * k / 2
     return row
 
@@ -136,7 +110,14 @@ def moments(m: Any, x: Any, y: Any, z: Any, xx: Any, xy: Any, xz: Any, yy: Any, 
     )  # fmt: skip
 
 
-def function(source: str | Entry | Dispatcher, exact: bool = False, row_step: int = 1) -> Callable[..., Any]:
+def _check_option(name: str, option: str, value: Any, topology: Any) -> None:
+    factor, at, addend = OPTIONS[option]
+    end = factor * int(topology[at]) + addend
+    if not 0 <= value < end:
+        raise ValueError(f"{name}'s option {option} is {value!r}, expected an integer from 0 to {end - 1}")
+
+
+def function(source: str | Entry | Callable, exact: bool = False, row_step: int = 1) -> Callable[..., Any]:
     """The plain version of a compiled function, of an entry's kernel, or of the entry of that name.
 
     It takes the kernel's own arguments; buffers are lists or flat arrays of scalars, outputs are written. `exact` turns
@@ -146,7 +127,7 @@ def function(source: str | Entry | Dispatcher, exact: bool = False, row_step: in
     if isinstance(source, str):
         source = entry(source)
     compiled = source.function if isinstance(source, Entry) else source
-    if not isinstance(compiled, Dispatcher):
+    if mark(compiled) not in (KERNEL, INLINED):
         raise ValueError(f"expected a kernel or the name of one, got {type(source).__name__}")
     with _building:
         return _rebuilder(bool(exact), row_step).plain(compiled)
@@ -154,10 +135,9 @@ def function(source: str | Entry | Dispatcher, exact: bool = False, row_step: in
 
 def entry(name: str) -> Entry:
     """The entry of that name, in lower or upper case."""
-    listed = {k: x for module in (entries, closed_entries) for k, x in vars(module).items() if isinstance(x, Entry)}
-    found = listed.get(name.upper()) if isinstance(name, str) else None
+    found = entries.ENTRIES.get(name.lower()) if isinstance(name, str) else None
     if found is None:
-        known = ", ".join(k.lower() for k in listed)
+        known = ", ".join(entries.ENTRIES)
         raise LookupError(f"no kernel is named {name!r}; known kernels: {known}")
     return found
 
@@ -173,7 +153,7 @@ def _row(x: Iterable[Any], n: int, what: str) -> list[Any]:
 
 
 def _array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
-    if any(map(scalars.symbolic, values)):
+    if any(map(plain_primitives.symbolic, values)):
         values = [sys.modules["sympy"].sympify(x) for x in values]
     array = np.empty(len(values), object)
     array[:] = values
@@ -184,17 +164,17 @@ class _Rebuilder:
     """From compiled functions to plain ones: the same code, in a namespace whose compiled functions are plain, too."""
 
     def __init__(self, exact: bool, row_step: int) -> None:
-        self.exact, self.replaced = exact, scalars.replacements(row_step)
-        self.functions: dict[Dispatcher, Callable[..., Any]] = {}
+        self.exact, self.replaced = exact, plain_primitives.replacements(row_step)
+        self.functions: dict[Any, Callable[..., Any]] = {}
         self.namespaces: dict[str, dict[str, Any]] = {}
 
     def plain(self, value: Any) -> Any:
-        if isinstance(value, FunctionType | Dispatcher | _Intrinsic) and value in self.replaced:
+        if isinstance(value, FunctionType) and value in self.replaced:
             return self.replaced[value]
-        if not isinstance(value, Dispatcher):
+        if not mark(value):
             return _exact(value) if self.exact else value
         if value not in self.functions:
-            source = value.py_func
+            source = value
             code = _exact(source.__code__) if self.exact else source.__code__
             closure = tuple(CellType(self.plain(cell.cell_contents)) for cell in source.__closure__ or ())
             names = self.namespace(source.__globals__)

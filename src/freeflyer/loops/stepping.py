@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.dynamics.closed import doors as D
+from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.constraints import constraint_jacobian
 from freeflyer.dynamics.closed.projection import Projection
 from freeflyer.dynamics.evaluate import evaluate

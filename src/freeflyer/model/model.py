@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import unknown_name
-from freeflyer.kernels.backend.buffers import handle_block
+from freeflyer.kernels.calls.running import handle
 from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic
 
@@ -61,7 +61,6 @@ class Model:
     parameters: np.ndarray = field(repr=False)
     description: Description = field(repr=False)
     frame_index: dict[str, int] = field(repr=False)
-    handle: int = field(init=False, repr=False)  # what compiled code knows the model by
     _zero: np.ndarray = field(init=False, repr=False)  # (nv,), writable only because compiled code takes no other
     square: tuple[int, int] = field(init=False, repr=False)  # (nv, nv)
     six_rows: tuple[int, int] = field(init=False, repr=False)  # (6, nv)
@@ -70,15 +69,18 @@ class Model:
     column_rows: tuple[int, int] = field(init=False, repr=False)  # (columns, 6)
 
     def __post_init__(self) -> None:
-        block = handle_block(self.topology, self.parameters)
-        object.__setattr__(self, "_block", block)  # kept alive with the model
-        object.__setattr__(self, "handle", block.ctypes.data)
         object.__setattr__(self, "_zero", np.zeros(self.nv))
         object.__setattr__(self, "square", (self.nv, self.nv))
         object.__setattr__(self, "six_rows", (6, self.nv))
         object.__setattr__(self, "constraint_rows", (int(self.topology[layout.N_ROWS]), self.nv))
         object.__setattr__(self, "body_rows", (int(self.topology[layout.N_BODIES]) + 1, 12))
         object.__setattr__(self, "column_rows", (int(self.topology[layout.N_COLUMNS]), 6))
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "handle":  # what compiled code knows the model by; kept once it is asked for
+            object.__setattr__(self, name, handle(self.topology, self.parameters))
+            return self.handle
+        raise AttributeError(f"a Model has no {name!r}")
 
     def __reduce__(self) -> Any:
         from freeflyer.model.build import compiled

@@ -9,7 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from freeflyer.dynamics.closed.structure import groups, structure
-from freeflyer.dynamics.evaluate import _pool, get_threads
+from freeflyer.dynamics.threads import get_threads
+from freeflyer.dynamics.threads import pool as _pool
 from freeflyer.kernels.closed import assembly as K
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import Model

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import doors as D
+from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.equations import forward_dynamics, inverse_mass_matrix
 from freeflyer.dynamics.closed.running import projected, run, run_many, velocity_map
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, arrays_of

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations as tree
-from freeflyer.dynamics.closed import doors as D
+from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.projection import is_closed
 from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, run_many, velocity_map
 from freeflyer.dynamics.equations import Wrenches, total

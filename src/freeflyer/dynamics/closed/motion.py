@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import centroidal, frames, manifold
-from freeflyer.dynamics.closed import doors as D
+from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.running import motion, projected, run, velocity_map
 from freeflyer.model.model import Model

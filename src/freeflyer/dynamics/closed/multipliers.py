@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import doors as D
+from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.equations import forward_dynamics
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.projection import Projection, is_closed

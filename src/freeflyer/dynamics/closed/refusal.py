@@ -12,9 +12,9 @@ from freeflyer.kernels.closed.blocks import OPEN, REDUNDANT
 from freeflyer.kernels.math.block_inverse import SINGULAR
 
 
-def refusal(p: Projection, q: np.ndarray) -> LinkageError:
-    """The error for the first of the postures q (..., nq) that has one of these faults."""
-    flat = q.reshape(-1, p.model.nq)
+def refusal(p: Projection, q: np.ndarray, at: tuple[int, ...]) -> LinkageError:
+    """The error for the posture q (nq,), the state `at` of a batch."""
+    flat, which = q[None], f"q{list(at)}" if at else "q"
     residual, J = constraints(p.model, flat)
     gap, loops = np.abs(residual), constraint_loops(p.model)
     allowed = np.full(gap.shape[-1], REDUNDANT)
@@ -22,28 +22,27 @@ def refusal(p: Projection, q: np.ndarray) -> LinkageError:
     if (gap >= allowed).any():
         k = int(np.nonzero((gap >= allowed).any(axis=-1))[0][0])
         row = int(np.argmax(gap[k] / allowed))
-        which = f"q[{k}]" if len(flat) > 1 else "q"
         return LinkageError(
             f"loop {loops[row]!r} is open by {gap[k, row]:.3g} (m or rad) at {which}, closed is within {allowed[row]:g}: assemble "
             "it first (freeflyer.loops.assemble), or use coordinates='tree'",
-            reason="open", loop=loops[row], gap=float(gap[k, row]), state=k,
+            reason="open", loop=loops[row], gap=float(gap[k, row]), state=at[-1] if at else 0,
         )  # fmt: skip
-    worst, where, at = np.inf, 0, 0
+    worst, where = np.inf, 0
     for b, (rows, dependent) in enumerate(p.blocks):
         values = np.linalg.svd(J[:, rows][:, :, dependent], compute_uv=False)
         ratio = values[:, -1] / values[:, 0]
         if np.min(ratio) < worst:
-            worst, where, at = float(np.min(ratio)), b, int(np.argmin(ratio))
+            worst, where = float(np.min(ratio)), b
     if worst < 1e3 * SINGULAR:
         rows, dependent = p.blocks[where]
         names = list(dict.fromkeys(loops[r] for r in rows))
         owner = structure(p.model).owner
         joints = list(dict.fromkeys(owner[j] for j in dependent))
-        which = f" at q[{at}]" if len(flat) > 1 else ""
+        which = f" at {which}" if at else ""
         return LinkageError(
             f"the sub-mechanism of loops {', '.join(names)} is singular{which}: its joints {', '.join(joints)} do not follow from "
             f"the independent ones there (singular values in the ratio {worst:.2g}); move away from that posture",
-            reason="singular", loops=names, joints=joints, ratio=worst, state=at,
+            reason="singular", loops=names, joints=joints, ratio=worst, state=at[-1] if at else 0,
         )  # fmt: skip
     return LinkageError(
         f"the projected mass matrix of {p.model.name!r} is singular: some independent joint moves no inertia. Give its links mass, "

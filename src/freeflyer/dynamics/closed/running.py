@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics._gravity import under
-from freeflyer.dynamics.closed import doors as D
+from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.projection import Projection, projection
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.kernels.calls.entry import Entry

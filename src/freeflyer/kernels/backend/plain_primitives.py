@@ -221,6 +221,7 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
     return rows | {
         memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,
         transpose.mirrored: mirrored, transpose.transposed: transposed,
+        memory.from_entry: lambda buffer, i: buffer[i:],
         vectors.load_vector: load_vector, vectors.store_vector: store_vector,
         pack.select_less: select_less, pack.all_below: all_below,
         pack.fma: fma, pack.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2,

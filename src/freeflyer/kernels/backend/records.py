@@ -5,15 +5,9 @@ A record of a body or column is summed along the tree a register at a time; form
 
 from __future__ import annotations
 
-from typing import Any
-
-from numba import types
-from numba.extending import overload
-
 from freeflyer.kernels.backend.buffers import load_int, load_row, row_step, store_row
-from freeflyer.kernels.backend.pack import OVERLOAD
 from freeflyer.kernels.backend.transpose import block, put_block, transposed
-from freeflyer.kernels.compiler._jit import inlined
+from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.model.layout import COLUMN_BODY, COLUMN_INTS, COLUMNS_AT
 from freeflyer.kernels.tree.composite import parent_of
 
@@ -73,14 +67,3 @@ def add_record(work, to, at, size):
     for k in range(0, size, row_step(work)):
         store_row(work, to + k, load_row(work, to + k) + load_row(work, at + k))
 
-
-def flat(buffer: Any) -> Any:
-    """A buffer of one axis."""
-    return buffer
-
-
-@overload(flat, jit_options=OVERLOAD)
-def _(buffer):
-    if isinstance(buffer, types.Array) and buffer.ndim != 1:
-        return lambda buffer: buffer.reshape(buffer.size)
-    return lambda buffer: buffer

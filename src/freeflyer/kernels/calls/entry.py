@@ -1,229 +1,115 @@
-"""From a kernel to what Python calls: one state at a time, or a range of a batch eight states at a time.
+"""Entries: what a compiled function takes and gives. Everything that calls one, checks for one or describes one reads it here.
 
-A kernel has the arguments (topology, parameters, inputs..., options..., outputs...): inputs are rows of nq or nv scalars,
-options are integers, outputs are written. The doors take a model's handle instead of its two arrays. Both check that
-sizes fit the model, that every number is finite and every quaternion of unit length, and answer with a status; the
-friendly layer turns a status into a sentence.
+A compiled entry is a C function without reference counts, Python or allocation:
+
+    status = name(topology, parameters, inputs, options, outputs, sizes, scratch, where)
+
+`inputs` and `outputs` are addresses of flat float64 rows, `options` integers. `sizes` lists the numbers of scratch, the states, then how many
+numbers one state's inputs and outputs hold. The entry checks all of it before it computes; `where` (3) says which argument and which state
+was refused, and how many numbers of scratch were taken. `name` takes one state; `name_batch` any number, several at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
-import numpy as np
-from numba import types
+from freeflyer.kernels.backend.buffers import load_int
+from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.model import layout as L
+from freeflyer.kernels.model.linkage_layout import LINKAGE_AT, N_INDEPENDENT
 
-from freeflyer.kernels.backend.buffers import Packs, borrowed, load, load_int, model_arrays
-from freeflyer.kernels.backend.pack import LANES, all_below
-from freeflyer.kernels.backend.transpose import finite_packs, gather, scatter
-from freeflyer.kernels.calls.python_calls import (
-    ARRAY,
-    DATA,
-    NONE,
-    READABLE,
-    TYPE,
-    WRITABLE,
-    array_like_shape,
-    as_int,
-    bad_argument,
-    builtin,
-    drop,
-    from_int,
-    is_array,
-    is_int,
-    reader,
-    take,
-    word,
-)
-from freeflyer.kernels.compiler._jit import immediate, inlined, kernel, released
-from freeflyer.kernels.model.layout import COLUMN_ROW, N_BODIES, N_Q, N_QUATERNIONS, N_V, QUATERNIONS_AT
-from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
-
-OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, SINGULAR, NOT_FLAT = 0, 1, 2, 3, 4, 5
-SCRATCH_LIMIT = 2**23  # numbers: 64 MiB
+OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, REFUSED, NOT_FLAT, WRONG_OPTION, SHORT_SCRATCH, OVERLAP, WRONG_MODEL = range(10)
+SCRATCH, STATES, ROWS = 0, 1, 2  # in sizes
+ARGUMENT, STATE, TAKEN, WHERE = 0, 1, 2, 3  # in where, and its length
 UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
-SIZES = {"q": N_Q, "v": N_V, "u": N_INDEPENDENT}
-DOOR = (types.int64,) * 3
+
+Dimension = int | str
+DIMENSIONS: dict[str, tuple[int, int, int]] = {  # name: (factor, entry of topology's header, addend)
+    "nq": (1, L.N_Q, 0), "nv": (1, L.N_V, 0), "2 nv": (2, L.N_V, 0), "bodies": (1, L.N_BODIES, 1),
+    "columns": (1, L.N_COLUMNS, 0), "rows": (1, L.N_ROWS, 0), "nu": (1, N_INDEPENDENT, 0),
+}  # fmt: skip
+LETTERS = {"q": "nq", "v": "nv", "u": "nu"}  # of inputs
+OPTIONS: dict[str, tuple[int, int, int]] = {  # values of an option: from 0 to below (factor, entry of topology's header, addend)
+    "frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3),
+}  # fmt: skip
 
 
+def formula(dimension: Dimension) -> tuple[int, int, int]:
+    """(factor, entry of topology's header, addend) of a dimension."""
+    return (0, 0, dimension) if isinstance(dimension, int) else DIMENSIONS[dimension]
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """How a batch makes matrices: `first` leaves tables of Packs, of `sizes(topology)` entries, that are turned into rows; `second` makes
+    each state's matrices of them. A Pack of matrices would be too large for the fastest memory."""
+
+    first: Callable
+    second: Callable
+    sizes: Callable
+
+
+@dataclass(frozen=True, eq=False)
 class Entry:
-    """A kernel's two doors, compiled when first used. `inputs` holds a letter per input: q, v or u (independent rates).
+    """A kernel(topology, parameters, inputs..., options..., outputs...) that Python may call.
 
-    single(handle, inputs..., options..., outputs...) answers with a status. Instead of its only output it may be given the
-    shape of a new array: then it answers with that, or with None if the state was refused.
-    A kernel that `solves` a linear system writes NaN where that is singular: its output is looked at, too.
+    `inputs`: a letter each, q (checked to hold unit quaternions), v or u (independent rates). `outputs`: the shapes of one state's results.
+    `square`: whether its workspaces grow with the square of the number of columns. `closed`: whether it takes models that hold a linkage.
     """
 
-    __slots__ = ("batch", "function", "inputs", "name", "options", "output_axes", "single", "single_source")
+    name: str
+    function: Callable
+    inputs: str
+    outputs: tuple[tuple[Dimension, ...], ...]
+    options: tuple[str, ...] = ()
+    square: bool = False
+    closed: bool = False
+    stages: Stages | None = None
+    single: Callable[..., Any] = field(init=False, repr=False)  # for one state: see python_calls.builtin; compiled when first called
 
-    def __init__(
-        self, function: Any, inputs: str, options: int = 0, output_axes: tuple[int, ...] = (1,), solves: bool = False
-    ) -> None:
-        self.function, self.name, self.inputs = function, function.py_func.__name__, inputs
-        self.options, self.output_axes = options, output_axes
-        sizes = tuple(SIZES[letter] for letter in inputs)
-        self.single_source = make_single(function, sizes, options, output_axes, solves)
-        self.single: Callable[..., Any] = self._first_single
-        self.batch: Callable[..., int] = make_batch(function, sizes, solves)
+    def __post_init__(self) -> None:
+        from freeflyer.kernels.calls.running import first_single
 
-    def is_cached(self) -> bool:
-        """Whether the cache on disk has the door for one state."""
-        return bool(self.single_source._cache.holds(DOOR))
+        object.__setattr__(self, "single", first_single(self))
 
-    def _first_single(self, *arguments: Any) -> Any:
-        """Compile, unless this is a batch that tries the short way first."""
-        if not all(isinstance(x, np.ndarray) and x.ndim == 1 for x in arguments[1 : 1 + len(self.inputs)]):
-            return None if isinstance(arguments[-1], int | tuple) else NOT_FLAT
-        self.single_source.compile(DOOR)
-        self.single = builtin(self.name, self.single_source.overloads[DOOR])
-        return self.single(*arguments)
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Files below kernels that the entry's code comes from."""
+        stages = (self.stages.first, self.stages.second, self.stages.sizes) if self.stages else ()
+        return tuple(dict.fromkeys(f.__module__.split(".", 2)[2] for f in (self.function, *stages)))
 
+    @property
+    def rows(self) -> tuple[tuple[Dimension, ...], ...]:
+        """Shapes of inputs, then outputs."""
+        return tuple((LETTERS[x],) for x in self.inputs) + self.outputs
 
-def named(function: Callable, name: str) -> Callable:
-    """A closure under its own name, by which its compiled code is cached."""
-    function.__qualname__ = name
-    return function
+    @property
+    def output_axes(self) -> tuple[int, ...]:
+        return tuple(map(len, self.outputs))
 
+    def shapes(self, topology: Any) -> tuple[tuple[int, ...], ...]:
+        """Shapes of one state's inputs and outputs on a model."""
+        return tuple(tuple(_value(formula(n), topology) for n in shape) for shape in self.rows)
 
-def make_single(function: Any, sizes: tuple[int, ...], options: int, output_axes: tuple[int, ...], solves: bool) -> Any:
-    inputs, outputs = len(sizes), len(output_axes)
-    count = 1 + inputs + options + outputs
-    read = reader((1,) * inputs + (0,) * options + output_axes)
-
-    def taken(topology, parameters, values):
-        status = checked(topology, values[0], sizes[0])
-        if inputs > 1:
-            status = max(status, checked(topology, values[1], sizes[1]))
-        if inputs > 2:
-            status = max(status, checked(topology, values[2], sizes[2]))
-        if status == OK:
-            function(topology, parameters, *values)
-            if solves and not finite(values[-1], values[-1].size):
-                return SINGULAR
-            if solves and outputs > 1 and not (
-                finite(values[-2], values[-2].size) and finite(values[-outputs], values[-outputs].size)
-            ):
-                return SINGULAR
-        return status
-
-    def acceptable(known, arguments, outputs_from):
-        for k in range(1, 1 + inputs):
-            if not is_array(known, word(arguments, 8 * k), 1, READABLE):
-                return False
-        for k in range(1 + inputs, 1 + inputs + options):
-            if not is_int(known, word(arguments, 8 * k)):
-                return False
-        for k in range(outputs_from, outputs):
-            if not is_array(known, word(arguments, 8 * (1 + inputs + options + k)), output_axes[k], WRITABLE):
-                return False
-        return True
-
-    where = f"{function.py_func.__module__}.{function.py_func.__name__}"
-    taken, acceptable = inlined(named(taken, f"taken.{where}"), owns=True), inlined(named(acceptable, f"acceptable.{where}"))
-
-    def single(door, arguments, given):
-        known = word(door, DATA)
-        if given != count or not is_int(known, word(arguments, 0)):
-            bad_argument()
-            return 0
-        last = word(arguments, 8 * (count - 1))
-        fresh = outputs == 1 and word(last, TYPE) != word(known, ARRAY)
-        status = NOT_FLAT
-        if acceptable(known, arguments, 1 if fresh else 0):
-            if fresh:
-                last = array_like_shape(known, last)
-                if last == 0:
-                    return 0
-            topology, parameters = model_arrays(as_int(word(arguments, 0)))
-            status = taken(topology, parameters, read(arguments, last))
-            if fresh:
-                if status == OK:
-                    return last
-                drop(last)
-        if fresh:
-            take(word(known, NONE))
-            return word(known, NONE)
-        return from_int(status)
-
-    return immediate(named(single, f"single.{where}"))
+    def sizes(self, topology: Any) -> tuple[int, ...]:
+        return tuple(map(prod, self.shapes(topology)))
 
 
-def make_batch(function: Any, sizes: tuple[int, ...], solves: bool) -> Any:
-    count = len(sizes)
-
-    def batch(handle, inputs, options, outputs, packs_in, packs_out, start, stop):
-        """OK, or why the first refused pack of states was refused."""
-        topology, parameters = model_arrays(handle)
-        packs_in, packs_out = borrowed(packs_in), borrowed(packs_out)
-        for first in range(start, stop, LANES):
-            for k in range(count):
-                if not gather(inputs[k], first, stop, packs_in[k]):
-                    return NOT_FINITE
-                if sizes[k] == N_Q and not unit_quaternions(topology, packs_in[k]):
-                    return NOT_UNIT
-            packs_in[0].used[0] = 0
-            function(topology, parameters, *packs_in, *options, *packs_out)
-            if solves and not finite_packs(packs_out[0].data, outputs[0].shape[1]):
-                return SINGULAR
-            for k in range(len(outputs)):
-                scatter(packs_out[k], outputs[k], first, stop)
-        return OK
-
-    return released(named(batch, f"batch.{function.py_func.__module__}.{function.py_func.__name__}"))
-
-
-@inlined
-def checked(topology, x, size):
-    """The status of one input."""
-    if x.size != load_int(topology, size):
-        return WRONG_SIZE
-    if not finite(x, x.size):
-        return NOT_FINITE
-    if size == N_Q and not unit_quaternions(topology, x):
-        return NOT_UNIT
-    return OK
+def _value(of: tuple[int, int, int], topology: Any) -> int:
+    factor, at, addend = of
+    return factor * int(topology[at]) + addend
 
 
 @kernel
-def finite(x, n):
-    """Whether the first n entries are neither NaN nor infinite."""
-    total = 0.0
-    for i in range(n):
-        total += 0.0 * load(x, i)
-    return total == 0.0
-
-
-@kernel
-def unit_quaternions(topology, q):
-    """Whether every quaternion of q has unit length."""
-    at = load_int(topology, QUATERNIONS_AT)
-    for k in range(load_int(topology, N_QUATERNIONS)):
-        i = load_int(topology, at + k)
-        x, y, z, w = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
-        if not all_below(x * x + y * y + z * z + w * w - 1.0, UNIT_TOLERANCE):
-            return False
-    return True
-
-
-def aligned(n: int) -> np.ndarray:
-    """n uninitialised numbers, aligned to 64 bytes."""
-    raw = np.empty(n + LANES)
-    start = (-raw.ctypes.data & 63) >> 3
-    return raw[start : start + n]
-
-
-def scratch_size(topology: np.ndarray) -> int:
-    """How many numbers are enough for any kernel on this model, up to a limit beyond which kernels ask the system."""
-    bodies, row = int(topology[N_BODIES]) + 9, int(topology[COLUMN_ROW]) + 8
-    return min(LANES * (400 * bodies + 120 * row + 10 * row * row), SCRATCH_LIMIT)
-
-
-def scratch_for(topology: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(scratch, used) of that size."""
-    return aligned(scratch_size(topology)), np.zeros(1, np.int64)
-
-
-def aligned_packs(n: int, scratch: tuple[np.ndarray, ...] = ()) -> Packs:
-    """A fresh row of n Packs that brings its scratch along, if given one."""
-    return Packs(aligned(LANES * n), *scratch)
+def scratch_need(topology, lanes, square):
+    """Numbers of scratch that are enough for any entry on this model, `lanes` states at a time."""
+    bodies, row, rows = load_int(topology, L.N_BODIES) + 9, load_int(topology, L.COLUMN_ROW) + 8, load_int(topology, L.N_ROWS)
+    need = 400 * bodies + 120 * row + 40 * rows
+    if square:
+        need += 10 * (row + rows) * (row + rows)
+    if load_int(topology, LINKAGE_AT) > 0:
+        need += 8 * (row + rows) * row
+    return lanes * need + 64

@@ -11,7 +11,7 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load, load_int, model_arrays, store, workspace
 from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.closed.constraints import constraints
-from freeflyer.kernels.compiler._jit import inlined, kernel, released
+from freeflyer.kernels.compiler.marks import inlined, kernel, released
 from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import N_Q, N_ROWS, N_V
 

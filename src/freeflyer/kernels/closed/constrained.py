@@ -22,7 +22,7 @@ from freeflyer.kernels.closed.projection import (
     put_mass,
     solve_factored,
 )
-from freeflyer.kernels.compiler._jit import kernel
+from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
 from freeflyer.kernels.tree.motions import moving

@@ -36,7 +36,7 @@ from freeflyer.kernels.closed.tangents import (
     row_pair,
     velocity_tangents,
 )
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import (
     ACCELERATION,
     FORCE,

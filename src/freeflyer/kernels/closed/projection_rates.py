@@ -26,7 +26,7 @@ from freeflyer.kernels.closed.projection_derivatives import (
     tangents_of,
 )
 from freeflyer.kernels.closed.tangents import TANGENT, force_tangents, loop_forces, velocity_tangents
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import FORCE, STATE, spatial_states
 from freeflyer.kernels.math.algebra import add, cross, load3
 from freeflyer.kernels.model.joints import body_ints

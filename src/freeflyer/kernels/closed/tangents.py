@@ -11,7 +11,7 @@ from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step
 from freeflyer.kernels.backend.pack import select_less, sqrt
 from freeflyer.kernels.closed.constraints import first_coupling, loop_frames, loop_ints, turns, unit
 from freeflyer.kernels.closed.couplings import coupled_position
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import (
     ACCELERATION,
     STATE,

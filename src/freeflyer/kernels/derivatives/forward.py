@@ -7,8 +7,7 @@ solved for both matrices and for M^-1 at once, by a factor of M that is as spars
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
-from freeflyer.kernels.backend.records import flat
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.gradient_rows import put_columns, put_rows, turn_together
 from freeflyer.kernels.derivatives.inverse import (
     DIRECTION_RECORD,
@@ -109,4 +108,4 @@ def forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, dtau):
     sizes = solved_sizes(topology)
     table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
     solved_table(topology, parameters, q, v, tau, table, L)
-    forward_matrices(topology, parameters, table, L, flat(dq), flat(dv), flat(dtau))
+    forward_matrices(topology, parameters, table, L, dq, dv, dtau)

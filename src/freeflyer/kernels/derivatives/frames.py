@@ -13,7 +13,7 @@ B of sum S a, and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import pair, put_pair
 from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, rotate, subtract
 from freeflyer.kernels.model.joints import add_column, body_floats, body_ints, frame_columns, relative_pose

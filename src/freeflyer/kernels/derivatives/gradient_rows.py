@@ -18,8 +18,7 @@ from freeflyer.kernels.backend.buffers import (
     workspace,
 )
 from freeflyer.kernels.backend.pack import select_less
-from freeflyer.kernels.backend.records import flat
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q,
     BY_V,
@@ -193,4 +192,4 @@ def inverse_dynamics_gradient(topology, parameters, q, v, a, dq, dv, M):
     """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau."""
     table = workspace(q, table_size(topology))
     inverse_table(topology, parameters, q, v, a, table)
-    inverse_matrices(topology, parameters, table, flat(dq), flat(dv), flat(M))
+    inverse_matrices(topology, parameters, table, dq, dv, M)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
 from freeflyer.kernels.backend.records import BODY, ITSELF, PARENT_BODY, add_record, put_records, put_rows3, record_rows
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3
 from freeflyer.kernels.model.joints import joint_row
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_BODIES, N_COLUMNS, N_QUATERNIONS

@@ -7,8 +7,7 @@ them the derivatives of forward dynamics.
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, store_row, workspace
-from freeflyer.kernels.backend.records import flat
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.forward import solved_matrices, solved_sizes, solved_table
 from freeflyer.kernels.derivatives.inverse import table_size
 from freeflyer.kernels.model.joints import body_ints
@@ -89,4 +88,4 @@ def linear(topology, parameters, q, v, tau, A, B):
     sizes = linear_sizes(topology)
     table, L = workspace(q, sizes[0]), workspace(q, sizes[1])
     linear_table(topology, parameters, q, v, tau, table, L)
-    linear_matrices(topology, parameters, table, L, flat(A), flat(B))
+    linear_matrices(topology, parameters, table, L, A, B)

@@ -14,7 +14,7 @@ of mass, which moves by dc, moments about it lose dc x force. Until that last st
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     ZERO,
     accumulate3,

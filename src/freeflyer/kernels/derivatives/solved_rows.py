@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, unit_row, workspace
 from freeflyer.kernels.backend.records import put_rows3
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.gradient_rows import rows3
 from freeflyer.kernels.math.algebra import add_scaled, scale
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V

@@ -7,7 +7,7 @@ Accelerations are spatial ones, rates of these motions at a point at rest; gravi
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     add,
     cross,

@@ -8,9 +8,9 @@ base's equations (m,), (m, k), and the feet's poses (f, 4, 4).
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, model_arrays, row_width, store, workspace
-from freeflyer.kernels.calls.entry import finite, unit_quaternions
+from freeflyer.kernels.calls.checks import finite, unit_quaternions
 from freeflyer.kernels.closed.constraints import constraints
-from freeflyer.kernels.compiler._jit import inlined, kernel, released
+from freeflyer.kernels.compiler.marks import inlined, kernel, released
 from freeflyer.kernels.estimation.passive import REFUSED, clear_rows, eliminate, elimination_workspace, hand_over
 from freeflyer.kernels.model.layout import N_ROWS, N_V
 from freeflyer.kernels.tree.frames import BODY, frame_jacobian, frame_pose

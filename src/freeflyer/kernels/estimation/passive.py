@@ -19,9 +19,9 @@ from freeflyer.kernels.backend.buffers import (
     store_row,
     workspace,
 )
-from freeflyer.kernels.calls.entry import finite
+from freeflyer.kernels.calls.checks import finite
 from freeflyer.kernels.closed.constraints import bias_of, constraints, constraints_of
-from freeflyer.kernels.compiler._jit import inlined, kernel, released
+from freeflyer.kernels.compiler.marks import inlined, kernel, released
 from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import FREE_AT, N_BODIES, N_Q, N_ROWS, N_V
 from freeflyer.kernels.tree.kinematics import kinematics_workspace

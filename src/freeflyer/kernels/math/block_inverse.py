@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_row, row_step, row_width, store, store_row
 from freeflyer.kernels.backend.pack import all_below, select_less
-from freeflyer.kernels.compiler._jit import kernel
+from freeflyer.kernels.compiler.marks import kernel
 
 NAN = float("nan")
 SINGULAR = 1e-7  # smallest pivot, relative to the largest

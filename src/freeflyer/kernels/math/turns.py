@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.compiler._jit import inlined
+from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, rotate, rotate_back
 from freeflyer.kernels.math.trig import atan2
 from freeflyer.kernels.model.configuration import COTANGENT, SWITCH, horner, shortest_turn

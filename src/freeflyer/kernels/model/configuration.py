@@ -11,7 +11,7 @@ import math
 
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     add,
     add_scaled,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, number_row, row_step, store, store_row
 from freeflyer.kernels.backend.pack import LANES, like
 from freeflyer.kernels.backend.vector4 import store_vector, times
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     accumulate3,
     add,

@@ -7,7 +7,7 @@ about z: see model/alignment.py. Balls and floating bodies turn freely: their wh
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int
-from freeflyer.kernels.compiler._jit import inlined
+from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.math.algebra import (
     add,
     add_scaled,

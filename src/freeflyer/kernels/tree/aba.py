@@ -7,7 +7,7 @@ cheaper to compute again than to keep: all that is kept of a body fits the neare
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     ZERO,
     accumulate3,

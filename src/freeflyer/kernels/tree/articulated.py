@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load
 from freeflyer.kernels.backend.pack import select_less
-from freeflyer.kernels.compiler._jit import inlined
+from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.math.algebra import add, cross, dot, load6, load9, rotate, store6, store9, sym_add, sym_apply
 from freeflyer.kernels.model.joints import body_floats
 from freeflyer.kernels.model.layout import MASS, SUBTREE_MASS, SUBTREE_SPREAD

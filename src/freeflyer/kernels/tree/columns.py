@@ -21,7 +21,7 @@ from freeflyer.kernels.backend.buffers import (
 )
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.backend.transpose import mirrored
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     ZERO,
     add,

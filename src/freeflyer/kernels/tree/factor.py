@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.backend.pack import select_less
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.model.layout import COORDINATE_INTS, COORDINATES_AT, LAST_COORDINATE, N_V, PARENT_COORDINATE
 from freeflyer.kernels.tree.crba import crba
 from freeflyer.kernels.tree.rnea import rnea

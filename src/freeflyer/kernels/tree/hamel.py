@@ -8,7 +8,7 @@ d(M u)_j / dq_i = -(I_j S_j) . (S_i x W_i) for j beyond i, and S_j . (S_i x* H_i
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import accumulate3, add, cross, dot, load3, load6, subtract
 from freeflyer.kernels.model.joints import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, FREE_AT, KIND, MASS, N_BODIES, N_V, SCREW, SUBTREE_MASS

@@ -22,7 +22,7 @@ from freeflyer.kernels.backend.vector4 import (
     vector,
     vector_step,
 )
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add_scaled, column, spin_z
 from freeflyer.kernels.model.joints import (
     body_floats,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.backend.pack import select_less
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.gradient_rows import entries6, product6, rows6
 from freeflyer.kernels.derivatives.inverse import LAST, F, S
 from freeflyer.kernels.model.layout import (

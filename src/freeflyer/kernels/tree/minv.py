@@ -17,7 +17,7 @@ from freeflyer.kernels.backend.buffers import (
     store_row,
     unit_row,
 )
-from freeflyer.kernels.compiler._jit import inlined, kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, load3, load6, load9
 from freeflyer.kernels.model.joints import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS

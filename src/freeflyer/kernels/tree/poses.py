@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, tile_at
 from freeflyer.kernels.backend.vector4 import trail_at, vector_step
-from freeflyer.kernels.compiler._jit import inlined
+from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.model.layout import POSE, POSES_AT
 

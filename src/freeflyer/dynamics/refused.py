@@ -1,0 +1,93 @@
+"""Why compiled code refused a state, in a sentence: its status and the argument and state that it names are the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.kernels import entries
+from freeflyer.kernels.calls.entry import (
+    ARGUMENT,
+    NOT_FINITE,
+    NOT_UNIT,
+    STATE,
+    WRONG_MODEL,
+    WRONG_OPTION,
+    WRONG_SIZE,
+    Entry,
+)
+from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
+from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
+from freeflyer.model.inputs import coordinate_owner
+from freeflyer.model.model import Model
+
+HUGE = 1e100  # of an input whose result is not finite: what is to blame
+MOVES = 1e-3  # joints with less of the unit motion that takes no force are not named
+
+
+def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int], arrays: Sequence[np.ndarray],
+                    lead: tuple[int, ...], names: Sequence[str]) -> FreeflyerError:  # fmt: skip
+    """The error for a refused state of inputs `arrays` (..., n), which broadcast to the batch axes `lead`."""
+    if status in (WRONG_SIZE, WRONG_OPTION, WRONG_MODEL):
+        return InputError(f"{entry.name} was called with arguments that do not fit the model {model.name!r}: is it the one meant?")
+    at = tuple(int(k) for k in np.unravel_index(where[STATE], lead)) if lead else ()
+    states = [np.broadcast_to(x, (*lead, x.shape[-1]))[at] for x in arrays]
+    if status in (NOT_FINITE, NOT_UNIT):
+        k = where[ARGUMENT]
+        return (_not_finite if status == NOT_FINITE else _not_unit)(model, names[k], states[k], entry.inputs[k], at)
+    for name, x, letter in zip(names, states, entry.inputs):
+        k = int(np.argmax(np.abs(x))) if x.size else 0
+        if x.size and abs(x[k]) > HUGE:
+            return InputError(
+                f"the result is beyond floating-point numbers: {name}{[*at, k]} (joint {coordinate_owner(model, k, letter)!r}) is "
+                f"{x[k]:.3g}. No robot is that fast or strong: look for the step that made it grow",
+                name=name, index=(*at, k),
+            )  # fmt: skip
+    return singular(model, states[0], at)
+
+
+def _not_finite(model: Model, name: str, x: np.ndarray, letter: str, at: tuple[int, ...]) -> InputError:
+    k = int(np.argmin(np.isfinite(x)))
+    joint, index = coordinate_owner(model, k, letter), (*at, k)
+    return InputError(
+        f"{name}{list(index)} (joint {joint!r}) is {x[k]}: every entry must be finite", name=name, index=index, joint=joint
+    )
+
+
+def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int, ...]) -> InputError:
+    first, count = int(model.topology[QUATERNIONS_AT]), int(model.topology[N_QUATERNIONS])
+    starts = [int(i) for i in model.topology[first : first + count]]
+    lengths = [float(np.linalg.norm(q[i : i + 4])) for i in starts]
+    k = int(np.argmax(np.abs(np.array(lengths) ** 2 - 1.0)))
+    i, length = starts[k], lengths[k]
+    joint = coordinate_owner(model, i, "q")
+    which = f"{name}{list(at)}" if at else name
+    return InputError(
+        f"the quaternion of joint {joint!r}, {which}[{i}:{i + 4}] in the order x, y, z, w, has norm {length:.9g}, expected 1: "
+        "normalise it (freeflyer.normalize_configuration)",
+        name=name, joint=joint, norm=length,
+    )  # fmt: skip
+
+
+def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError:
+    """The error for a mass matrix that cannot be inverted at q (nq,), with the joint at fault; or for a linkage that cannot be used."""
+    if model.topology[LINKAGE_AT]:
+        from freeflyer.dynamics.closed.projection import projection
+        from freeflyer.dynamics.closed.refusal import refusal
+
+        return refusal(projection(model), q, at)
+    M = np.empty((model.nv, model.nv))
+    entries.CRBA.single(model.handle, np.array(q), M)
+    values, vectors = np.linalg.eigh(M)
+    k = int(np.argmax(np.abs(vectors[:, 0])))
+    joint = next(j.name for j in model.joints if j.iv <= k < j.iv + j.nv)
+    others = [j.name for j in model.joints if j.nv and j.name != joint and np.abs(vectors[j.iv : j.iv + j.nv, 0]).max() > MOVES]
+    still = f"joint {joint!r}, moving together with {', '.join(map(repr, others[:3]))}," if others else f"joint {joint!r}"
+    spread, where = f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}", f" at state {list(at)}" if at else ""
+    return InputError(
+        f"the mass matrix of {model.name!r} is singular{where} ({spread}): {still} moves no inertia. Give its links mass, "
+        "give the joint armature, or lock it (freeflyer.lock_joints)",
+        joint=joint, eigenvalue=float(values[0]), index=at,
+    )  # fmt: skip

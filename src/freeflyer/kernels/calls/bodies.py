@@ -1,0 +1,189 @@
+"""The C functions of an entry, as text for Numba: for one state, and for a batch. Imported only to compile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from freeflyer.kernels.backend.buffers import row_width, store
+from freeflyer.kernels.backend.transpose import gather, scatter
+from freeflyer.kernels.calls.checks import finite, first_not_finite, first_not_unit, unit_quaternions
+from freeflyer.kernels.calls.entry import (
+    ARGUMENT,
+    NOT_FINITE,
+    NOT_UNIT,
+    OK,
+    OVERLAP,
+    REFUSED,
+    ROWS,
+    SCRATCH,
+    SHORT_SCRATCH,
+    STATE,
+    STATES,
+    TAKEN,
+    WRONG_MODEL,
+    WRONG_OPTION,
+    WRONG_SIZE,
+    Entry,
+    scratch_need,
+)
+from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.lowering import calls, memory
+from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
+
+integers, numbers, numbers_at, scratch_record = calls.integers, calls.numbers, calls.numbers_at, calls.scratch_record
+workspaces, padded_sizes, table_rows, SCRATCH_TAKEN = calls.workspaces, calls.padded_sizes, calls.table_rows, memory.TAKEN
+
+
+def checked(entry: Entry, lanes: int) -> Callable:
+    """status(topology, inputs, options, outputs, sizes, where): what can be refused before any number is looked at."""
+    misfit, overlap = calls.misfit(entry), calls.overlap(entry)
+    first_option, last_option = len(entry.inputs), len(entry.inputs) + len(entry.options)
+    closed, square, arrays = entry.closed, entry.square, len(entry.rows)
+
+    @inlined
+    def status(topology, inputs, options, outputs, sizes, where):
+        if closed and topology[LINKAGE_AT] <= 0:
+            return WRONG_MODEL
+        wrong = misfit(topology, options, sizes)
+        if wrong >= 0:
+            where[ARGUMENT] = wrong
+            return WRONG_OPTION if first_option <= wrong < last_option else WRONG_SIZE
+        need = scratch_need(integers(topology), lanes, square)
+        if lanes > 1:
+            for k in range(arrays):
+                need += lanes * (sizes[ROWS + k] + 8)
+        if sizes[SCRATCH] < need:
+            where[TAKEN] = need
+            return SHORT_SCRATCH
+        shared = overlap(inputs, outputs, sizes)
+        if shared >= 0:
+            where[ARGUMENT] = shared
+            return OVERLAP
+        return OK
+
+    return status
+
+
+def single(entry: Entry) -> Callable:
+    """The function for one state."""
+    function, count, results = entry.function, len(entry.inputs), len(entry.outputs)
+    is_q = tuple(int(letter == "q") for letter in entry.inputs)
+    check, option_values = checked(entry, 1), calls.option_values(len(entry.options))
+    input_rows, output_rows = calls.state_rows(ROWS, count), calls.state_rows(ROWS + count, results)
+    first_output = count + len(entry.options)
+
+    def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
+        status = check(topology, inputs, options, outputs, sizes, where)
+        if status != OK:
+            return status
+        record, tree = scratch_record(scratch, sizes[SCRATCH]), integers(topology)
+        for k in range(count):
+            x = numbers_at(inputs[k], record)
+            where[ARGUMENT] = k
+            if not finite(x, sizes[ROWS + k]):
+                return NOT_FINITE
+            if is_q[k] and not unit_quaternions(tree, x):
+                return NOT_UNIT
+        rows = output_rows(outputs, sizes, 0, record)
+        function(tree, numbers(parameters, record), *input_rows(inputs, sizes, 0, record), *option_values(options), *rows)
+        where[TAKEN] = record[SCRATCH_TAKEN]
+        if record[SCRATCH_TAKEN] > sizes[SCRATCH]:
+            return SHORT_SCRATCH
+        for k in range(results):
+            if not finite(numbers_at(outputs[k], record), sizes[ROWS + count + k]):
+                where[ARGUMENT] = first_output + k
+                return REFUSED
+        return OK
+
+    return body
+
+
+def batch(entry: Entry, lanes: int) -> Callable:
+    """The function for any number of states, `lanes` at a time."""
+    count, results = len(entry.inputs), len(entry.outputs)
+    is_q = tuple(int(letter == "q") for letter in entry.inputs)
+    check, packs = checked(entry, lanes), calls.packs_of(lanes)
+    input_packs, first_output = calls.pack_rows(ROWS, count), count + len(entry.options)
+    compute = staged(entry, lanes) if entry.stages else packed(entry)
+
+    def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
+        status = check(topology, inputs, options, outputs, sizes, where)
+        if status != OK:
+            return status
+        record, tree, stop = scratch_record(scratch, sizes[SCRATCH]), integers(topology), sizes[STATES]
+        given = input_packs(packs(record), sizes)
+        used = record[SCRATCH_TAKEN]
+        for first in range(0, stop, lanes):
+            end = min(first + lanes, stop)
+            for k in range(count):
+                rows, n = numbers_at(inputs[k], record), sizes[ROWS + k]
+                where[ARGUMENT] = k
+                if not gather(rows, n, first, stop, given[k]):
+                    where[STATE] = first_not_finite(rows, n, first, end)
+                    return NOT_FINITE
+                if is_q[k] and not unit_quaternions(tree, given[k]):
+                    where[STATE] = first_not_unit(tree, rows, n, first, end)
+                    return NOT_UNIT
+            record[SCRATCH_TAKEN] = used
+            fine = compute(tree, numbers(parameters, record), given, options, outputs, sizes, first, stop, record)
+            where[TAKEN] = record[SCRATCH_TAKEN]
+            if record[SCRATCH_TAKEN] > sizes[SCRATCH]:
+                return SHORT_SCRATCH
+            if not fine:
+                where[STATE] = end
+                for k in range(results):
+                    bad = first_not_finite(numbers_at(outputs[k], record), sizes[ROWS + count + k], first, end)
+                    if bad < where[STATE]:
+                        where[STATE], where[ARGUMENT] = bad, first_output + k
+                return REFUSED
+        return OK
+
+    return body
+
+
+def packed(entry: Entry) -> Callable:
+    """fine(...): one Pack of states by the kernel itself; whether all results are finite."""
+    function, count, results = entry.function, len(entry.inputs), len(entry.outputs)
+    output_packs, option_values = calls.pack_rows(ROWS + count, results), calls.option_values(len(entry.options))
+
+    @inlined
+    def compute(tree, parameters, given, options, outputs, sizes, first, stop, record):
+        made = output_packs(given[0], sizes)
+        function(tree, parameters, *given, *option_values(options), *made)
+        fine = True
+        for k in range(results):
+            fine &= scatter(made[k], sizes[ROWS + count + k], numbers_at(outputs[k], record), first, stop)
+        return fine
+
+    return compute
+
+
+def staged(entry: Entry, lanes: int) -> Callable:
+    """fine(...): one Pack of states in two stages; whether all results are finite."""
+    assert entry.stages is not None
+    first_stage, second_stage, table_sizes = entry.stages.first, entry.stages.second, entry.stages.sizes
+    count, results = len(entry.inputs), len(entry.outputs)
+    output_rows = calls.state_rows(ROWS + count, results)
+
+    @inlined
+    def compute(tree, parameters, given, options, outputs, sizes, first, stop, record):
+        widths = table_sizes(tree)
+        packs = workspaces(given[0], padded_sizes(widths, 1))
+        for k in range(len(packs)):
+            for i in range(row_width(parameters, widths[k])):
+                store(packs[k], i, 0.0)
+        first_stage(tree, parameters, *given, *packs)
+        tables = workspaces(parameters, padded_sizes(widths, lanes))
+        for k in range(len(tables)):
+            scatter(packs[k], row_width(parameters, widths[k]), tables[k], 0, lanes)
+        fine = True
+        for state in range(first, min(first + lanes, stop)):
+            rows = output_rows(outputs, sizes, state, record)
+            second_stage(tree, parameters, *table_rows(tables, widths, state - first), *rows)
+            for k in range(results):
+                fine &= finite(rows[k], sizes[ROWS + count + k])
+        return fine
+
+    return compute
+
+

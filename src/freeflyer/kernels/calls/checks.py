@@ -1,0 +1,48 @@
+"""What compiled entries check of numbers."""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import from_entry, load, load_int
+from freeflyer.kernels.backend.pack import all_below
+from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
+from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
+
+
+@kernel
+def finite(x, n):
+    """Whether the first n entries are neither NaN nor infinite."""
+    total = 0.0
+    for i in range(n):
+        total += 0.0 * load(x, i)
+    return total == 0.0
+
+
+@kernel
+def unit_quaternions(topology, q):
+    """Whether every quaternion of q has unit length."""
+    at = load_int(topology, QUATERNIONS_AT)
+    for k in range(load_int(topology, N_QUATERNIONS)):
+        i = load_int(topology, at + k)
+        x, y, z, w = load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3)
+        if not all_below(x * x + y * y + z * z + w * w - 1.0, UNIT_TOLERANCE):
+            return False
+    return True
+
+
+@kernel
+def first_not_finite(rows, n, first, stop):
+    """The first of the rows (n numbers each) from `first` to before `stop` that is not finite, or `stop`."""
+    for state in range(first, stop):
+        if not finite(from_entry(rows, n * state), n):
+            return state
+    return stop
+
+
+@kernel
+def first_not_unit(topology, rows, n, first, stop):
+    """The first of the rows from `first` to before `stop` whose quaternions do not have unit length, or `stop`."""
+    for state in range(first, stop):
+        if not unit_quaternions(topology, from_entry(rows, n * state)):
+            return state
+    return stop

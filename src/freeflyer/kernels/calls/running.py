@@ -1,0 +1,133 @@
+"""Running entries: one state through a builtin function or ctypes, a batch through ctypes, which releases the interpreter lock."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from freeflyer.kernels.calls import python_calls
+from freeflyer.kernels.calls.entry import (
+    NOT_FLAT,
+    OK,
+    SHORT_SCRATCH,
+    STATE,
+    TAKEN,
+    WHERE,
+    Entry,
+)
+from freeflyer.kernels.compiler import build, object_code
+
+FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 8)  # of an entry
+KEPT = 2**23  # numbers of scratch that a thread keeps (64 MiB of addresses; pages that are not used cost nothing)
+_own = threading.local()
+Result = tuple[int, tuple[int, ...]]  # status, and `where`
+
+
+def first_single(entry: Entry) -> Callable[..., Any]:
+    """The entry's function for one state until it is compiled, which the first call does."""
+
+    def single(*arguments: Any) -> Any:
+        if not all(isinstance(x, np.ndarray) and x.ndim == 1 for x in arguments[1 : 1 + len(entry.inputs)]):
+            return None if isinstance(arguments[-1], int | tuple) else NOT_FLAT  # perhaps a batch that tries the short way first
+        object.__setattr__(entry, "single", compiled_single(entry))
+        return entry.single(*arguments)
+
+    return single
+
+
+def compiled_single(entry: Entry) -> Callable[..., Any]:
+    address = build.address(entry.name, entry.modules, 1)
+    if not python_calls.layouts_are_known():
+        return single_by_ctypes(entry, address)
+    counts = len(entry.inputs), len(entry.options), len(entry.outputs)
+    adapter = build.address("adapter", ("calls.adapter",), 1)
+    return python_calls.builtin(entry.name, adapter, address, counts, entry.output_axes)
+
+
+def handle(topology: np.ndarray, parameters: np.ndarray) -> Any:
+    """What compiled code knows a model by."""
+    return python_calls.model_handle(topology, parameters, build.address("release", ("calls.adapter",), 1))
+
+
+def single_by_ctypes(entry: Entry, address: int) -> Callable[..., Any]:
+    """As the builtin function, of the same arguments."""
+    function, inputs, first_output = FUNCTION(address), len(entry.inputs), len(entry.inputs) + len(entry.options)
+
+    def single(model: Any, *arguments: Any) -> Any:
+        shape = arguments[-1] if len(entry.outputs) == 1 and not isinstance(arguments[-1], np.ndarray) else None
+        axes = (*(1,) * inputs, *entry.output_axes)
+        arrays = [*arguments[:inputs], *arguments[first_output : -1 if shape is not None else None]]
+        usable = all(plain(x, n, k >= inputs) for k, (x, n) in enumerate(zip(arrays, axes)))
+        if not usable or not all(type(x) is int for x in arguments[inputs:first_output]):
+            return NOT_FLAT if shape is None else None
+        if shape is not None:
+            arrays.append(np.empty(shape))
+        options = tuple(min(max(x, -1), 2**62) for x in arguments[inputs:first_output])
+        status, where = call(function, model, arrays[:inputs], options, arrays[inputs:], [x.size for x in arrays], 1, entry_scratch)
+        python_calls.remember(where)
+        return status if shape is None else arrays[-1] if status == OK else None
+
+    return single
+
+
+def plain(x: Any, axes: int, writable: bool) -> bool:
+    """Whether x is an array that compiled code can take as it is."""
+    fits = type(x) is np.ndarray and x.dtype == np.float64 and x.dtype.isnative and x.ndim == axes
+    return fits and x.flags.c_contiguous and x.flags.aligned and (x.flags.writeable or not writable)
+
+
+def entry_scratch(numbers: int) -> np.ndarray:
+    """This thread's memory for workspaces, of at least so many numbers: kept, as fresh memory costs more than a small batch."""
+    scratch: np.ndarray | None = getattr(_own, "scratch", None)
+    if scratch is None or scratch.size < numbers:
+        scratch = np.empty(numbers + 8)
+        if numbers <= KEPT:
+            _own.scratch = scratch
+    return scratch
+
+
+def call(function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int,
+         memory: Callable[[int], np.ndarray]) -> Result:  # fmt: skip
+    """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it asks for more memory."""
+    topology, parameters = python_calls.model_record(model)
+    rows = (ctypes.c_int64 * len(inputs))(*map(address_of, inputs))
+    made = (ctypes.c_int64 * len(outputs))(*map(address_of, outputs))
+    given = (ctypes.c_int64 * len(options))(*options)
+    where = (ctypes.c_int64 * WHERE)()
+    numbers = 0
+    while True:
+        scratch = memory(numbers)
+        counts = (ctypes.c_int64 * (2 + len(sizes)))(scratch.size, states, *sizes)
+        status = function(topology, parameters, rows, given, made, counts, scratch.ctypes.data, where)
+        if status != SHORT_SCRATCH or scratch.size >= where[TAKEN] + 8:
+            return status, tuple(where)
+        numbers = where[TAKEN] + 8
+
+
+def address_of(x: Any) -> int:
+    return x if isinstance(x, int) else x.ctypes.data
+
+
+@cache
+def batch_function(entry: Entry) -> tuple[Any, int]:
+    """(the entry's function for a batch, how many states it takes at a time)."""
+    lanes = object_code.pack_lanes(*object_code.host())
+    return FUNCTION(build.address(entry.name, entry.modules, lanes)), lanes
+
+
+def batch(entry: Entry, model: Any, inputs: tuple[np.ndarray, ...], options: tuple[int, ...], outputs: tuple[np.ndarray, ...],
+          start: int, stop: int) -> Result:  # fmt: skip
+    """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n). The state in `where` counts from the first of all."""
+    function, _ = batch_function(entry)
+    arrays = (*inputs, *outputs)
+    widths = [x.shape[1] for x in arrays]
+    places = [x.ctypes.data + 8 * start * n for x, n in zip(arrays, widths)]
+    status, where = call(
+        function, model, places[: len(inputs)], options, places[len(inputs) :], widths, stop - start, entry_scratch
+    )
+    return status, (where[0], where[STATE] + start, *where[2:])

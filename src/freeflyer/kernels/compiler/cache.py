@@ -1,0 +1,126 @@
+"""Object code on disk: one file per function, named by a hash of the sources, versions and CPU behind it, sealed by name and content.
+
+The folder belongs to its user alone (mode 0700): one that others own or may write to is not used. A file that is not whole, or not the
+one that its name says, means: compile again. Files hold object code and nothing that Python would execute.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # no such locks: processes may then compile the same function twice
+    fcntl = None  # type: ignore[assignment]
+
+SEAL = 32  # bytes of a hash
+KEPT = 4  # files of one function: of so many states of the sources, say of several checkouts
+LOCK_SECONDS = 120.0  # the longest wait for another process that compiles the same function
+
+
+@cache
+def cache_folder() -> Path:
+    """FREEFLYER_CACHE_DIR, else the user's cache folder, else a temporary one."""
+    try:
+        root = os.environ.get("FREEFLYER_CACHE_DIR")
+        base = Path(root).expanduser() if root else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "freeflyer"
+        folder = base.absolute() / "objects"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with suppress(OSError):
+            folder.chmod(0o700)
+        if not private(folder):
+            raise PermissionError
+        tempfile.TemporaryFile(dir=folder).close()
+    except (OSError, RuntimeError):  # no folder to write to, or no home
+        folder = Path(tempfile.mkdtemp(prefix="freeflyer-"))
+        atexit.register(_remove, folder, os.getpid())
+    return folder
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # not in a forked child, whose parent still uses it
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def private(folder: Path) -> bool:
+    """Whether a folder is this user's, and nobody else may write to it."""
+    if not hasattr(os, "getuid"):
+        return True
+    facts = folder.stat()
+    return facts.st_uid == os.getuid() and not stat.S_IMODE(facts.st_mode) & 0o022
+
+
+def read(name: str) -> bytes | None:
+    """What was written under a name; None if there is no such file, or it is not as it was written."""
+    try:
+        sealed = (cache_folder() / name).read_bytes()
+    except OSError:
+        return None
+    return sealed[SEAL:] if sealed[:SEAL] == seal(name, sealed[SEAL:]) else None
+
+
+def write(name: str, code: bytes) -> None:
+    """A whole file, or none: a full or read-only disk costs time, not correctness."""
+    path = cache_folder() / name
+    try:
+        handle, unfinished = tempfile.mkstemp(prefix=f"{name}.", dir=path.parent)
+    except OSError:
+        return
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(seal(name, code) + code)
+        os.replace(unfinished, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(unfinished)
+        return
+    remove_old(path)
+
+
+def seal(name: str, code: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + b"\0" + code).digest()
+
+
+def remove_old(newest: Path) -> None:
+    """Removes files of the same function for other states of the sources, but for the latest."""
+    function = newest.name.rpartition(".")[0]
+    with suppress(OSError):
+        others = [p for p in newest.parent.glob(f"{function}.*") if p != newest and not p.name.endswith(".lock")]
+        for path in sorted(others, key=lambda p: p.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+            path.unlink()
+
+
+@contextmanager
+def lock(name: str) -> Iterator[None]:
+    """Held while a file is made, so that processes that need the same one wait for it rather than make it, too."""
+    if fcntl is None:
+        yield
+        return
+    try:
+        file = open(cache_folder() / f"{name}.lock", "wb")  # noqa: SIM115
+    except OSError:
+        yield
+        return
+    with file:
+        end = time.monotonic() + LOCK_SECONDS
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                time.sleep(0.02)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                os.unlink(file.name)

@@ -1,0 +1,41 @@
+"""Marks of functions to be compiled: they stay plain Python functions, and Numba is not needed to import them.
+
+`kernel` and `inlined` mark the functions of algorithms, `primitive` the few functions below them whose compiled meaning is given in
+kernels/lowering: an operation of registers or memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+F = TypeVar("F", bound=Callable)
+KERNEL, INLINED, PRIMITIVE = "kernel", "inlined", "primitive"
+MARKED: list[Callable] = []  # kernels and inlined functions of all modules imported so far
+
+
+def kernel(function: F) -> F:
+    """A function that is compiled; LLVM decides whether to inline it into its callers."""
+    return _marked(function, KERNEL)
+
+
+def inlined(function: F) -> F:
+    """A function that is compiled into each of its callers."""
+    return _marked(function, INLINED)
+
+
+def primitive(function: F) -> F:
+    """A function whose compiled meaning kernels/lowering states; its Python text is its meaning for one number."""
+    function.mark = PRIMITIVE  # type: ignore[attr-defined]
+    return function
+
+
+def mark(function: object) -> str:
+    """How a function is marked; empty if it is not."""
+    return str(getattr(function, "mark", ""))
+
+
+def _marked(function: F, how: str) -> F:
+    function.mark = how  # type: ignore[attr-defined]
+    MARKED.append(function)
+    return function

@@ -1,0 +1,54 @@
+"""Which kernel sources a compiled function comes from: their hash names its object code."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+ROOM = "freeflyer.kernels"
+FOLDER = Path(__file__).parents[1]
+IMPORTED = re.compile(rf"^[ \t]*from {ROOM}((?:\.\w+)*) import (\([^)]*\)|[^(\n]+)$", re.MULTILINE)
+
+
+@cache
+def source_key(names: tuple[str, ...]) -> str:
+    """Hash of the kernel sources that these modules (dotted names below kernels) reach by their imports."""
+    digest = hashlib.sha256()
+    for name in sorted(reached(names)):
+        digest.update(name.encode() + b"\0" + source(name).encode() + b"\0")
+    return digest.hexdigest()
+
+
+def reached(names: tuple[str, ...]) -> set[str]:
+    """Kernel files that these modules are or import, directly or through others."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += imported(name)
+    return found
+
+
+@cache
+def imported(name: str) -> tuple[str, ...]:
+    """Kernel files that a kernel file imports: modules, or names of a package that are modules."""
+    found: list[str] = []
+    for package, names in IMPORTED.findall(source(name)):
+        inside = [f"{package}.{inner}" for inner in re.findall(r"\w+", names)]
+        found += [module[1:] for module in [package, *inside] if module and path(module[1:]).is_file()]
+    return tuple(found)
+
+
+def path(name: str) -> Path:
+    """Where the kernel file of a dotted name lies."""
+    return FOLDER.joinpath(*name.split(".")).with_suffix(".py")
+
+
+@cache
+def source(name: str) -> str:
+    """Text of a kernel file."""
+    return path(name).read_text(encoding="utf-8")

@@ -1,0 +1,123 @@
+"""The process that compiles: Numba is imported there, not where results are computed.
+
+A worker answers requests, a line each, until its standard input ends; it keeps what it has compiled, so that later functions, which share
+most of their parts with earlier ones, take less time. Where no process can be started, the calling one compiles.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+import threading
+import warnings
+from typing import Any
+
+from freeflyer.kernels.compiler.object_code import host, object_code, target_machine
+
+NOTICE_SECONDS = 2.0  # a compilation that takes longer is announced on a terminal
+MAIN = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from freeflyer.kernels.compiler.worker import main; main()"
+KEPT_VARIABLES = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")  # of Numba: what else it reads is for other code
+
+
+class Worker:
+    """A process that compiles."""
+
+    def __init__(self) -> None:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_") or k in KEPT_VARIABLES}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", MAIN, json.dumps(sys.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env=environment | {"PYTHONIOENCODING": "utf-8"}, start_new_session=True,
+        )  # fmt: skip
+
+    def compile(self, name: str, lanes: int, symbol: str, cpu: tuple[str, str]) -> bytes:
+        """Object code of an entry. Errors: OSError if the process is gone, RuntimeError with what it says if it fails."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps([name, lanes, symbol, cpu]).encode() + b"\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise OSError(f"the compiling process ended with status {self._process.wait()}")
+        result = json.loads(answer)
+        if "error" in result:
+            raise RuntimeError(f"{name} could not be compiled: {result['error']}")
+        return base64.b64decode(result["code"])
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+_worker: Worker | None = None
+
+
+def _forget() -> None:
+    global _worker
+    _worker = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)  # its pipes belong to the parent
+
+
+def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = None) -> bytes:
+    """Object code of an entry for a CPU (name, features), this machine's if None. One caller at a time."""
+    global _worker
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        warnings.warn(
+            "NUMBA_DISABLE_JIT is set; freeflyer's kernels are compiled all the same. As plain Python they run by freeflyer.kernels.plain",
+            stacklevel=2,
+        )
+    notice = announced(name)
+    try:
+        try:
+            _worker = _worker or Worker()
+            return _worker.compile(name, lanes, symbol, cpu or host())
+        except (OSError, ValueError):  # no process to be had, or it was ended
+            _forget()
+            return compile_here(name, lanes, symbol, *(cpu or host()))
+        except BaseException:  # an interrupt, say: what the worker answers next is not ours
+            if _worker is not None:
+                _worker.close()
+            _forget()
+            raise
+    finally:
+        notice.cancel()
+
+
+def announced(name: str) -> threading.Timer:
+    """Says on a terminal, after a while, that a function is being compiled."""
+
+    def say() -> None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            print(f"freeflyer: compiling {name}, once on this machine (`freeflyer warm` does it ahead)", file=sys.stderr)
+
+    timer = threading.Timer(NOTICE_SECONDS, say)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def compile_here(name: str, lanes: int, symbol: str, cpu: str, features: str) -> bytes:
+    """Object code of an entry, made in this process."""
+    from freeflyer.kernels.compiler.numba_ir import llvm_ir
+
+    ir, function = llvm_ir(name, lanes)
+    return object_code(ir, function, symbol, target_machine(cpu, features))
+
+
+def main() -> None:
+    """Answers requests until there are no more."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever is printed is no answer
+    for line in sys.stdin.buffer:
+        name, lanes, symbol, cpu = json.loads(line)
+        result: dict[str, Any]
+        try:
+            result = {"code": base64.b64encode(compile_here(name, lanes, symbol, *cpu)).decode()}
+        except Exception as error:
+            result = {"error": f"{type(error).__name__}: {error}"}
+        answers.write(json.dumps(result).encode() + b"\n")
+        answers.flush()
