@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.calls.entry import Entry, Stages
 from freeflyer.kernels.closed import (
+    assembly,
     constrained,
     constraints,
     motion,
@@ -17,6 +18,7 @@ from freeflyer.kernels.derivatives import forward, gradient_rows, inverse, linea
 from freeflyer.kernels.derivatives import frames as frame_derivatives
 from freeflyer.kernels.derivatives import momentum as momentum_derivatives
 from freeflyer.kernels.model import configuration
+from freeflyer.kernels.model.layout import PLAN
 from freeflyer.kernels.tree import (
     aba,
     centroidal,
@@ -101,6 +103,9 @@ PROJECTED_FORWARD_GRADIENT = Entry("projected_forward_gradient", projection_grad
     "quu", (REDUCED,) * 3, **CLOSED)
 PROJECTED_FORCE_DERIVATIVES = Entry("projected_force_derivatives", projection_rates.projected_force_derivatives,
     "qv", (REDUCED,), **CLOSED)
+CLOSE_POSTURE = Entry("close_posture", assembly.close_posture, "q", (("nq",), ("rows",), (1,)), shared=("nv", "nv", 2), square=True,
+    table=PLAN, one_by_one=True)
+
 # fmt: on
 
 ENTRIES: dict[str, Entry] = {entry.name: entry for entry in list(vars().values()) if isinstance(entry, Entry)}

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from freeflyer.dynamics.closed.structure import groups, structure
-from freeflyer.dynamics.threads import get_threads
-from freeflyer.dynamics.threads import pool as _pool
+from freeflyer.dynamics.threads import get_threads, run_chunks
+from freeflyer.errors import InputError
+from freeflyer.kernels.calls.entry import OK
+from freeflyer.kernels.calls.running import Result, batch, table_handle
 from freeflyer.kernels.closed import assembly as K
+from freeflyer.kernels.entries import CLOSE_POSTURE
+from freeflyer.kernels.model.layout import PLAN
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import Model
 
 CLOSED = 1e-6  # m or rad: what counts as closed; rounded digits of files leave redundant loops open by 1e-8 to 2e-7
 STEPS = 100
+STATES_UNTIL_INTERRUPT = 256  # that one call closes
 SMALL_BATCH = 16  # postures for which threads are not worth while
 
 
@@ -39,17 +45,19 @@ def file_posture(model: Model) -> np.ndarray:
     return q
 
 
-_plans: WeakKeyDictionary[Model, dict[bytes, np.ndarray]] = WeakKeyDictionary()
+_plans: WeakKeyDictionary[Model, dict[bytes, Any]] = WeakKeyDictionary()
 
 
-def plan_for(model: Model, movable: np.ndarray, rows: np.ndarray | None) -> np.ndarray:
-    """The plan (kernels/closed/assembly.py) by which the coordinates `movable` (n,) close what rows they can; remembered."""
+def plan_for(model: Model, movable: np.ndarray, rows: np.ndarray | None) -> Any:
+    """The handle of the model with the plan (kernels/closed/assembly.py) by which the coordinates `movable` (n,) close what rows they can;
+    remembered."""
     plans = _plans.setdefault(model, {})
     key = np.asarray(movable, np.int64).tobytes() + b"|" + (b"" if rows is None else np.asarray(rows, np.int64).tobytes())
     if key not in plans:
         if len(plans) > 64:
             plans.clear()
-        plans[key] = _plan(model, {int(j) for j in movable}, rows)
+        plan = _plan(model, {int(j) for j in movable}, rows)
+        plans[key] = table_handle(model.topology, model.parameters, PLAN, plan)
     return plans[key]
 
 
@@ -111,22 +119,18 @@ def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limi
     Results do not depend on the number of threads.
     """
     check_configuration(model, "q", q, "q")
-    postures = np.array(q, np.float64, order="C")
-    n = len(postures)
+    given = np.array(q, np.float64, order="C")
+    n, (rows_of_all, _) = len(given), model.constraint_rows
     plan = plan_for(model, np.sort(np.asarray(movable, np.int64)), rows)
     lower = model.position_lower if limits else np.full(model.nv, -np.inf)
     upper = model.position_upper if limits else np.full(model.nv, np.inf)
-    lower, upper = np.array(lower), np.array(upper)
-    residual, taken = np.empty((n, model.constraint_rows[0])), np.empty(n)
+    inputs = given, np.array(lower), np.array(upper), np.array([enough, float(steps)])
+    made = np.empty_like(given), np.empty((n, rows_of_all)), np.empty((n, 1))
 
-    def run(start: int, stop: int) -> None:
-        K.close_range(model.handle, plan, lower, upper, enough, steps, postures, residual, taken, start, stop)
+    def run(start: int, stop: int) -> Result:
+        return batch(CLOSE_POSTURE, plan, inputs, (), made, start, stop)
 
-    threads = get_threads()
-    if threads == 1 or n < SMALL_BATCH:
-        run(0, n)
-    else:
-        size = max(4, -(-n // (8 * threads)))
-        for task in [_pool(threads).submit(run, first, min(first + size, n)) for first in range(0, n, size)]:
-            task.result()
-    return Closing(postures, residual, taken.astype(np.int64))
+    for status, _ in run_chunks(run, n, 4, get_threads() if n >= SMALL_BATCH else 1, STATES_UNTIL_INTERRUPT):
+        if status != OK:
+            raise InputError(f"the loops of {model.name!r} could not be closed: numbers grew beyond all bounds on the way")
+    return Closing(made[0], made[1], made[2][:, 0].astype(np.int64))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from freeflyer.kernels.backend.buffers import row_width, store
 from freeflyer.kernels.backend.transpose import gather, scatter
-from freeflyer.kernels.calls.checks import finite, first_not_finite, first_not_unit, unit_quaternions
+from freeflyer.kernels.calls.checks import finite, first_not_finite, first_not_unit, no_nan, unit_quaternions
 from freeflyer.kernels.calls.entry import (
     ARGUMENT,
     NOT_FINITE,
@@ -28,28 +28,32 @@ from freeflyer.kernels.calls.entry import (
 )
 from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.lowering import calls, memory
+from freeflyer.kernels.model.layout import TABLE_KIND
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 
 integers, numbers, numbers_at, scratch_record = calls.integers, calls.numbers, calls.numbers_at, calls.scratch_record
-workspaces, padded_sizes, table_rows, SCRATCH_TAKEN = calls.workspaces, calls.padded_sizes, calls.table_rows, memory.TAKEN
+workspaces, padded_sizes, table_rows = calls.workspaces, calls.padded_sizes, calls.table_rows
+SCRATCH_TAKEN, SCRATCH_CAPACITY = memory.TAKEN, memory.CAPACITY
 
 
 def checked(entry: Entry, lanes: int) -> Callable:
     """status(topology, inputs, options, outputs, sizes, where): what can be refused before any number is looked at."""
     misfit, overlap = calls.misfit(entry), calls.overlap(entry)
-    first_option, last_option = len(entry.inputs), len(entry.inputs) + len(entry.options)
-    closed, square, arrays = entry.closed, entry.square, len(entry.rows)
+    first_option, last_option = entry.input_count, entry.input_count + len(entry.options)
+    closed, table, square, arrays = entry.closed, entry.table, entry.square, len(entry.rows)
 
     @inlined
     def status(topology, inputs, options, outputs, sizes, where):
         if closed and topology[LINKAGE_AT] <= 0:
+            return WRONG_MODEL
+        if table != 0 and topology[TABLE_KIND] != table:
             return WRONG_MODEL
         wrong = misfit(topology, options, sizes)
         if wrong >= 0:
             where[ARGUMENT] = wrong
             return WRONG_OPTION if first_option <= wrong < last_option else WRONG_SIZE
         need = scratch_need(integers(topology), lanes, square)
-        if lanes > 1:
+        if lanes > 1 or table != 0:
             for k in range(arrays):
                 need += lanes * (sizes[ROWS + k] + 8)
         if sizes[SCRATCH] < need:
@@ -64,35 +68,66 @@ def checked(entry: Entry, lanes: int) -> Callable:
     return status
 
 
+def one_state(entry: Entry) -> Callable:
+    """status(topology, parameters, inputs, options, outputs, sizes, state, record, where): one state of several, by its number."""
+    function, own, count, results = entry.function, len(entry.inputs), entry.input_count, len(entry.outputs)
+    is_q = (*(int(letter == "q") for letter in entry.inputs), *(0,) * len(entry.shared))
+    input_rows, output_rows = calls.state_rows(ROWS, count, len(entry.shared)), calls.state_rows(ROWS + count, results)
+    option_values, first_output = calls.option_values(len(entry.options)), count + len(entry.options)
+
+    @inlined
+    def status(topology, parameters, inputs, options, outputs, sizes, state, record, where):
+        tree = integers(topology)
+        given, made = input_rows(inputs, sizes, state, record), output_rows(outputs, sizes, state, record)
+        for k in range(count):
+            where[ARGUMENT] = k
+            if k < own and not finite(given[k], sizes[ROWS + k]):
+                return NOT_FINITE
+            if k >= own and not no_nan(given[k], sizes[ROWS + k]):
+                return NOT_FINITE
+            if is_q[k] and not unit_quaternions(tree, given[k]):
+                return NOT_UNIT
+        function(tree, numbers(parameters, record), *given, *option_values(options), *made)
+        where[TAKEN] = record[SCRATCH_TAKEN]
+        if record[SCRATCH_TAKEN] > record[SCRATCH_CAPACITY]:
+            return SHORT_SCRATCH
+        for k in range(results):
+            if not finite(made[k], sizes[ROWS + count + k]):
+                where[ARGUMENT] = first_output + k
+                return REFUSED
+        return OK
+
+    return status
+
+
 def single(entry: Entry) -> Callable:
     """The function for one state."""
-    function, count, results = entry.function, len(entry.inputs), len(entry.outputs)
-    is_q = tuple(int(letter == "q") for letter in entry.inputs)
-    check, option_values = checked(entry, 1), calls.option_values(len(entry.options))
-    input_rows, output_rows = calls.state_rows(ROWS, count), calls.state_rows(ROWS + count, results)
-    first_output = count + len(entry.options)
+    check, compute = checked(entry, 1), one_state(entry)
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
         if status != OK:
             return status
-        record, tree = scratch_record(scratch, sizes[SCRATCH]), integers(topology)
-        for k in range(count):
-            x = numbers_at(inputs[k], record)
-            where[ARGUMENT] = k
-            if not finite(x, sizes[ROWS + k]):
-                return NOT_FINITE
-            if is_q[k] and not unit_quaternions(tree, x):
-                return NOT_UNIT
-        rows = output_rows(outputs, sizes, 0, record)
-        function(tree, numbers(parameters, record), *input_rows(inputs, sizes, 0, record), *option_values(options), *rows)
-        where[TAKEN] = record[SCRATCH_TAKEN]
-        if record[SCRATCH_TAKEN] > sizes[SCRATCH]:
-            return SHORT_SCRATCH
-        for k in range(results):
-            if not finite(numbers_at(outputs[k], record), sizes[ROWS + count + k]):
-                where[ARGUMENT] = first_output + k
-                return REFUSED
+        record = scratch_record(scratch, sizes[SCRATCH])
+        return compute(topology, parameters, inputs, options, outputs, sizes, 0, record, where)
+
+    return body
+
+
+def each_state(entry: Entry) -> Callable:
+    """The function for any number of states, one by one."""
+    check, compute = checked(entry, 1), one_state(entry)
+
+    def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
+        status = check(topology, inputs, options, outputs, sizes, where)
+        if status != OK:
+            return status
+        for state in range(sizes[STATES]):
+            record = scratch_record(scratch, sizes[SCRATCH])
+            status = compute(topology, parameters, inputs, options, outputs, sizes, state, record, where)
+            if status != OK:
+                where[STATE] = state
+                return status
         return OK
 
     return body
@@ -100,6 +135,8 @@ def single(entry: Entry) -> Callable:
 
 def batch(entry: Entry, lanes: int) -> Callable:
     """The function for any number of states, `lanes` at a time."""
+    if entry.one_by_one:
+        return each_state(entry)
     count, results = len(entry.inputs), len(entry.outputs)
     is_q = tuple(int(letter == "q") for letter in entry.inputs)
     check, packs = checked(entry, lanes), calls.packs_of(lanes)
@@ -127,7 +164,7 @@ def batch(entry: Entry, lanes: int) -> Callable:
             record[SCRATCH_TAKEN] = used
             fine = compute(tree, numbers(parameters, record), given, options, outputs, sizes, first, stop, record)
             where[TAKEN] = record[SCRATCH_TAKEN]
-            if record[SCRATCH_TAKEN] > sizes[SCRATCH]:
+            if record[SCRATCH_TAKEN] > record[SCRATCH_CAPACITY]:
                 return SHORT_SCRATCH
             if not fine:
                 where[STATE] = end

@@ -19,6 +19,15 @@ def finite(x, n):
 
 
 @kernel
+def no_nan(x, n):
+    """Whether none of the first n entries is NaN."""
+    fine = True
+    for i in range(n):
+        fine &= load(x, i) == load(x, i)
+    return fine
+
+
+@kernel
 def unit_quaternions(topology, q):
     """Whether every quaternion of q has unit length."""
     at = load_int(topology, QUATERNIONS_AT)

@@ -27,19 +27,27 @@ ARGUMENT, STATE, TAKEN, WHERE = 0, 1, 2, 3  # in where, and its length
 UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
 
 Dimension = int | str
-DIMENSIONS: dict[str, tuple[int, int, int]] = {  # name: (factor, entry of topology's header, addend)
+Formula = tuple[int, int, int]  # factor, entry of topology's header (-1 - k: entry k of its table), addend
+DIMENSIONS: dict[str, Formula] = {
     "nq": (1, L.N_Q, 0), "nv": (1, L.N_V, 0), "2 nv": (2, L.N_V, 0), "bodies": (1, L.N_BODIES, 1),
     "columns": (1, L.N_COLUMNS, 0), "rows": (1, L.N_ROWS, 0), "nu": (1, N_INDEPENDENT, 0),
+    **{f"table {k}": (1, -1 - k, 0) for k in range(8)}, **{f"2 table {k}": (2, -1 - k, 0) for k in range(8)},
 }  # fmt: skip
-LETTERS = {"q": "nq", "v": "nv", "u": "nu"}  # of inputs
-OPTIONS: dict[str, tuple[int, int, int]] = {  # values of an option: from 0 to below (factor, entry of topology's header, addend)
-    "frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3),
-}  # fmt: skip
+LETTERS = {"q": "nq", "v": "nv", "u": "nu", "m": "table 0"}  # of inputs
+OPTIONS: dict[str, Formula] = {"frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3)}  # an option is 0 or more and below this
 
 
-def formula(dimension: Dimension) -> tuple[int, int, int]:
-    """(factor, entry of topology's header, addend) of a dimension."""
+def formula(dimension: Dimension) -> Formula:
+    """What a dimension is on a model."""
     return (0, 0, dimension) if isinstance(dimension, int) else DIMENSIONS[dimension]
+
+
+def value(of: Formula, topology: Any) -> int:
+    """A formula's value on a model."""
+    factor, at, addend = of
+    if at < 0:
+        at = int(topology[L.TABLE_AT]) - 1 - at
+    return factor * int(topology[at]) + addend
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +62,12 @@ class Stages:
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A kernel(topology, parameters, inputs..., options..., outputs...) that Python may call.
+    """A kernel(topology, parameters, inputs..., shared..., options..., outputs...) that Python may call.
 
-    `inputs`: a letter each, q (checked to hold unit quaternions), v or u (independent rates). `outputs`: the shapes of one state's results.
-    `square`: whether its workspaces grow with the square of the number of columns. `closed`: whether it takes models that hold a linkage.
+    `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates) or m (measurements). `shared`: sizes of further
+    inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's results. `square`: whether workspaces grow
+    with the square of the number of columns. `closed`: whether it takes models that hold a linkage. `table`: the kind of table that the
+    model's topology must hold. `one_by_one`: whether states take different ways, so that a batch goes state by state.
     """
 
     name: str
@@ -67,6 +77,9 @@ class Entry:
     options: tuple[str, ...] = ()
     square: bool = False
     closed: bool = False
+    shared: tuple[Dimension, ...] = ()
+    table: int = 0
+    one_by_one: bool = False
     stages: Stages | None = None
     single: Callable[..., Any] = field(init=False, repr=False)  # for one state: see python_calls.builtin; compiled when first called
 
@@ -83,8 +96,12 @@ class Entry:
 
     @property
     def rows(self) -> tuple[tuple[Dimension, ...], ...]:
-        """Shapes of inputs, then outputs."""
-        return tuple((LETTERS[x],) for x in self.inputs) + self.outputs
+        """Shapes of inputs, shared ones, outputs."""
+        return (*((LETTERS[x],) for x in self.inputs), *((n,) for n in self.shared), *self.outputs)
+
+    @property
+    def input_count(self) -> int:
+        return len(self.inputs) + len(self.shared)
 
     @property
     def output_axes(self) -> tuple[int, ...]:
@@ -92,15 +109,10 @@ class Entry:
 
     def shapes(self, topology: Any) -> tuple[tuple[int, ...], ...]:
         """Shapes of one state's inputs and outputs on a model."""
-        return tuple(tuple(_value(formula(n), topology) for n in shape) for shape in self.rows)
+        return tuple(tuple(value(formula(n), topology) for n in shape) for shape in self.rows)
 
     def sizes(self, topology: Any) -> tuple[int, ...]:
         return tuple(map(prod, self.shapes(topology)))
-
-
-def _value(of: tuple[int, int, int], topology: Any) -> int:
-    factor, at, addend = of
-    return factor * int(topology[at]) + addend
 
 
 @kernel

@@ -21,6 +21,7 @@ from freeflyer.kernels.calls.entry import (
     Entry,
 )
 from freeflyer.kernels.compiler import build, object_code
+from freeflyer.kernels.model.layout import TABLE_AT, TABLE_KIND
 
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 8)  # of an entry
 KEPT = 2**23  # numbers of scratch that a thread keeps (64 MiB of addresses; pages that are not used cost nothing)
@@ -32,7 +33,7 @@ def first_single(entry: Entry) -> Callable[..., Any]:
     """The entry's function for one state until it is compiled, which the first call does."""
 
     def single(*arguments: Any) -> Any:
-        if not all(isinstance(x, np.ndarray) and x.ndim == 1 for x in arguments[1 : 1 + len(entry.inputs)]):
+        if not all(isinstance(x, np.ndarray) and x.ndim == 1 for x in arguments[1 : 1 + entry.input_count]):
             return None if isinstance(arguments[-1], int | tuple) else NOT_FLAT  # perhaps a batch that tries the short way first
         object.__setattr__(entry, "single", compiled_single(entry))
         return entry.single(*arguments)
@@ -44,7 +45,7 @@ def compiled_single(entry: Entry) -> Callable[..., Any]:
     address = build.address(entry.name, entry.modules, 1)
     if not python_calls.layouts_are_known():
         return single_by_ctypes(entry, address)
-    counts = len(entry.inputs), len(entry.options), len(entry.outputs)
+    counts = entry.input_count, len(entry.options), len(entry.outputs)
     adapter = build.address("adapter", ("calls.adapter",), 1)
     return python_calls.builtin(entry.name, adapter, address, counts, entry.output_axes)
 
@@ -54,9 +55,16 @@ def handle(topology: np.ndarray, parameters: np.ndarray) -> Any:
     return python_calls.model_handle(topology, parameters, build.address("release", ("calls.adapter",), 1))
 
 
+def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray) -> Any:
+    """The handle of a model whose topology also holds a table of integers, for the entries that read such a table."""
+    longer = np.concatenate([topology, table]).astype(np.int64)
+    longer[TABLE_AT], longer[TABLE_KIND] = len(topology), kind
+    return handle(longer, parameters)
+
+
 def single_by_ctypes(entry: Entry, address: int) -> Callable[..., Any]:
     """As the builtin function, of the same arguments."""
-    function, inputs, first_output = FUNCTION(address), len(entry.inputs), len(entry.inputs) + len(entry.options)
+    function, inputs, first_output = FUNCTION(address), entry.input_count, entry.input_count + len(entry.options)
 
     def single(model: Any, *arguments: Any) -> Any:
         shape = arguments[-1] if len(entry.outputs) == 1 and not isinstance(arguments[-1], np.ndarray) else None
@@ -116,17 +124,18 @@ def address_of(x: Any) -> int:
 @cache
 def batch_function(entry: Entry) -> tuple[Any, int]:
     """(the entry's function for a batch, how many states it takes at a time)."""
-    lanes = object_code.pack_lanes(*object_code.host())
+    lanes = 8 if entry.one_by_one else object_code.pack_lanes(*object_code.host())
     return FUNCTION(build.address(entry.name, entry.modules, lanes)), lanes
 
 
 def batch(entry: Entry, model: Any, inputs: tuple[np.ndarray, ...], options: tuple[int, ...], outputs: tuple[np.ndarray, ...],
           start: int, stop: int) -> Result:  # fmt: skip
-    """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n). The state in `where` counts from the first of all."""
+    """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n), shared inputs (n,). The state in `where` counts from
+    the first of all."""
     function, _ = batch_function(entry)
     arrays = (*inputs, *outputs)
-    widths = [x.shape[1] for x in arrays]
-    places = [x.ctypes.data + 8 * start * n for x, n in zip(arrays, widths)]
+    widths = [x.shape[-1] for x in arrays]
+    places = [x.ctypes.data + 8 * start * n * (x.ndim - 1) for x, n in zip(arrays, widths)]
     status, where = call(
         function, model, places[: len(inputs)], options, places[len(inputs) :], widths, stop - start, entry_scratch
     )

@@ -8,12 +8,12 @@ the gradient of |residual|^2 / 2 everywhere, which kernels/closed/constraints.py
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int, model_arrays, store, workspace
+from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
 from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.closed.constraints import constraints
-from freeflyer.kernels.compiler.marks import inlined, kernel, released
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.model.configuration import integrate
-from freeflyer.kernels.model.layout import N_Q, N_ROWS, N_V
+from freeflyer.kernels.model.layout import N_Q, N_ROWS, N_V, TABLE_AT
 
 # a plan: header, then what it points to; a group's ties are its loops and couplings
 N_GROUPS, GROUPS_AT, GROUP_OF_Q, Q_OF_V, LARGEST = 0, 1, 2, 3, 4  # group of each entry of q; q of each screw's v, or -1
@@ -228,17 +228,15 @@ def rest(plan, g, dv):
         store(dv, load_int(plan, load_int(plan, at + FIRST_COORDINATE) + i), 0.0)
 
 
-@released
-def close_range(handle, plan, lower, upper, enough, limit, postures, residuals, steps, start, stop):
-    """Closes postures (n, nq) in place, those from start to stop; residuals (n, rows), steps (n,)."""
-    topology, parameters = model_arrays(handle)
-    nq, rows = load_int(topology, N_Q), load_int(topology, N_ROWS)
-    x, residual = workspace(lower, nq), workspace(lower, rows)
-    for s in range(start, stop):
-        for i in range(nq):
-            store(x, i, load(postures, s * nq + i))
-        store(steps, s, 0.0 + close_loops(topology, parameters, x, plan, lower, upper, residual, enough, limit))
-        for i in range(nq):
-            store(postures, s * nq + i, load(x, i))
-        for i in range(rows):
-            store(residuals, s * rows + i, load(residual, i))
+@kernel
+def close_posture(topology, parameters, q, lower, upper, limits, closed, residual, steps):
+    """closed (nq,): the least open posture from q by the plan that is topology's table, and its residual; steps (1,) taken.
+
+    lower, upper (nv,): limits of coordinates; limits (2,): a residual that is small enough (`close_loops`), and the most steps.
+    """
+    nq = load_int(topology, N_Q)
+    for i in range(nq):
+        store(closed, i, load(q, i))
+    plan = from_entry(topology, load_int(topology, TABLE_AT))
+    taken = close_loops(topology, parameters, closed, plan, lower, upper, residual, load(limits, 0), load(limits, 1))
+    store(steps, 0, 0.0 + taken)

@@ -12,6 +12,7 @@ from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.calls.entry import OPTIONS, ROWS, STATES, Entry, formula
 from freeflyer.kernels.lowering.memory import CAPACITY, MEMORY, RECORD, TAKEN, workspace_of
 from freeflyer.kernels.lowering.types import BufferType, i64, integers_type, numbers_type
+from freeflyer.kernels.model.layout import TABLE_AT
 
 POINTER = types.CPointer(types.int64)
 
@@ -83,8 +84,9 @@ def loaded(builder: Any, pointer: Any, k: int) -> Any:
     return builder.load(builder.gep(pointer, [i64(k)], inbounds=True))
 
 
-def state_rows(first: int, count: int) -> Any:
-    """rows(addresses, sizes, state, record): buffers of one state's numbers, a tuple; `first`: of these arrays' sizes."""
+def state_rows(first: int, count: int, shared: int = 0) -> Any:
+    """rows(addresses, sizes, state, record): buffers of one state's numbers, a tuple; `first`: of these arrays' sizes. The last `shared`
+    arrays are the same for all states."""
 
     @intrinsic
     def rows(typing_context, addresses, sizes, state, record):
@@ -94,7 +96,8 @@ def state_rows(first: int, count: int) -> Any:
             addresses, sizes, state, record = args
             made = []
             for k in range(count):
-                offset = builder.mul(state, loaded(builder, sizes, first + k))
+                row = state if k < count - shared else i64(0)
+                offset = builder.mul(row, loaded(builder, sizes, first + k))
                 address = builder.add(loaded(builder, addresses, k), builder.mul(offset, i64(8)))
                 made.append(buffer(builder, numbers_type, context, address, record))
             return context.make_tuple(builder, result, made)
@@ -151,12 +154,15 @@ def value_of(builder: Any, topology: Any, of: tuple[int, int, int]) -> Any:
     factor, at, addend = of
     if factor == 0:
         return i64(addend)
+    if at < 0:
+        table = builder.gep(topology, [loaded(builder, topology, TABLE_AT)], inbounds=True)
+        topology, at = table, -1 - at
     return builder.add(builder.mul(loaded(builder, topology, at), i64(factor)), i64(addend))
 
 
 def misfit(entry: Entry) -> Any:
     """wrong(topology, options, sizes): number of the first input, option or output that does not fit the model, or -1."""
-    inputs = len(entry.inputs)
+    inputs = entry.input_count
 
     @intrinsic
     def wrong(typing_context, topology, options, sizes):
@@ -184,7 +190,7 @@ def misfit(entry: Entry) -> Any:
 
 def overlap(entry: Entry) -> Any:
     """shared(inputs, outputs, sizes): number of the first output that shares memory with an input or another output, or -1."""
-    inputs, arrays = len(entry.inputs), len(entry.rows)
+    inputs, arrays, own = entry.input_count, len(entry.rows), len(entry.inputs)
 
     @intrinsic
     def shared(typing_context, input_addresses, output_addresses, sizes):
@@ -192,7 +198,8 @@ def overlap(entry: Entry) -> Any:
             states, found, ends = loaded(builder, args[2], STATES), i64(-1), []
             for k in range(arrays):
                 start = loaded(builder, args[0], k) if k < inputs else loaded(builder, args[1], k - inputs)
-                size = builder.mul(builder.mul(states, loaded(builder, args[2], ROWS + k)), i64(8))
+                times = i64(1) if own <= k < inputs else states
+                size = builder.mul(builder.mul(times, loaded(builder, args[2], ROWS + k)), i64(8))
                 ends.append((start, builder.add(start, size)))
             for j in range(inputs, arrays):
                 for k in range(j):

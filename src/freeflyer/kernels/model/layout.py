@@ -19,7 +19,10 @@ N_COUPLINGS, COUPLINGS_AT = 21, 22  # joint equalities, first record in topology
 N_ROWS = 23  # rows of all loops and couplings
 TRAIL_AT = 24  # in work: vectors of the poses while they are computed
 ORDER_AT = 25  # where topology lists the bodies by depth, so that neighbours in the list do not wait for each other
+TABLE_AT, TABLE_KIND = 26, 27  # where a table of an entry's own begins in topology, if there is one, and which
 HEADER = 32
+
+MEASURED, STANDING, PLAN = 1, 2, 3  # kinds of tables
 
 # a body in topology, record 0 being the world
 BODY_INTS = 9
