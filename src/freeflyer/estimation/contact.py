@@ -24,7 +24,7 @@ from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import linkage
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.feet import Foot, checked_feet, point_basis
-from freeflyer.estimation.sensing import block_lists, loops_of_block
+from freeflyer.estimation.sensing import linked_if_closed, loops_of_block, measured_list
 from freeflyer.kernels.estimation import contact as K
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
@@ -35,12 +35,15 @@ DETERMINED = 1e-8  # smallest singular value of the motors' view of the feet, re
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What no posture changes. feet; blocks, places: lists for compiled code. spread (3c, k), resultant (6f, k): point forces
-    and wrenches for each unknown, flat. motors (n,), base (m,): their entries of v. rest (nv,): zeros."""
+    """What no posture changes. feet; linked: the model with its linkage, if it has one; measured, places: lists for compiled code.
+
+    spread (3c, k), resultant (6f, k): point forces and wrenches for each unknown, flat. motors (n,), base (m,): their entries
+    of v. rest (nv,): zeros."""
 
     model: Model
+    linked: Model
     feet: tuple[Foot, ...]
-    blocks: np.ndarray
+    measured: np.ndarray
     places: np.ndarray
     spread: np.ndarray
     resultant: np.ndarray
@@ -151,8 +154,8 @@ def _made(model: Model, feet: Sequence[Foot] | None) -> Standing:
     frames = [model.frame(f.frame) for f in standing]
     places = np.array([len(standing), len(acting), len(base), unknowns, *frames, *acting, *base], np.int64)
     return Standing(
-        model, standing, block_lists(model, acting, q_of_v(model)), places, spread.reshape(-1), resultant.reshape(-1), acting,
-        base, unknowns, np.zeros(model.nv),
+        model, linked_if_closed(model), standing, measured_list(acting, q_of_v(model)), places, spread.reshape(-1),
+        resultant.reshape(-1), acting, base, unknowns, np.zeros(model.nv),
     )  # fmt: skip
 
 
@@ -175,7 +178,7 @@ def contact_model(
     u, w = _motion(s, "v", v), _motion(s, "a", a)
     n, m, k = len(s.motors), len(s.base), s.unknowns
     out = np.empty((n + m) * (1 + k) + 16 * len(s.feet))
-    quality = K.contact_update_of(model.handle, s.blocks, s.places, s.resultant, x, u, w, out)
+    quality = K.contact_update_of(s.linked.handle, s.measured, s.places, s.resultant, x, u, w, out)
     if not quality > 0.0:
         for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
             check_configuration(model, name, y, letter)

@@ -83,7 +83,7 @@ def step(
         count = int(np.prod(lead))
     q_next, v, quality = np.empty(count * nq), np.empty(count * nv), np.empty(count)
     K.passive_range(
-        s.model.handle, s.blocks, s.readable, q.reshape(-1), x.reshape(-1), dx.reshape(-1), gains, q_next, v, quality, count
+        s.linked.handle, s.measured, s.readable, q.reshape(-1), x.reshape(-1), dx.reshape(-1), gains, q_next, v, quality, count
     )  # fmt: skip
     least = quality[0] if count == 1 else quality.min(initial=1.0)  # type: ignore[call-overload]
     if not least > 0.0:

@@ -12,11 +12,10 @@ from freeflyer.dynamics.closed.closing import q_of_v
 from freeflyer.dynamics.closed.constraints import constraint_jacobian
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
-from freeflyer.dynamics.closed.projection import projection, touched_coordinates
+from freeflyer.dynamics.closed.projection import is_closed, linked, projection
 from freeflyer.dynamics.closed.refusals import listed
 from freeflyer.dynamics.closed.structure import frozen, structure
 from freeflyer.errors import InputError, unknown_name
-from freeflyer.kernels.estimation import passive as K
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -30,8 +29,8 @@ class Sensors:
 
     names: measured joints, in the order of their measurements. coordinates (n,): their entries of v; positions (n,): of q.
     lower, upper (n,): their limits. still: joints that nothing moves (declared rigid, or turning idly about themselves).
-    passive (m,): entries of v that follow through the loops. blocks: what compiled code knows of the sub-mechanisms.
-    readable (2 n,): lower, then upper ends of what encoders may read: the limits and a margin.
+    passive (m,): entries of v that follow through the loops. measured: coordinates and positions, as compiled code reads them.
+    readable (2 n,): lower, then upper ends of what encoders may read: the limits and a margin. linked: the model with its linkage.
     """
 
     model: Model
@@ -43,8 +42,9 @@ class Sensors:
     upper: np.ndarray
     still: tuple[str, ...]
     passive: np.ndarray
-    blocks: np.ndarray
+    measured: np.ndarray
     readable: np.ndarray
+    linked: Model
 
 
 _known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], Sensors]] = WeakKeyDictionary()
@@ -116,7 +116,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
     return Sensors(
         model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), still,
-        split.dependent, frozen(block_lists(model, coordinates, place)), frozen(_readable(lower, upper)),
+        split.dependent, frozen(measured_list(coordinates, place)), frozen(_readable(lower, upper)), linked(model),
     )  # fmt: skip
 
 
@@ -149,22 +149,11 @@ def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
     return next(b.loops for b in linkage(model).blocks if rows[0] in b.rows)
 
 
-def block_lists(model: Model, coordinates: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The integers that kernels/estimation/passive.py reads."""
-    split, touched = linkage(model), touched_coordinates(model)
-    blocks = [
-        (rows, dependent, np.setdiff1d(np.flatnonzero(touched[rows].any(axis=0)), dependent))
-        for rows, dependent in projection(model).blocks
-    ]
-    records: list[int] = []
-    data_at = K.BLOCKS_HEADER + K.BLOCK_INTS * len(blocks)
-    data: list[int] = []
-    for rows, dependent, others in blocks:
-        at = data_at + len(data)
-        records += [len(rows), len(others), at, at + len(dependent) + len(others)]
-        data += [*dependent.tolist(), *others.tolist(), *rows.tolist()]
-    n = len(coordinates)
-    at = data_at + len(data)
-    largest = max((len(rows) for rows, _, _ in blocks), default=1)
-    header = [len(blocks), n, at, at + n, largest, len(split.independent), at + 2 * n, 0]
-    return np.array([*header, *records, *data, *coordinates, *place[coordinates], *split.independent], np.int64)
+def linked_if_closed(model: Model) -> Model:
+    """What compiled code takes: the model with its linkage behind its arrays, a tree itself."""
+    return linked(model) if is_closed(model) else model
+
+
+def measured_list(coordinates: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """What kernels/estimation/passive.py reads: how many coordinates are measured, their entries of v, then of q."""
+    return np.array([len(coordinates), *coordinates, *positions[coordinates]], np.int64)

@@ -32,7 +32,7 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     if not unit_quaternions(s.model, x):
         check_configuration(s.model, "q", x, "q")
     tau = np.empty(s.model.nv)
-    quality = K.closed_torques_of(s.model.handle, s.blocks, x, u, w, tau)
+    quality = K.closed_torques_of(s.linked.handle, s.measured, x, u, w, tau)
     if not quality > 0.0:
         for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
             check_configuration(s.model, name, y, letter)
