@@ -11,9 +11,8 @@ import numpy as np
 from freeflyer.dynamics.refused import explain_refusal
 from freeflyer.dynamics.threads import get_threads, run_chunks, set_threads
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls import python_calls
-from freeflyer.kernels.calls.entry import NOT_FLAT, OK, OVERLAP, SHORT_SCRATCH, TAKEN, Entry
-from freeflyer.kernels.calls.running import Result, batch, batch_function
+from freeflyer.kernels.calls.entry import NOT_FLAT, OK, OVERLAP, Entry
+from freeflyer.kernels.calls.running import Result, batch, batch_function, state
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
@@ -62,20 +61,11 @@ def _run(entry: Entry, model: Model, arrays: Sequence[np.ndarray], lead: tuple[i
     count = prod(lead)
     rows = tuple(_rows(x, lead, count) for x in arrays)
     if not lead:
-        status, where = _single(entry, model, rows, options, tuple(_two_axes(r, s) for r, s in zip(results, shapes)))
+        outs = tuple(_two_axes(r, s) for r, s in zip(results, shapes))
+        status, where = state(entry, model.handle, *(x[0] for x in rows), *options, *outs)
         if status != NOT_FLAT:
             return status, where
     return _batch(entry, model, rows, options, tuple(r.reshape(count, prod(shape)) for r, shape in zip(results, shapes)))
-
-
-def _single(
-    entry: Entry, model: Model, rows: tuple[np.ndarray, ...], options: tuple[int, ...], outs: tuple[np.ndarray, ...]
-) -> Result:
-    status = entry.single(model.handle, *(x[0] for x in rows), *options, *outs)
-    if status == SHORT_SCRATCH:
-        python_calls.grow_scratch(python_calls.where()[TAKEN])
-        status = entry.single(model.handle, *(x[0] for x in rows), *options, *outs)
-    return status, tuple(python_calls.where()) if status != OK else ()
 
 
 def _batch(

@@ -13,19 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import refusals
-from freeflyer.dynamics.closed.closing import q_of_v
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import linkage
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.feet import Foot, checked_feet, point_basis
-from freeflyer.estimation.sensing import block_lists, loops_of_block
-from freeflyer.kernels.estimation import contact as K
+from freeflyer.estimation.sensing import linked_if_closed, loops_of_block
+from freeflyer.kernels.calls.entry import OK
+from freeflyer.kernels.calls.running import state, table_handle
+from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
+from freeflyer.kernels.model.layout import STANDING
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -35,13 +38,14 @@ DETERMINED = 1e-8  # smallest singular value of the motors' view of the feet, re
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What no posture changes. feet; blocks, places: lists for compiled code. spread (3c, k), resultant (6f, k): point forces
-    and wrenches for each unknown, flat. motors (n,), base (m,): their entries of v. rest (nv,): zeros."""
+    """What no posture changes. feet; handle: what compiled code knows the standing robot by.
+
+    spread (3c, k), resultant (6f, k): point forces and wrenches for each unknown, flat. motors (n,), base (m,): their entries
+    of v. rest (nv,): zeros."""
 
     model: Model
     feet: tuple[Foot, ...]
-    blocks: np.ndarray
-    places: np.ndarray
+    handle: Any
     spread: np.ndarray
     resultant: np.ndarray
     motors: np.ndarray
@@ -149,10 +153,12 @@ def _made(model: Model, feet: Sequence[Foot] | None) -> Standing:
     spread, resultant = _diagonal([b[0] for b in bases]), _diagonal([b[1] for b in bases])
     base, unknowns = np.asarray(split.base, dtype=np.int64), spread.shape[1]
     frames = [model.frame(f.frame) for f in standing]
-    places = np.array([len(standing), len(acting), len(base), unknowns, *frames, *acting, *base], np.int64)
+    update = (len(acting) + len(base)) * (1 + unknowns) + 16 * len(standing)
+    counts = len(standing), len(acting), len(base), unknowns, resultant.size, update, spread.size, len(spread) + len(resultant)
+    places, linked = np.array([*counts, *frames, *acting, *base], np.int64), linked_if_closed(model)
     return Standing(
-        model, standing, block_lists(model, acting, q_of_v(model)), places, spread.reshape(-1), resultant.reshape(-1), acting,
-        base, unknowns, np.zeros(model.nv),
+        model, standing, table_handle(linked.topology, linked.parameters, STANDING, places), spread.reshape(-1),
+        resultant.reshape(-1), acting, base, unknowns, np.zeros(model.nv),
     )  # fmt: skip
 
 
@@ -174,12 +180,12 @@ def contact_model(
             raise InputError(f"contact_model takes one posture (nq = {model.nq},), got shape {x.shape}", shape=x.shape)
     u, w = _motion(s, "v", v), _motion(s, "a", a)
     n, m, k = len(s.motors), len(s.base), s.unknowns
-    out = np.empty((n + m) * (1 + k) + 16 * len(s.feet))
-    quality = K.contact_update_of(model.handle, s.blocks, s.places, s.resultant, x, u, w, out)
-    if not quality > 0.0:
+    out, quality = np.empty((n + m) * (1 + k) + 16 * len(s.feet)), np.empty(1)
+    status, _ = state(CONTACT_UPDATE, s.handle, x, u, w, s.resultant, out, quality)
+    if status != OK:
         for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
             check_configuration(model, name, y, letter)
-        raise refusals.singular_posture(model, loops_of_block(model, quality), np.empty(0, np.int64))
+        raise refusals.singular_posture(model, loops_of_block(model, quality[0]), np.empty(0, np.int64))
     return ContactModel(s, x, out)
 
 
@@ -201,12 +207,9 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
     n, k, points = len(s.motors), s.unknowns, s.spread.size // s.unknowns
     if t.shape != (n,):
         raise InputError(f"tau has shape {t.shape}, expected ({n},): a force for each of {refusals.listed(c.model.actuated)}")
-    answer, ratio = np.empty(points + 6 * len(s.feet)), 0.0
-    if method == "motors" and n == k:
-        ratio = K.told_by_motors(s.places, c.update, s.spread, s.resultant, t, answer)
-    elif method == "balanced" and len(s.base):
-        ratio = K.balanced_with_base(s.places, c.update, s.spread, s.resultant, t, answer)
-    if ratio > 0.0:
+    entry = MOTOR_WRENCHES if method == "motors" and n == k else BALANCED_WRENCHES if method == "balanced" and len(s.base) else None
+    answer, quality = np.empty(points + 6 * len(s.feet)), np.empty(1)
+    if entry is not None and state(entry, s.handle, t, c.update, s.spread, s.resultant, answer, quality)[0] == OK:
         return ContactEstimate(answer[points:].reshape(-1, 6), answer[:points].reshape(-1, 3))
     if not np.isfinite(t).all():
         at = int(np.flatnonzero(~np.isfinite(t))[0])

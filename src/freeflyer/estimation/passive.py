@@ -20,9 +20,12 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.closed import refusals
 from freeflyer.dynamics.closed.constraints import constraint_residual
 from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.errors import InputError
+from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
-from freeflyer.kernels.estimation import passive as K
+from freeflyer.kernels.calls.entry import OK, STATE
+from freeflyer.kernels.calls.running import batch
+from freeflyer.kernels.calls.running import state as state_of
+from freeflyer.kernels.entries import PASSIVE_STEP
 from freeflyer.loops.assembly import assemble
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
@@ -81,15 +84,17 @@ def step(
     else:
         q, x, dx, lead = _broadcast(s, q, positions, rates)
         count = int(np.prod(lead))
-    q_next, v, quality = np.empty(count * nq), np.empty(count * nv), np.empty(count)
-    K.passive_range(
-        s.model.handle, s.blocks, s.readable, q.reshape(-1), x.reshape(-1), dx.reshape(-1), gains, q_next, v, quality, count
-    )  # fmt: skip
-    least = quality[0] if count == 1 else quality.min(initial=1.0)  # type: ignore[call-overload]
-    if not least > 0.0:
-        _refuse(s, q, x, dx, quality)
     if not lead:
-        return PassiveState(q_next, v, float(quality[0]))
+        q_next, v, quality = np.empty(nq), np.empty(nv), np.empty(1)
+        status, where = state_of(PASSIVE_STEP, s.handle, q, x, dx, s.readable, gains, q_next, v, quality)
+        if status == OK:
+            return PassiveState(q_next, v, float(quality[0]))
+        raise _refusal(s, q, x, dx, quality[0])
+    flat = q.reshape(count, nq), x.reshape(count, n), dx.reshape(count, n), s.readable, gains
+    q_next, v, quality = np.empty((count, nq)), np.empty((count, nv)), np.empty((count, 1))
+    status, where = batch(PASSIVE_STEP, s.handle, flat, (), (q_next, v, quality), 0, count)
+    if status != OK:
+        raise _refusal(s, q, x, dx, quality[where[STATE], 0])
     return PassiveState(q_next.reshape(*lead, nq), v.reshape(*lead, nv), quality.reshape(lead))
 
 
@@ -163,15 +168,14 @@ def check_strokes(s: Sensors, x: np.ndarray) -> None:
         )  # fmt: skip
 
 
-def _refuse(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, quality: np.ndarray) -> None:
+def _refusal(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, worst: float) -> FreeflyerError:
     for name, a in (("positions", x), ("rates", dx)):
         bad = np.argwhere(~np.isfinite(a))
         if len(bad):
             at = tuple(int(k) for k in bad[0])
-            raise InputError(f"{name}{list(at)} (joint {s.names[at[-1]]!r}) is {a[at]}: every entry must be finite")
+            return InputError(f"{name}{list(at)} (joint {s.names[at[-1]]!r}) is {a[at]}: every entry must be finite")
     check_configuration(s.model, "state.q", q, "q")
     check_strokes(s, x)
-    worst = float(quality.min())
     if worst <= -1.0:
-        raise refusals.singular_posture(s.model, loops_of_block(s.model, worst), np.empty(0, np.int64))
-    raise LinkageError(f"the passive state of {s.model.name!r} cannot be told there: the estimate is not finite")
+        return refusals.singular_posture(s.model, loops_of_block(s.model, worst), np.empty(0, np.int64))
+    return LinkageError(f"the passive state of {s.model.name!r} cannot be told there: the estimate is not finite")

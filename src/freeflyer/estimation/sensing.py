@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,11 +14,12 @@ from freeflyer.dynamics.closed.closing import q_of_v
 from freeflyer.dynamics.closed.constraints import constraint_jacobian
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
-from freeflyer.dynamics.closed.projection import projection, touched_coordinates
+from freeflyer.dynamics.closed.projection import is_closed, linked, projection
 from freeflyer.dynamics.closed.refusals import listed
 from freeflyer.dynamics.closed.structure import frozen, structure
 from freeflyer.errors import InputError, unknown_name
-from freeflyer.kernels.estimation import passive as K
+from freeflyer.kernels.calls.running import table_handle
+from freeflyer.kernels.model.layout import MEASURED
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -30,8 +33,8 @@ class Sensors:
 
     names: measured joints, in the order of their measurements. coordinates (n,): their entries of v; positions (n,): of q.
     lower, upper (n,): their limits. still: joints that nothing moves (declared rigid, or turning idly about themselves).
-    passive (m,): entries of v that follow through the loops. blocks: what compiled code knows of the sub-mechanisms.
-    readable (2 n,): lower, then upper ends of what encoders may read: the limits and a margin.
+    passive (m,): entries of v that follow through the loops.
+    readable (2 n,): lower, then upper ends of what encoders may read: the limits and a margin. linked: the model with its linkage.
     """
 
     model: Model
@@ -43,8 +46,25 @@ class Sensors:
     upper: np.ndarray
     still: tuple[str, ...]
     passive: np.ndarray
-    blocks: np.ndarray
     readable: np.ndarray
+    linked: Model
+
+    @cached_property
+    def handle(self) -> Any:
+        """What compiled code knows the robot and its encoders by."""
+        joints, positions = np.asarray(self.coordinates), np.asarray(self.positions)
+        fit = joints.shape == positions.shape == (len(self.names),) and len(self.readable) == 2 * len(joints)
+        if not fit or not _within(joints, self.model.nv) or not _within(positions, self.model.nq):
+            raise InputError("these sensors were not made by freeflyer.estimation.sensors: their coordinates are not the model's")
+        table = np.array([len(joints), *joints, *positions], np.int64)
+        return table_handle(self.linked.topology, self.linked.parameters, MEASURED, table)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: x for name, x in vars(self).items() if name != "handle"}
+
+
+def _within(indices: np.ndarray, n: int) -> bool:
+    return indices.dtype.kind == "i" and bool(((indices >= 0) & (indices < n)).all())
 
 
 _known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], Sensors]] = WeakKeyDictionary()
@@ -116,7 +136,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
     return Sensors(
         model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), still,
-        split.dependent, frozen(block_lists(model, coordinates, place)), frozen(_readable(lower, upper)),
+        split.dependent, frozen(_readable(lower, upper)), linked(model),
     )  # fmt: skip
 
 
@@ -149,22 +169,6 @@ def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
     return next(b.loops for b in linkage(model).blocks if rows[0] in b.rows)
 
 
-def block_lists(model: Model, coordinates: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The integers that kernels/estimation/passive.py reads."""
-    split, touched = linkage(model), touched_coordinates(model)
-    blocks = [
-        (rows, dependent, np.setdiff1d(np.flatnonzero(touched[rows].any(axis=0)), dependent))
-        for rows, dependent in projection(model).blocks
-    ]
-    records: list[int] = []
-    data_at = K.BLOCKS_HEADER + K.BLOCK_INTS * len(blocks)
-    data: list[int] = []
-    for rows, dependent, others in blocks:
-        at = data_at + len(data)
-        records += [len(rows), len(others), at, at + len(dependent) + len(others)]
-        data += [*dependent.tolist(), *others.tolist(), *rows.tolist()]
-    n = len(coordinates)
-    at = data_at + len(data)
-    largest = max((len(rows) for rows, _, _ in blocks), default=1)
-    header = [len(blocks), n, at, at + n, largest, len(split.independent), at + 2 * n, 0]
-    return np.array([*header, *records, *data, *coordinates, *place[coordinates], *split.independent], np.int64)
+def linked_if_closed(model: Model) -> Model:
+    """What compiled code takes: the model with its linkage behind its arrays, a tree itself."""
+    return linked(model) if is_closed(model) else model

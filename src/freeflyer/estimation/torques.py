@@ -9,8 +9,10 @@ from freeflyer.dynamics.closed import refusals
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import given
 from freeflyer.estimation.sensing import Sensors, loops_of_block
-from freeflyer.kernels.estimation import passive as K
-from freeflyer.model.inputs import check_configuration, row, unit_quaternions
+from freeflyer.kernels.calls.entry import OK
+from freeflyer.kernels.calls.running import state
+from freeflyer.kernels.entries import CLOSED_TORQUES
+from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -26,17 +28,15 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     """
     s = given(robot)
     x, u = _given(s.model, "q", q, "q"), _given(s.model, "v", v, "v")
-    w = np.array(_given(s.model, "a", a, "v"))
+    w = _given(s.model, "a", a, "v")
     if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:
         raise InputError(f"closed_torques takes one state, got shapes q {x.shape}, v {u.shape}, a {w.shape}")
-    if not unit_quaternions(s.model, x):
-        check_configuration(s.model, "q", x, "q")
-    tau = np.empty(s.model.nv)
-    quality = K.closed_torques_of(s.model.handle, s.blocks, x, u, w, tau)
-    if not quality > 0.0:
+    tau, quality = np.empty(s.model.nv), np.empty(1)
+    status, _ = state(CLOSED_TORQUES, s.linked.handle, x, u, w, tau, quality)
+    if status != OK:
         for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
             check_configuration(s.model, name, y, letter)
-        raise refusals.singular_posture(s.model, loops_of_block(s.model, quality), np.empty(0, np.int64))
+        raise refusals.singular_posture(s.model, loops_of_block(s.model, quality[0]), np.empty(0, np.int64))
     return tau
 
 

@@ -17,8 +17,9 @@ from freeflyer.kernels.closed import (
 from freeflyer.kernels.derivatives import forward, gradient_rows, inverse, linear
 from freeflyer.kernels.derivatives import frames as frame_derivatives
 from freeflyer.kernels.derivatives import momentum as momentum_derivatives
+from freeflyer.kernels.estimation import contact, passive
 from freeflyer.kernels.model import configuration
-from freeflyer.kernels.model.layout import PLAN
+from freeflyer.kernels.model.layout import MEASURED, PLAN, STANDING
 from freeflyer.kernels.tree import (
     aba,
     centroidal,
@@ -105,6 +106,18 @@ PROJECTED_FORCE_DERIVATIVES = Entry("projected_force_derivatives", projection_ra
     "qv", (REDUCED,), **CLOSED)
 CLOSE_POSTURE = Entry("close_posture", assembly.close_posture, "q", (("nq",), ("rows",), (1,)), shared=("nv", "nv", 2), square=True,
     table=PLAN, one_by_one=True)
+
+
+# of robots with encoders, and standing ones (estimation/)
+PASSIVE_STEP = Entry("passive_step", passive.passive_step, "qmm", (("nq",), VECTOR, (1,)), shared=("2 table 0", 3), table=MEASURED,
+    one_by_one=True, **CLOSED)
+CLOSED_TORQUES = Entry("closed_torques", passive.closed_torques, "qvv", (VECTOR, (1,)), one_by_one=True, **CLOSED)
+CONTACT_UPDATE = Entry("contact_update", contact.contact_update, "qvv", (("table 5",), (1,)), shared=("table 4",), square=True,
+    table=STANDING, one_by_one=True)
+MOTOR_WRENCHES = Entry("motor_wrenches", contact.motor_wrenches, "f", (("table 7",), (1,)), shared=("table 5", "table 6", "table 4"),
+    square=True, table=STANDING, one_by_one=True)
+BALANCED_WRENCHES = Entry("balanced_wrenches", contact.balanced_wrenches, "f", (("table 7",), (1,)),
+    shared=("table 5", "table 6", "table 4"), square=True, table=STANDING, one_by_one=True)
 
 # fmt: on
 

@@ -9,7 +9,7 @@ from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.projection import Projection
 from freeflyer.dynamics.closed.structure import structure
 from freeflyer.kernels.closed.blocks import OPEN, REDUNDANT
-from freeflyer.kernels.math.block_inverse import SINGULAR
+from freeflyer.kernels.math.dense import SINGULAR
 
 
 def refusal(p: Projection, q: np.ndarray, at: tuple[int, ...]) -> LinkageError:
@@ -30,7 +30,7 @@ def refusal(p: Projection, q: np.ndarray, at: tuple[int, ...]) -> LinkageError:
     worst, where = np.inf, 0
     for b, (rows, dependent) in enumerate(p.blocks):
         values = np.linalg.svd(J[:, rows][:, :, dependent], compute_uv=False)
-        ratio = values[:, -1] / values[:, 0]
+        ratio = values[:, -1] / np.maximum(values[:, 0], np.abs(J[:, rows]).max(axis=(1, 2)))
         if np.min(ratio) < worst:
             worst, where = float(np.min(ratio)), b
     if worst < 1e3 * SINGULAR:

@@ -33,7 +33,7 @@ DIMENSIONS: dict[str, Formula] = {
     "columns": (1, L.N_COLUMNS, 0), "rows": (1, L.N_ROWS, 0), "nu": (1, N_INDEPENDENT, 0),
     **{f"table {k}": (1, -1 - k, 0) for k in range(8)}, **{f"2 table {k}": (2, -1 - k, 0) for k in range(8)},
 }  # fmt: skip
-LETTERS = {"q": "nq", "v": "nv", "u": "nu", "m": "table 0"}  # of inputs
+LETTERS = {"q": "nq", "v": "nv", "u": "nu", "m": "table 0", "f": "table 1"}  # of inputs
 OPTIONS: dict[str, Formula] = {"frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3)}  # an option is 0 or more and below this
 
 
@@ -64,7 +64,7 @@ class Stages:
 class Entry:
     """A kernel(topology, parameters, inputs..., shared..., options..., outputs...) that Python may call.
 
-    `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates) or m (measurements). `shared`: sizes of further
+    `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates), m (measured joints) or f (motors). `shared`: sizes of further
     inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's results. `square`: whether workspaces grow
     with the square of the number of columns. `closed`: whether it takes models that hold a linkage. `table`: the kind of table that the
     model's topology must hold. `one_by_one`: whether states take different ways, so that a batch goes state by state.

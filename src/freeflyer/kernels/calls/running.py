@@ -89,6 +89,15 @@ def plain(x: Any, axes: int, writable: bool) -> bool:
     return fits and x.flags.c_contiguous and x.flags.aligned and (x.flags.writeable or not writable)
 
 
+def state(entry: Entry, model: Any, *arguments: Any) -> Result:
+    """Runs one state of plain arrays: inputs, shared ones, options, outputs."""
+    status = entry.single(model, *arguments)
+    if status == SHORT_SCRATCH:
+        python_calls.grow_scratch(python_calls.where()[TAKEN])
+        status = entry.single(model, *arguments)
+    return status, tuple(python_calls.where()) if status != OK else ()
+
+
 def entry_scratch(numbers: int) -> np.ndarray:
     """This thread's memory for workspaces, of at least so many numbers: kept, as fresh memory costs more than a small batch."""
     scratch: np.ndarray | None = getattr(_own, "scratch", None)

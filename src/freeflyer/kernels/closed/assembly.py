@@ -9,9 +9,9 @@ the gradient of |residual|^2 / 2 everywhere, which kernels/closed/constraints.py
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
-from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.closed.constraints import constraints
 from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import N_Q, N_ROWS, N_V, TABLE_AT
 
@@ -26,7 +26,7 @@ FIRST, SOFTEST, STIFFEST = 1e-6, 1e-13, 1e8  # damping, relative to the diagonal
 NEWTON = 1e-5  # damping below which steps count as Newton's
 SMALLEST = 1e-14  # rad or m: after a step so small nothing is left to win
 STALLED = 1e-4  # of the sum of squares: who wins no more than this with a step has arrived
-PIVOT = 1e-14  # of a diagonal entry
+LARGE = 1e300  # rad or m: no number of a step
 NOTHING = 1e-30  # m^2: a sum of squares that is zero
 
 
@@ -79,38 +79,19 @@ def fix_at_limits(plan, g, x, lower, upper, H, gradient):
 
 @kernel
 def damped_solve(H, x, n, damping):
-    """x becomes (H + damping diag H)^-1 x by Cholesky's factorisation, in place; False if a pivot vanishes."""
+    """x becomes (H + damping diag H)^-1 x, in place; False if a pivot vanishes."""
     largest = 0.0
     for i in range(n):
         largest = max(largest, load(H, n * i + i))
     for i in range(n):
         at = n * i + i
         store(H, at, load(H, at) + damping * max(load(H, at), 1e-9 * largest))
-    for j in range(n):
-        size = load(H, n * j + j)
-        pivot = size
-        for k in range(j):
-            pivot -= load(H, n * j + k) * load(H, n * j + k)
-        if not pivot > PIVOT * size:
-            return False
-        root = 1.0 / sqrt(pivot)
-        store(H, n * j + j, root)  # the diagonal holds reciprocals
-        for i in range(j + 1, n):
-            s = load(H, n * i + j)
-            for k in range(j):
-                s -= load(H, n * i + k) * load(H, n * j + k)
-            store(H, n * i + j, s * root)
+    factor_symmetric(H, n)
+    solve_factored(H, n, x, 0)
+    solved = True
     for i in range(n):
-        s = load(x, i)
-        for k in range(i):
-            s -= load(H, n * i + k) * load(x, k)
-        store(x, i, s * load(H, n * i + i))
-    for i in range(n - 1, -1, -1):
-        s = load(x, i)
-        for k in range(i + 1, n):
-            s -= load(H, n * k + i) * load(x, k)
-        store(x, i, s * load(H, n * i + i))
-    return True
+        solved = solved and abs(load(x, i)) < LARGE  # not of NaN
+    return solved
 
 
 @inlined

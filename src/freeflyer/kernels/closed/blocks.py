@@ -7,11 +7,11 @@ papers/000 (4)-(8) and (17), block by block, for whichever rows and coordinates 
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import select_less
+from freeflyer.kernels.backend.pack import LANES, select_less, sqrt
 from freeflyer.kernels.closed.constraints import bias_of, constraints_of
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.math.block_inverse import invert
-from freeflyer.kernels.model.layout import FREE_AT, N_BODIES, N_ROWS, N_V
+from freeflyer.kernels.math.dense import NAN, SINGULAR, invert
+from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import (
     BLOCK_INTS,
     BLOCKS_AT,
@@ -27,10 +27,8 @@ from freeflyer.kernels.model.linkage_layout import (
     SIZE,
     STRIDE,
 )
-from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.motions import MOVING, moving
+from freeflyer.kernels.tree.motions import moving
 
-NAN = float("nan")
 OPEN = 1e-6  # m or rad: a loop is open if an independent row leaves more than this,
 REDUNDANT = 5e-3  # or another one more than this: files with rounded digits do not close them as well
 
@@ -96,27 +94,41 @@ def linkage_rows(topology, parameters, q, work):
 
 @kernel
 def invert_blocks(topology, J, inverses, factor):
-    """The inverses of all blocks of J times a factor."""
+    """The inverses of all blocks of J times a factor; the square of the worst block's ratio of smallest to largest pivot, entries
+    of its rows outside of it counting as pivots: one joint that hardly closes its loop is nearly singular, too."""
     nv = load_int(topology, N_V)
+    worst = 1.0 + 0.0 * load(J, 0)
     for k in range(linkage_int(topology, N_BLOCKS)):
-        n, _, places, row_list = block_of(topology, k)
+        n, outside, places, row_list = block_of(topology, k)
         to, stride = inverse_of(topology, k)
         to -= n
+        largest = 0.0 * worst
         for i in range(n):
             row = nv * load_int(topology, row_list + i)
             for j in range(n):
                 store(inverses, to + stride * i + j, factor * load(J, row + load_int(topology, places + j)))
-        invert(inverses, to, n, stride)
-
-
-@inlined
-def moving_workspace(topology, parameters, q, extra):
-    """A work array with the kinematics of q, room for the motions of all bodies, and `extra` more."""
-    return kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1) + extra)
+            for j in range(n, n + outside):
+                x = load(J, row + load_int(topology, places + j))
+                largest = select_less(largest, x * x, x * x, largest)
+        ratio = invert(inverses, to, n, stride, largest)
+        worst = select_less(ratio, worst, ratio, worst)
+    return worst
 
 
 @kernel
-def complete(topology, J, inverses, bias, x):
+def pivot_ratio(topology, inverses, worst):
+    """The root of what `invert_blocks` says, or -1 - k if block k is singular. For one state."""
+    if worst > SINGULAR * SINGULAR:
+        return sqrt(worst)
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        at, _ = inverse_of(topology, k)
+        if not abs(load(inverses, at)) >= 0.0:
+            return -1.0 - k
+    return 0.0
+
+
+@kernel
+def complete_rates(topology, J, inverses, bias, x):
     """Fills in the dependent entries of x (nv,), so that J x + bias = 0."""
     nv = load_int(topology, N_V)
     rest = workspace(x, nv + 1)
@@ -138,9 +150,12 @@ def complete(topology, J, inverses, bias, x):
 
 
 @kernel
-def eliminate(topology, J, inverses, tau, multipliers):
+def project_forces(topology, J, inverses, tau, multipliers):
     """The multipliers (rows,) that tau (nv,) asks for, and tau - J^T multipliers in place of tau: it vanishes at dependent
-    coordinates and is G^T tau at independent ones. papers/000 (67), (69); rows that are not independent carry nothing."""
+    coordinates and is G^T tau at independent ones. papers/000 (67), (69); rows that are not independent carry nothing.
+
+    From the last block to the first: what one block gives to dependent coordinates of another is given on by that one.
+    """
     nv = load_int(topology, N_V)
     zero = 0.0 * load(tau, 0)
     for k in range(load_int(topology, N_ROWS)):
@@ -164,6 +179,27 @@ def eliminate(topology, J, inverses, tau, multipliers):
             store(tau, place, total)
 
 
+@kernel
+def project_force_rows(topology, J, inverses, X, stride):
+    """As `project_forces`, for the columns of X (nv rows of `stride` numbers)."""
+    nv = load_int(topology, N_V)
+    multipliers = workspace(X, load_int(topology, N_ROWS) * stride + LANES)
+    for k in range(linkage_int(topology, N_BLOCKS) - 1, -1, -1):
+        n, outside, places, row_list = block_of(topology, k)
+        to, width = inverse_of(topology, k)
+        zero_rows(multipliers, 0, stride * n)
+        for d in range(n):
+            place = stride * load_int(topology, places + d)
+            for i in range(n):
+                add_rows(multipliers, stride * i, load(inverses, to + width * d + i), X, place, stride)
+            zero_rows(X, place, stride)
+        for j in range(n, n + outside):
+            place = load_int(topology, places + j)
+            for i in range(n):
+                slope = load(J, nv * load_int(topology, row_list + i) + place)
+                add_rows(X, stride * place, -slope, multipliers, stride * i, stride)
+
+
 @inlined
 def zero_vector(like, n):
     """n zeros (at least one)."""
@@ -174,7 +210,7 @@ def zero_vector(like, n):
 
 
 @kernel
-def spread(topology, u, v):
+def scatter_independent(topology, u, v):
     """Writes the independent rates u (nu,) to their places in v (nv,)."""
     at = linkage_int(topology, INDEPENDENTS_AT)
     for i in range(load_int(topology, N_INDEPENDENT)):
@@ -182,7 +218,7 @@ def spread(topology, u, v):
 
 
 @kernel
-def collect(topology, tau, out):
+def gather_independent(topology, tau, out):
     """Writes the entries of tau (nv,) at the independent coordinates to out (nu,)."""
     at = linkage_int(topology, INDEPENDENTS_AT)
     for i in range(load_int(topology, N_INDEPENDENT)):
@@ -193,8 +229,8 @@ def collect(topology, tau, out):
 def whole_velocity(topology, work, J, inverses, u):
     """v (nv,) = G u."""
     v = zero_vector(work, load_int(topology, N_V))
-    spread(topology, u, v)
-    complete(topology, J, inverses, zero_vector(work, load_int(topology, N_ROWS)), v)
+    scatter_independent(topology, u, v)
+    complete_rates(topology, J, inverses, zero_vector(work, load_int(topology, N_ROWS)), v)
     return v
 
 
@@ -206,8 +242,8 @@ def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
     bias = workspace(work, load_int(topology, N_ROWS) + 1)
     bias_of(topology, parameters, q, v, work, to, bias)
     a = zero_vector(work, load_int(topology, N_V))
-    spread(topology, u_dot, a)
-    complete(topology, J, inverses, bias, a)
+    scatter_independent(topology, u_dot, a)
+    complete_rates(topology, J, inverses, bias, a)
     return a
 
 
@@ -226,8 +262,11 @@ def zero_rows(X, to, end):
 
 
 @kernel
-def complete_rows(topology, J, inverses, rest, X, stride):
-    """As `complete`, for X (nv rows of `stride` numbers) and biases in `rest`, a row for each constraint row; rest is used up."""
+def complete_rate_rows(topology, J, inverses, rest, X, stride):
+    """As `complete_rates`, for X (nv rows of `stride` numbers) and biases in `rest`, a row for each constraint row.
+
+    Rest is used up.
+    """
     nv = load_int(topology, N_V)
     for k in range(linkage_int(topology, N_BLOCKS)):
         n, outside, places, row_list = block_of(topology, k)
@@ -256,5 +295,5 @@ def velocity_map(topology, J, inverses):
     at = linkage_int(topology, INDEPENDENTS_AT)
     for i in range(nu):
         store(G, stride * load_int(topology, at + i) + i, 1.0)
-    complete_rows(topology, J, inverses, rest, G, stride)
+    complete_rate_rows(topology, J, inverses, rest, G, stride)
     return G

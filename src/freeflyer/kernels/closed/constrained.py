@@ -5,24 +5,19 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.closed.blocks import (
-    collect,
-    complete,
-    eliminate,
+    complete_rates,
+    gather_independent,
     linkage_rows,
-    spread,
+    project_forces,
+    scatter_independent,
     velocity_map,
     whole_velocity,
     zero_vector,
 )
 from freeflyer.kernels.closed.constraints import bias_of
-from freeflyer.kernels.closed.projection import (
-    factor_symmetric,
-    half_mass,
-    projection_workspace,
-    put_mass,
-    solve_factored,
-)
+from freeflyer.kernels.closed.projection import half_mass, projection_workspace, put_mass
 from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
 from freeflyer.kernels.tree.motions import moving
@@ -37,7 +32,7 @@ def constrained_accelerations(topology, parameters, q, v, tau, gap, a):
     work = projection_workspace(topology, parameters, q)
     J, inverses = linkage_rows(topology, parameters, q, work)
     u, forces = workspace(work, nu + 1), workspace(work, nv + 1)
-    collect(topology, v, u)
+    gather_independent(topology, v, u)
     x = whole_velocity(topology, work, J, inverses, u)
     largest, torn = 0.0 * load(q, 0), 0.0 * load(q, 0)
     for j in range(nv):
@@ -50,17 +45,17 @@ def constrained_accelerations(topology, parameters, q, v, tau, gap, a):
     moving(topology, work, x, to)
     bias_of(topology, parameters, q, x, work, to, bias)
     gamma = zero_vector(work, nv)
-    complete(topology, J, inverses, bias, gamma)
+    complete_rates(topology, J, inverses, bias, gamma)
     rnea(topology, parameters, q, x, gamma, forces)
     for j in range(nv):
         store(forces, j, load(tau, j) - load(forces, j))
-    eliminate(topology, J, inverses, forces, workspace(work, rows + 1))
-    collect(topology, forces, u)
+    project_forces(topology, J, inverses, forces, workspace(work, rows + 1))
+    gather_independent(topology, forces, u)
     M = workspace(work, nu * nu + 1)
     put_mass(topology, half_mass(topology, parameters, work, velocity_map(topology, J, inverses)), M)
     factor_symmetric(M, nu)
     solve_factored(M, nu, u, 0)
-    spread(topology, u, gamma)
-    complete(topology, J, inverses, bias, gamma)
+    scatter_independent(topology, u, gamma)
+    complete_rates(topology, J, inverses, bias, gamma)
     for j in range(nv):
         store(a, j, load(gamma, j))

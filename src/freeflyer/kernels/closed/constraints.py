@@ -24,12 +24,12 @@ from freeflyer.kernels.math.algebra import (
     compose,
     cross,
     dot,
-    load3,
     rotate,
     rotate_back,
     scale,
     subtract,
 )  # fmt: skip
+from freeflyer.kernels.math.spatial import load_spatial, shift_motion
 from freeflyer.kernels.math.turns import cotangent_factor, cotangent_slope, log_rate, log_row, swing, turned_by
 from freeflyer.kernels.model.layout import (
     FIRST_ROW,
@@ -40,7 +40,6 @@ from freeflyer.kernels.model.layout import (
     LOOP_INTS,
     LOOPS_AT,
     MASK,
-    N_BODIES,
     N_COUPLINGS,
     N_LOOPS,
     N_ROWS,
@@ -50,7 +49,7 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of
 from freeflyer.kernels.tree.frames import frame_body, placement
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.motions import MOVING, moving
+from freeflyer.kernels.tree.motions import MOVING, moving, moving_workspace, point_motion
 from freeflyer.kernels.tree.poses import offset, pose_at, rotation
 
 
@@ -160,9 +159,7 @@ def body_rows(topology, work, i, mask, R_A, g, x, sign, J, row, nv):
     """Body i's columns in a loop's rows; x leads from the body's origin to B's."""
     first, end = column_range(topology, i)
     for c in range(first, end):
-        at = direction_at(topology, c)
-        w = load3(work, at + 3)
-        l = add(load3(work, at), cross(w, x))
+        l, w = shift_motion(load_spatial(work, direction_at(topology, c)), x)
         put_column_rows(mask, R_A, g, l, w, sign, J, row, coordinate(topology, c), nv)
 
 
@@ -248,15 +245,6 @@ def constraints_of(topology, parameters, q, work, residual, J):
 
 
 @inlined
-def frame_state(topology, work, to, i, x):
-    """(l, w, a, dw) of a point of body i at x from its origin, world axes."""
-    here = to + MOVING * i
-    l, w, a, dw = load3(work, here), load3(work, here + 3), load3(work, here + 6), load3(work, here + 9)
-    swept = cross(w, x)
-    return add(l, swept), w, add(a, add(cross(dw, x), cross(w, swept))), dw
-
-
-@inlined
 def turn_bias(mask, R_A, R_B, w, dw):
     """Rate of one tied turn's row times v while no joint accelerates: w, dw are the relative motion in A's axes."""
     e = unit(mask, 1)
@@ -275,7 +263,7 @@ def turn_bias(mask, R_A, R_B, w, dw):
 def constraint_bias(topology, parameters, q, v, bias):
     """bias (rows,): Jdot v, the rate of J v while no joint accelerates; A's axes turn, papers/000 (55), (57)."""
     to = load_int(topology, FREE_AT)
-    work = kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1))
+    work = moving_workspace(topology, parameters, q, 0)
     moving(topology, work, v, to)
     bias_of(topology, parameters, q, v, work, to, bias)
 
@@ -288,9 +276,9 @@ def bias_of(topology, parameters, q, v, work, to, bias):
         mask, row = load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
         R_A, R_B, x_A, x_B, d = loop_frames(topology, parameters, work, k)
         i = frame_body(topology, load_int(topology, at + FRAME_A))
-        l_A, w_A, a_A, dw_A = frame_state(topology, work, to, i, x_A)
+        l_A, w_A, a_A, dw_A = point_motion(work, to + MOVING * i, x_A)
         i = frame_body(topology, load_int(topology, at + FRAME_B))
-        l_B, w_B, a_B, dw_B = frame_state(topology, work, to, i, x_B)
+        l_B, w_B, a_B, dw_B = point_motion(work, to + MOVING * i, x_B)
         a = subtract(subtract(a_B, a_A), cross(dw_A, d))
         a = add(a, cross(w_A, subtract(cross(w_A, d), scale(2.0, subtract(l_B, l_A)))))
         row = put_masked(bias, row, 1, mask & 7, rotate_back(R_A, a))

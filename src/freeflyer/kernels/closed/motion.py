@@ -6,11 +6,10 @@ from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.backend.pack import all_below, select_less
 from freeflyer.kernels.closed.blocks import (
     closed_or_nan,
-    complete,
+    complete_rates,
     invert_blocks,
     linkage_buffers,
     linkage_rows,
-    moving_workspace,
     whole_velocity,
     zero_vector,
 )
@@ -19,6 +18,7 @@ from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import N_Q, N_V
 from freeflyer.kernels.tree.kinematics import kinematics
+from freeflyer.kernels.tree.motions import moving_workspace
 
 STEPS = 30
 SMALL = 1e-13  # rad or m: steps below change nothing more
@@ -46,7 +46,7 @@ def move_closed(topology, parameters, q, du, out):
         invert_blocks(topology, J, inverses, 1.0)
         for j in range(nv):
             store(x, j, load(rest, j))
-        complete(topology, J, inverses, residual, x)
+        complete_rates(topology, J, inverses, residual, x)
         largest = load(rest, 0)
         for j in range(nv):
             step = load(x, j)

@@ -7,14 +7,13 @@ projected no map is needed: G^T tau is what remains of tau when the constraints 
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import LANES, select_less
+from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.closed.blocks import (
     add_rows,
-    collect,
-    eliminate,
+    gather_independent,
     linkage_int,
     linkage_rows,
-    moving_workspace,
+    project_forces,
     velocity_map,
     whole_acceleration,
     whole_velocity,
@@ -22,6 +21,7 @@ from freeflyer.kernels.closed.blocks import (
     zero_vector,
 )
 from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT, SUPPORT_INTS, SUPPORTS_AT
 from freeflyer.kernels.tree.columns import (
@@ -33,11 +33,8 @@ from freeflyer.kernels.tree.columns import (
     subtree_inertias,
 )
 from freeflyer.kernels.tree.composite import coordinate
-from freeflyer.kernels.tree.motions import MOVING
+from freeflyer.kernels.tree.motions import MOVING, moving_workspace
 from freeflyer.kernels.tree.rnea import rnea
-
-NAN = float("nan")
-SINGULAR = 1e-14  # a pivot of the projected mass matrix, relative to its diagonal entry
 
 
 @kernel
@@ -156,10 +153,10 @@ def projected_forces(topology, parameters, q, work, J, inverses, u, u_dot):
 
 @kernel
 def forces_of(topology, parameters, q, J, inverses, v, a):
-    """(tau (nv,), multipliers (rows,)) of the whole robot at v (nv,) and a (nv,): see `eliminate`."""
+    """(tau (nv,), multipliers (rows,)) of the whole robot at v (nv,) and a (nv,): see `project_forces`."""
     tau, multipliers = workspace(J, load_int(topology, N_V) + 1), workspace(J, load_int(topology, N_ROWS) + 1)
     rnea(topology, parameters, q, v, a, tau)
-    eliminate(topology, J, inverses, tau, multipliers)
+    project_forces(topology, J, inverses, tau, multipliers)
     return tau, multipliers
 
 
@@ -169,7 +166,7 @@ def projected_inverse_dynamics(topology, parameters, q, u, u_dot, tau):
     work = moving_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     forces, _ = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
-    collect(topology, forces, tau)
+    gather_independent(topology, forces, tau)
 
 
 @kernel
@@ -179,42 +176,8 @@ def projected_equations(topology, parameters, q, u, M, h):
     J, inverses = linkage_rows(topology, parameters, q, work)
     rest = zero_vector(work, load_int(topology, N_INDEPENDENT))
     forces, _ = projected_forces(topology, parameters, q, work, J, inverses, u, rest)
-    collect(topology, forces, h)
+    gather_independent(topology, forces, h)
     put_mass(topology, half_mass(topology, parameters, work, velocity_map(topology, J, inverses)), M)
-
-
-@kernel
-def factor_symmetric(M, n):
-    """M = L D L^T: the lower half of M becomes L, its diagonal 1 / D; NaN where M is singular."""
-    for j in range(n):
-        diagonal = load(M, n * j + j)
-        pivot = diagonal
-        for k in range(j):
-            y = load(M, n * j + k)  # L D
-            z = y * load(M, n * k + k)
-            pivot = pivot - y * z
-            store(M, n * j + k, z)
-        store(M, n * j + j, 1.0 / select_less(SINGULAR * diagonal, pivot, pivot, NAN))
-        for i in range(j + 1, n):
-            y = load(M, n * i + j)
-            for k in range(j):
-                y = y - load(M, n * i + k) * load(M, n * j + k)
-            store(M, n * i + j, y)  # L D, until row i has its turn
-
-
-@kernel
-def solve_factored(M, n, x, at):
-    """The n entries of x from `at` on become M^-1 x, M being factored."""
-    for i in range(n):
-        y = load(x, at + i)
-        for k in range(i):
-            y = y - load(M, n * i + k) * load(x, at + k)
-        store(x, at + i, y)
-    for i in range(n - 1, -1, -1):
-        y = load(x, at + i) * load(M, n * i + i)
-        for k in range(i + 1, n):
-            y = y - load(M, n * k + i) * load(x, at + k)
-        store(x, at + i, y)
 
 
 @kernel
@@ -256,8 +219,8 @@ def shared_forces(topology, parameters, q, tau, multipliers, projected):
     rest = workspace(work, load_int(topology, N_V) + 1)
     for j in range(load_int(topology, N_V)):
         store(rest, j, load(tau, j))
-    eliminate(topology, J, inverses, rest, multipliers)
-    collect(topology, rest, projected)
+    project_forces(topology, J, inverses, rest, multipliers)
+    gather_independent(topology, rest, projected)
 
 
 @kernel
@@ -268,4 +231,4 @@ def driving_forces(topology, parameters, q, u, u_dot, multipliers, tau):
     forces, shares = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
     for k in range(load_int(topology, N_ROWS)):
         store(multipliers, k, load(shares, k))
-    collect(topology, forces, tau)
+    gather_independent(topology, forces, tau)

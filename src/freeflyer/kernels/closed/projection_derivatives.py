@@ -15,10 +15,9 @@ from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.closed.blocks import (
     add_rows,
-    complete_rows,
+    complete_rate_rows,
     linkage_int,
     linkage_rows,
-    moving_workspace,
     velocity_map,
     whole_acceleration,
     whole_velocity,
@@ -27,13 +26,17 @@ from freeflyer.kernels.closed.blocks import (
 from freeflyer.kernels.closed.constraints import first_coupling
 from freeflyer.kernels.closed.projection import forces_of, support_of
 from freeflyer.kernels.closed.tangents import (
+    DA,
+    DF,
+    DV,
+    MOVED,
     TANGENT,
     acceleration_tangents,
     coupling_slopes,
     force_tangents,
+    load_tangent,
     loop_forces,
-    put_row_pair,
-    row_pair,
+    store_tangent,
     velocity_tangents,
 )
 from freeflyer.kernels.compiler.marks import inlined, kernel
@@ -44,18 +47,21 @@ from freeflyer.kernels.derivatives.spatial_motion import (
     RATE,
     STATE,
     VELOCITY,
-    force_cross,
     inertia_at,
-    inertia_times,
-    minus,
-    motion_cross,
-    pair,
-    plus,
-    put_pair,
     spatial_column,
     spatial_states,
 )
-from freeflyer.kernels.math.algebra import dot
+from freeflyer.kernels.math.spatial import (
+    accumulate_spatial,
+    force_cross,
+    inertia_times,
+    load_spatial,
+    motion_cross,
+    spatial_add,
+    spatial_add_scaled,
+    spatial_dot,
+    spatial_subtract,
+)
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT,
     N_BODIES,
@@ -65,6 +71,7 @@ from freeflyer.kernels.model.layout import (
 )
 from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, N_INDEPENDENT
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
+from freeflyer.kernels.tree.motions import moving_workspace
 
 
 @inlined
@@ -76,9 +83,7 @@ def row_motion(topology, work, i, x):
     total = (zero, zero, zero), (zero, zero, zero)
     for c in range(first, end):
         S, rate = spatial_column(topology, work, i, c), load_row(x, step * coordinate(topology, c))
-        total = plus(total, (
-            (S[0][0] * rate, S[0][1] * rate, S[0][2] * rate), (S[1][0] * rate, S[1][1] * rate, S[1][2] * rate),
-        ))  # fmt: skip
+        total = spatial_add_scaled(total, rate, S)
     return total
 
 
@@ -92,55 +97,56 @@ def clear_world(tangents, k):
 @kernel
 def tangents_of(topology, work, states, directions, tangents):
     """Writes T, and dV as far as it does not come from changes of v."""
-    clear_world(tangents, 0)
-    clear_world(tangents, 6)
+    clear_world(tangents, MOVED)
+    clear_world(tangents, DV)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         p = parent_of(topology, i)
         own = row_motion(topology, work, i, directions)
-        put_row_pair(tangents, i, 0, plus(row_pair(tangents, p, 0), own))
-        swept = motion_cross(own, pair(states, STATE * p + VELOCITY))
-        put_row_pair(tangents, i, 6, minus(row_pair(tangents, p, 6), swept))
+        store_tangent(tangents, i, MOVED, spatial_add(load_tangent(tangents, p, MOVED), own))
+        swept = motion_cross(own, load_spatial(states, STATE * p + VELOCITY))
+        store_tangent(tangents, i, DV, spatial_subtract(load_tangent(tangents, p, DV), swept))
 
 
 @kernel
 def rate_tangents(topology, work, states, directions, rates, tangents):
     """Writes dV, and dA as far as it does not come from changes of a."""
-    clear_world(tangents, 12)
+    clear_world(tangents, DA)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         p = parent_of(topology, i)
         V, A, own_rate = (
-            pair(states, STATE * p + VELOCITY),
-            pair(states, STATE * p + ACCELERATION),
-            pair(states, STATE * i + RATE),
+            load_spatial(states, STATE * p + VELOCITY),
+            load_spatial(states, STATE * p + ACCELERATION),
+            load_spatial(states, STATE * i + RATE),
         )
         own, more = row_motion(topology, work, i, directions), row_motion(topology, work, i, rates)
-        dV = minus(row_pair(tangents, p, 6), motion_cross(own, V))
-        dA = plus(
-            minus(row_pair(tangents, p, 12), motion_cross(own, A)),
-            plus(motion_cross(dV, own_rate), motion_cross(V, more)),
+        dV = spatial_subtract(load_tangent(tangents, p, DV), motion_cross(own, V))
+        dA = spatial_add(
+            spatial_subtract(load_tangent(tangents, p, DA), motion_cross(own, A)),
+            spatial_add(motion_cross(dV, own_rate), motion_cross(V, more)),
         )
-        put_row_pair(tangents, i, 6, plus(dV, more))
-        put_row_pair(tangents, i, 12, dA)
+        store_tangent(tangents, i, DV, spatial_add(dV, more))
+        store_tangent(tangents, i, DA, dA)
 
 
 @kernel
 def inertial_tangents(topology, work, states, changes, tangents):
     """Writes dF of every body; `changes` (nv rows) are those of a."""
-    clear_world(tangents, 18)
+    clear_world(tangents, DF)
     for i in range(1, load_int(topology, N_BODIES) + 1):  # dF holds what dA gains, for now
-        gained = plus(row_pair(tangents, parent_of(topology, i), 18), row_motion(topology, work, i, changes))
-        put_row_pair(tangents, i, 18, gained)
+        gained = spatial_add(load_tangent(tangents, parent_of(topology, i), DF), row_motion(topology, work, i, changes))
+        store_tangent(tangents, i, DF, gained)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at = STATE * i
-        m, c, I = inertia_at(states, at)
+        m, h, I = inertia_at(states, at)
         T, dV, dA = (
-            row_pair(tangents, i, 0),
-            row_pair(tangents, i, 6),
-            plus(row_pair(tangents, i, 12), row_pair(tangents, i, 18)),
+            load_tangent(tangents, i, MOVED),
+            load_tangent(tangents, i, DV),
+            spatial_add(load_tangent(tangents, i, DA), load_tangent(tangents, i, DF)),
         )
-        dF = plus(force_cross(T, pair(states, at + FORCE)), inertia_times(m, c, I, dA))
-        dF = plus(dF, force_cross(dV, pair(states, at + MOMENTUM)))
-        put_row_pair(tangents, i, 18, plus(dF, force_cross(pair(states, at + VELOCITY), inertia_times(m, c, I, dV))))
+        dF = spatial_add(force_cross(T, load_spatial(states, at + FORCE)), inertia_times(m, h, I, dA))
+        dF = spatial_add(dF, force_cross(dV, load_spatial(states, at + MOMENTUM)))
+        swept = force_cross(load_spatial(states, at + VELOCITY), inertia_times(m, h, I, dV))
+        store_tangent(tangents, i, DF, spatial_add(dF, swept))
 
 
 @kernel
@@ -151,13 +157,13 @@ def joint_tangents(topology, parameters, work, states, changes, tangents, out):
         armature = load(parameters, load_int(topology, ARMATURE_AT) + j)
         store_row(out, step * j, armature * load_row(changes, step * j))
     for i in range(load_int(topology, N_BODIES), 0, -1):
-        p, F, dF = parent_of(topology, i), pair(states, STATE * i + FORCE), row_pair(tangents, i, 18)
-        seen = minus(dF, force_cross(row_pair(tangents, i, 0), F))
+        p, F, dF = parent_of(topology, i), load_spatial(states, STATE * i + FORCE), load_tangent(tangents, i, DF)
+        seen = spatial_subtract(dF, force_cross(load_tangent(tangents, i, MOVED), F))
         first, end = column_range(topology, i)
         for c in range(first, end):
             S, to = spatial_column(topology, work, i, c), step * coordinate(topology, c)
-            store_row(out, to, load_row(out, to) + dot(S[0], seen[0]) + dot(S[1], seen[1]))
-        put_row_pair(tangents, p, 18, plus(row_pair(tangents, p, 18), dF))
+            store_row(out, to, load_row(out, to) + spatial_dot(S, seen))
+        store_tangent(tangents, p, DF, spatial_add(load_tangent(tangents, p, DF), dF))
 
 
 @kernel
@@ -168,7 +174,7 @@ def subtree_forces(topology, states, totals):
         store(totals, k, load(states, k))
     for i in range(n, 0, -1):
         there = STATE * parent_of(topology, i) + FORCE
-        put_pair(totals, there, plus(pair(totals, there), pair(totals, STATE * i + FORCE)))
+        accumulate_spatial(totals, there, load_spatial(totals, STATE * i + FORCE))
 
 
 @kernel
@@ -208,11 +214,11 @@ def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
         choose_directions(topology, G, pitch, nu, first, directions, rates)
         tangents_of(topology, work, inertial, directions, tangents)
         velocity_tangents(topology, parameters, q, v, work, inertial, directions, tangents, rest)
-        complete_rows(topology, J, inverses, rest, rates, step)
+        complete_rate_rows(topology, J, inverses, rest, rates, step)
         rate_tangents(topology, work, inertial, directions, rates, tangents)
         acceleration_tangents(topology, parameters, q, v, a, work, inertial, directions, rates, tangents, rest)
         zero_rows(changes, 0, step * nv)
-        complete_rows(topology, J, inverses, rest, changes, step)
+        complete_rate_rows(topology, J, inverses, rest, changes, step)
         inertial_tangents(topology, work, inertial, changes, tangents)
         force_tangents(topology, parameters, work, multipliers, tangents)
         joint_tangents(topology, parameters, work, totals, changes, tangents, out)

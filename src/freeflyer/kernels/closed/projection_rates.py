@@ -6,10 +6,9 @@ from freeflyer.kernels.backend.buffers import load, load_int, row_step, row_widt
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.closed.blocks import (
     add_rows,
-    complete_rows,
-    eliminate,
+    complete_rate_rows,
     linkage_rows,
-    moving_workspace,
+    project_forces,
     velocity_map,
     whole_velocity,
     zero_rows,
@@ -25,13 +24,14 @@ from freeflyer.kernels.closed.projection_derivatives import (
     subtree_forces,
     tangents_of,
 )
-from freeflyer.kernels.closed.tangents import TANGENT, force_tangents, loop_forces, velocity_tangents
+from freeflyer.kernels.closed.tangents import DF, TANGENT, force_tangents, loop_forces, velocity_tangents
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import FORCE, STATE, spatial_states
 from freeflyer.kernels.math.algebra import add, cross, load3
 from freeflyer.kernels.model.joints import body_ints
 from freeflyer.kernels.model.layout import BALL, FIRST_V, KIND, N_BODIES, N_ROWS, N_V, SCREW
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
+from freeflyer.kernels.tree.motions import moving_workspace
 from freeflyer.kernels.tree.poses import put_row3, row3
 
 
@@ -79,7 +79,7 @@ def map_rates(topology, parameters, q, u, rates):
         velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
         brackets(topology, J, v, directions, rest)
         zero_rows(moved, 0, step * nv)
-        complete_rows(topology, J, inverses, rest, moved, step)
+        complete_rate_rows(topology, J, inverses, rest, moved, step)
         put_lanes(moved, nv, rates, first, nu)
 
 
@@ -98,7 +98,7 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
     )
     for j in range(nv):
         store(rest, j, load(tau, j))
-    eliminate(topology, J, inverses, rest, multipliers)
+    project_forces(topology, J, inverses, rest, multipliers)
     states = workspace(work, STATE * (n + 1))
     spatial_states(topology, parameters, work, zero, zero, states)
     for i in range(n + 1):
@@ -118,7 +118,7 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
         zero_rows(moved, 0, step * nv)
         tangents_of(topology, work, states, directions, tangents)
         for i in range(n + 1):
-            clear_world(tangents, TANGENT * i + 18)
+            clear_world(tangents, TANGENT * i + DF)
         force_tangents(topology, parameters, work, multipliers, tangents)
         joint_tangents(topology, parameters, work, totals, moved, tangents, out)
         coupling_tangents(topology, parameters, q, multipliers, directions, out)

@@ -11,26 +11,26 @@ from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.backend.pack import all_below, select_less
 from freeflyer.kernels.closed.blocks import (
     block_of,
-    complete,
+    complete_rates,
     inverse_of,
     invert_blocks,
     linkage_buffers,
     linkage_int,
-    moving_workspace,
     whole_velocity,
     zero_vector,
 )
 from freeflyer.kernels.closed.constraints import constraints_of
 from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import N_Q, N_V
 from freeflyer.kernels.model.linkage_layout import N_BLOCKS
 from freeflyer.kernels.tree.kinematics import kinematics
+from freeflyer.kernels.tree.motions import moving_workspace
 
 CLOSED = 1e-9  # m or rad: what Newton's method leaves open on the independent rows
 CORRECTIONS = 6  # Newton steps before a state is given up
 LONGEST = 0.2  # rad or m: no dependent coordinate may move further in one correction; it would jump to another mode
-NAN = float("nan")
 
 
 @kernel
@@ -58,7 +58,7 @@ def step_closed(topology, parameters, q, du, out, facts):
         invert_blocks(topology, J, inverses, 1.0)
         for j in range(nv):
             store(x, j, load(rest, j))
-        complete(topology, J, inverses, residual, x)
+        complete_rates(topology, J, inverses, residual, x)
         far = load(rest, 0)
         still = select_less(open_by, CLOSED * CLOSED, 0.0, 1.0)  # of a pack, those that are closed stay
         for j in range(nv):

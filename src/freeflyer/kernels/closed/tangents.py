@@ -16,16 +16,21 @@ from freeflyer.kernels.derivatives.spatial_motion import (
     ACCELERATION,
     STATE,
     VELOCITY,
-    at_point,
-    force_cross,
-    minus,
-    motion_cross,
-    pair,
-    plus,
 )
-from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
+from freeflyer.kernels.math.algebra import add, cross, dot, rotate, rotate_back, scale, subtract
+from freeflyer.kernels.math.spatial import (
+    accumulate_spatial,
+    force_cross,
+    load_spatial,
+    motion_cross,
+    point_velocity,
+    shift_force_back,
+    spatial_add,
+    spatial_scale,
+    spatial_subtract,
+)
 from freeflyer.kernels.math.trig import atan2
-from freeflyer.kernels.math.turns import matrix_quaternion
+from freeflyer.kernels.math.turns import matrix_quaternion, relative_rotation
 from freeflyer.kernels.model.layout import (
     COUPLING_INTS,
     COUPLING_RATIOS,
@@ -44,12 +49,13 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.tree.frames import frame_body
 from freeflyer.kernels.tree.poses import position, put_row3, row3
 
-TANGENT = 24  # a body, each entry a row scalar: T, dV, dA, dF (6 each)
+TANGENT = 24  # a body, each entry a row scalar: the tangent T, then dV, dA, dF (6 each)
+MOVED, DV, DA, DF = 0, 6, 12, 18
 TINY = 1e-16
 
 
 @inlined
-def row_pair(tangents, i, k):
+def load_tangent(tangents, i, k):
     """Six entries of body i from entry k on: a motion or a force of as many directions as a row scalar holds."""
     step = row_step(tangents)
     at = step * (TANGENT * i + k)
@@ -57,7 +63,7 @@ def row_pair(tangents, i, k):
 
 
 @inlined
-def put_row_pair(tangents, i, k, a):
+def store_tangent(tangents, i, k, a):
     step = row_step(tangents)
     at = step * (TANGENT * i + k)
     put_row3(tangents, at, a[0])
@@ -83,12 +89,7 @@ def loop_point(topology, parameters, work, k):
 @inlined
 def relative_quaternion(R_A, R_B):
     """(v, t, angle / |v|) of the turn from A to B, in A's axes."""
-    x, y, z = (
-        rotate_back(R_A, (R_B[0], R_B[3], R_B[6])),
-        rotate_back(R_A, (R_B[1], R_B[4], R_B[7])),
-        rotate_back(R_A, (R_B[2], R_B[5], R_B[8])),
-    )
-    v, t = matrix_quaternion((x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
+    v, t = matrix_quaternion(relative_rotation(R_A, R_B))
     sign = select_less(t, 0.0, -1.0, 1.0)
     v, t = scale(sign, v), sign * t
     square = dot(v, v)
@@ -99,12 +100,7 @@ def relative_quaternion(R_A, R_B):
 @inlined
 def turned(v, t, w):
     """Rate (vector, scalar) of a quaternion at the angular velocity w in the first frame's axes."""
-    return scale(0.5, add(scale_by(t, w), cross(w, v))), -0.5 * dot(w, v)
-
-
-@inlined
-def scale_by(s, a):
-    return s * a[0], s * a[1], s * a[2]
+    return scale(0.5, add(scale(t, w), cross(w, v))), -0.5 * dot(w, v)
 
 
 @inlined
@@ -134,19 +130,21 @@ def velocity_tangents(topology, parameters, q, v, work, states, directions, tang
         )
         R_A, R_B, x = loop_point(topology, parameters, work, k)
         i, j = loop_bodies(topology, k)
-        V_a, V_b = pair(states, STATE * i + VELOCITY), pair(states, STATE * j + VELOCITY)
-        W = minus(V_b, V_a)
-        T = minus(row_pair(tangents, j, 0), row_pair(tangents, i, 0))
-        dW = plus(minus(row_pair(tangents, j, 6), row_pair(tangents, i, 6)), motion_cross(T, V_b))
+        V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
+        W = spatial_subtract(V_b, V_a)
+        T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
+        dW = spatial_add(
+            spatial_subtract(load_tangent(tangents, j, DV), load_tangent(tangents, i, DV)), motion_cross(T, V_b)
+        )
         if mask & 7:
-            linear = add(at_point(dW, x), cross(W[1], at_point(T, x)))
+            linear = add(point_velocity(dW, x), cross(W[1], point_velocity(T, x)))
             row = put_masked_rows(rows, row, mask & 7, rotate_back(R_A, linear))
         angular = rotate_back(R_A, dW[1])
         if turns(mask) == 1:
             u, t, factor = relative_quaternion(R_A, R_B)
             e, w = unit(mask, 1), rotate_back(R_A, W[1])
             du, dt = turned(u, t, rotate_back(R_A, T[1]))
-            change = add(add(scale_by(dt, w), scale_by(t, angular)), add(cross(angular, u), cross(w, du)))
+            change = add(add(scale(dt, w), scale(t, angular)), add(cross(angular, u), cross(w, du)))
             store_row(rows, step * row, 0.5 * factor * dot(e, change))
         elif turns(mask) > 1:
             put_masked_rows(rows, row, mask >> 3, angular)
@@ -187,17 +185,19 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
         )
         R_A, R_B, x = loop_point(topology, parameters, work, k)
         i, j = loop_bodies(topology, k)
-        V_a, V_b = pair(states, STATE * i + VELOCITY), pair(states, STATE * j + VELOCITY)
-        A_a, A_b = pair(states, STATE * i + ACCELERATION), pair(states, STATE * j + ACCELERATION)
-        W, D = minus(V_b, V_a), minus(minus(A_b, A_a), motion_cross(V_a, V_b))
-        T = minus(row_pair(tangents, j, 0), row_pair(tangents, i, 0))
-        dV_a, dV_b = row_pair(tangents, i, 6), plus(row_pair(tangents, j, 6), motion_cross(T, V_b))
-        dA = minus(plus(row_pair(tangents, j, 12), motion_cross(T, A_b)), row_pair(tangents, i, 12))
-        dD = minus(dA, plus(motion_cross(dV_a, V_b), motion_cross(V_a, dV_b)))
-        dW, slide = minus(dV_b, dV_a), at_point(T, x)
+        V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
+        A_a, A_b = load_spatial(states, STATE * i + ACCELERATION), load_spatial(states, STATE * j + ACCELERATION)
+        W, D = spatial_subtract(V_b, V_a), spatial_subtract(spatial_subtract(A_b, A_a), motion_cross(V_a, V_b))
+        T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
+        dV_a, dV_b = load_tangent(tangents, i, DV), spatial_add(load_tangent(tangents, j, DV), motion_cross(T, V_b))
+        dA = spatial_subtract(
+            spatial_add(load_tangent(tangents, j, DA), motion_cross(T, A_b)), load_tangent(tangents, i, DA)
+        )
+        dD = spatial_subtract(dA, spatial_add(motion_cross(dV_a, V_b), motion_cross(V_a, dV_b)))
+        dW, slide = spatial_subtract(dV_b, dV_a), point_velocity(T, x)
         if mask & 7:
-            y, dy = at_point(W, x), add(at_point(dW, x), cross(W[1], slide))
-            linear = add(add(at_point(dD, x), cross(D[1], slide)), add(cross(dW[1], y), cross(W[1], dy)))
+            y, dy = point_velocity(W, x), add(point_velocity(dW, x), cross(W[1], slide))
+            linear = add(add(point_velocity(dD, x), cross(D[1], slide)), add(cross(dW[1], y), cross(W[1], dy)))
             row = put_masked_rows(rows, row, mask & 7, rotate_back(R_A, linear))
         angular = rotate_back(R_A, dD[1])
         if turns(mask) == 1:
@@ -205,9 +205,9 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
             e, w, dw, z = unit(mask, 1), rotate_back(R_A, W[1]), rotate_back(R_A, dW[1]), rotate_back(R_A, D[1])
             u_dot, t_dot = turned(u, t, w)
             du, dt = turned(u, t, rotate_back(R_A, T[1]))
-            du_dot = scale(0.5, add(add(scale_by(dt, w), scale_by(t, dw)), add(cross(dw, u), cross(w, du))))
+            du_dot = scale(0.5, add(add(scale(dt, w), scale(t, dw)), add(cross(dw, u), cross(w, du))))
             dt_dot = -0.5 * (dot(dw, u) + dot(w, du))
-            change = add(add(scale_by(dt_dot, w), scale_by(t_dot, dw)), add(scale_by(dt, z), scale_by(t, angular)))
+            change = add(add(scale(dt_dot, w), scale(t_dot, dw)), add(scale(dt, z), scale(t, angular)))
             change = add(change, add(add(cross(angular, u), cross(z, du)), add(cross(dw, u_dot), cross(w, du_dot))))
             store_row(rows, step * row, 0.5 * factor * dot(e, change))
         elif turns(mask) > 1:
@@ -243,18 +243,15 @@ def masked(x, row, bits):
 def loop_forces(topology, parameters, work, multipliers, states, at):
     """The forces of all loops on their bodies, taken from the forces at entry `at` of the bodies' states."""
     for k in range(load_int(topology, N_LOOPS)):
-        f, n, x = loop_force(topology, parameters, work, multipliers, k)
-        i, j = loop_bodies(topology, k)
-        n = add(n, cross(x, f))
-        store3(states, STATE * j + at, subtract(load3(states, STATE * j + at), f))
-        store3(states, STATE * j + at + 3, subtract(load3(states, STATE * j + at + 3), n))
-        store3(states, STATE * i + at, add(load3(states, STATE * i + at), f))
-        store3(states, STATE * i + at + 3, add(load3(states, STATE * i + at + 3), n))
+        F, x = loop_force(topology, parameters, work, multipliers, k)
+        F, (i, j) = shift_force_back(F, x), loop_bodies(topology, k)
+        accumulate_spatial(states, STATE * j + at, spatial_scale(-1.0, F))
+        accumulate_spatial(states, STATE * i + at, F)
 
 
 @inlined
 def loop_force(topology, parameters, work, multipliers, k):
-    """(force, torque at frame B's origin, that origin) by which loop k acts on B's body, and its opposite on A's."""
+    """(force at frame B's origin, that origin) by which loop k acts on B's body, and its opposite on A's."""
     mask, row = (
         load_int(topology, loop_ints(topology, k) + MASK),
         load_int(topology, loop_ints(topology, k) + FIRST_ROW),
@@ -265,7 +262,7 @@ def loop_force(topology, parameters, work, multipliers, k):
     if turns(mask) == 1:
         u, t, factor = relative_quaternion(R_A, R_B)
         n = scale(0.5 * factor, add(scale(t, n), cross(u, n)))
-    return rotate(R_A, f), rotate(R_A, n), x
+    return (rotate(R_A, f), rotate(R_A, n)), x
 
 
 @kernel
@@ -276,18 +273,18 @@ def force_tangents(topology, parameters, work, multipliers, tangents):
             load_int(topology, loop_ints(topology, k) + MASK),
             load_int(topology, loop_ints(topology, k) + FIRST_ROW),
         )
-        f, n, x = loop_force(topology, parameters, work, multipliers, k)
+        F, x = loop_force(topology, parameters, work, multipliers, k)
         i, j = loop_bodies(topology, k)
-        T_a = row_pair(tangents, i, 0)
-        T = minus(row_pair(tangents, j, 0), T_a)
-        change = force_cross(T_a, (f, add(n, cross(x, f))))
-        change = change[0], add(change[1], cross(at_point(T, x), f))
+        T_a = load_tangent(tangents, i, MOVED)
+        T = spatial_subtract(load_tangent(tangents, j, MOVED), T_a)
+        change = force_cross(T_a, shift_force_back(F, x))
+        change = change[0], add(change[1], cross(point_velocity(T, x), F[0]))
         if turns(mask) == 1:
             R_A, R_B, _ = loop_point(topology, parameters, work, k)
             _, row = masked(multipliers, row, mask & 7)
             e, _ = masked(multipliers, row, mask >> 3)
             u, t, factor = relative_quaternion(R_A, R_B)
             du, dt = turned(u, t, rotate_back(R_A, T[1]))
-            change = change[0], add(change[1], rotate(R_A, scale(0.5 * factor, add(scale_by(dt, e), cross(du, e)))))
-        put_row_pair(tangents, j, 18, minus(row_pair(tangents, j, 18), change))
-        put_row_pair(tangents, i, 18, plus(row_pair(tangents, i, 18), change))
+            change = change[0], add(change[1], rotate(R_A, scale(0.5 * factor, add(scale(dt, e), cross(du, e)))))
+        store_tangent(tangents, j, DF, spatial_subtract(load_tangent(tangents, j, DF), change))
+        store_tangent(tangents, i, DF, spatial_add(load_tangent(tangents, i, DF), change))

@@ -24,7 +24,7 @@ from freeflyer.kernels.derivatives.inverse import (
     velocities,
 )  # fmt: skip
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
-from freeflyer.kernels.math.algebra import dot, load3
+from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.composite import column_range, coordinate
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
@@ -42,11 +42,11 @@ def less_forces(topology, work, tau):
     """tau (nv,) less what the accelerations in work need."""
     directions, _, _, _, forces, _ = areas(topology)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        f, t = load3(work, forces + FORCE * i), load3(work, forces + FORCE * i + 3)
+        F = load_spatial(work, forces + FORCE * i)
         first, end = column_range(topology, i)
         for c in range(first, end):
-            at, j = directions + DIRECTION_RECORD * c, coordinate(topology, c)
-            store(tau, j, load(tau, j) - (dot(load3(work, at), f) + dot(load3(work, at + 3), t)))
+            S, j = load_spatial(work, directions + DIRECTION_RECORD * c), coordinate(topology, c)
+            store(tau, j, load(tau, j) - spatial_dot(S, F))
 
 
 @kernel

@@ -14,52 +14,42 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.derivatives.spatial_motion import pair, put_pair
-from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, rotate, subtract
+from freeflyer.kernels.math.algebra import add, compose, cross, rotate
+from freeflyer.kernels.math.spatial import (
+    load_spatial,
+    motion_cross,
+    spatial_add,
+    spatial_add_scaled,
+    spatial_subtract,
+    store_spatial,
+)
 from freeflyer.kernels.model.joints import add_column, body_floats, body_ints, frame_columns, relative_pose
 from freeflyer.kernels.model.layout import COLUMN_COUNT, DEPTH, FIRST_V, KIND, N_V, PARENT
 from freeflyer.kernels.tree.composite import zeros
-from freeflyer.kernels.tree.coriolis import motion_cross
 from freeflyer.kernels.tree.frames import BODY, MIXED, WORLD, frame_body, path_workspace, placement
 
-STEP = 54  # a body of the way: D, B, E (6 each) up to its joint, then its columns (6 x 6), one a column of that matrix
-COLUMNS = 18
+STEP = 54  # a body of the path: D, B, E (6 each) up to its joint, then its columns (6 x 6), one a column of that matrix
+VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the columns lie
 
 
 @inlined
-def way_column(way, at):
+def path_column(path, at):
     """A column (linear, angular) that begins at `at`."""
     return (
-        (load(way, at), load(way, at + 6), load(way, at + 12)),
-        (load(way, at + 18), load(way, at + 24), load(way, at + 30)),
+        (load(path, at), load(path, at + 6), load(path, at + 12)),
+        (load(path, at + 18), load(path, at + 24), load(path, at + 30)),
     )
 
 
 @inlined
-def motion_add(x, y):
-    return add(x[0], y[0]), add(x[1], y[1])
-
-
-@inlined
-def motion_subtract(x, y):
-    return subtract(x[0], y[0]), subtract(x[1], y[1])
-
-
-@inlined
-def motion_product(x, y):
-    """x x y, spatial motions at one point."""
-    return motion_cross(x[0], x[1], y[0], y[1])
-
-
-@inlined
-def way_of(topology, q, frame):
+def path_record(topology, q, frame):
     """Room for `walk`."""
     return workspace(q, STEP * (load_int(topology, body_ints(frame_body(topology, frame)) + DEPTH) + 1))
 
 
 @kernel
-def walk(topology, parameters, q, v, a, frame, way):
-    """Fills `way`; returns the frame's pose (R, p) in the world, its velocity and its spatial acceleration."""
+def walk(topology, parameters, q, v, a, frame, path):
+    """Fills `path`; returns the frame's pose (R, p) in the world, its velocity and its spatial acceleration."""
     b = frame_body(topology, frame)
     work, row = path_workspace(topology, parameters, q, b)
     zero = zeros(load(work, 3 * row))
@@ -69,30 +59,29 @@ def walk(topology, parameters, q, v, a, frame, way):
     while b > 0:
         ints, columns = body_ints(b), to + COLUMNS
         first, count = load_int(topology, ints + FIRST_V), load_int(topology, ints + COLUMN_COUNT)
-        put_pair(way, to, D)
-        put_pair(way, to + 6, B)
-        put_pair(way, to + 12, E)
+        store_spatial(path, to + VELOCITY, D)
+        store_spatial(path, to + GROWTH, B)
+        store_spatial(path, to + RATE_TERMS, E)
         for c in range(columns, columns + count):
             for d in range(0, 36, 6):
-                store(way, c + d, 0.0)
-        frame_columns(load_int(topology, ints + KIND), parameters, body_floats(b), R, p, way, 6, columns)
-        l = w = x = y = zero
+                store(path, c + d, 0.0)
+        frame_columns(load_int(topology, ints + KIND), parameters, body_floats(b), R, p, path, 6, columns)
+        rate = growth = zero, zero
         for c in range(count):
-            s, t = way_column(way, columns + c)
-            rate, growth = load(v, first + c), load(a, first + c)
-            l, w = add_scaled(l, rate, s), add_scaled(w, rate, t)
-            x, y = add_scaled(x, growth, s), add_scaled(y, growth, t)
-        E = motion_add(E, motion_product(D, (l, w)))
-        D, B = motion_add(D, (l, w)), motion_add(B, (x, y))
+            S = path_column(path, columns + c)
+            rate = spatial_add_scaled(rate, load(v, first + c), S)
+            growth = spatial_add_scaled(growth, load(a, first + c), S)
+        E = spatial_add(E, motion_cross(D, rate))
+        D, B = spatial_add(D, rate), spatial_add(B, growth)
         S, r = relative_pose(topology, parameters, q, b, load(work, row + k), load(work, 2 * row + k))
         R, p = compose(S, R), add(r, rotate(S, p))
         b = load_int(topology, ints + PARENT)
         k += 1
         to += STEP
-    put_pair(way, to, D)
-    put_pair(way, to + 6, B)
-    put_pair(way, to + 12, E)
-    return R, p, D, motion_subtract(B, E)
+    store_spatial(path, to + VELOCITY, D)
+    store_spatial(path, to + GROWTH, B)
+    store_spatial(path, to + RATE_TERMS, E)
+    return R, p, D, spatial_subtract(B, E)
 
 
 @inlined
@@ -109,19 +98,19 @@ def shown(expressed, R, p, x):
 @kernel
 def frame_acceleration(topology, parameters, q, v, a, frame, expressed, A):
     """A (6,): J a + Jdot v, the rate of a frame's twist in body, mixed or world expression."""
-    R, p, V, rate = walk(topology, parameters, q, v, a, frame, way_of(topology, q, frame))
+    R, p, V, rate = walk(topology, parameters, q, v, a, frame, path_record(topology, q, frame))
     l, w = rate
     if expressed == MIXED:  # the classical acceleration of the origin
         l = add(l, cross(V[1], V[0]))
-    put_pair(A, 0, shown(expressed, R, p, (l, w)))
+    store_spatial(A, 0, shown(expressed, R, p, (l, w)))
 
 
 @inlined
 def velocity_change(expressed, S, D, V):
     """Of the frame's velocity, as it is expressed, but in the frame's axes at its origin."""
     if expressed == BODY:  # S x D - S x V
-        return motion_product(motion_subtract(V, D), S)
-    l, w = motion_product(S, D)
+        return motion_cross(spatial_subtract(V, D), S)
+    l, w = motion_cross(S, D)
     if expressed == MIXED:  # the origin moves by S
         l = add(l, cross(V[1], S[0]))
     return l, w
@@ -130,9 +119,9 @@ def velocity_change(expressed, S, D, V):
 @inlined
 def acceleration_change(expressed, S, D, G, V, A):
     """Of the frame's acceleration with q, likewise; G = A - A_p."""
-    l, w = motion_add(motion_product(S, G), motion_product(motion_product(motion_subtract(V, D), S), D))
+    l, w = spatial_add(motion_cross(S, G), motion_cross(motion_cross(spatial_subtract(V, D), S), D))
     if expressed == BODY:
-        return motion_subtract((l, w), motion_product(S, A))
+        return spatial_subtract((l, w), motion_cross(S, A))
     if expressed == MIXED:  # d(w x l), and the origin moves by S
         dV = velocity_change(expressed, S, D, V)
         l = add(add(l, cross(A[1], S[0])), add(cross(dV[1], V[0]), cross(V[1], dV[0])))
@@ -142,7 +131,7 @@ def acceleration_change(expressed, S, D, G, V, A):
 @inlined
 def rate_change(expressed, S, D_i, D, V):
     """Of the frame's acceleration with v, likewise; V - D_i is the velocity of the column's own body."""
-    l, w = motion_product(motion_subtract(motion_subtract(V, D_i), D), S)
+    l, w = motion_cross(spatial_subtract(spatial_subtract(V, D_i), D), S)
     if expressed == MIXED:
         l = add(l, add(cross(S[1], V[0]), cross(V[1], S[0])))
     return l, w
@@ -158,15 +147,15 @@ def put(out, nv, j, expressed, R, p, x):
 @kernel
 def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, out):
     """out (12, nv): derivatives of a frame's twist (body, mixed or world expression) with q, then with v."""
-    nv, b, way, to = load_int(topology, N_V), frame_body(topology, frame), way_of(topology, q, frame), 0
+    nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
     for k in range(12 * nv):
         store(out, k, 0.0)
-    R, p, V, _ = walk(topology, parameters, q, v, v, frame, way)
+    R, p, V, _ = walk(topology, parameters, q, v, v, frame, path)
     while b > 0:
-        ints, D = body_ints(b), pair(way, to + STEP)
+        ints, D = body_ints(b), load_spatial(path, to + STEP + VELOCITY)
         j = load_int(topology, ints + FIRST_V)
         for c in range(load_int(topology, ints + COLUMN_COUNT)):
-            S = way_column(way, to + COLUMNS + c)
+            S = path_column(path, to + COLUMNS + c)
             put(out, nv, j + c, expressed, R, p, velocity_change(expressed, S, D, V))
             put(out, nv, 6 * nv + j + c, expressed, R, p, S)
         b = load_int(topology, ints + PARENT)
@@ -176,17 +165,17 @@ def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, out
 @kernel
 def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, expressed, out):
     """out (18, nv): derivatives of a frame's acceleration (body, mixed or world expression) with q, then v, then a."""
-    nv, b, way, to = load_int(topology, N_V), frame_body(topology, frame), way_of(topology, q, frame), 0
+    nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
     for k in range(18 * nv):
         store(out, k, 0.0)
-    R, p, V, A = walk(topology, parameters, q, v, a, frame, way)
+    R, p, V, A = walk(topology, parameters, q, v, a, frame, path)
     while b > 0:
-        ints, D_i, D = body_ints(b), pair(way, to), pair(way, to + STEP)
-        B, E = pair(way, to + STEP + 6), pair(way, to + STEP + 12)
-        G = motion_subtract(motion_add(B, motion_product(V, D)), E)
+        ints, D_i, D = body_ints(b), load_spatial(path, to + VELOCITY), load_spatial(path, to + STEP + VELOCITY)
+        B, E = load_spatial(path, to + STEP + GROWTH), load_spatial(path, to + STEP + RATE_TERMS)
+        G = spatial_subtract(spatial_add(B, motion_cross(V, D)), E)
         j = load_int(topology, ints + FIRST_V)
         for c in range(load_int(topology, ints + COLUMN_COUNT)):
-            S = way_column(way, to + COLUMNS + c)
+            S = path_column(path, to + COLUMNS + c)
             put(out, nv, j + c, expressed, R, p, acceleration_change(expressed, S, D, G, V, A))
             put(out, nv, 6 * nv + j + c, expressed, R, p, rate_change(expressed, S, D_i, D, V))
             put(out, nv, 12 * nv + j + c, expressed, R, p, S)

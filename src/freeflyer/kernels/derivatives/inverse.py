@@ -18,17 +18,34 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
 from freeflyer.kernels.backend.records import BODY, ITSELF, PARENT_BODY, add_record, put_records, put_rows3, record_rows
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import ZERO, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3
+from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale
+from freeflyer.kernels.math.spatial import (
+    force_cross,
+    inertia_times,
+    load_spatial,
+    motion_cross,
+    spatial_add,
+    spatial_add_scaled,
+    spatial_dot,
+    store_spatial,
+)
 from freeflyer.kernels.model.joints import joint_row
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_BODIES, N_COLUMNS, N_QUATERNIONS
-from freeflyer.kernels.tree.columns import inertia_tiles, last_column, put_inertias, tile_inertias, tile_mass
-from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, momentum, parent_of
-from freeflyer.kernels.tree.coriolis import motion_cross, particle_rates
+from freeflyer.kernels.tree.columns import (
+    inertia_tiles,
+    last_column,
+    put_inertias,
+    root_direction,
+    tile_inertias,
+    tile_mass,
+)
+from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, parent_of
+from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.poses import pose_at, root_position, row3
+from freeflyer.kernels.tree.poses import pose_at, row3
 
 DIRECTION_RECORD = 8  # of a column: S (6)
-MOVING = 16  # of a body: V (6), and from the eighth entry on A (6)
+MOVING, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)
 LOADS = 24  # of a subtree: first moment (3), inertia (6), p (3) and K (9) of B, mass
 FORCE = 8  # of a subtree: force and moment
 # the table: rows over columns of S, the angular part of X, Y, T, F = I S, G = 2 B^T S (its force is zero), those products
@@ -66,59 +83,48 @@ def more_than_kinematics(topology):
 
 
 @inlined
-def force_cross(l, w, f, t):
-    """(l, w) x* (f, t): how a force changes in axes that move."""
-    return cross(w, f), add(cross(w, t), cross(l, f))
-
-
-@inlined
-def add6(a, b):
-    return add(a[0], b[0]), add(a[1], b[1])
-
-
-@inlined
-def put_motion(work, at, l, w):
+def put_motion(work, at, V):
     """A motion, and zeros behind it, so that a row holds numbers."""
-    store3(work, at, l)
-    store3(work, at + 3, w)
+    store_spatial(work, at, V)
     store(work, at + 6, 0.0)
     store(work, at + 7, 0.0)
+
+
+@inlined
+def spatial_of(rows):
+    """The motion or force that the first six of these rows hold."""
+    return (rows[0], rows[1], rows[2]), (rows[3], rows[4], rows[5])
 
 
 @kernel
 def velocities(topology, work, v):
     """Writes all directions and velocities."""
     directions, moving, _, _, _, _ = areas(topology)
-    put_motion(work, moving, ZERO, ZERO)
+    put_motion(work, moving, (ZERO, ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        there, x = moving + MOVING * parent_of(topology, i), root_position(topology, work, i)
-        V, W = load3(work, there), load3(work, there + 3)
+        V = load_spatial(work, moving + MOVING * parent_of(topology, i))
         first, end = column_range(topology, i)
         for c in range(first, end):
-            at, rate = direction_at(topology, c), load(v, coordinate(topology, c))
-            w = load3(work, at + 3)
-            l = add(load3(work, at), cross(x, w))
-            put_motion(work, directions + DIRECTION_RECORD * c, l, w)
-            V, W = add_scaled(V, rate, l), add_scaled(W, rate, w)
-        put_motion(work, moving + MOVING * i, V, W)
+            S = root_direction(topology, work, i, c)
+            put_motion(work, directions + DIRECTION_RECORD * c, S)
+            V = spatial_add_scaled(V, load(v, coordinate(topology, c)), S)
+        put_motion(work, moving + MOVING * i, V)
 
 
 @kernel
 def accelerations(topology, parameters, work, a):
     """Writes all accelerations, A = A of the parent + V of the parent x V + S a; the world's is against gravity."""
     directions, moving, _, _, _, _ = areas(topology)
-    put_motion(work, moving + 8, scale(-1.0, load3(parameters, GRAVITY)), ZERO)
+    put_motion(work, moving + ACCELERATION, (scale(-1.0, load3(parameters, GRAVITY)), ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, here = moving + MOVING * parent_of(topology, i), moving + MOVING * i
-        A = add6(
-            (load3(work, there + 8), load3(work, there + 11)),
-            motion_cross(load3(work, there), load3(work, there + 3), load3(work, here), load3(work, here + 3)),
-        )
+        swept = motion_cross(load_spatial(work, there), load_spatial(work, here))
+        A = spatial_add(load_spatial(work, there + ACCELERATION), swept)
         first, end = column_range(topology, i)
         for c in range(first, end):
-            at, change = directions + DIRECTION_RECORD * c, load(a, coordinate(topology, c))
-            A = add_scaled(A[0], change, load3(work, at)), add_scaled(A[1], change, load3(work, at + 3))
-        put_motion(work, here + 8, A[0], A[1])
+            S = load_spatial(work, directions + DIRECTION_RECORD * c)
+            A = spatial_add_scaled(A, load(a, coordinate(topology, c)), S)
+        put_motion(work, here + ACCELERATION, A)
 
 
 @kernel
@@ -129,8 +135,7 @@ def subtree_loads(topology, parameters, work):
     for i in range(0, n + 1, step):
         m, h, I = tile_inertias(topology, parameters, work, i, row3(work, pose_at(topology, work, i) + 9 * step))
         put_inertias(work, inertias + tile_at(work, COMPOSITE, i), h, I)
-        V = record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1)
-        p, K = particle_rates(m, h, I, (V[0], V[1], V[2]), (V[3], V[4], V[5]))
+        p, K = particle_rates(m, h, I, spatial_of(record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1)))
         z = 0.0 * h[0]
         put_records(work, loads, LOADS, i, (h[0], h[1], h[2], I[0], I[1], I[2], I[3], I[4]))
         put_records(work, loads + 8, LOADS, i, (I[5], p[0], p[1], p[2], K[0], K[1], K[2], K[3]))
@@ -148,11 +153,9 @@ def subtree_forces(topology, parameters, work):
         at = inertias + tile_at(work, COMPOSITE, i)
         m, h = tile_mass(topology, parameters, work, i)[0], row3(work, at)
         I = row3(work, at + 3 * step) + row3(work, at + 6 * step)
-        V = record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1)
-        A = record_rows(topology, work, moving + 8, MOVING, ITSELF, i, n + 1)
-        l, w = (V[0], V[1], V[2]), (V[3], V[4], V[5])
-        P = momentum(m, h, I, l, w)
-        f, t = add6(momentum(m, h, I, (A[0], A[1], A[2]), (A[3], A[4], A[5])), force_cross(l, w, P[0], P[1]))
+        V = spatial_of(record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1))
+        A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOVING, ITSELF, i, n + 1))
+        f, t = spatial_add(inertia_times(m, h, I, A), force_cross(V, inertia_times(m, h, I, V)))
         z = 0.0 * f[0]
         put_records(work, forces, FORCE, i, (f[0], f[1], f[2], t[0], t[1], t[2], z, z))
     for i in range(n, 0, -1):
@@ -160,10 +163,10 @@ def subtree_forces(topology, parameters, work):
 
 
 @inlined
-def put_rows6(work, at, stride, l, w):
-    """Six rows, `stride` apart."""
-    put_rows3(work, at, stride, l)
-    put_rows3(work, at + 3 * stride, stride, w)
+def put_rows6(work, at, stride, a):
+    """Six rows, `stride` apart, become those of a motion or force."""
+    put_rows3(work, at, stride, a[0])
+    put_rows3(work, at + 3 * stride, stride, a[1])
 
 
 @inlined
@@ -184,11 +187,10 @@ def put_momenta(topology, work, table):
         a = record_rows(topology, work, loads, LOADS, BODY, c, n)
         b = record_rows(topology, work, loads + 8, LOADS, BODY, c, n)
         d = record_rows(topology, work, loads + 16, LOADS, BODY, c, n)
-        s = record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, n)
-        l, w, I = (s[0], s[1], s[2]), (s[3], s[4], s[5]), (a[3], a[4], a[5], a[6], a[7], b[0])
-        f, t = momentum(d[5], (a[0], a[1], a[2]), I, l, w)
-        put_rows6(table, S * stride + c, stride, l, w)
-        put_rows6(table, F * stride + c, stride, f, t)
+        s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, n))
+        h, I = (a[0], a[1], a[2]), (a[3], a[4], a[5], a[6], a[7], b[0])
+        put_rows6(table, S * stride + c, stride, s)
+        put_rows6(table, F * stride + c, stride, inertia_times(d[5], h, I, s))
 
 
 @kernel
@@ -206,30 +208,23 @@ def put_table(topology, work, table):
             scale(2.0, (b[1], b[2], b[3])),
             scale(2.0, (b[4], b[5], b[6])) + scale(2.0, (b[7], d[0], d[1])) + scale(2.0, (d[2], d[3], d[4])),
         )
-        s = record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, n)
-        l, w = (s[0], s[1], s[2]), (s[3], s[4], s[5])
-        put_rows6(table, S * stride + c, stride, l, w)
-        f, t = momentum(m, h, I, l, w)
-        put_rows6(table, F * stride + c, stride, f, t)
-        put_rows3(table, G * stride + c, stride, add(cross(p, l), rotate_back(K, w)))
-        V = record_rows(topology, work, moving, MOVING, PARENT_BODY, c, n)
-        A = record_rows(topology, work, moving + 8, MOVING, PARENT_BODY, c, n)
-        x = motion_cross((V[0], V[1], V[2]), (V[3], V[4], V[5]), l, w)
-        y = add6(
-            motion_cross((A[0], A[1], A[2]), (A[3], A[4], A[5]), l, w),
-            motion_cross((V[0], V[1], V[2]), (V[3], V[4], V[5]), x[0], x[1]),
-        )
-        r = record_rows(topology, work, forces, FORCE, BODY, c, n)
-        f, t = force_cross(l, w, (r[0], r[1], r[2]), (r[3], r[4], r[5]))
-        by_q = add6(add6(momentum(m, h, I, y[0], y[1]), (cross(x[1], p), rotate(K, x[1]))), (f, t))
+        s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, n))
+        put_rows6(table, S * stride + c, stride, s)
+        put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
+        put_rows3(table, G * stride + c, stride, add(cross(p, s[0]), rotate_back(K, s[1])))
+        V = spatial_of(record_rows(topology, work, moving, MOVING, PARENT_BODY, c, n))
+        A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOVING, PARENT_BODY, c, n))
+        x = motion_cross(V, s)
+        y = spatial_add(motion_cross(A, s), motion_cross(V, x))
+        force = force_cross(s, spatial_of(record_rows(topology, work, forces, FORCE, BODY, c, n)))
+        by_q = spatial_add(spatial_add(inertia_times(m, h, I, y), (cross(x[1], p), rotate(K, x[1]))), force)
         put_rows3(table, X * stride + c, stride, x[1])
-        put_rows6(table, Y * stride + c, stride, y[0], y[1])
-        put_rows6(table, BY_Q * stride + c, stride, by_q[0], by_q[1])
-        V = record_rows(topology, work, moving, MOVING, BODY, c, n)
-        z = add6(x, motion_cross((V[0], V[1], V[2]), (V[3], V[4], V[5]), l, w))
-        by_v = add6(momentum(m, h, I, z[0], z[1]), (cross(w, p), rotate(K, w)))
-        put_rows6(table, T * stride + c, stride, z[0], z[1])
-        put_rows6(table, BY_V * stride + c, stride, by_v[0], by_v[1])
+        put_rows6(table, Y * stride + c, stride, y)
+        put_rows6(table, BY_Q * stride + c, stride, by_q)
+        z = spatial_add(x, motion_cross(spatial_of(record_rows(topology, work, moving, MOVING, BODY, c, n)), s))
+        by_v = spatial_add(inertia_times(m, h, I, z), (cross(s[1], p), rotate(K, s[1])))
+        put_rows6(table, T * stride + c, stride, z)
+        put_rows6(table, BY_V * stride + c, stride, by_v)
 
 
 @kernel
@@ -240,12 +235,10 @@ def put_pairs(topology, work, table):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         first, end = column_range(topology, i)
         for j in range(first, end - 1):
-            at, here = directions + DIRECTION_RECORD * j, forces + FORCE * i
-            l, w, f, t = load3(work, at), load3(work, at + 3), load3(work, here), load3(work, here + 3)
+            S_j, f = load_spatial(work, directions + DIRECTION_RECORD * j), load_spatial(work, forces + FORCE * i)
             for k in range(j + 1, end):
-                at = directions + DIRECTION_RECORD * k
-                P, Q = force_cross(load3(work, at), load3(work, at + 3), f, t)
-                store(table, to, dot(l, P) + dot(w, Q))
+                S_k = load_spatial(work, directions + DIRECTION_RECORD * k)
+                store(table, to, spatial_dot(S_j, force_cross(S_k, f)))
                 to += 1
 
 

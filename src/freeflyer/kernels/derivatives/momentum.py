@@ -18,8 +18,6 @@ from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     ZERO,
     accumulate3,
-    add,
-    add_scaled,
     cross,
     load3,
     load9,
@@ -29,6 +27,16 @@ from freeflyer.kernels.math.algebra import (
     store9,
     subtract,
 )  # fmt: skip
+from freeflyer.kernels.math.spatial import (
+    force_cross,
+    inertia_times,
+    load_spatial,
+    motion_cross,
+    shift_force_back,
+    spatial_add,
+    spatial_add_scaled,
+    store_spatial,
+)
 from freeflyer.kernels.model.joints import add_column, body_floats
 from freeflyer.kernels.model.layout import FREE_AT, MASS, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.tree.centroidal import com_of, total_mass
@@ -39,22 +47,16 @@ from freeflyer.kernels.tree.composite import (
     column_range,
     coordinate,
     direction_at,
-    momentum,
     parent_of,
     zeros,
 )
-from freeflyer.kernels.tree.coriolis import motion_cross, particle_rates
+from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import add_spaced3, position, root_position, spaced3
 
-MOVED = 12  # a body's velocity and spatial acceleration at the root body's origin
-RATES = 18  # of a subtree: rate of its momentum (6), linear momentum (3), matrix K (9) of coriolis.py
-
-
-@inlined
-def force_cross(l, w, f, t):
-    """(l, w) x* (f, t)"""
-    return cross(w, f), add(cross(w, t), cross(l, f))
+MOVED, ACCELERATION = 12, 6  # a body's velocity, then its spatial acceleration, at the root body's origin
+# of a subtree: rate of its momentum (6), then linear momentum (3) and matrix K (9), see coriolis.py
+RATES, LINEAR, SPREAD = 18, 6, 9
 
 
 @inlined
@@ -65,15 +67,14 @@ def clear(work, at, n):
 
 
 @inlined
-def root_slip(topology, work, i, rates):
+def joint_motion(topology, work, i, rates):
     """The motion of body i in its parent, at the root body's origin, of which `rates` holds the coordinates' part."""
-    l = w = zeros(load(work, direction_at(topology, 0)))
+    zero = zeros(load(work, direction_at(topology, 0)))
+    V = zero, zero
     first, end = column_range(topology, i)
     for c in range(first, end):
-        s, t = root_direction(topology, work, i, c)
-        rate = load(rates, coordinate(topology, c))
-        l, w = add_scaled(l, rate, s), add_scaled(w, rate, t)
-    return l, w
+        V = spatial_add_scaled(V, load(rates, coordinate(topology, c)), root_direction(topology, work, i, c))
+    return V
 
 
 @kernel
@@ -102,14 +103,10 @@ def root_momenta(topology, parameters, work, v, inertias, motions, momenta):
     clear(work, momenta, 6)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, here = motions + MOTION * parent_of(topology, i), motions + MOTION * i
-        l, w = root_slip(topology, work, i, v)
-        l, w = add(l, load3(work, there)), add(w, load3(work, there + 3))
+        V = spatial_add(joint_motion(topology, work, i, v), load_spatial(work, there))
         h, I = inertia_of(work, inertias, i)
-        f, t = momentum(load(parameters, body_floats(i) + MASS), h, I, l, w)
-        store3(work, here, l)
-        store3(work, here + 3, w)
-        store3(work, momenta + 6 * i, f)
-        store3(work, momenta + 6 * i + 3, t)
+        store_spatial(work, here, V)
+        store_spatial(work, momenta + 6 * i, inertia_times(load(parameters, body_floats(i) + MASS), h, I, V))
     gather(topology, work, momenta, 6)
 
 
@@ -120,26 +117,18 @@ def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
     clear(work, rates, RATES)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, here, to = motions + MOVED * parent_of(topology, i), motions + MOVED * i, rates + RATES * i
-        L, W = load3(work, there), load3(work, there + 3)
-        l, w = root_slip(topology, work, i, v)
-        x, y = root_slip(topology, work, i, a)
-        dx, dy = motion_cross(L, W, l, w)
-        x, y = add(add(x, dx), load3(work, there + 6)), add(add(y, dy), load3(work, there + 9))
-        l, w = add(L, l), add(W, w)
+        V, rate = load_spatial(work, there), joint_motion(topology, work, i, v)
+        A = spatial_add(joint_motion(topology, work, i, a), motion_cross(V, rate))
+        A, V = spatial_add(A, load_spatial(work, there + ACCELERATION)), spatial_add(V, rate)
         h, I = inertia_of(work, inertias, i)
         m = load(parameters, body_floats(i) + MASS)
-        _, k = momentum(m, h, I, l, w)
-        p, K = particle_rates(m, h, I, l, w)
-        f, t = momentum(m, h, I, x, y)
-        df, dt = force_cross(l, w, p, k)
-        store3(work, here, l)
-        store3(work, here + 3, w)
-        store3(work, here + 6, x)
-        store3(work, here + 9, y)
-        store3(work, to, add(f, df))
-        store3(work, to + 3, add(t, dt))
-        store3(work, to + 6, p)
-        store9(work, to + 9, K)
+        _, k = inertia_times(m, h, I, V)
+        p, K = particle_rates(m, h, I, V)
+        store_spatial(work, here, V)
+        store_spatial(work, here + ACCELERATION, A)
+        store_spatial(work, to, spatial_add(inertia_times(m, h, I, A), force_cross(V, (p, k))))
+        store3(work, to + LINEAR, p)
+        store9(work, to + SPREAD, K)
     gather(topology, work, rates, RATES)
 
 
@@ -150,9 +139,22 @@ def from_center(topology, work, i, c):
 
 
 @inlined
-def put(out, nv, j, x, f, t):
-    """Column j of a row-major matrix with rows of nv grows by (f, t), moved by x."""
-    add_column(out, nv, j, f, add(t, cross(x, f)))
+def add_force(out, nv, j, x, F):
+    """Column j of a row-major matrix with rows of nv grows by the force F, whose point x leads to."""
+    f, t = shift_force_back(F, x)
+    add_column(out, nv, j, f, t)
+
+
+@inlined
+def less_moment(F, moment):
+    """The force F less a moment."""
+    return F[0], subtract(F[1], moment)
+
+
+@inlined
+def twice_rate(p, K, S):
+    """2 B S, B as in coriolis.py."""
+    return scale(-2.0, cross(p, S[1])), scale(2.0, rotate(K, S[1]))
 
 
 @kernel
@@ -172,18 +174,16 @@ def momentum_derivatives(topology, parameters, q, v, out):
         m, here = load(parameters, body_floats(i) + SUBTREE_MASS), momenta + 6 * i
         there, x = motions + MOTION * parent_of(topology, i), from_center(topology, work, i, center)
         h, I = inertia_of(work, inertias, i)
-        L, W, P, Q = load3(work, there), load3(work, there + 3), load3(work, here), load3(work, here + 3)
+        V, P = load_spatial(work, there), load_spatial(work, here)
         first, end = column_range(topology, i)
         for c in range(first, end):
             j = coordinate(topology, c)
-            l, w = root_direction(topology, work, i, c)
-            F, T = momentum(m, h, I, l, w)
-            dl, dw = motion_cross(L, W, l, w)
-            f, t = momentum(m, h, I, dl, dw)
-            df, dt = force_cross(l, w, P, Q)
-            moment = cross(scale(1.0 / total_mass(parameters), F), total)  # dc x p
-            put(out, nv, j, x, add(f, df), subtract(add(t, dt), moment))
-            put(out, nv, 6 * nv + j, x, F, T)
+            S = root_direction(topology, work, i, c)
+            F = inertia_times(m, h, I, S)
+            by_q = spatial_add(inertia_times(m, h, I, motion_cross(V, S)), force_cross(S, P))
+            moment = cross(scale(1.0 / total_mass(parameters), F[0]), total)  # dc x p
+            add_force(out, nv, j, x, less_moment(by_q, moment))
+            add_force(out, nv, 6 * nv + j, x, F)
 
 
 @inlined
@@ -203,13 +203,12 @@ def momentum_rate(topology, parameters, q, v, a, b):
     """b (6,): rate of the centroidal momentum."""
     work, _, _, rates = rate_work(topology, parameters, q, v, a)
     center = com_of(topology, parameters, work)
-    f = t = zeros(center[0])
+    F = zeros(center[0]), zeros(center[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         if parent_of(topology, i) == 0:
-            F, T = load3(work, rates + RATES * i), load3(work, rates + RATES * i + 3)
-            f, t = add(f, F), add(t, add(T, cross(from_center(topology, work, i, center), F)))
-    store3(b, 0, f)
-    store3(b, 3, t)
+            rate = load_spatial(work, rates + RATES * i)
+            F = spatial_add(F, shift_force_back(rate, from_center(topology, work, i, center)))
+    store_spatial(b, 0, F)
 
 
 @kernel
@@ -225,24 +224,18 @@ def momentum_rate_derivatives(topology, parameters, q, v, a, out):
         m, x = load(parameters, body_floats(i) + SUBTREE_MASS), from_center(topology, work, i, center)
         there, here, to = motions + MOVED * parent_of(topology, i), motions + MOVED * i, rates + RATES * i
         h, I = inertia_of(work, inertias, i)
-        P, Q, p, K = load3(work, to), load3(work, to + 3), load3(work, to + 6), load9(work, to + 9)
-        L, W, X, Y = load3(work, there), load3(work, there + 3), load3(work, there + 6), load3(work, there + 9)
-        V, U = load3(work, here), load3(work, here + 3)
+        force, p, K = load_spatial(work, to), load3(work, to + LINEAR), load9(work, to + SPREAD)
+        V, A, V_i = load_spatial(work, there), load_spatial(work, there + ACCELERATION), load_spatial(work, here)
         first, end = column_range(topology, i)
         for c in range(first, end):
             j = coordinate(topology, c)
-            l, w = root_direction(topology, work, i, c)
-            F, T = momentum(m, h, I, l, w)
-            dl, dw = motion_cross(L, W, l, w)  # S'
-            ax, ay = motion_cross(X, Y, l, w)
-            bx, by = motion_cross(L, W, dl, dw)
-            f, t = momentum(m, h, I, add(ax, bx), add(ay, by))
-            df, dt = force_cross(l, w, P, Q)
-            moment = cross(scale(1.0 / total_mass(parameters), F), total)  # dc x force
-            f, t = subtract(add(f, df), scale(2.0, cross(p, dw))), add(add(t, dt), scale(2.0, rotate(K, dw)))
-            put(out, nv, j, x, f, subtract(t, moment))
-            sx, sy = motion_cross(V, U, l, w)
-            f, t = momentum(m, h, I, add(dl, sx), add(dw, sy))
-            f, t = subtract(f, scale(2.0, cross(p, w))), add(t, scale(2.0, rotate(K, w)))
-            put(out, nv, 6 * nv + j, x, f, t)
-            put(out, nv, 12 * nv + j, x, F, T)
+            S = root_direction(topology, work, i, c)
+            dS = motion_cross(V, S)  # S'
+            ddS = spatial_add(motion_cross(A, S), motion_cross(V, dS))  # S"
+            F = inertia_times(m, h, I, S)
+            by_q = spatial_add(inertia_times(m, h, I, ddS), force_cross(S, force))
+            moment = cross(scale(1.0 / total_mass(parameters), F[0]), total)  # dc x force
+            add_force(out, nv, j, x, less_moment(spatial_add(by_q, twice_rate(p, K, dS)), moment))
+            by_v = inertia_times(m, h, I, spatial_add(dS, motion_cross(V_i, S)))
+            add_force(out, nv, 6 * nv + j, x, spatial_add(by_v, twice_rate(p, K, S)))
+            add_force(out, nv, 12 * nv + j, x, F)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.pack import select_less, sqrt
 from freeflyer.kernels.compiler.marks import inlined
-from freeflyer.kernels.math.algebra import add_scaled, cross, dot, rotate, rotate_back
+from freeflyer.kernels.math.algebra import add_scaled, compose, cross, dot, rotate, rotate_back, transpose
 from freeflyer.kernels.math.trig import atan2
 from freeflyer.kernels.model.configuration import COTANGENT, SWITCH, horner, shortest_turn
 
@@ -35,14 +35,15 @@ def matrix_quaternion(R):
 
 
 @inlined
+def relative_rotation(R_A, R_B):
+    """R_A^T R_B: the axes of B in those of A."""
+    return compose(transpose(R_A), R_B)
+
+
+@inlined
 def turned_by(R_A, R_B):
     """(r, |t|, |v|, angle) of the rotation from A to B, in A's axes: see shortest_turn."""
-    x, y, z = (
-        rotate_back(R_A, (R_B[0], R_B[3], R_B[6])),
-        rotate_back(R_A, (R_B[1], R_B[4], R_B[7])),
-        rotate_back(R_A, (R_B[2], R_B[5], R_B[8])),
-    )
-    v, t = matrix_quaternion((x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]))
+    v, t = matrix_quaternion(relative_rotation(R_A, R_B))
     return shortest_turn(v, t)
 
 

@@ -13,10 +13,10 @@ from freeflyer.kernels.math.algebra import (
     rotate,
     rotate_back,
     scale,
-    store3,
     subtract,
     sym_apply,
 )  # fmt: skip
+from freeflyer.kernels.math.spatial import inertia_times, load_spatial, point_velocity, shift_force_back, store_spatial
 from freeflyer.kernels.model.joints import add_column, body_floats, body_ints
 from freeflyer.kernels.model.layout import (
     COM,
@@ -37,9 +37,9 @@ from freeflyer.kernels.tree.columns import (
     subtree_inertias,
     tile_mass,
 )
-from freeflyer.kernels.tree.composite import column_range, coordinate, momentum, zeros
+from freeflyer.kernels.tree.composite import column_range, coordinate, zeros
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.motions import MOVING, moving
+from freeflyer.kernels.tree.motions import MOVING, moving, moving_workspace, point_motion
 from freeflyer.kernels.tree.poses import pose_at, position, root_position, rotation, row3, row_rotation
 
 
@@ -92,18 +92,17 @@ def momentum_matrix(topology, parameters, q, A):
         h, I = inertia_of(work, composites, i)
         first, end = column_range(topology, i)
         for k in range(first, end):
-            l, w = root_direction(topology, work, i, k)
-            f, t = momentum(m, h, I, l, w)
+            F = shift_force_back(inertia_times(m, h, I, root_direction(topology, work, i, k)), x)
             if shared:
-                add_column(A, nv, coordinate(topology, k), f, add(t, cross(x, f)))
+                add_column(A, nv, coordinate(topology, k), F[0], F[1])
             else:
-                put_column(A, 0, nv, k, f, add(t, cross(x, f)))
+                put_column(A, 0, nv, k, F)
 
 
 @inlined
 def moving_work(topology, parameters, q, v):
     """Kinematics with the motions of all bodies from FREE_AT on."""
-    work = kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1))
+    work = moving_workspace(topology, parameters, q, 0)
     moving(topology, work, v, load_int(topology, FREE_AT))
     return work
 
@@ -122,13 +121,12 @@ def momentum_vector(topology, parameters, q, v, h):
     p = k = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here = body_floats(i), to + MOVING * i
-        R, w = rotation(topology, work, i), load3(work, here + 3)
+        R, V = rotation(topology, work, i), load_spatial(work, here)
         c = rotate(R, load3(parameters, at + COM))
-        l = scale(load(parameters, at + MASS), add(load3(work, here), cross(w, c)))
+        l = scale(load(parameters, at + MASS), point_velocity(V, c))
         x = subtract(add(position(topology, work, i), c), centre)
-        p, k = add(p, l), add(k, add(cross(x, l), spun(R, load6(parameters, at + INERTIA), w)))
-    store3(h, 0, p)
-    store3(h, 3, k)
+        p, k = add(p, l), add(k, add(cross(x, l), spun(R, load6(parameters, at + INERTIA), V[1])))
+    store_spatial(h, 0, (p, k))
 
 
 @kernel
@@ -139,11 +137,10 @@ def momentum_bias(topology, parameters, q, v, b):
     p = k = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here = body_floats(i), to + MOVING * i
-        R, w, dw = rotation(topology, work, i), load3(work, here + 3), load3(work, here + 9)
-        c, I = rotate(R, load3(parameters, at + COM)), load6(parameters, at + INERTIA)
-        f = add(load3(work, here + 6), add(cross(dw, c), cross(w, cross(w, c))))
-        f = scale(load(parameters, at + MASS), f)
+        R, I = rotation(topology, work, i), load6(parameters, at + INERTIA)
+        c = rotate(R, load3(parameters, at + COM))
+        _, w, a, dw = point_motion(work, here, c)
+        f = scale(load(parameters, at + MASS), a)
         x = subtract(add(position(topology, work, i), c), centre)
         p, k = add(p, f), add(k, add(cross(x, f), add(spun(R, I, dw), cross(w, spun(R, I, w)))))
-    store3(b, 0, p)
-    store3(b, 3, k)
+    store_spatial(b, 0, (p, k))

@@ -22,17 +22,8 @@ from freeflyer.kernels.backend.buffers import (
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.backend.transpose import mirrored
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import (
-    ZERO,
-    add,
-    cross,
-    load3,
-    point_inertia,
-    rotate,
-    scale,
-    sym_add,
-    sym_rotate,
-)  # fmt: skip
+from freeflyer.kernels.math.algebra import ZERO, add, rotate, sym_rotate
+from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
 from freeflyer.kernels.model.joints import body_floats, numbers3, numbers_at
 from freeflyer.kernels.model.layout import (
     COLUMN_INTS,
@@ -48,7 +39,7 @@ from freeflyer.kernels.model.layout import (
     SINES_AT,
     SUBTREE_MASS,
 )  # fmt: skip
-from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, momentum, parent_of
+from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
 from freeflyer.kernels.tree.poses import (
     add_spaced3,
     pose_at,
@@ -82,9 +73,8 @@ def tile_inertias(topology, parameters, work, i, x):
     R = row_rotation(work, pose_at(topology, work, i))
     m, c = tile_mass(topology, parameters, work, i)
     I = numbers3(work, parameters, at) + numbers3(work, parameters, at + 3 * LANES)
-    c = add(x, rotate(R, c))
-    h = scale(m, c)
-    return m, h, sym_add(sym_rotate(R, I), point_inertia(h, c))
+    h, I = inertia_about(m, add(x, rotate(R, c)), sym_rotate(R, I))
+    return m, h, I
 
 
 @inlined
@@ -140,8 +130,9 @@ def subtree_inertias(topology, parameters, work, to):
 
 
 @inlined
-def put_column(work, at, stride, c, l, w):
-    """Column c of six rows."""
+def put_column(work, at, stride, c, S):
+    """Column c of six rows becomes the motion or force S."""
+    l, w = S
     store(work, at + c, l[0])
     store(work, at + stride + c, l[1])
     store(work, at + 2 * stride + c, l[2])
@@ -153,9 +144,7 @@ def put_column(work, at, stride, c, l, w):
 @inlined
 def root_direction(topology, work, i, c):
     """Column c of body i as a motion of the point at the root body's origin."""
-    at = direction_at(topology, c)
-    w = load3(work, at + 3)
-    return add(load3(work, at), cross(root_position(topology, work, i), w)), w
+    return shift_motion_back(load_spatial(work, direction_at(topology, c)), root_position(topology, work, i))
 
 
 @kernel
@@ -163,17 +152,16 @@ def column_rows(topology, parameters, work, composites, S, F):
     """Writes the rows S of directions and F of momenta; padding is zero."""
     n, stride = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW)
     for c in range(load_int(topology, N_COLUMNS), stride):
-        put_column(work, S, stride, c, ZERO, ZERO)
-        put_column(work, F, stride, c, ZERO, ZERO)
+        put_column(work, S, stride, c, (ZERO, ZERO))
+        put_column(work, F, stride, c, (ZERO, ZERO))
     for i in range(1, n + 1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
         h, I = inertia_of(work, composites, i)
         first, end = column_range(topology, i)
         for c in range(first, end):
-            l, w = root_direction(topology, work, i, c)
-            f, t = momentum(m, h, I, l, w)
-            put_column(work, S, stride, c, l, w)
-            put_column(work, F, stride, c, f, t)
+            V = root_direction(topology, work, i, c)
+            put_column(work, S, stride, c, V)
+            put_column(work, F, stride, c, inertia_times(m, h, I, V))
 
 
 @inlined

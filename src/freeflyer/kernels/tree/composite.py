@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int
+from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.backend.pack import like
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     ZERO,
     accumulate3,
+    accumulate6,
     add,
-    add_scaled,
-    cross,
     load3,
     load6,
     point_inertia,
@@ -19,9 +18,9 @@ from freeflyer.kernels.math.algebra import (
     store3,
     store6,
     sym_add,
-    sym_apply,
     sym_rotate,
 )  # fmt: skip
+from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.joints import body_floats, body_ints
 from freeflyer.kernels.model.layout import (
     COLUMN_COUNT,
@@ -40,24 +39,31 @@ from freeflyer.kernels.model.layout import (
 )  # fmt: skip
 from freeflyer.kernels.tree.poses import offset, rotation
 
-COMPOSITE = 9  # first moment (3) and inertia (6) of a subtree at its root body's origin
-MOTION = 6  # linear (of the origin) and angular velocity of a body
+COMPOSITE, SECOND_MOMENT = 9, 3  # first moment (3), then inertia (6) of a subtree at its root body's origin
+MOTION = 6  # velocity of a body: a motion at its origin
 
 
 @inlined
-def body_inertia(parameters, i, R):
-    """First moment and rotational inertia of body i at its origin, in the axes that R leads to."""
-    at = body_floats(i)
-    c, m = rotate(R, load3(parameters, at + COM)), load(parameters, at + MASS)
-    I = sym_rotate(R, load6(parameters, at + INERTIA))
+def inertia_about(m, c, I):
+    """(first moment, inertia) about a point, of mass m at c from it whose inertia about its centre is I."""
     h = scale(m, c)
     return h, sym_add(I, point_inertia(h, c))
 
 
 @inlined
-def momentum(m, h, I, linear, angular):
-    """Force-like vector (linear, angular) of an inertia at a point, times a motion of that point."""
-    return add_scaled(cross(angular, h), m, linear), add(sym_apply(I, angular), cross(h, linear))
+def inertia_from(parameters, i, R, x):
+    """(first moment, inertia) of body i about the point from which x leads to its origin, in the axes that R leads to."""
+    at = body_floats(i)
+    c = add(x, rotate(R, load3(parameters, at + COM)))
+    return inertia_about(load(parameters, at + MASS), c, sym_rotate(R, load6(parameters, at + INERTIA)))
+
+
+@inlined
+def body_inertia(parameters, i, R):
+    """(first moment, inertia) of body i about its origin, in the axes that R leads to."""
+    at = body_floats(i)
+    c = rotate(R, load3(parameters, at + COM))
+    return inertia_about(load(parameters, at + MASS), c, sym_rotate(R, load6(parameters, at + INERTIA)))
 
 
 @inlined
@@ -85,14 +91,12 @@ def direction_at(topology, column):
 
 
 @inlined
-def joint_motion(topology, work, i, rates, linear, angular):
-    """(linear, angular) plus the sum of body i's columns times their rates."""
+def add_joint_motion(topology, work, i, rates, V):
+    """V plus the sum of body i's columns times their rates."""
     first, end = column_range(topology, i)
     for c in range(first, end):
-        rate, to = load(rates, coordinate(topology, c)), direction_at(topology, c)
-        linear = add_scaled(linear, rate, load3(work, to))
-        angular = add_scaled(angular, rate, load3(work, to + 3))
-    return linear, angular
+        V = spatial_add_scaled(V, load(rates, coordinate(topology, c)), load_spatial(work, direction_at(topology, c)))
+    return V
 
 
 @inlined
@@ -105,31 +109,25 @@ def zeros(example):
 def composite_inertias(topology, parameters, work, to):
     """Writes first moment and inertia of every subtree, at its root body's origin, from `to` on (body 0: the world)."""
     n = load_int(topology, N_BODIES)
-    for k in range(3):
-        store3(work, to + 3 * k, ZERO)
+    for k in range(COMPOSITE):
+        store(work, to + k, 0.0)
     for i in range(1, n + 1):
         h, I = body_inertia(parameters, i, rotation(topology, work, i))
         store3(work, to + COMPOSITE * i, h)
-        store6(work, to + COMPOSITE * i + 3, I)
+        store6(work, to + COMPOSITE * i + SECOND_MOMENT, I)
     for i in range(n, 0, -1):
-        h, I = load3(work, to + COMPOSITE * i), load6(work, to + COMPOSITE * i + 3)
+        h, I = load3(work, to + COMPOSITE * i), load6(work, to + COMPOSITE * i + SECOND_MOMENT)
         m, r = load(parameters, body_floats(i) + SUBTREE_MASS), offset(topology, work, i)
         there = to + COMPOSITE * parent_of(topology, i)
         mr = scale(m, r)
         accumulate3(work, there, add(h, mr))
-        J = sym_add(I, point_inertia(add(add(h, h), mr), r))
-        accumulate3(work, there + 3, (J[0], J[1], J[2]))
-        accumulate3(work, there + 6, (J[3], J[4], J[5]))
+        accumulate6(work, there + SECOND_MOMENT, sym_add(I, point_inertia(add(add(h, h), mr), r)))
 
 
 @kernel
 def velocities(topology, work, v, to):
     """Writes every body's origin velocity and angular velocity, in world axes, from `to` on."""
-    store3(work, to, ZERO)
-    store3(work, to + 3, ZERO)
+    store_spatial(work, to, (ZERO, ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        there, r = to + MOTION * parent_of(topology, i), offset(topology, work, i)
-        w = load3(work, there + 3)
-        linear, angular = joint_motion(topology, work, i, v, add(load3(work, there), cross(w, r)), w)
-        store3(work, to + MOTION * i, linear)
-        store3(work, to + MOTION * i + 3, angular)
+        V = shift_motion(load_spatial(work, to + MOTION * parent_of(topology, i)), offset(topology, work, i))
+        store_spatial(work, to + MOTION * i, add_joint_motion(topology, work, i, v, V))

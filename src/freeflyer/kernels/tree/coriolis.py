@@ -36,6 +36,7 @@ from freeflyer.kernels.math.algebra import (
     store9,
     subtract,
 )  # fmt: skip
+from freeflyer.kernels.math.spatial import inertia_times, load_spatial, motion_cross, shift_motion_back
 from freeflyer.kernels.model.joints import body_floats
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, SUBTREE_MASS
 from freeflyer.kernels.tree.columns import (
@@ -54,22 +55,17 @@ from freeflyer.kernels.tree.columns import (
     subtree_inertias,
     subtree_products,
 )  # fmt: skip
-from freeflyer.kernels.tree.composite import MOTION, column_range, momentum, parent_of, velocities
+from freeflyer.kernels.tree.composite import MOTION, column_range, parent_of, velocities
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import root_position
 
-RATE = 12  # of a subtree: linear momentum (3) and K (9)
+RATE, SPREAD = 12, 3  # of a subtree: linear momentum (3), then K (9)
 
 
 @inlined
-def motion_cross(l, w, L, W):
-    """(l, w) x (L, W), spatial motions at one point."""
-    return add(cross(w, L), cross(l, W)), cross(w, W)
-
-
-@inlined
-def particle_rates(m, h, I, l, w):
-    """Linear momentum and K of a rigid body moving with (l, w), from mass, first moment and inertia at the point."""
+def particle_rates(m, h, I, V):
+    """Linear momentum and K of a rigid body at the motion V, from mass, first moment and inertia at the point."""
+    l, w = V
     t = 0.5 * (I[0] + I[3] + I[5])
     # second moment Sigma = t 1 - I; xdot = l + w x x, so sum xdot x^T = l h^T + [w]x Sigma, with trace l . h
     x = cross(w, (t - I[0], -I[1], -I[2]))
@@ -85,10 +81,8 @@ def particle_rates(m, h, I, l, w):
 
 @inlined
 def root_motion(topology, work, motions, i):
-    """Velocity of body i's point at the root body's origin, and its angular velocity."""
-    here = motions + MOTION * i
-    w = load3(work, here + 3)
-    return add(load3(work, here), cross(root_position(topology, work, i), w)), w
+    """Velocity of body i, a motion at the root body's origin."""
+    return shift_motion_back(load_spatial(work, motions + MOTION * i), root_position(topology, work, i))
 
 
 @kernel
@@ -99,10 +93,9 @@ def subtree_rates(topology, parameters, work, motions, bodies, to):
         store3(work, to + 3 * k, ZERO)
     for i in range(1, n + 1):
         h, I = inertia_of(work, bodies, i)
-        l, w = root_motion(topology, work, motions, i)
-        p, K = particle_rates(load(parameters, body_floats(i) + MASS), h, I, l, w)
+        p, K = particle_rates(load(parameters, body_floats(i) + MASS), h, I, root_motion(topology, work, motions, i))
         store3(work, to + RATE * i, p)
-        store9(work, to + RATE * i + 3, K)
+        store9(work, to + RATE * i + SPREAD, K)
     for i in range(n, 0, -1):
         here, there = to + RATE * i, to + RATE * parent_of(topology, i)
         for k in range(0, RATE, 3):
@@ -114,22 +107,22 @@ def rate_rows(topology, parameters, work, motions, composites, rates, T, P, G):
     """Writes rows: T, the columns' own rates Sdot; P = I Sdot + B S; G, the moment B^T S (its force is zero)."""
     stride = load_int(topology, COLUMN_ROW)
     for c in range(load_int(topology, N_COLUMNS), stride):
-        put_column(work, P, stride, c, ZERO, ZERO)
+        put_column(work, P, stride, c, (ZERO, ZERO))
         for k in range(3):
             store(work, G + stride * k + c, 0.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, to = load(parameters, body_floats(i) + SUBTREE_MASS), rates + RATE * i
         h, I = inertia_of(work, composites, i)
-        p, K = load3(work, to), load9(work, to + 3)
-        V, W = root_motion(topology, work, motions, i)
+        p, K = load3(work, to), load9(work, to + SPREAD)
+        V = root_motion(topology, work, motions, i)
         first, end = column_range(topology, i)
         for c in range(first, end):
-            l, w = root_direction(topology, work, i, c)
-            dl, dw = motion_cross(V, W, l, w)
-            f, t = momentum(m, h, I, dl, dw)
+            l, w = S = root_direction(topology, work, i, c)
+            dS = motion_cross(V, S)
+            f, t = inertia_times(m, h, I, dS)
             g = add(cross(p, l), rotate_back(K, w))
-            put_column(work, T, stride, c, dl, dw)
-            put_column(work, P, stride, c, subtract(f, cross(p, w)), add(t, rotate(K, w)))
+            put_column(work, T, stride, c, dS)
+            put_column(work, P, stride, c, (subtract(f, cross(p, w)), add(t, rotate(K, w))))
             store(work, G + c, g[0])
             store(work, G + stride + c, g[1])
             store(work, G + 2 * stride + c, g[2])

@@ -20,6 +20,7 @@ from freeflyer.kernels.model.layout import (
     TURN,
     TURN_OFFSET,
 )  # fmt: skip
+from freeflyer.kernels.tree.columns import put_column
 
 BODY, MIXED, WORLD = 0, 1, 2  # the axes (and for WORLD the point) of a velocity
 
@@ -103,14 +104,4 @@ def frame_jacobian(topology, parameters, q, frame, expressed, J):
             l = rotate(R, (load(J, j), load(J, nv + j), load(J, 2 * nv + j)))
             if expressed == WORLD:
                 l = add(l, cross(p, w))
-            put_column(J, nv, j, l, w)
-
-
-@inlined
-def put_column(J, nv, j, l, w):
-    store(J, j, l[0])
-    store(J, nv + j, l[1])
-    store(J, 2 * nv + j, l[2])
-    store(J, 3 * nv + j, w[0])
-    store(J, 4 * nv + j, w[1])
-    store(J, 5 * nv + j, w[2])
+            put_column(J, 0, nv, j, (l, w))

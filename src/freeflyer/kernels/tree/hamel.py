@@ -9,22 +9,33 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import accumulate3, add, cross, dot, load3, load6, subtract
+from freeflyer.kernels.math.algebra import add, cross, load3, load6
+from freeflyer.kernels.math.spatial import (
+    accumulate_spatial,
+    force_cross,
+    inertia_times,
+    load_spatial,
+    motion_cross,
+    shift_force_back,
+    shift_motion,
+    spatial_dot,
+    spatial_subtract,
+)
 from freeflyer.kernels.model.joints import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, FREE_AT, KIND, MASS, N_BODIES, N_V, SCREW, SUBTREE_MASS
 from freeflyer.kernels.tree.composite import (
     COMPOSITE,
     MOTION,
+    SECOND_MOMENT,
     body_inertia,
     column_range,
     composite_inertias,
     coordinate,
     direction_at,
-    momentum,
     parent_of,
     velocities,
 )  # fmt: skip
-from freeflyer.kernels.tree.coriolis import coriolis, motion_cross
+from freeflyer.kernels.tree.coriolis import coriolis
 from freeflyer.kernels.tree.crba import crba
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import offset, rotation
@@ -44,50 +55,42 @@ def momentum_gradient(topology, parameters, work, composites, u, motions, moment
         store(work, momenta + k, 0.0)
     for i in range(n, 0, -1):  # momenta of subtrees
         h, I = body_inertia(parameters, i, rotation(topology, work, i))
-        l, w = load3(work, motions + MOTION * i), load3(work, motions + MOTION * i + 3)
-        f, t = momentum(load(parameters, body_floats(i) + MASS), h, I, l, w)
-        accumulate3(work, momenta + 6 * i, f)
-        accumulate3(work, momenta + 6 * i + 3, t)
-        f, t = load3(work, momenta + 6 * i), load3(work, momenta + 6 * i + 3)
-        there = momenta + 6 * parent_of(topology, i)
-        accumulate3(work, there, f)
-        accumulate3(work, there + 3, add(t, cross(offset(topology, work, i), f)))
+        P = inertia_times(load(parameters, body_floats(i) + MASS), h, I, load_spatial(work, motions + MOTION * i))
+        accumulate_spatial(work, momenta + 6 * i, P)
+        P = shift_force_back(load_spatial(work, momenta + 6 * i), offset(topology, work, i))
+        accumulate_spatial(work, momenta + 6 * parent_of(topology, i), P)
     for i in range(n, 0, -1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
-        h, I = load3(work, composites + COMPOSITE * i), load6(work, composites + COMPOSITE * i + 3)
-        P, Q = load3(work, momenta + 6 * i), load3(work, momenta + 6 * i + 3)
+        h, I = load3(work, composites + COMPOSITE * i), load6(work, composites + COMPOSITE * i + SECOND_MOMENT)
+        P = load_spatial(work, momenta + 6 * i)
         first, end = column_range(topology, i)
         for c in range(first, end):
             at, row = direction_at(topology, c), coordinate(topology, c)
-            l, w = load3(work, at), load3(work, at + 3)
-            X, Y = side_motion(topology, work, motions, i, l, w)
-            f, t = momentum(m, h, I, X, Y)
-            f, t = subtract(cross(w, P), f), subtract(add(cross(w, Q), cross(l, P)), t)  # S x* H - I (S x W)
-            F, T = momentum(m, h, I, l, w)
+            S = load_spatial(work, at)
+            f = spatial_subtract(force_cross(S, P), inertia_times(m, h, I, side_motion(topology, work, motions, i, S)))
+            F = inertia_times(m, h, I, S)
             for d in range(first, end):
-                to = direction_at(topology, d)
-                X, Y = side_motion(topology, work, motions, i, load3(work, to), load3(work, to + 3))
-                add_to(D, nv * coordinate(topology, d) + row, -sign * (dot(F, X) + dot(T, Y)))
+                X = side_motion(topology, work, motions, i, load_spatial(work, direction_at(topology, d)))
+                add_to(D, nv * coordinate(topology, d) + row, -sign * spatial_dot(X, F))
             b = i
             while parent_of(topology, b) > 0:
                 r = offset(topology, work, b)
-                t, T = add(t, cross(r, f)), add(T, cross(r, F))
+                f, F = shift_force_back(f, r), shift_force_back(F, r)
                 b = parent_of(topology, b)
                 last, above = column_range(topology, b)
                 for d in range(last, above):
                     to, j = direction_at(topology, d), coordinate(topology, d)
-                    L, W = load3(work, to), load3(work, to + 3)
-                    X, Y = side_motion(topology, work, motions, b, L, W)
-                    add_to(D, nv * row + j, sign * (dot(f, L) + dot(t, W)))
-                    add_to(D, nv * j + row, -sign * (dot(F, X) + dot(T, Y)))
+                    S = load_spatial(work, to)
+                    X = side_motion(topology, work, motions, b, S)
+                    add_to(D, nv * row + j, sign * spatial_dot(S, f))
+                    add_to(D, nv * j + row, -sign * spatial_dot(X, F))
 
 
 @inlined
-def side_motion(topology, work, motions, i, l, w):
-    """(l, w) x the motion, at body i's origin, of the body that carries body i's joint."""
-    there, r = motions + MOTION * parent_of(topology, i), offset(topology, work, i)
-    W = load3(work, there + 3)
-    return motion_cross(l, w, add(load3(work, there), cross(W, r)), W)
+def side_motion(topology, work, motions, i, S):
+    """S x the motion, at body i's origin, of the body that carries body i's joint."""
+    V = load_spatial(work, motions + MOTION * parent_of(topology, i))
+    return motion_cross(S, shift_motion(V, offset(topology, work, i)))
 
 
 @kernel

@@ -18,7 +18,8 @@ from freeflyer.kernels.backend.buffers import (
     unit_row,
 )
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import add, cross, load3, load6, load9
+from freeflyer.kernels.math.algebra import load6, load9
+from freeflyer.kernels.math.spatial import load_spatial, shift_force_back
 from freeflyer.kernels.model.joints import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
 from freeflyer.kernels.tree.articulated import eliminated, hand_over, store_rigid
@@ -55,11 +56,11 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
         first, end = column_range(topology, i)
         for c in range(end - 1, first - 1, -1):
             at = direction_at(topology, c)
-            l, w, more = load3(work, at), load3(work, at + 3), load(parameters, armature + coordinate(topology, c))
+            l, w = load_spatial(work, at)
+            more = load(parameters, armature + coordinate(topology, c))
             f, t, inverse, A, B, C = eliminated(parameters, body_floats(i), A, B, C, l, w, more)
-            L, W = root_direction(topology, work, i, c)
-            put_column(work, S, stride, c, L, W)
-            put_column(work, U, stride, c, f, add(t, cross(x, f)))
+            put_column(work, S, stride, c, root_direction(topology, work, i, c))
+            put_column(work, U, stride, c, shift_force_back((f, t), x))
             store(work, inverses + c, inverse)
         if parent_of(topology, i) > 0:
             hand_over(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, offset(topology, work, i))

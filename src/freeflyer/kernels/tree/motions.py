@@ -5,58 +5,68 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
-    ZERO,
     add,
     compose,
     cross,
-    load3,
     rotate,
     rotate_back,
     store3,
     store9,
     subtract,
 )
+from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.model.layout import FREE_AT, N_BODIES, N_COLUMNS
-from freeflyer.kernels.tree.composite import direction_at, joint_motion, parent_of, zeros
+from freeflyer.kernels.tree.composite import add_joint_motion, direction_at, parent_of, zeros
 from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import offset, pose_at, position, rotation
 
-MOVING = 12  # velocity of the origin, angular velocity, bias acceleration of the origin, bias angular acceleration
+# a body: its velocity, then its acceleration while no joint accelerates; linear (of the origin), angular
+MOVING, ACCELERATION = 12, 6
+
+
+@inlined
+def moving_workspace(topology, parameters, q, extra):
+    """A work array with the kinematics of q, room for the motions of all bodies, and `extra` more."""
+    return kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1) + extra)
 
 
 @kernel
 def moving(topology, work, v, to):
     """Writes MOVING numbers a body from `to` on, in world axes; accelerations are classical, without gravity."""
-    for k in range(4):
-        store3(work, to + 3 * k, ZERO)
+    for k in range(MOVING):
+        store(work, to + k, 0.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, r = to + MOVING * parent_of(topology, i), offset(topology, work, i)
-        l_p, w_p = load3(work, there), load3(work, there + 3)
-        a_p, dw_p = load3(work, there + 6), load3(work, there + 9)
+        l_p, w_p = load_spatial(work, there)
+        a_p, dw_p = load_spatial(work, there + ACCELERATION)
         zero = zeros(r[0])
-        slip, spin = joint_motion(topology, work, i, v, zero, zero)
+        slip, spin = add_joint_motion(topology, work, i, v, (zero, zero))
         w = add(w_p, spin)
         here, swept = to + MOVING * i, cross(w_p, r)
-        store3(work, here, add(add(l_p, swept), slip))
-        store3(work, here + 3, w)
-        store3(work, here + 6, add(add(a_p, cross(dw_p, r)), add(cross(w_p, add(swept, slip)), cross(w, slip))))
-        store3(work, here + 9, add(dw_p, cross(w, spin)))
+        acceleration = add(add(a_p, cross(dw_p, r)), add(cross(w_p, add(swept, slip)), cross(w, slip)))
+        store_spatial(work, here, (add(add(l_p, swept), slip), w))
+        store_spatial(work, here + ACCELERATION, (acceleration, add(dw_p, cross(w, spin))))
+
+
+@inlined
+def point_motion(work, here, x):
+    """(l, w, a, dw) of the point at x from its body's origin, the body's motion beginning at `here`."""
+    (l, w), (a, dw) = load_spatial(work, here), load_spatial(work, here + ACCELERATION)
+    swept = cross(w, x)
+    return add(l, swept), w, add(a, add(cross(dw, x), cross(w, swept))), dw
 
 
 @inlined
 def frame_motion(topology, parameters, q, v, frame):
     """(R, p, l, w, a, dw) of a frame: pose, velocity and bias acceleration of its origin, in world axes."""
     to, i = load_int(topology, FREE_AT), frame_body(topology, frame)
-    work = kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1))
+    work = moving_workspace(topology, parameters, q, 0)
     moving(topology, work, v, to)
-    here = to + MOVING * i
     P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
     R, p = rotation(topology, work, i), position(topology, work, i)
     c = rotate(R, c)
-    w, dw = load3(work, here + 3), load3(work, here + 9)
-    l = add(load3(work, here), cross(w, c))
-    a = add(load3(work, here + 6), add(cross(dw, c), cross(w, cross(w, c))))
+    l, w, a, dw = point_motion(work, to + MOVING * i, c)
     return compose(R, P), add(p, c), l, w, a, dw
 
 
@@ -68,8 +78,7 @@ def frame_velocity(topology, parameters, q, v, frame, expressed, V):
         l, w = rotate_back(R, l), rotate_back(R, w)
     if expressed == WORLD:
         l = add(l, cross(p, w))
-    store3(V, 0, l)
-    store3(V, 3, w)
+    store_spatial(V, 0, (l, w))
 
 
 @kernel
@@ -80,15 +89,14 @@ def frame_bias(topology, parameters, q, v, frame, expressed, A):
         a, dw = rotate_back(R, subtract(a, cross(w, l))), rotate_back(R, dw)
     if expressed == WORLD:  # d/dt (l + p x w)
         a = add(a, add(cross(l, w), cross(p, dw)))
-    store3(A, 0, a)
-    store3(A, 3, dw)
+    store_spatial(A, 0, (a, dw))
 
 
 @kernel
 def all_motions(topology, parameters, q, v, poses, motions, columns):
     """poses (12 a body, world first): rotation, position; motions (12 a body); columns (6 a column): linear, angular."""
     n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
-    work = kinematics_workspace(topology, parameters, q, MOVING * (n + 1))
+    work = moving_workspace(topology, parameters, q, 0)
     moving(topology, work, v, to)
     for i in range(n + 1):
         store9(poses, 12 * i, rotation(topology, work, i))
@@ -96,9 +104,7 @@ def all_motions(topology, parameters, q, v, poses, motions, columns):
     for k in range(MOVING * (n + 1)):
         store(motions, k, load(work, to + k))
     for c in range(load_int(topology, N_COLUMNS)):
-        at = direction_at(topology, c)
-        store3(columns, 6 * c, load3(work, at))
-        store3(columns, 6 * c + 3, load3(work, at + 3))
+        store_spatial(columns, 6 * c, load_spatial(work, direction_at(topology, c)))
 
 
 @kernel
