@@ -10,6 +10,7 @@ from numba.extending import register_jitable
 from freeflyer.kernels import entries
 from freeflyer.kernels.calls import adapter, bodies
 from freeflyer.kernels.compiler.marks import MARKED
+from freeflyer.kernels.lowering.tracing import trace, traceable
 from freeflyer.kernels.lowering.types import CALLABLE, options
 
 INTEGERS, NUMBERS = types.CPointer(types.int64), types.CPointer(types.float64)
@@ -29,6 +30,9 @@ def compiled(body: Any, signature: Any) -> tuple[str, str]:
     for function in MARKED:
         if id(function) not in _registered:
             _registered.add(id(function))
-            register_jitable(**options(function))(function)
+            if traceable(function):
+                trace(function)
+            else:
+                register_jitable(**options(function))(function)
     made = cfunc(signature, **CALLABLE)(body)
     return made.inspect_llvm(), made.native_name

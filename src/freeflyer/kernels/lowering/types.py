@@ -81,12 +81,16 @@ class IntegersModel(models.PrimitiveModel):
         super().__init__(manager, fe_type, i64.as_pointer())
 
 
+DEFINITIONS: dict[Any, Callable] = {}  # of primitives, and of operators of Packs
+
+
 def lowers(function: Callable, *kinds: tuple[Any, ...]) -> Callable:
     """Gives a primitive its compiled meaning: the decorated definition takes the arguments' types and answers with a signature and
     what makes the instructions, or with None where it has no meaning. `kinds`: tuples of argument types to register for, if not any."""
 
     def register(definition: Callable) -> Callable:
         count = len(inspect.signature(definition).parameters)
+        DEFINITIONS[function] = definition
 
         @type_callable(function)
         def _(context: Any) -> Any:
