@@ -22,7 +22,7 @@ def whole(name: str, value: object, lowest: int, highest: int | None = None) -> 
 
 def positive(name: str, value: object, unit: str) -> float:
     """A finite number above zero."""
-    fits = isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= sys.float_info.max
+    fits = isinstance(value, Real) and not isinstance(value, bool) and 0 < value <= sys.float_info.max  # type: ignore[operator]
     if not fits:
         text = f"{name} must be a finite number above zero ({unit}); got {shown(value)}."
         raise InputError(text, argument=name, value=value)
