@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
+
+SHOWN = 80  # characters of a name or value in a sentence
+MOST_LETTERS, MOST_NAMES = 100, 500  # longer names, and later ones, are not compared: 500 names of 100 letters take 40 ms
 
 
 class FreeflyerError(Exception):
@@ -30,11 +34,33 @@ class FileError(FreeflyerError, ValueError):
     """A file that is missing, broken, hostile or in a format that is not read."""
 
 
+def shown(x: object, longest: int = SHOWN) -> str:
+    """repr(x), cut to so many characters; whatever x is, no error and little work."""
+    if isinstance(x, int) and abs(x) > 10**longest:
+        return "an integer beyond floating-point numbers" if abs(x) > 10**308 else f"an integer of about {float(x):.3g}"
+    if isinstance(x, str | bytes) and len(x) > longest:
+        return f"{x[: longest - 1]!r}... ({len(x)} characters)"
+    try:
+        text = repr(x)
+    except Exception:  # an object's own __repr__, or digits beyond Python's limit in a list
+        return f"a {type(x).__name__}"
+    return text if len(text) <= longest else text[:longest] + "..."
+
+
+def near_names(name: object, names: Iterable[str]) -> list[str]:
+    """Up to three names that resemble it, nearest first; in bounded time."""
+    if not isinstance(name, str) or len(name) > MOST_LETTERS:
+        return []
+    short = islice((k for k in names if len(k) <= MOST_LETTERS), MOST_NAMES)
+    return difflib.get_close_matches(name, list(short), n=3, cutoff=0.5)
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str], advice: str = "") -> UnknownNameError:
     """The error for a name that is not there: says what exists, the nearest first."""
     names = [str(k) for k in known]
-    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-    listed = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+    near = near_names(name, names)
+    listed = ", ".join(n if len(n) <= SHOWN else n[:SHOWN] + "..." for n in names[:12])
+    listed += f", ... ({len(names)} in all)" if len(names) > 12 else ""
     hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-    text = f"no {kind} is named {name!r}.{hint} Known {kind}s: {listed or 'none'}."
+    text = f"no {kind} is named {shown(name)}.{hint} Known {kind}s: {listed or 'none'}."
     return UnknownNameError(text + (f" {advice}" if advice else ""), name=name, known=names)

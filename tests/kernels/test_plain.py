@@ -86,7 +86,7 @@ def test_every_lowest_function_has_a_plain_meaning():
 def test_gravity_and_masses_can_be_replaced():
     model = TREES["tree"]
     q, v, a = states(model)
-    moon = ff.with_gravity(model, 1.62)
+    moon = ff.with_gravity(model, (0.0, 0.0, -1.62))
     tau = plain.run("rnea", model, q, v, a, parameters=moon.parameters)
     np.testing.assert_allclose(tau.astype(float), ff.inverse_dynamics(moon, q, v, a), rtol=1e-12, atol=1e-12)
 

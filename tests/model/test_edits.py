@@ -140,7 +140,7 @@ def test_an_edit_leaves_the_model_alone():
     before = model.parameters.copy(), model.topology.copy()
     lock_joints(model, ["front_left_knee"])
     attach_payload(model, "trunk", 3.0)
-    with_gravity(model, 1.62)
+    with_gravity(model, (0.0, 0.0, -1.62))
     merge_fixed(model)
     assert model.nv == 18
     np.testing.assert_array_equal(model.parameters, before[0])
@@ -266,11 +266,11 @@ def test_gravity_scales_its_forces():
     forces = ff.gravity_forces(model, q)
     assert np.linalg.norm(forces[:3]) == pytest.approx(981.0, rel=1e-12)
     close(ff.gravity_forces(with_gravity(model, (0.0, 0.0, -2 * 9.81)), q), 2 * forces)
-    close(ff.gravity_forces(with_gravity(model, 9.81), q), forces)
+    close(ff.gravity_forces(with_gravity(model, (0, 0, -9.81)), q), forces)
     assert (ff.gravity_forces(with_gravity(model, (0.0, 0.0, 0.0)), q) == 0.0).all()
 
 
 @pytest.mark.parametrize("gravity", [(0.0, 9.81), np.zeros((3, 3)), (0.0, 0.0, float("nan")), "down", None])
 def test_gravity_that_is_none_is_refused(gravity):
-    with pytest.raises(InputError, match="gravity must"):
+    with pytest.raises(InputError, match=r"gravity (must|is)"):
         with_gravity(robots.quadruped(), gravity)

@@ -128,7 +128,7 @@ def test_gravity():
     np.testing.assert_array_equal(load(PENDULUM, gravity=(0, 0, -1.62)).gravity, [0, 0, -1.62])
     np.testing.assert_array_equal(load(PENDULUM).gravity, [0, 0, -9.81])
     for bad in ((0, 0), (0, 0, np.nan), "down", 9.81):
-        with pytest.raises(InputError, match="expected three finite numbers"):
+        with pytest.raises(InputError, match=r"gravity (must|is)"):
             load(PENDULUM, gravity=bad)
 
 

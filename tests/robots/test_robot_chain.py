@@ -41,7 +41,7 @@ def test_a_long_chain_is_made_without_recursion():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"n": 0}, "n must be a whole number >= 1; got 0"),
+        ({"n": 0}, "n must be a whole number from 1 to 100000; got 0"),
         ({"n": 2.5}, "n must be a whole number"),
         ({"joints": "hinge"}, "joints must be one of 'fixed', 'revolute'.*got 'hinge'"),
         ({"joints": ["revolute", 7]}, "got 7"),

@@ -67,7 +67,7 @@ def free_flight(
     base = next((j for j in model.joints if j.kind == "free"), None)
     if base is None:
         raise InputError(f"{model.name!r} does not float: load it with base='free'")
-    model = ff.with_gravity(model, 0.0)
+    model = ff.with_gravity(model, (0.0, 0.0, 0.0))
     closed = bool(model.constraint_rows[0])
     kept = loops.linkage(model).independent if closed else np.arange(model.nv)
     q = np.array(loops.linkage(model).q if closed else ff.neutral(model)) if q is None else np.array(q, dtype=float)

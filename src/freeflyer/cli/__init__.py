@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 def main() -> None:
-    """Entry point of the command line."""
-    from freeflyer.cli.app import app
+    """Run the command line; what terminals and disks do wrong ends in one sentence."""
+    from freeflyer.cli.streams import guarded
 
-    app(prog_name="freeflyer")
+    with guarded():
+        from freeflyer.cli.app import app
+
+        app(prog_name="freeflyer")

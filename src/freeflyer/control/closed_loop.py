@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 import freeflyer as ff
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
-from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.errors import FreeflyerError, InputError, shown
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
+MOST_STEPS = 10**9  # their states are all kept
 Policy = Callable[[int, np.ndarray, np.ndarray], ArrayLike]
 
 
@@ -42,8 +43,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, policy: Policy, step: flo
     """
     scheme_of(integrator)
     h = time_step("step", step)
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InputError(f"count must be a whole number of steps of at least 1, got {count!r}", count=count)
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MOST_STEPS:
+        raise InputError(f"count must be a whole number of steps from 1 to {MOST_STEPS}, got {shown(count)}", count=count)
     if not callable(policy):
         raise InputError(f"policy must be a function of (k, q, v) that gives tau, got {type(policy).__name__}")
     states = [(row(model, "q", q, "q"), row(model, "v", v, "v"))]

@@ -14,7 +14,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.calls.entry import NOT_FLAT, OK, OVERLAP, Entry
 from freeflyer.kernels.calls.running import Result, batch, batch_function, state
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
-from freeflyer.model.inputs import row
+from freeflyer.model.inputs import output_array, row
 from freeflyer.model.model import Model
 
 REFUSED = (TypeError,)  # what a builtin function raises for arguments that it cannot tell apart
@@ -43,7 +43,10 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
             f"the leading (batch) axes do not broadcast together: {shown}", shapes=[x.shape for x in arrays]
         ) from None
     outs = out if isinstance(out, tuple) else (out,) * len(shapes)
-    results = tuple(_output(array, lead + shape) for array, shape in zip(outs, shapes))
+    results = tuple(
+        np.empty(lead + shape) if array is None else output_array(array, lead + shape)
+        for array, shape in zip(outs, shapes)
+    )
     if prod(lead) == 0:
         return results
     status, where = _run(entry, model, arrays, lead, options, results, shapes)
@@ -100,18 +103,6 @@ def _rows(x: np.ndarray, lead: tuple[int, ...], count: int) -> np.ndarray:
 
 def _two_axes(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return array if len(shape) == 2 else array.reshape(-1)
-
-
-def _output(out: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
-    if out is None:
-        return np.empty(shape)
-    usable = type(out) is np.ndarray and out.dtype == np.float64 and out.dtype.isnative and out.flags.carray
-    if not usable or out.shape != shape:
-        got = f"{out.dtype} {type(out).__name__} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise InputError(
-            f"out must be a writable C-contiguous float64 numpy.ndarray of shape {shape}, got {got}", expected=shape
-        )
-    return out
 
 
 def one(results: Sequence[np.ndarray]) -> np.ndarray:

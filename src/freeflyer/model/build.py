@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from freeflyer.errors import DescriptionError
@@ -9,7 +13,7 @@ from freeflyer.kernels.model import layout as L
 from freeflyer.model.alignment import aligned
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, flatten
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.model import COMPILED, JointInfo, Model
 from freeflyer.model.public import public
 from freeflyer.model.validate import validate
 
@@ -30,6 +34,11 @@ def build(description: Description, inertias: str = "strict") -> Model:
 def compiled(description: Description) -> Model:
     """The Model of a valid description (see `validate`)."""
     return _Builder(description).model()
+
+
+def recompiled(model: Model, made_by: tuple[Callable[..., Model], tuple[Any, ...]], **changes: Any) -> Model:
+    """The model with other arrays of a compile step: `changes` by field, `made_by` the call that makes this one again."""
+    return replace(model, **changes, _made_by=made_by, origin=COMPILED)
 
 
 class _Builder:
@@ -154,8 +163,6 @@ class _Builder:
             )
         )
         neutral = np.array(self.neutral)
-        for array in (topology, parameters, neutral, *arrays.values()):
-            array.setflags(write=False)
         return Model(
             name=description.name, nq=self.nq, nv=nv, mass=float(sum(b.mass for b in self.bodies[1:])), joints=tuple(self.joints),
             link_names=tuple(link.name for link in description.links), frame_names=tuple(f[0] for f in frames),
@@ -163,7 +170,7 @@ class _Builder:
             velocity_limit=arrays["velocity"], effort_limit=arrays["effort"], armature=arrays["armature"],
             damping=arrays["damping"], friction=arrays["friction"], neutral=neutral,
             shared_coordinates=shared, topology=topology, parameters=parameters, description=description,
-            frame_index={f[0]: k for k, f in enumerate(frames)},
+            frame_index={f[0]: k for k, f in enumerate(frames)}, _made_by=(compiled, (description,)), origin=COMPILED,
         )  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """What a robot *is*, as a file would say it: links, joints, sites, loops. Readers make one, `build` compiles it.
 
 A `Description` is plain data in the links' own frames; nothing is merged, sorted or turned. Edits and writers work on
-it, so that a Model can always be written back with its names, fixed links and limits.
+it, so that a Model can always be written back with its names, fixed links and limits. None of it can be changed, its
+arrays included: they are copied when they come in, and read-only for good.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from freeflyer.errors import DescriptionError
+from freeflyer.model.frozen import NUMBERS, Record, frozen_array
 
 JOINT_KINDS = (
     "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free",
@@ -19,29 +21,38 @@ WORLD = "world"  # the one link that never moves
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
 
 
+_IDENTITY, _Y, _Z = (frozen_array(x) for x in (np.eye(4), [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]))
+_NO_COM, _NO_ROTATIONAL = frozen_array(np.zeros(3)), frozen_array(np.zeros((3, 3)))
+
+
 def identity() -> np.ndarray:
-    return np.eye(4)
+    """The placement (4, 4) that moves nothing."""
+    return _IDENTITY
 
 
 @dataclass(frozen=True)
-class Inertia:
+class Inertia(Record):
     """Mass (kg), centre of mass (3,) in the link frame, rotational inertia (3, 3) about it, in link axes (kg m^2)."""
 
     mass: float = 0.0
-    com: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    rotational: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
+    com: np.ndarray = field(default_factory=lambda: _NO_COM, metadata=NUMBERS)
+    rotational: np.ndarray = field(default_factory=lambda: _NO_ROTATIONAL, metadata=NUMBERS)
 
 
 @dataclass(frozen=True)
-class Link:
+class Link(Record):
     """A rigid body, or a bare frame where its inertia is nothing."""
 
     name: str
     inertia: Inertia = field(default_factory=Inertia)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_type(self.inertia, Inertia, f"inertia of link {self.name!r}")
+
 
 @dataclass(frozen=True)
-class Mimic:
+class Mimic(Record):
     """position = ratio * position of `joint` + offset; velocities share one coordinate."""
 
     joint: str
@@ -50,7 +61,7 @@ class Mimic:
 
 
 @dataclass(frozen=True)
-class Joint:
+class Joint(Record):
     """How `child` moves in `parent`.
 
     `placement` (4, 4) is the joint frame in the parent link, and the child's frame at zero position. `axis` (in the
@@ -65,9 +76,9 @@ class Joint:
     kind: str
     parent: str
     child: str
-    placement: np.ndarray = field(default_factory=identity)
-    axis: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
-    axis2: np.ndarray = field(default_factory=lambda: np.array([0.0, 1.0, 0.0]))
+    placement: np.ndarray = field(default_factory=identity, metadata=NUMBERS)
+    axis: np.ndarray = field(default_factory=lambda: _Z, metadata=NUMBERS)
+    axis2: np.ndarray = field(default_factory=lambda: _Y, metadata=NUMBERS)
     pitch: float = 0.0
     lower: tuple[float, ...] = ()
     upper: tuple[float, ...] = ()
@@ -80,18 +91,23 @@ class Joint:
     initial: tuple[float, ...] = ()
     sprung: bool = False
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.mimic is not None:
+            _check_type(self.mimic, Mimic, f"mimic of joint {self.name!r}")
+
 
 @dataclass(frozen=True)
-class Site:
+class Site(Record):
     """A named frame fixed to a link: `placement` (4, 4) in that link."""
 
     name: str
     link: str
-    placement: np.ndarray = field(default_factory=identity)
+    placement: np.ndarray = field(default_factory=identity, metadata=NUMBERS)
 
 
 @dataclass(frozen=True)
-class Loop:
+class Loop(Record):
     """Two frames (links or sites, by name) tied in the directions of `mask` [x y z rx ry rz], in frame_a's axes."""
 
     name: str
@@ -101,7 +117,7 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Coupling:
+class Coupling(Record):
     """A soft file's joint equality that is no plain mimic: q1 = polynomial(q2); kept and reported."""
 
     name: str
@@ -111,7 +127,7 @@ class Coupling:
 
 
 @dataclass(frozen=True)
-class Description:
+class Description(Record):
     """Links, joints, sites and loops of one robot; `actuated` names the motors' joints (empty: every moving joint)."""
 
     name: str
@@ -123,6 +139,16 @@ class Description:
     actuated: tuple[str, ...] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     notes: tuple[str, ...] = ()  # what the reader wants the user to know
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.gravity, np.ndarray) and self.gravity.ndim:
+            object.__setattr__(self, "gravity", tuple(self.gravity.tolist()))
+        for name, kind in _PARTS.items():
+            parts = getattr(self, name)
+            _check_type(parts, tuple, f"{name} of robot {self.name!r}")
+            for k, part in enumerate(parts):
+                _check_type(part, kind, f"{name}[{k}] of robot {self.name!r}")
 
     def link(self, name: str) -> Link:
         return next(x for x in self.links if x.name == name)
@@ -141,6 +167,16 @@ class Description:
         """Links that no joint carries, the world aside."""
         carried = {j.child for j in self.joints}
         return tuple(x.name for x in self.links if x.name not in carried and x.name != WORLD)
+
+
+_PARTS: dict[str, type] = {"links": Link, "joints": Joint, "sites": Site, "loops": Loop, "couplings": Coupling}
+
+
+def _check_type(x: object, kind: type, what: str) -> None:
+    """DescriptionError for what is no instance: parts that could be changed later must not come in."""
+    if not isinstance(x, kind):
+        expected = "a tuple or a list" if kind is tuple else f"a freeflyer.{kind.__name__}"
+        raise DescriptionError(f"{what} must be {expected}, got {type(x).__name__}", got=type(x).__name__)
 
 
 def joint_sizes(kind: str) -> tuple[int, int]:

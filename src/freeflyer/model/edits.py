@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.build import compiled
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
+from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inertias import joined, moved
 from freeflyer.model.inputs import real_array
 from freeflyer.model.locking import leader, locked, open_loops
@@ -97,15 +98,11 @@ def attach_payload(
 
 @public
 def with_gravity(model: Model, gravity: ArrayLike) -> Model:
-    """The same robot in another gravity (3,), m/s^2 in world axes; a lone number g means (0, 0, -g).
+    """The same robot in another gravity (3,), m/s^2 in world axes, such as (0.0, 0.0, -1.62).
 
-    Errors: InputError for other shapes and for what is not finite.
+    Errors: InputError for other shapes, a lone number among them, and for what is not finite.
     """
-    g = _finite("gravity", gravity)
-    if g.shape not in ((), (3,)):
-        raise InputError(f"gravity must be 3 numbers in m/s^2 or one; got shape {g.shape}.", value=gravity)
-    x, y, z = (0.0, 0.0, -float(g)) if g.shape == () else g.tolist()
-    return compiled(replace(model.description, gravity=(x, y, z)))
+    return compiled(replace(model.description, gravity=gravity_vector(gravity)))
 
 
 def _positions(

@@ -10,6 +10,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, LINKAGE_AT, N_INDEPENDENT
+from freeflyer.model.capacity import MOST_AXES, check_axes
 from freeflyer.model.model import Model
 
 
@@ -36,12 +37,39 @@ def finite_array(name: str, x: Any) -> np.ndarray:
     return array
 
 
+def output_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """out itself, if compiled code can write a result of this shape to it; InputError otherwise.
+
+    Subclasses are refused: a masked array would keep its mask, a matrix has another idea of axes, compiled code takes neither.
+    """
+    check_output(out)
+    flags = out.flags
+    if out.dtype == np.float64 and out.shape == shape and flags.c_contiguous and flags.writeable and flags.aligned:
+        return out
+    kind = "read-only " * (not flags.writeable) + "non-contiguous " * (not flags.c_contiguous)
+    raise InputError(
+        f"out must be a writable C-contiguous float64 array of shape {shape}, got a {kind}{out.dtype} array of shape {out.shape}",
+        expected=shape,
+    )
+
+
+def check_output(out: Any) -> None:
+    """InputError for what is no plain NumPy array."""
+    if type(out) is np.ndarray:
+        return
+    kind = f"{type(out).__module__}.{type(out).__qualname__}".removeprefix("builtins.")
+    cure = ": give numpy.asarray(out), which shares its memory" if isinstance(out, np.ndarray) else ""
+    raise InputError(f"out must be a plain numpy.ndarray, got {kind}{cure}", got=kind)
+
+
 def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     """x as float64 (..., nq) for letter q, (..., nv) for v, (..., nu) for u; InputError if it is no such array of real numbers."""
     array = real_array(name, x)
     n, size = (model.nq, "nq") if letter == "q" else (model.nv, "nv")
     if letter == "u":
         n, size = int(model.topology[N_INDEPENDENT]), "nu"
+    if array.ndim > MOST_AXES:
+        check_axes(name, array)
     if array.ndim == 0 or array.shape[-1] != n:
         hint = ""
         if array.ndim and letter != "u" and array.shape[-1] == (model.nv if letter == "q" else model.nq):

@@ -12,9 +12,10 @@ from typing import Any, Literal, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.errors import FreeflyerError, InputError, shown
+from freeflyer.model.capacity import refuse_too_large
 from freeflyer.model.description import Description
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import check_output, real_array
 from freeflyer.model.model import Model
 
 LARGEST = sys.float_info.max
@@ -22,6 +23,10 @@ LARGEST = sys.float_info.max
 
 def refuse(error: Exception, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
     """InputError for the first argument that is not of its kind; a sentence that is there already says more, but of a model."""
+    if not isinstance(error, FreeflyerError):
+        refuse_too_large(error, function.__name__, arguments)
+        for out in _outputs(arguments):
+            check_output(out)
     try:
         hints = typing.get_type_hints(function)
     except NameError:  # a name for type checkers alone
@@ -34,6 +39,11 @@ def refuse(error: Exception, function: Callable[..., Any], arguments: dict[str, 
             _refuse_no_model(x, function.__name__)
         elif name != "out" and not isinstance(error, FreeflyerError) and not _is(x, kind):
             raise InputError(f"{name} must be {_words(kind)}, got {_shown(x)}: see help({function.__name__})") from None
+
+
+def _outputs(arguments: dict[str, Any]) -> Iterable[Any]:
+    out = arguments.get("out")
+    return () if out is None else out if isinstance(out, tuple) else (out,)
 
 
 def _refuse_no_model(model: Any, function: str) -> None:
@@ -53,9 +63,7 @@ def _shown(x: Any) -> str:
     if x is None:
         return "None"
     kind = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
-    if isinstance(x, int) and abs(x) > LARGEST:
-        return "an integer beyond floating-point numbers"
-    return f"{kind} {x!r:.60}" if isinstance(x, str | bytes | int | float | complex) else kind
+    return f"{kind} {shown(x, 60)}" if isinstance(x, str | bytes | int | float | complex) else kind
 
 
 def _parts(kind: Any) -> list[Any]:
@@ -93,6 +101,8 @@ def _is_one(x: Any, kind: Any) -> bool:
     if origin is Mapping:
         return isinstance(x, Mapping) and all(_is(k, inner[0]) and _is(v, inner[1]) for k, v in x.items())
     kind = origin or kind
+    if kind is Any:
+        return True
     return isinstance(x, kind) if isinstance(kind, type) else True
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError, FileError, InputError
 from freeflyer.model.description import WORLD, Description, Joint
+from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.rotations import placement, quaternion
 from freeflyer.model.validate import validate
 
@@ -55,7 +56,7 @@ def describe(
 
         description = read_loops(loops, description)
     if gravity is not None:
-        description = replace(description, gravity=_gravity(gravity))
+        description = replace(description, gravity=gravity_vector(gravity))
     return with_base(validate(description, inertias), base)
 
 
@@ -75,16 +76,6 @@ def read(source: str | os.PathLike[str]) -> Description:
             "Convert SDF and others to one of these first, and expand xacro"
         )
     return readers[root.tag](source)
-
-
-def _gravity(gravity: Sequence[float]) -> tuple[float, float, float]:
-    try:
-        g = np.asarray(gravity, dtype=float)
-    except (TypeError, ValueError):
-        g = np.zeros(0)
-    if g.shape != (3,) or not np.isfinite(g).all():
-        raise InputError(f"gravity is {gravity!r}: expected three finite numbers in m/s^2, such as (0, 0, -9.81)")
-    return (float(g[0]), float(g[1]), float(g[2]))
 
 
 def with_base(description: Description, base: str | None) -> Description:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import InitVar, dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import unknown_name
+from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels.calls.running import handle
 from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic
+from freeflyer.model.frozen import frozen_array
+
+COMPILED = object()  # what tells the arrays of the library's own compile step (build.py) from arrays made elsewhere
+ARRAYS = (
+    "position_lower", "position_upper", "velocity_limit", "effort_limit", "armature", "damping", "friction", "neutral",
+    "topology", "parameters",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,8 @@ class Model:
 
     Coordinates: q (nq,) and v (nv,) list the joints of `joints` in order (depth-first, in file order); limits, armature
     (kg m^2 or kg), damping and friction are (nv,) arrays, infinite or zero where the file gives none. `frame_names` are
-    the links, then the sites. Nothing of a Model can be changed; edits return a new one.
+    the links, then the sites. Nothing of a Model can be changed; edits return a new one. Models are made by `load`, `build`
+    and the edits alone: compiled code trusts what their arrays say of sizes and places.
     """
 
     name: str
@@ -60,16 +70,27 @@ class Model:
     topology: np.ndarray = field(repr=False)  # see kernels/model/layout.py
     parameters: np.ndarray = field(repr=False)
     description: Description = field(repr=False)
-    frame_index: dict[str, int] = field(repr=False)
-    _zero: np.ndarray = field(init=False, repr=False)  # (nv,), writable only because compiled code takes no other
+    frame_index: Mapping[str, int] = field(repr=False)
+    _made_by: tuple[Callable[..., Model], tuple[Any, ...]] = field(repr=False)  # the call that makes a copy of it
+    origin: InitVar[object] = None  # COMPILED
+    _zero: np.ndarray = field(init=False, repr=False)  # (nv,)
     square: tuple[int, int] = field(init=False, repr=False)  # (nv, nv)
     six_rows: tuple[int, int] = field(init=False, repr=False)  # (6, nv)
     constraint_rows: tuple[int, int] = field(init=False, repr=False)  # (rows of all loops and couplings, nv)
     body_rows: tuple[int, int] = field(init=False, repr=False)  # (bodies and world, 12)
     column_rows: tuple[int, int] = field(init=False, repr=False)  # (columns, 6)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_zero", np.zeros(self.nv))
+    def __post_init__(self, origin: object) -> None:
+        if origin is not COMPILED:
+            raise InputError(
+                "a Model cannot be made from arrays, nor by dataclasses.replace: compiled code trusts its arrays. Load a file "
+                "(freeflyer.load), build a description (freeflyer.build(dataclasses.replace(model.description, ...))) or edit "
+                "a model (freeflyer.lock_joints, merge_fixed, attach_payload, with_gravity)"
+            )
+        for name in ARRAYS:
+            object.__setattr__(self, name, frozen_array(getattr(self, name)))
+        object.__setattr__(self, "frame_index", MappingProxyType(dict(self.frame_index)))
+        object.__setattr__(self, "_zero", frozen_array(np.zeros(self.nv)))
         object.__setattr__(self, "square", (self.nv, self.nv))
         object.__setattr__(self, "six_rows", (6, self.nv))
         object.__setattr__(self, "constraint_rows", (int(self.topology[layout.N_ROWS]), self.nv))
@@ -83,9 +104,7 @@ class Model:
         raise AttributeError(f"a Model has no {name!r}")
 
     def __reduce__(self) -> Any:
-        from freeflyer.model.build import compiled
-
-        return compiled, (self.description,)
+        return self._made_by
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import numpy as np
+
 from freeflyer.errors import DescriptionError, InputError, unknown_name
 from freeflyer.model.description import JOINT_KINDS, WORLD, Description
+from freeflyer.model.gravity import mistaken
 from freeflyer.model.validate_numbers import (
     ONE_DOF,
     check_eigenvalues,
@@ -35,7 +38,7 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     _check_mimics(description)
     _check_frames(description)
     _check_motors(description)
-    check_vector(description.gravity, (3,), "gravity (m/s^2)")
+    _check_gravity(description.gravity)
     for link in description.links:
         check_inertia(link.name, link.inertia)
     harmless = check_eigenvalues(description) if inertias == "strict" else ()
@@ -44,6 +47,13 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     shown = ", ".join(harmless[:6]) + (f", ... ({len(harmless)} in all)" if len(harmless) > 6 else "")
     note = f"negative rotational inertia of {shown}: harmless, for the links that are welded to it make up for it"
     return description if note in description.notes else replace(description, notes=(*description.notes, note))
+
+
+def _check_gravity(gravity: object) -> None:
+    number = np.asarray(gravity)
+    if number.size == 1 and number.dtype.kind in "iuf":
+        raise DescriptionError(f"gravity {mistaken(number)}", value=gravity)
+    check_vector(gravity, (3,), "gravity (m/s^2)")
 
 
 def _check_names(description: Description) -> None:

@@ -19,6 +19,8 @@ QUATERNION_AT = {"spherical": 0, "free": 3}
 
 def check_vector(value: object, shape: tuple[int, ...], what: str) -> np.ndarray:
     """The value as an array of finite numbers of that shape."""
+    if np.ma.is_masked(value):
+        raise DescriptionError(f"{what} is a masked array with masked entries: give a number for each of them")
     try:
         array = np.asarray(value)
     except ValueError:  # rows of different lengths

@@ -16,6 +16,7 @@ from freeflyer.robots._solids import capsule
 
 AXES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # y, x, z, y, ...
 PITCH = 0.02  # advance of helical joints, m/rad
+MOST_LINKS = 100_000  # to build as many takes minutes
 SPEED, EFFORT = 10.0, 100.0  # rad/s and m/s; Nm and N
 
 
@@ -34,7 +35,7 @@ def chain(
 def chain_description(
     n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fixed", length: float = 0.1, mass: float = 0.5
 ) -> Description:
-    n = whole("n", n, 1)
+    n = whole("n", n, 1, MOST_LINKS)
     kinds = _kinds(joints)
     one_of("base", base, ("fixed", "free"))
     length, mass = positive("length", length, "m"), positive("mass", mass, "kg")

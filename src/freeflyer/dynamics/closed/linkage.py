@@ -31,6 +31,7 @@ from freeflyer.dynamics.closed.factorisation import (
 from freeflyer.dynamics.closed.structure import Structure, frozen, groups, structure
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
+from freeflyer.model.frozen import Record
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -42,7 +43,7 @@ NEIGHBOURS, SPREAD = 4, 0.05  # postures near by that tell a singular posture fr
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(Record):
     """A sub-mechanism: loops that share no dependent coordinate with other blocks. All indices ascend.
 
     loops: names of its loops and couplings. rows (m,): independent constraint rows. dependent (m,): velocity coordinates
@@ -66,7 +67,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Linkage:
+class Linkage(Record):
     """The split of a closed robot's velocities at the posture q (nq,). Index arrays ascend, in tree order.
 
     rows (m,): independent constraint rows. dependent (m,): coordinates that the loops determine from the others.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from freeflyer.dynamics.closed.linkage import Linkage, linkage
 from freeflyer.dynamics.closed.structure import structure
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.model import linkage_layout as LL
+from freeflyer.model.build import compiled, recompiled
+from freeflyer.model.description import Description
+from freeflyer.model.frozen import frozen
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -66,6 +69,11 @@ def linked(model: Model) -> Model:
     return projection(model).model
 
 
+def linked_by(description: Description, split: Linkage) -> Model:
+    """A robot whose arrays hold this split of its linkage: what copies and pickles of such a model call."""
+    return _projection(compiled(description), split).model
+
+
 def _projection(model: Model, split: Linkage) -> Projection:
     touched = touched_coordinates(model)
     blocks: list[tuple[np.ndarray, np.ndarray]] = []
@@ -74,9 +82,9 @@ def _projection(model: Model, split: Linkage) -> Projection:
     nu = len(split.independent)
     topology = np.concatenate([model.topology, _flat(model, split, blocks, touched)])
     topology[LL.LINKAGE_AT], topology[LL.N_INDEPENDENT] = len(model.topology), nu
-    topology.setflags(write=False)
     shapes = ((model.nv, nu), (nu, nu), (6, nu))
-    p = Projection(split, replace(model, topology=topology), tuple(blocks), nu, np.zeros(nu), *shapes)
+    with_linkage = recompiled(model, (linked_by, (model.description, split)), topology=topology)
+    p = Projection(split, with_linkage, frozen(blocks), nu, frozen(np.zeros(nu)), *shapes)
     object.__setattr__(p.model, "_projection", p)
     return p
 

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics._gravity import under
 from freeflyer.dynamics.closed import compiled as D
-from freeflyer.dynamics.closed.projection import Projection, projection
+from freeflyer.dynamics.closed.projection import Projection, linked_by, projection
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.kernels.calls.entry import Entry
+from freeflyer.model.build import recompiled
 from freeflyer.model.model import Model
 
 Shape = tuple[int, ...]
@@ -23,7 +24,9 @@ def projected(model: Model, gravity: ArrayLike | None = None) -> Projection:
     p = projection(model)
     if gravity is None:
         return p
-    other = replace(p.model, parameters=under(model, gravity).parameters)
+    g = under(model, gravity)
+    made_by = linked_by, (g.description, p.split)
+    other = recompiled(p.model, made_by, parameters=g.parameters, description=g.description)
     p = replace(p, model=other)
     object.__setattr__(other, "_projection", p)
     return p

@@ -9,13 +9,15 @@ import numpy as np
 
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import WORLD
+from freeflyer.model.frozen import Record
+from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.model import Model
 
 BASES = ("free", "planar")
 
 
 @dataclass(frozen=True)
-class Structure:
+class Structure(Record):
     """A model's loops and couplings ("ties") and the kinds of its velocity coordinates.
 
     names: of the ties, loops first. rows: for each tie its constraint rows. coordinates: for each tie the velocity
@@ -88,12 +90,6 @@ def _loop_coordinates(model: Model, k: int) -> np.ndarray:
         parent = int(t[here + L.PARENT])
         i, j = (parent, j) if i > j else (i, parent)
     return frozen(np.array(sorted(found), dtype=np.int64))
-
-
-def frozen(x: np.ndarray) -> np.ndarray:
-    """The array, read-only from now on."""
-    x.setflags(write=False)
-    return x
 
 
 def groups(ties: list[set[int]]) -> list[list[int]]:
