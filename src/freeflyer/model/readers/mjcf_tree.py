@@ -24,7 +24,7 @@ INNER_QUIETLY = ("camera", "light")
 INNER = ("composite", "flexcomp", "plugin")
 ATTRIBUTES = ("material", "user", "meshdir", "texturedir", "assetdir", "strippath", "fusestatic", "fitscale")
 EQUALITIES = ("connect", "weld", "joint")
-NAMES = re.compile(r"name|(child)?class|file|prefix|.*(joint|body|site|geom|mesh|tendon|actuator|plugin|target)[12]?")
+NAMES = re.compile(r"name|model|sep|(child)?class|file|prefix|.*(joint|body|site|geom|mesh|tendon|actuator|plugin|target)[12]?")
 
 
 @dataclass
