@@ -25,6 +25,7 @@ INNER = ("composite", "flexcomp", "plugin")
 ATTRIBUTES = ("material", "user", "meshdir", "texturedir", "assetdir", "strippath", "fusestatic", "fitscale")
 EQUALITIES = ("connect", "weld", "joint")
 NAMES = re.compile(r"name|model|sep|(child)?class|file|prefix|.*(joint|body|site|geom|mesh|tendon|actuator|plugin|target)[12]?")
+COUNT = re.compile(r"[+]?([0-9]+)", re.ASCII)
 
 
 @dataclass
@@ -181,7 +182,19 @@ def _check_copies(root: _Element, where: str) -> None:
             continue
         n = copies[element.getparent()]
         total += n if n > 1 else 0
-        count = element.get("count", "1") if element.tag == "replicate" else "1"
-        copies[element] = n * (int(count) if re.fullmatch(r"[0-9]{1,9}", count) else 1)
+        copies[element] = n * (_count(element, where) if element.tag == "replicate" else 1)
         if total > MAX_COPIES:
             raise FileError(f"{where}: <replicate> makes more than {MAX_COPIES} elements: refused")
+
+
+def _count(replicate: _Element, where: str) -> int:
+    """The count of a <replicate> as MuJoCo reads it: spaces around it, a plus sign and leading zeros change nothing."""
+    text = replicate.get("count", "")
+    digits = COUNT.fullmatch(text.strip(" \t\r\n\v\f"))
+    at = f"{where}, <replicate> at line {replicate.sourceline}"
+    if digits is None:
+        raise FileError(f"{at} has count={text[:40]!r}: expected a whole number of copies, 0 to {MAX_COPIES}")
+    count = digits[1].lstrip("0") or "0"
+    if len(count) > 9 or int(count) > MAX_COPIES:
+        raise FileError(f"{at} has count={text[:40]!r}; <replicate> makes more than {MAX_COPIES} elements: refused")
+    return int(count)
