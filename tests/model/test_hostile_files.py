@@ -168,6 +168,9 @@ def robot_of(links, *joints):
     return f'<robot name="r">{"".join(parts)}</robot>'
 
 
+FLEX = '<flexcomp name="f" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" mass="1"/>'
+CABLE = ('<composite prefix="c" type="cable" count="4 1 1" curve="s" size="1"><geom type="capsule" size=".1"/>'
+         "</composite>")  # fmt: skip
 TEXTS = {
     "wrong root": ("<sdf version='1.6'/>", "root element <sdf>"),
     "html": ("<html><body/></html>", "root element <html>"),
@@ -190,6 +193,20 @@ TEXTS = {
     "disconnected": (PENDULUM.replace("</robot>", '<link name="c"/></robot>'), "disconnected: 'base', 'c'"),
     "two parents": (robot_of("abc", "ab", "cb"), "two parents"),
     "unknown parent": (PENDULUM.replace('parent link="base"', 'parent link="bas"'), "no link is named 'bas'. Did you"),
+    "unknown child": (PENDULUM.replace('child link="rod"', 'child link="rods"'), "joint 'pin', <child>.* no link is named 'rods'"),
+    "undeclared world": (PENDULUM.replace('<link name="base"/>', "").replace('parent link="base"', 'parent link="world"'),
+                         "no link is named 'world'.*declare it, <link name=\"world\"/>"),
+    "MJCF equality with a flex": (
+        MJ_PENDULUM.replace("</body>", FLEX + "</body>").replace(
+            "</worldbody>", '</worldbody><equality><weld body1="f_0" body2="rod"/></equality>'),
+        "cannot be read: .*'f_0'.*left out before, for they are not read: <flexcomp> 'f' \\(line 2\\)"),
+    "MJCF body of a flex alone": (
+        MJ_PENDULUM.replace('<inertial pos="0 0 -0.5" mass="2" diaginertia="0.1 0.1 0.05"/>', FLEX),
+        "cannot be read: .*mass and inertia.*left out before.*<flexcomp> 'f'"),
+    "MJCF loop through a cable": (
+        MJ_PENDULUM.replace("</body>", CABLE + "</body>").replace(
+            "</worldbody>", '</worldbody><equality><connect body1="cB_last" body2="rod" anchor="0 0 0"/></equality>'),
+        "cannot be read: .*'cB_last'.*left out before.*<composite> 'c'"),
     "unknown mimic": (PENDULUM.replace("<axis", '<mimic joint="x"/><axis'), "no joint is named 'x'"),
     "mimic of itself": (PENDULUM.replace("<axis", '<mimic joint="pin"/><axis'), "cycle: pin -> pin"),
     "negative mass": (PENDULUM.replace('mass value="2"', 'mass value="-2"'), "mass -2 kg"),

@@ -42,24 +42,24 @@ def compile_xml(root: _Element, where: str, extras: Extras, notes: list[str]) ->
     import mujoco
 
     drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in extras.driven}
-    for actuator in _parsed(root, where).actuators:
+    for actuator in _parsed(root, where, extras).actuators:
         _collect(actuator, drives, mujoco)
     for section in root.findall("actuator"):  # muscles would have MuJoCo simulate the robot to find their range
         root.remove(section)
-    spec = _parsed(root, where)
+    spec = _parsed(root, where, extras)
     _drop_geoms(spec, where, mujoco)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             model = spec.compile()
     except Exception as error:
-        raise FileError(f"{where} is refused by MuJoCo: {_words(error)}{_advice(str(error))}") from None
+        raise _refusal(where, error, extras) from None
     notes += [f"MuJoCo warns: {_words(w.message)}" for w in caught]
     bodies = tuple(_body_names(model))
     return Compiled(model, bodies, tuple(_joint_names(model, bodies)), drives)
 
 
-def _parsed(root: _Element, where: str) -> Any:
+def _parsed(root: _Element, where: str, extras: Extras) -> Any:
     """MuJoCo's specification of the tree, its classes resolved, nothing compiled."""
     import mujoco
     from lxml import etree
@@ -67,7 +67,7 @@ def _parsed(root: _Element, where: str) -> Any:
     try:
         return mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
     except Exception as error:
-        raise FileError(f"{where} is refused by MuJoCo: {_words(error)}") from None
+        raise _refusal(where, error, extras) from None
 
 
 def fresh(name: str, taken: set[str]) -> str:
@@ -99,6 +99,18 @@ def _joint_names(m: Any, bodies: tuple[str, ...]) -> list[str]:
 
 def _words(error: Exception | str) -> str:
     return " ".join(str(error).split())[:400] or type(error).__name__
+
+
+def _refusal(where: str, error: Exception, extras: Extras) -> FileError:
+    """MuJoCo's words, and what it did not get to see: that may be what it misses."""
+    if not extras.left_out:
+        return FileError(f"{where} is refused by MuJoCo: {_words(error)}{_advice(str(error))}")
+    more = f", ... ({len(extras.left_out)} in all)" if len(extras.left_out) > 4 else ""
+    return FileError(
+        f"{where} cannot be read: {_words(error)}{_advice(str(error))}. Some elements were left out before, for they are "
+        f"not read: {', '.join(extras.left_out[:4])}{more}; if the message is about one of them, remove what refers to "
+        "it, or write rigid bodies in its place"
+    )
 
 
 def _advice(text: str) -> str:

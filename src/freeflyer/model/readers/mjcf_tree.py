@@ -31,11 +31,12 @@ COUNT = re.compile(r"[+]?([0-9]+)", re.ASCII)
 @dataclass
 class Extras:
     """What is read from the XML: from <custom>, where the writer leaves them, fields of joints, names of fixed joints
-    (by body) and of hidden links; and the joints that a plugin drives."""
+    (by body) and of hidden links; the joints that a plugin drives; the elements that are not read, in words."""
 
     fields: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     driven: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
 def expand(root: _Element, folder: Path | None, where: str) -> None:
@@ -82,6 +83,7 @@ def lean(root: _Element, where: str) -> tuple[list[str], Extras]:
         if element.tag in (*DROPPED, *DROPPED_QUIETLY, "custom"):
             if element.tag in DROPPED and len(element):
                 notes.append(f"<{element.tag}> is ignored")
+                extras.left_out.append(_shown(element))
             if element.tag == "asset" and element.find("model") is not None:
                 raise FileError(f"{where} attaches other models (<model> in <asset>): save it as one file with MuJoCo")
             root.remove(element)
@@ -95,6 +97,7 @@ def lean(root: _Element, where: str) -> tuple[list[str], Extras]:
         for element in list(root.iter(tag)):
             if tag in INNER:
                 notes.append(f"<{tag}> is ignored")
+                extras.left_out.append(_shown(element))
             element.getparent().remove(element)
     if next(root.iter("attach"), None) is not None:
         raise FileError(f"{where} has an <attach> element: save the whole model as one file with MuJoCo first")
@@ -107,6 +110,12 @@ def lean(root: _Element, where: str) -> tuple[list[str], Extras]:
         raise FileError(f"{where} has {count} elements that shape its motion; at most {MAX_LEFT} are read")
     _check_copies(root, where)
     return notes, extras
+
+
+def _shown(element: _Element) -> str:
+    """The element by its name or prefix and its line."""
+    name = element.get("name", element.get("prefix", element.get("plugin")))
+    return f"<{element.tag}>" + (f" {name[:40]!r}" if name else "") + f" (line {element.sourceline})"
 
 
 def _drop_geoms(root: _Element) -> None:
