@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from freeflyer.errors import FileError
+from freeflyer.model.readers.mjcf_meshes import Meshes, find_meshes
 from freeflyer.model.readers.mjcf_names import CUSTOM, CUSTOM_FIELDS, CUSTOM_NAMES
 from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, inside, numbers, parse_xml, read_bytes
 
@@ -20,9 +21,9 @@ MAX_LEFT = 12_000  # elements that go to MuJoCo
 MAX_BODIES = 3_000  # MuJoCo's compile time grows with the square of their number
 DROPPED_QUIETLY = ("visual", "statistic", "size", "keyframe", "asset", "sensor")
 DROPPED = ("contact", "tendon", "deformable", "extension")  # these act on the motion, or may: noted
-INNER_QUIETLY = ("camera", "light")
+INNER_QUIETLY = ("camera", "light", "lengthrange")
 INNER = ("composite", "flexcomp", "plugin")
-ATTRIBUTES = ("material", "user", "meshdir", "texturedir", "assetdir", "strippath", "fusestatic", "fitscale")
+ATTRIBUTES = ("material", "user", "meshdir", "texturedir", "assetdir", "strippath", "fusestatic")
 EQUALITIES = ("connect", "weld", "joint")
 NAMES = re.compile(r"name|model|sep|(child)?class|file|prefix|.*(joint|body|site|geom|mesh|tendon|actuator|plugin|target)[12]?")
 COUNT = re.compile(r"[+]?([0-9]+)", re.ASCII)
@@ -31,12 +32,13 @@ COUNT = re.compile(r"[+]?([0-9]+)", re.ASCII)
 @dataclass
 class Extras:
     """What is read from the XML: from <custom>, where the writer leaves them, fields of joints, names of fixed joints
-    (by body) and of hidden links; the joints that a plugin drives; the elements that are not read, in words."""
+    (by body) and of hidden links; the joints that a plugin drives; the elements that are not read, in words; the meshes."""
 
     fields: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     driven: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    meshes: Meshes = field(default_factory=Meshes)
 
 
 def expand(root: _Element, folder: Path | None, where: str) -> None:
@@ -73,10 +75,13 @@ def _check_depth(root: _Element, where: str) -> None:
                 raise FileError(f"{where} nests elements deeper than {MAX_DEPTH}, MuJoCo's limit")
 
 
-def lean(root: _Element, where: str) -> tuple[list[str], Extras]:
-    """Removes what the motion of the robot does not need; returns notes and what was read on the way."""
+def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) -> tuple[list[str], Extras]:
+    """Removes what the motion of the robot does not need; returns notes and what was read on the way.
+
+    shapes: geoms that shape no inertia stay.
+    """
     notes: list[str] = []
-    extras = Extras()
+    extras = Extras(meshes=find_meshes(root, folder))
     for element in list(root):
         if element.tag == "custom":
             _read_custom(element, extras, where)
@@ -101,9 +106,13 @@ def lean(root: _Element, where: str) -> tuple[list[str], Extras]:
             element.getparent().remove(element)
     if next(root.iter("attach"), None) is not None:
         raise FileError(f"{where} has an <attach> element: save the whole model as one file with MuJoCo first")
-    _drop_geoms(root)
+    if not shapes:
+        _drop_geoms(root)
+    for mesh in [m for same in extras.meshes.elements.values() for m in same]:
+        _check_attributes(mesh, where)
     count = 0
     for element in root.iter():
+        element.attrib.pop("file", None)  # MuJoCo opens no files: meshes are attached by their contents
         _check_attributes(element, where)
         count += 1
     if count > MAX_LEFT:

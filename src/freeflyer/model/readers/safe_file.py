@@ -46,6 +46,8 @@ def read_bytes(path: str | os.PathLike[str], what: str = "robot file", limit: in
             raise FileError(f"{shown!r} has {status.st_size} bytes; a {what} may have at most {limit}")
         with open(path, "rb") as stream:
             data = stream.read(limit + 1)
+    except FileError:
+        raise
     except FileNotFoundError:
         raise FileError(f"no {what} at {shown!r}: check the path (working folder: {Path.cwd()})", path=shown) from None
     except (OSError, ValueError) as error:  # permissions, loops of links, names too long, null bytes
