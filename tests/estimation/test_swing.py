@@ -103,7 +103,7 @@ def test_a_file_without_shapes_or_with_others_says_so(tmp_path, models_folder):
     with pytest.raises(ff.InputError, match="is a capsule"):
         feet_in_file(s.model, round_)
     (broken := tmp_path / "broken.xml").write_text(text[:5000])
-    with pytest.raises(ff.FileError, match="does not read"):
+    with pytest.raises(ff.FileError, match="is not well-formed XML"):
         feet_in_file(s.model, broken)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import contextmanager
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from test_readers_mjcf import MANY
 from freeflyer.errors import FileError, FreeflyerError
 from freeflyer.model.load import load
 from freeflyer.model.readers import read_loops, read_mjcf, read_urdf
+from freeflyer.model.readers.safe_file import MAX_NUMBER, numbers
 from freeflyer.model.writers import to_mjcf, to_urdf
 
 BLOCK, BLOCKS = 50, 12  # 12 blocks of 50 seeds for each of four kinds of file: 2400 damaged files
@@ -165,6 +168,9 @@ def robot_of(links, *joints):
     return f'<robot name="r">{"".join(parts)}</robot>'
 
 
+FLEX = '<flexcomp name="f" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" mass="1"/>'
+CABLE = ('<composite prefix="c" type="cable" count="4 1 1" curve="s" size="1"><geom type="capsule" size=".1"/>'
+         "</composite>")  # fmt: skip
 TEXTS = {
     "wrong root": ("<sdf version='1.6'/>", "root element <sdf>"),
     "html": ("<html><body/></html>", "root element <html>"),
@@ -187,6 +193,20 @@ TEXTS = {
     "disconnected": (PENDULUM.replace("</robot>", '<link name="c"/></robot>'), "disconnected: 'base', 'c'"),
     "two parents": (robot_of("abc", "ab", "cb"), "two parents"),
     "unknown parent": (PENDULUM.replace('parent link="base"', 'parent link="bas"'), "no link is named 'bas'. Did you"),
+    "unknown child": (PENDULUM.replace('child link="rod"', 'child link="rods"'), "joint 'pin', <child>.* no link is named 'rods'"),
+    "undeclared world": (PENDULUM.replace('<link name="base"/>', "").replace('parent link="base"', 'parent link="world"'),
+                         "no link is named 'world'.*declare it, <link name=\"world\"/>"),
+    "MJCF equality with a flex": (
+        MJ_PENDULUM.replace("</body>", FLEX + "</body>").replace(
+            "</worldbody>", '</worldbody><equality><weld body1="f_0" body2="rod"/></equality>'),
+        "cannot be read: .*'f_0'.*left out before, for they are not read: <flexcomp> 'f' \\(line 2\\)"),
+    "MJCF body of a flex alone": (
+        MJ_PENDULUM.replace('<inertial pos="0 0 -0.5" mass="2" diaginertia="0.1 0.1 0.05"/>', FLEX),
+        "cannot be read: .*mass and inertia.*left out before.*<flexcomp> 'f'"),
+    "MJCF loop through a cable": (
+        MJ_PENDULUM.replace("</body>", CABLE + "</body>").replace(
+            "</worldbody>", '</worldbody><equality><connect body1="cB_last" body2="rod" anchor="0 0 0"/></equality>'),
+        "cannot be read: .*'cB_last'.*left out before.*<composite> 'c'"),
     "unknown mimic": (PENDULUM.replace("<axis", '<mimic joint="x"/><axis'), "no joint is named 'x'"),
     "mimic of itself": (PENDULUM.replace("<axis", '<mimic joint="pin"/><axis'), "cycle: pin -> pin"),
     "negative mass": (PENDULUM.replace('mass value="2"', 'mass value="-2"'), "mass -2 kg"),
@@ -297,6 +317,54 @@ def test_includes_that_multiply(tmp_path):
         (tmp_path / f"{k}.xml").write_text("<mujocoinclude>" + "<site/>" * 90_000 + "</mujocoinclude>")
     with pytest.raises(FileError, match="more than 200000 elements with its included files"):
         load(path)
+
+
+REPLICATE = '<mujoco><worldbody><replicate count="{}"><body name="b"/></replicate></worldbody></mujoco>'
+
+
+@pytest.mark.parametrize("count", ["5000", " 5000", "+5000", "0000005000", "\t5000\n", "1234567890", "0" * 90 + "5000",
+                                   "9" * 9000, " +00005000 "])  # fmt: skip
+def test_copies_are_counted_in_every_notation_of_mujoco(count):
+    """Else MuJoCo makes the copies in one call: minutes, and memory without bound."""
+    with ends(count[:20]), pytest.raises(FileError, match="more than 2000 elements: refused"):
+        load(REPLICATE.format(count), base=None)
+
+
+@pytest.mark.parametrize("count", ["-3", "3.0", "3e3", "0x10", "two", "", "+ 3", "3 4", "٣", "\u00a03", "1_000", "++3",
+                                   "0" * 90_000 + "x"])  # fmt: skip
+def test_what_is_no_count_is_refused(count):
+    begin = time.process_time()
+    with pytest.raises(FileError, match="expected a whole number of copies"):
+        load(REPLICATE.format(count), base=None)
+    assert time.process_time() - begin < 1.0
+
+
+@pytest.mark.parametrize("count", ["2", " 2", "+2", "0002", "2 "])
+def test_counts_that_mujoco_takes_are_taken(count):
+    text = REPLICATE.format(count).replace("<body name", '<body pos="1 0 0" name')
+    assert len(load(text, base=None).description.links) == 2
+
+
+@pytest.mark.parametrize("word", ["0" * 20_000 + "x", "." + "0" * 20_000 + "x", "0." + "0" * 20_000 + "x", "1" * 20_000,
+                                  "1e" + "0" * 20_000 + "x", "1" * 401, "0" * 399 + "x", "+" * 400])  # fmt: skip
+def test_long_numbers_take_no_time(word):
+    begin = time.process_time()
+    for where in ('xyz="0 0 -0.5"', 'value="2"', 'ixx="0.1"', 'lower="-1"'):
+        name = where.split("=")[0]
+        text = PENDULUM.replace(where, f'{name}="0 0 {word}"' if name == "xyz" else f'{name}="{word}"')
+        with pytest.raises(FileError, match=r"characters|is not a finite number"):
+            load(text)
+    assert time.process_time() - begin < 1.0
+
+
+def test_numbers_in_full_are_read():
+    """Floats written with all their digits."""
+    for x in (0.1, 1e300, 5e-324):
+        assert numbers(f"{Decimal(x):f}"[:MAX_NUMBER], (1,), "here") == (float(f"{Decimal(x):f}"[:MAX_NUMBER]),)
+    assert numbers("1. .5 -1.e3 +2E-1 00", (5,), "here") == (1.0, 0.5, -1000.0, 0.2, 0.0)
+    for word in (".", "", "e5", "1e", "1e+", "-", "+.", "1.5.", "0x1", "1_0", "٣"):
+        with pytest.raises(FileError):
+            numbers(word, (1,), "here")
 
 
 def test_hostile_files_leave_nothing_behind(tmp_path, monkeypatch):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
 import pytest
-from readers_samples import zoo
+from readers_samples import link_poses, zoo
 from robots_on_disk import MODELS, needs_models
 
 from freeflyer.errors import FileError
 from freeflyer.model.description import HINGE, POINT, WELD, Loop
 from freeflyer.model.load import load
 from freeflyer.model.readers import read_loops
+from freeflyer.model.writers import to_urdf
 
 BARE = zoo()
 OURS = """
@@ -138,3 +143,64 @@ def test_five_bar():
     model = load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
     assert (model.nq, model.nv, sorted(model.actuated)) == (5, 5, ["mot1", "mot2"])
     assert model.loops == (Loop("closedloop3D_1B~closedloop3D_1A", "closedloop3D_1B", "closedloop3D_1A", POINT),)
+
+
+def at_link(*pairs):
+    """Loop file in the format of the collections, with a loop for each pair of names."""
+    return f"closed_loop: [{', '.join(f'[{a}, {b}]' for a, b in pairs)}]"
+
+
+def test_a_joint_names_the_frame_of_its_child(tmp_path):
+    """Moving and fixed joints, in both formats; the loop keeps the name as written."""
+    loop = read(tmp_path, at_link(("joint_0_revolute", "joint_7_fixed"))).loops[-1]
+    assert loop == Loop("joint_0_revolute~joint_7_fixed", "link_0_revolute", "link_7_fixed", WELD)
+    loop = read(tmp_path, "loops: [{frame_a: joint_leader, frame_b: world, type: point}]").loops[-1]
+    assert (loop.frame_a, loop.frame_b) == ("leader", "world")
+    with pytest.raises(FileError, match=r"no frame is named 'joint_9'\. Did you mean .*joint_"):
+        read(tmp_path, at_link(("joint_9", "tip")))
+
+
+def test_pinocchios_own_frames(tmp_path):
+    """Pinocchio calls the world "universe" and the joint of the base "root_joint"."""
+    path = tmp_path / "loops.yaml"
+    path.write_text(at_link(("universe", "root_joint")))
+    rooted = replace(BARE, joints=BARE.joints[1:])
+    assert read_loops(path, rooted).loops[-1] == Loop("universe~root_joint", "world", "trunk", WELD)
+    assert read_loops(path, BARE).loops[-1].frame_b == "trunk"
+
+
+def test_a_link_goes_before_a_joint_of_the_same_name(tmp_path):
+    twin = replace(BARE, joints=tuple(replace(j, name="tip") if j.name == "joint_leader" else j for j in BARE.joints))
+    twin = replace(twin, couplings=(), actuated=(), joints=tuple(replace(j, mimic=None) for j in twin.joints))
+    path = tmp_path / "loops.yaml"
+    path.write_text(at_link(("tip", "follower")))
+    description = read_loops(path, twin)
+    assert description.loops[-1].frame_a == "tip"
+    assert "'tip' is also a joint, of link 'leader'" in description.notes[-1]
+
+
+def test_joint_frames_are_pinocchios(tmp_path):
+    """The frame that Pinocchio calls by a joint's name, moving or fixed, is the one that the loop ties."""
+    pin = pytest.importorskip("pinocchio")
+    plain = ("revolute", "continuous", "prismatic", "fixed", "revolute", "fixed")
+    bare = replace(zoo(6, plain, base="fixed"), sites=(), loops=(), couplings=(), actuated=())
+    names = [j.name for j in bare.joints[1:]]
+    path = tmp_path / "loops.yaml"
+    path.write_text(at_link(*pairwise(names)))
+    description = read_loops(path, bare)
+    model = pin.buildModelFromXML(to_urdf(bare))
+    data, rng = model.createData(), np.random.default_rng(3)
+    q, positions = pin.neutral(model), {}
+    for j in bare.joints:
+        if j.kind != "fixed":
+            x = float(rng.uniform(-1.0, 1.0))
+            joint = model.joints[model.getJointId(j.name)]
+            q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(x), np.sin(x)) if joint.nq == 2 else x
+            positions[j.name] = np.array([x])
+    pin.framesForwardKinematics(model, data, q)
+    poses = link_poses(bare, positions)
+    assert len(description.loops) == len(names) - 1
+    for loop, a, b in zip(description.loops, names, names[1:]):
+        for frame, name in ((loop.frame_a, a), (loop.frame_b, b)):
+            theirs = data.oMf[model.getFrameId(name)].homogeneous
+            np.testing.assert_allclose(poses[frame], theirs, atol=1e-12, err_msg=name)

@@ -307,11 +307,11 @@ def test_meshes_are_not_needed():
     assert read_mjcf(MESHES.format("m.stl", "", "", "").replace("<joint/>", "")).link("b").inertia.mass == 0.0
 
 
-def test_inertia_from_a_mesh_is_refused():
-    with pytest.raises(FileError, match=r"body 'b' has no <inertial>.*mesh 'm' of geom 'g'; meshes are not read"):
+def test_inertia_from_a_mesh_needs_its_file():
+    with pytest.raises(FileError, match=r"body 'b' has no <inertial> and takes its inertia from the mesh 'm'.*no folder"):
         read_mjcf(MESHES.format("m.stl", "", "", ""))
     always = '<compiler inertiafromgeom="true"/>'
-    with pytest.raises(FileError, match="meshes are not read"):
+    with pytest.raises(FileError, match="takes its inertia from the mesh"):
         read_mjcf(MESHES.format("m.stl", INERTIAL, "", "").replace("<asset>", always + "<asset>"))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from freeflyer.analysis.figures import STYLE
-from freeflyer.analysis.files import write_atomically
+from freeflyer.files import write_atomically
 
 
 def save(folder: Path, name: str, draw: Callable[[], Any]) -> tuple[Path, Path]:

@@ -16,9 +16,9 @@ from freeflyer.analysis.bench.runner import Effort, time_robot
 from freeflyer.analysis.checking import Check, check
 from freeflyer.analysis.facts import Overview, overview
 from freeflyer.analysis.fall import FallStudy, free_fall
-from freeflyer.analysis.files import write_atomically
 from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
 from freeflyer.errors import FileError, FreeflyerError
+from freeflyer.files import write_atomically
 from freeflyer.model.public import public
 
 T = TypeVar("T")

@@ -79,9 +79,9 @@ def write_json(file: Path | None, command: str, data: Any) -> None:
     if is_stdout(file):
         print(text, end="")
         return
-    from freeflyer.analysis.files import write_atomically
+    from freeflyer.files import write_atomically
 
-    write_atomically(file, text)
+    write_atomically(file, text, streams=True)
 
 
 def plain(value: Any) -> Any:

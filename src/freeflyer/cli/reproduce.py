@@ -98,7 +98,7 @@ def _save(figures: Any, folder: Path, key: str) -> list[Path]:
     """Writes the figures as PNG files."""
     import io
 
-    from freeflyer.analysis.files import write_atomically
+    from freeflyer.files import write_atomically
 
     paths = []
     for name, figure in figures.items():

@@ -11,6 +11,7 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.plant import Plant, Servos
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.sway import RATE, Route, Sway, offset_at
+from freeflyer.model.readers.mjcf_gate import collected_warnings
 
 FALLEN = 0.05  # m that the base may be away from where it is sent
 
@@ -46,18 +47,19 @@ def simulate(
     at_motors, data = robot.motors, robot.data
     q, tau, contacts = np.empty((n, s.model.nq)), np.empty((n, len(s.names))), []
     home = robot.q[:3]
-    for k in range(n * every):
-        data.ctrl[at_motors], data.ctrl[robot.idle] = control[k], turns[k]
-        i, seen = divmod(k, every)
-        if seen == 0:
-            q[i] = robot.q
-        robot.mujoco.mj_step(robot.mj, data)
-        if seen == 0:
-            tau[i] = data.actuator_force[at_motors]
-            contacts.append(robot.contacts())
-            if i % 100 == 0:
-                _upright(s, q[i], home, offset[k], t[k])
-                progress(i / n)
+    with collected_warnings():
+        for k in range(n * every):
+            data.ctrl[at_motors], data.ctrl[robot.idle] = control[k], turns[k]
+            i, seen = divmod(k, every)
+            if seen == 0:
+                q[i] = robot.q
+            robot.mujoco.mj_step(robot.mj, data)
+            if seen == 0:
+                tau[i] = data.actuator_force[at_motors]
+                contacts.append(robot.contacts())
+                if i % 100 == 0:
+                    _upright(s, q[i], home, offset[k], t[k])
+                    progress(i / n)
     return Record(t[::every], offset[::every], q, q[:, s.positions], tau, np.array(contacts))
 
 

@@ -2,7 +2,8 @@
 
 The robot is the user's own MJCF file where there is one, else what `to_mjcf` writes. What is added: a floor, a servo for
 each motor (force = stiffness (wanted - position) - damping rate), spheres for feet that have no shape, and soft servos for
-pieces that MuJoCo's loops leave turning idly.
+pieces that MuJoCo's loops leave turning idly. What the reader of robot files leaves out (tendons, flexes, plugins) is not
+simulated either.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.estimation.feet import Foot
 from freeflyer.estimation.simulated import for_simulator
-from freeflyer.estimation.soles import compiled, open_spec
 from freeflyer.model.model import Model
+from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
 from freeflyer.model.readers.mjcf_names import GROUPED
+from freeflyer.model.readers.mjcf_shapes import collides
+from freeflyer.model.writers import to_mjcf
 
 BALL = 0.005  # m: radius of the spheres under feet without shapes
 SOFT, SOFT_DAMPING = 2.0, 0.02  # N m/rad, N m s/rad: what keeps idle pieces from turning
@@ -85,23 +88,24 @@ def plant(
     """The simulator with the robot at the first of the postures q (n, nq), where it will be sent. Errors: FileError for what
     MuJoCo refuses, InputError for another robot and for loops that MuJoCo cannot hold."""
     _check(servos)
-    where, idle = "the robot" if path is None else Path(path).name, tuple[str, ...]()
+    import mujoco
+
+    idle: tuple[str, ...] = ()
     if path is None:
-        import mujoco
-
-        from freeflyer.model.writers import to_mjcf
-
         wide = for_simulator(model, q)
-        spec, idle = mujoco.MjSpec.from_string(to_mjcf(wide.model)), wide.idle
+        spec, robot = spec_with_shapes(to_mjcf(wide.model))
+        idle = wide.idle
     else:
-        mujoco, spec = open_spec(path)
+        spec, robot = spec_with_shapes(path)
+    where = "the robot" if path is None else Path(path).name
     _floor(mujoco, spec, feet, path is None)
     _drive(mujoco, spec, motors, idle, servos)
-    mj = compiled(spec, where)
+    mj = compiled(spec, robot)
     source = _places(model, mj, where)
     data = mujoco.MjData(mj)
     data.qpos[source] = q[0]
-    mujoco.mj_forward(mj, data)
+    with collected_warnings():
+        mujoco.mj_forward(mj, data)
     _agree(model, mj, data, q[0], where)
     idle_positions = np.array([model.joint(name).iq for name in idle], dtype=np.int64)
     bodies = {_body(model, mj, f): k for k, f in enumerate(feet)}
@@ -128,7 +132,7 @@ def _floor(mujoco: Any, spec: Any, feet: Sequence[Foot], bare: bool) -> None:
     """A plane at height 0 that only feet touch; spheres at their points where the robot has no shapes."""
     links = {f.frame for f in feet}
     for geom in spec.geoms:
-        geom.contype, geom.conaffinity = (1, 0) if geom.parent.name in links and not bare and _collides(geom) else (0, 0)
+        geom.contype, geom.conaffinity = (1, 0) if geom.parent.name in links and not bare and collides(geom) else (0, 0)
     if bare:
         for foot in feet:
             site = next((s for s in spec.sites if s.name == foot.frame), None)
@@ -140,10 +144,6 @@ def _floor(mujoco: Any, spec: Any, feet: Sequence[Foot], bare: bool) -> None:
                               solref=HARD)
     floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=0, conaffinity=1, solref=HARD)
     floor.name = "the floor of the experiment"
-
-
-def _collides(geom: Any) -> bool:
-    return bool(geom.contype or geom.conaffinity)
 
 
 def _site_pose(site: Any) -> np.ndarray:

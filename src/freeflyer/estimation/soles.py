@@ -10,10 +10,11 @@ import numpy as np
 
 from freeflyer.dynamics.closed.linkage import linkage
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import FileError, InputError
+from freeflyer.errors import InputError
 from freeflyer.estimation.feet import Foot
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.model.readers.mjcf_gate import compiled, spec_with_shapes
 
 LOWEST = 0.01  # m above the lowest point of all: what still stands
 EDGE = 1e-3  # m above a shape's own lowest point: what is its sole
@@ -26,11 +27,12 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Foot, ...]
 
     At the posture where the file's loops close, the lower corners of boxes and the lowest points of spheres that collide
     and lie within 1 cm of the lowest of all. Frames are links; points lie on the shapes. Errors: InputError where no box
-    or sphere collides, or another shape is the lowest; FileError for files that MuJoCo refuses.
+    or sphere collides, or another shape is the lowest; FileError for files that `load` would not read, or MuJoCo refuses.
     """
     q = linkage(model).q
-    mujoco, spec = open_spec(path)
-    mj = compiled(spec, path)
+    import mujoco
+
+    mj = compiled(*spec_with_shapes(path))
     points: dict[str, list[np.ndarray]] = {}
     for g in range(mj.ngeom):
         body = mj.body(mj.geom_bodyid[g]).name
@@ -53,24 +55,6 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Foot, ...]
             X = frame_pose(model, q, body)
             feet.append(Foot(body, (near - X[:3, 3]) @ X[:3, :3]))
     return tuple(feet)
-
-
-def open_spec(path: str | os.PathLike[str]) -> tuple[Any, Any]:
-    """(mujoco, MjSpec) of an MJCF file. Errors: FileError."""
-    import mujoco
-
-    try:
-        return mujoco, mujoco.MjSpec.from_file(str(path))
-    except Exception as error:
-        raise FileError(f"MuJoCo does not read {Path(path).name}: {' '.join(str(error).split())[:300]}", path=str(path)) from None
-
-
-def compiled(spec: Any, path: str | os.PathLike[str]) -> Any:
-    """The compiled MjModel. Errors: FileError with MuJoCo's words."""
-    try:
-        return spec.compile()
-    except Exception as error:
-        raise FileError(f"MuJoCo refuses {Path(path).name}: {' '.join(str(error).split())[:300]}", path=str(path)) from None
 
 
 def _pose(position: np.ndarray, wxyz: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ def save(result: Bench, path: Path) -> None:
 
     import matplotlib
 
-    from freeflyer.analysis.files import write_atomically
+    from freeflyer.files import write_atomically
 
     light = STYLE | {"figure.facecolor": "white", "savefig.facecolor": "white"}
     with matplotlib.rc_context({k: ("#1d232b" if v == INK else v) for k, v in light.items()}):

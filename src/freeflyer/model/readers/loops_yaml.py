@@ -15,6 +15,10 @@ collections of parallel robots by Batto and others, has parallel lists:
     joint_name: [joints that change their kind]    joint_type: [SPHERICAL | FIXED | UJOINT_XY (any two axes), ...]
 
 A UJOINT turns first about the first, then about the second named axis of the joint's frame.
+
+In both, a frame is a link, a site or a joint. A joint's name stands for its frame after its motion, as in Pinocchio: the
+frame of its child link. A link or site goes before a joint of the same name. Pinocchio's "universe" is the world,
+"root_joint" the root link.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ import numpy as np
 
 from freeflyer.errors import FileError, unknown_name
 from freeflyer.model.description import HINGE, POINT, WELD, WORLD, Description, Joint, Loop
+from freeflyer.model.load import ROOT_JOINT
 from freeflyer.model.readers.safe_file import read_bytes
 
 MAX_BYTES, MAX_NODES, MAX_DEPTH = 2**18, 20_000, 12
@@ -48,13 +53,37 @@ def read_loops(path: str | os.PathLike[str], description: Description) -> Descri
     else:
         loops, actuated = _their_loops(content, where), content.get("name_mot", [])
         description = _with_joint_types(description, content, where)
-    frames = dict.fromkeys([*(x.name for x in description.links), *(s.name for s in description.sites), WORLD])
-    for loop in loops:
-        for frame in (loop.frame_a, loop.frame_b):
-            if frame not in frames:
-                raise FileError(f"{where}, loop {loop.name!r}: {unknown_name('frame', frame, frames)}")
+    tied, notes = _with_links(loops, description, where)
     motors = _joint_names(actuated, description, f"{where}, motors")
-    return replace(description, loops=description.loops + tuple(loops), actuated=motors or description.actuated)
+    return replace(
+        description, loops=description.loops + tied, actuated=motors or description.actuated,
+        notes=description.notes + notes,
+    )  # fmt: skip
+
+
+def _with_links(
+    loops: list[Loop], description: Description, where: str
+) -> tuple[tuple[Loop, ...], tuple[str, ...]]:
+    """The loops with joints' names replaced by their child links; notes on names of a joint that a frame has, too."""
+    frames = dict.fromkeys([*(x.name for x in description.links), *(s.name for s in description.sites), WORLD])
+    roots = description.roots
+    children = {"universe": WORLD} | ({ROOT_JOINT: roots[0]} if len(roots) == 1 else {})
+    children |= {j.name: j.child for j in description.joints}
+    found, notes = [], []
+    for loop in loops:
+        ends = (loop.frame_a, loop.frame_b)
+        for name in ends:
+            if name not in frames and name not in children:
+                unknown = unknown_name("frame", name, dict.fromkeys([*frames, *children]))
+                raise FileError(f"{where}, loop {loop.name!r}: {unknown} A frame is a link, a site or a joint")
+            if name in frames and children.get(name, name) != name:
+                notes.append(
+                    f"{where}, loop {loop.name!r}: {name!r} is also a joint, of link {children[name]!r}; the link or site "
+                    "of that name is tied"
+                )
+        a, b = (name if name in frames else children[name] for name in ends)
+        found.append(replace(loop, frame_a=a, frame_b=b))
+    return tuple(found), tuple(notes)
 
 
 def parse_yaml(data: bytes, where: str) -> Any:

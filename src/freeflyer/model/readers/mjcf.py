@@ -3,37 +3,34 @@
 Bodies become links, a body with several joints a chain of joints through massless links named "body/joint"; bodies
 without joints are fixed to their parent. q means what qpos means in MuJoCo (`ref` included), quaternions in our order.
 connect and weld become loops, a linear joint equality a mimic, other joint equalities couplings. Ignored, and listed in
-`notes` where they act on the motion: tendons, springs, contacts, flexes, mocap, plugins, fluid. Meshes are not read.
+`notes` where they act on the motion: tendons, springs, contacts, flexes, mocap, plugins, fluid. Mesh files are read only
+where a body has no <inertial>: MuJoCo then computes it.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from freeflyer.model.description import Description
 from freeflyer.model.readers.mjcf_equalities import read_equalities
+from freeflyer.model.readers.mjcf_gate import vetted
 from freeflyer.model.readers.mjcf_model import read_model
 from freeflyer.model.readers.mjcf_notes import ignored
 from freeflyer.model.readers.mjcf_spec import compile_xml
-from freeflyer.model.readers.mjcf_tree import expand, lean
-from freeflyer.model.readers.safe_file import is_xml_text, read_xml
 
 
 def read_mjcf(source: str | os.PathLike[str]) -> Description:
     """The robot of an MJCF file, or of MJCF text (a string that begins with '<').
 
-    Included files must lie in the folder of the file (text has none). FileError where the file is broken, or where
+    Included files and meshes must lie in the folder of the file (text has none). FileError where the file is broken, or where
     MuJoCo refuses it; the message carries MuJoCo's own words.
     """
-    root, where = read_xml(source, "MJCF")
-    folder = None if is_xml_text(source) else Path(source).resolve().parent
-    expand(root, folder, where)
-    notes, extras = lean(root, where)
-    compiled = compile_xml(root, where, extras, notes)
+    robot = vetted(source)
+    notes, extras = robot.notes, robot.extras
+    compiled = compile_xml(robot)
     with np.errstate(all="ignore"):  # numbers that overflow are refused by `validate`
         description = read_model(compiled, extras, notes)
         description = read_equalities(description, compiled, notes)

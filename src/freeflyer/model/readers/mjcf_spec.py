@@ -1,18 +1,15 @@
-"""The MuJoCo side of MJCF: parse, drop what needs meshes, collect the actuators, compile."""
+"""The MuJoCo side of MJCF: collect the actuators, keep the geoms that shape inertias, compile."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf_tree import Extras
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from freeflyer.model.readers.mjcf_gate import Vetted, compiled, parsed
+from freeflyer.model.readers.mjcf_meshes import attach_meshes
+from freeflyer.model.readers.mjcf_shapes import delete, geoms_by_inertia, mesh_of
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 
@@ -37,37 +34,32 @@ class Compiled:
     drives: dict[str, Drive]
 
 
-def compile_xml(root: _Element, where: str, extras: Extras, notes: list[str]) -> Compiled:
-    """MuJoCo's compiled model of a lean tree; a FileError with MuJoCo's words where it refuses."""
+def compile_xml(robot: Vetted) -> Compiled:
+    """MuJoCo's compiled model of a lean tree; a FileError with MuJoCo's words where it refuses.
+
+    Inertias that come from meshes are MuJoCo's, where the mesh files are below the folder of the robot file.
+    """
     import mujoco
 
-    drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in extras.driven}
-    for actuator in _parsed(root, where).actuators:
+    drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in robot.extras.driven}
+    spec = parsed(robot)
+    for actuator in spec.actuators:
         _collect(actuator, drives, mujoco)
-    for section in root.findall("actuator"):  # muscles would have MuJoCo simulate the robot to find their range
-        root.remove(section)
-    spec = _parsed(root, where)
-    _drop_geoms(spec, where, mujoco)
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model = spec.compile()
-    except Exception as error:
-        raise FileError(f"{where} is refused by MuJoCo: {_words(error)}{_advice(str(error))}") from None
-    notes += [f"MuJoCo warns: {_words(w.message)}" for w in caught]
+    needed = {
+        mesh: f"body {body.name!r} has no <inertial> and takes its inertia from"
+        for body, geom, shaping in geoms_by_inertia(spec)
+        if shaping and (mesh := mesh_of(geom))
+    }
+    files = attach_meshes(robot.root, robot.extras.meshes, needed, robot.where)
+    for section in robot.root.findall("actuator"):  # muscles would have MuJoCo simulate the robot to find their range
+        robot.root.remove(section)
+    spec = parsed(robot, files)
+    for _, geom, shaping in geoms_by_inertia(spec):
+        if not shaping:
+            delete(spec, geom)
+    model = compiled(spec, robot)
     bodies = tuple(_body_names(model))
     return Compiled(model, bodies, tuple(_joint_names(model, bodies)), drives)
-
-
-def _parsed(root: _Element, where: str) -> Any:
-    """MuJoCo's specification of the tree, its classes resolved, nothing compiled."""
-    import mujoco
-    from lxml import etree
-
-    try:
-        return mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
-    except Exception as error:
-        raise FileError(f"{where} is refused by MuJoCo: {_words(error)}") from None
 
 
 def fresh(name: str, taken: set[str]) -> str:
@@ -95,53 +87,6 @@ def _joint_names(m: Any, bodies: tuple[str, ...]) -> list[str]:
         if not name:
             names[j] = fresh("root_joint" if [j] == unnamed_free else f"{bodies[m.jnt_bodyid[j]]}_joint", taken)
     return names
-
-
-def _words(error: Exception | str) -> str:
-    return " ".join(str(error).split())[:400] or type(error).__name__
-
-
-def _advice(text: str) -> str:
-    if "mjMINVAL" in text:
-        return ". Give the body a mass and an inertia, or weld a body that has them to it"
-    if "A + B >= C" in text:
-        return ". Correct the inertia; a URDF of the robot would be read as it is"
-    return ""
-
-
-def _delete(spec: Any, element: Any) -> None:
-    if hasattr(spec, "delete"):
-        spec.delete(element)
-    else:  # MuJoCo before 3.3
-        element.delete()
-
-
-def _drop_geoms(spec: Any, where: str, mujoco: Any) -> None:
-    """Keeps the geoms from which a moving body without <inertial> takes its inertia; a mesh among them is an error.
-
-    Geoms of other bodies are gone from the XML already, but for what classes hide.
-    """
-    always = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
-    never = spec.compiler.inertiafromgeom == mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
-    first, last = spec.compiler.inertiagrouprange
-    stack = [(spec.worldbody, False)]
-    while stack:
-        body, moving = stack.pop()
-        moving = moving or len(body.joints) > 0
-        stack += [(child, moving) for child in body.bodies]
-        needed = moving and not never and (always or not body.explicitinertial)
-        for geom in list(body.geoms):
-            shaped = geom.type in (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_SDF) or bool(geom.meshname)
-            weightless = geom.mass == 0.0 or (np.isnan(geom.mass) and geom.density == 0.0)
-            if needed and not weightless and first <= geom.group <= last:
-                if not shaped:
-                    continue
-                raise FileError(
-                    f"{where}: body {body.name!r} has no <inertial> and would take its inertia from the mesh "
-                    f"{geom.meshname!r} of geom {geom.name!r}; meshes are not read: write an <inertial> (MuJoCo's own "
-                    "saved XML has one for every body)"
-                )
-            _delete(spec, geom)
 
 
 def _collect(actuator: Any, drives: dict[str, Drive], mujoco: Any) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from freeflyer.errors import FileError
+from freeflyer.model.readers.mjcf_meshes import Meshes, find_meshes
 from freeflyer.model.readers.mjcf_names import CUSTOM, CUSTOM_FIELDS, CUSTOM_NAMES
 from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, inside, numbers, parse_xml, read_bytes
 
@@ -20,21 +21,24 @@ MAX_LEFT = 12_000  # elements that go to MuJoCo
 MAX_BODIES = 3_000  # MuJoCo's compile time grows with the square of their number
 DROPPED_QUIETLY = ("visual", "statistic", "size", "keyframe", "asset", "sensor")
 DROPPED = ("contact", "tendon", "deformable", "extension")  # these act on the motion, or may: noted
-INNER_QUIETLY = ("camera", "light")
+INNER_QUIETLY = ("camera", "light", "lengthrange")
 INNER = ("composite", "flexcomp", "plugin")
-ATTRIBUTES = ("material", "user", "meshdir", "texturedir", "assetdir", "strippath", "fusestatic", "fitscale")
+ATTRIBUTES = ("material", "user", "meshdir", "texturedir", "assetdir", "strippath", "fusestatic")
 EQUALITIES = ("connect", "weld", "joint")
-NAMES = re.compile(r"name|(child)?class|file|prefix|.*(joint|body|site|geom|mesh|tendon|actuator|plugin|target)[12]?")
+NAMES = re.compile(r"name|model|sep|(child)?class|file|prefix|.*(joint|body|site|geom|mesh|tendon|actuator|plugin|target)[12]?")
+COUNT = re.compile(r"[+]?([0-9]+)", re.ASCII)
 
 
 @dataclass
 class Extras:
     """What is read from the XML: from <custom>, where the writer leaves them, fields of joints, names of fixed joints
-    (by body) and of hidden links; and the joints that a plugin drives."""
+    (by body) and of hidden links; the joints that a plugin drives; the elements that are not read, in words; the meshes."""
 
     fields: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     driven: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    meshes: Meshes = field(default_factory=Meshes)
 
 
 def expand(root: _Element, folder: Path | None, where: str) -> None:
@@ -71,16 +75,20 @@ def _check_depth(root: _Element, where: str) -> None:
                 raise FileError(f"{where} nests elements deeper than {MAX_DEPTH}, MuJoCo's limit")
 
 
-def lean(root: _Element, where: str) -> tuple[list[str], Extras]:
-    """Removes what the motion of the robot does not need; returns notes and what was read on the way."""
+def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) -> tuple[list[str], Extras]:
+    """Removes what the motion of the robot does not need; returns notes and what was read on the way.
+
+    shapes: geoms that shape no inertia stay.
+    """
     notes: list[str] = []
-    extras = Extras()
+    extras = Extras(meshes=find_meshes(root, folder))
     for element in list(root):
         if element.tag == "custom":
             _read_custom(element, extras, where)
         if element.tag in (*DROPPED, *DROPPED_QUIETLY, "custom"):
             if element.tag in DROPPED and len(element):
                 notes.append(f"<{element.tag}> is ignored")
+                extras.left_out.append(_shown(element))
             if element.tag == "asset" and element.find("model") is not None:
                 raise FileError(f"{where} attaches other models (<model> in <asset>): save it as one file with MuJoCo")
             root.remove(element)
@@ -94,18 +102,29 @@ def lean(root: _Element, where: str) -> tuple[list[str], Extras]:
         for element in list(root.iter(tag)):
             if tag in INNER:
                 notes.append(f"<{tag}> is ignored")
+                extras.left_out.append(_shown(element))
             element.getparent().remove(element)
     if next(root.iter("attach"), None) is not None:
         raise FileError(f"{where} has an <attach> element: save the whole model as one file with MuJoCo first")
-    _drop_geoms(root)
+    if not shapes:
+        _drop_geoms(root)
+    for mesh in [m for same in extras.meshes.elements.values() for m in same]:
+        _check_attributes(mesh, where)
     count = 0
     for element in root.iter():
+        element.attrib.pop("file", None)  # MuJoCo opens no files: meshes are attached by their contents
         _check_attributes(element, where)
         count += 1
     if count > MAX_LEFT:
         raise FileError(f"{where} has {count} elements that shape its motion; at most {MAX_LEFT} are read")
     _check_copies(root, where)
     return notes, extras
+
+
+def _shown(element: _Element) -> str:
+    """The element by its name or prefix and its line."""
+    name = element.get("name", element.get("prefix", element.get("plugin")))
+    return f"<{element.tag}>" + (f" {name[:40]!r}" if name else "") + f" (line {element.sourceline})"
 
 
 def _drop_geoms(root: _Element) -> None:
@@ -181,7 +200,19 @@ def _check_copies(root: _Element, where: str) -> None:
             continue
         n = copies[element.getparent()]
         total += n if n > 1 else 0
-        count = element.get("count", "1") if element.tag == "replicate" else "1"
-        copies[element] = n * (int(count) if re.fullmatch(r"[0-9]{1,9}", count) else 1)
+        copies[element] = n * (_count(element, where) if element.tag == "replicate" else 1)
         if total > MAX_COPIES:
             raise FileError(f"{where}: <replicate> makes more than {MAX_COPIES} elements: refused")
+
+
+def _count(replicate: _Element, where: str) -> int:
+    """The count of a <replicate> as MuJoCo reads it: spaces around it, a plus sign and leading zeros change nothing."""
+    text = replicate.get("count", "")
+    digits = COUNT.fullmatch(text.strip(" \t\r\n\v\f"))
+    at = f"{where}, <replicate> at line {replicate.sourceline}"
+    if digits is None:
+        raise FileError(f"{at} has count={text[:40]!r}: expected a whole number of copies, 0 to {MAX_COPIES}")
+    count = digits[1].lstrip("0") or "0"
+    if len(count) > 9 or int(count) > MAX_COPIES:
+        raise FileError(f"{at} has count={text[:40]!r}; <replicate> makes more than {MAX_COPIES} elements: refused")
+    return int(count)

@@ -18,7 +18,9 @@ MAX_BYTES = 16 * 2**20  # the largest robot file met in the wild is 0.2 MB
 MAX_DEPTH = 500  # where MuJoCo's own XML reader stops
 MAX_ELEMENTS = 200_000
 MAX_ATTRIBUTE = 100_000  # characters
-NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+MAX_NUMBER = 400  # characters; the largest float in full has 309 digits
+# After [0-9]+ comes what is no digit, so that no two parts can share digits and a mismatch takes linear time.
+NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 
 
 def is_xml_text(source: object) -> bool:
@@ -44,6 +46,8 @@ def read_bytes(path: str | os.PathLike[str], what: str = "robot file", limit: in
             raise FileError(f"{shown!r} has {status.st_size} bytes; a {what} may have at most {limit}")
         with open(path, "rb") as stream:
             data = stream.read(limit + 1)
+    except FileError:
+        raise
     except FileNotFoundError:
         raise FileError(f"no {what} at {shown!r}: check the path (working folder: {Path.cwd()})", path=shown) from None
     except (OSError, ValueError) as error:  # permissions, loops of links, names too long, null bytes
@@ -143,6 +147,8 @@ def numbers(text: str, counts: tuple[int, ...], where: str, infinite: bool = Fal
         if infinite and word in ("inf", "-inf"):
             values.append(float(word))
             continue
+        if len(word) > MAX_NUMBER:
+            raise FileError(f"{where}: a number of {len(word)} characters ({word[:20]}...); at most {MAX_NUMBER} are read")
         if not NUMBER.fullmatch(word):
             hint = " (expand the file with xacro first)" if "$" in word else ""
             raise FileError(f"{where}: {word[:60]!r} in {text[:120]!r} is not a finite number{hint}")

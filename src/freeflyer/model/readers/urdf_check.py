@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from freeflyer.errors import FileError
+from freeflyer.errors import FileError, unknown_name
 from freeflyer.model.readers.safe_file import numbers
 
 if TYPE_CHECKING:
@@ -50,7 +50,20 @@ def check_urdf(root: _Element, where: str, kinds: Iterable[str]) -> list[str]:
             (_check_link if tag == "link" else _check_joint)(element, f"{where}, {tag} {name!r}", notes, tuple(kinds))
         if tag == "link" and not seen:
             raise FileError(f"{where} has no <link>: a robot needs one at least")
+    _check_declared(root, where)
     return notes
+
+
+def _check_declared(root: _Element, where: str) -> None:
+    """Every link that a joint names is declared, the world too: a name that is mistyped would be a second world."""
+    links = dict.fromkeys(link.get("name") for link in root.findall("link"))
+    for joint in root.findall("joint"):
+        for tag in ("parent", "child"):
+            end = joint.find(tag)
+            name = end.get("link")
+            if name not in links:
+                at = f"{where}, joint {joint.get('name')!r}, <{tag}> at line {end.sourceline}"
+                raise FileError(f"{at}: {unknown_name('link', name, links)} Correct it, or declare it, <link name=\"{name}\"/>")
 
 
 def _name(element: _Element, where: str) -> str:

@@ -1,14 +1,13 @@
-"""What both writers need: numbers in full precision, and files that are whole or not there."""
+"""What both writers need: the checked robot, numbers in full precision, XML text and its file."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from freeflyer.errors import DescriptionError, FileError, InputError
+from freeflyer.errors import DescriptionError, InputError
+from freeflyer.files import write_atomically
 from freeflyer.model.description import Description
 from freeflyer.model.validate import validate
 
@@ -21,6 +20,13 @@ def description_of(robot: object) -> Description:
     description = getattr(robot, "description", robot)
     if not isinstance(description, Description):
         raise InputError(f"expected a Model or a Description, got {type(robot).__name__}")
+    name = description.name
+    if not isinstance(name, str) or not name.isprintable() or (name and not name.strip()):
+        raise DescriptionError(
+            f"the robot has the name {name!r}, which no file can hold: expected printable text; rename it, "
+            "dataclasses.replace(description, name=...)",
+            name=name,
+        )
     return validate(description, inertias="as-is")
 
 
@@ -36,36 +42,8 @@ def finish(root: _Element, path: str | os.PathLike[str] | None, overwrite: bool)
     etree.indent(root)
     content = etree.tostring(root, encoding="unicode") + "\n"
     if path is not None:
-        save(content, path, overwrite)
+        write_atomically(path, content, overwrite)
     return content
-
-
-def save(content: str, path: str | os.PathLike[str], overwrite: bool) -> None:
-    """Writes a file at once: a reader never sees half of it, and a failure leaves the old one."""
-    target = Path(path)
-    if target.is_dir():
-        raise FileError(f"{str(target)!r} is a folder: give the name of a file in it")
-    if target.exists() and not overwrite:
-        raise FileError(f"{str(target)!r} exists already: pass overwrite=True to replace it")
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
-        ) as stream:
-            temporary = stream.name
-            stream.write(content)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise FileError(f"{str(target)!r} cannot be written: {error}") from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def refuse(what: str, why: str, cure: str) -> DescriptionError:

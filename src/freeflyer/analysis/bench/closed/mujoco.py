@@ -17,6 +17,7 @@ import numpy as np
 from freeflyer.analysis.bench.clock import Call
 from freeflyer.analysis.bench.closed.state import ClosedState
 from freeflyer.analysis.bench.peer import NoPeerError
+from freeflyer.errors import FileError
 
 STIFFEST = 0.9999  # MuJoCo's largest impedance
 SOFTNESSES = tuple(1e-4 * (1.0 + 0.5 * k) for k in range(8))  # 1 - impedance
@@ -128,10 +129,12 @@ def mujoco_peer(model: Any, mjcf: Path) -> MujocoPeer:
         import mujoco
     except ImportError:
         raise NoPeerError("MuJoCo is not installed: pip install 'freeflyer[peers]'") from None
+    from freeflyer.model.readers.mjcf_gate import compiled, spec_with_shapes
+
     try:
-        m = mujoco.MjModel.from_xml_path(str(mjcf))
-    except ValueError as error:
-        raise NoPeerError(f"MuJoCo refuses it: {error}") from error
+        m = compiled(*spec_with_shapes(mjcf))
+    except FileError as error:
+        raise NoPeerError(str(error)) from error
     off = mujoco.mjtDisableBit
     for bit in (off.mjDSBL_CONTACT, off.mjDSBL_LIMIT, off.mjDSBL_ACTUATION, off.mjDSBL_SPRING, off.mjDSBL_DAMPER):
         m.opt.disableflags |= bit

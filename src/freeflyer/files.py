@@ -1,0 +1,79 @@
+"""Writing a file so that a reader sees the old content or the new one, never half of it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from freeflyer.errors import FileError, InputError
+
+
+def write_atomically(
+    path: str | os.PathLike[str], content: str | bytes, overwrite: bool = True, streams: bool = False
+) -> None:
+    """Writes text (UTF-8) or bytes to a new file beside `path`, then renames it to `path`.
+
+    A file that is replaced keeps its mode, and its owner where the system allows that; a new one has the mode that the
+    umask leaves. A symbolic link stays, and the file to which it points is replaced. streams: devices and pipes are
+    written to directly. Errors: InputError for what is no path; FileError for a folder, for a file or link that is there
+    (without overwrite), for devices, pipes and sockets (without streams), and for what the system refuses.
+    """
+    shown = _checked(path)
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        if os.path.lexists(path) and not overwrite:
+            raise FileError(f"{shown} exists already: pass overwrite=True to replace it", path=str(path))
+        status = _status(path)
+        if status is not None and stat.S_ISDIR(status.st_mode):
+            raise FileError(f"{shown} is a folder: give the name of a file in it", path=str(path))
+        if status is None or stat.S_ISREG(status.st_mode):
+            _replace(Path(os.path.realpath(path)), data, status)
+        elif streams:
+            Path(path).write_bytes(data)
+        else:
+            raise FileError(f"{shown} is a device, a pipe or a socket: only plain files are replaced", path=str(path))
+    except (OSError, ValueError) as error:  # also null characters and half surrogates in the name
+        if isinstance(error, FileError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"{shown} cannot be written: {reason}", path=str(path)) from error
+
+
+def _checked(path: object) -> str:
+    """The path as messages show it; InputError for what is no path in text."""
+    named = os.fspath(path) if isinstance(path, os.PathLike) else path
+    if not isinstance(named, str):
+        raise InputError(f"path is {path!r}: expected the name of a file to write, as str or pathlib.Path", path=path)
+    if not named.strip():
+        raise FileError(f"path is {path!r}, which is empty: give the name of a file to write")
+    return repr(named if len(named) < 200 else named[:200] + "...")
+
+
+def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
+    """The state of the file, links followed; None where there is none. OSError for links that lead round."""
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _replace(path: Path, data: bytes, old: os.stat_result | None) -> None:
+    """Renames a new file to `path`; `old` is the state of the file that is there."""
+    name = path.parent / f".{path.name[:40]}.{secrets.token_hex(8)}.part"
+    # The system takes the umask from the mode of a new file: os.umask would change it for all threads.
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            if old is not None:
+                if (old.st_uid, old.st_gid) != (os.getuid(), os.getgid()):
+                    with suppress(PermissionError):
+                        os.fchown(file.fileno(), old.st_uid, old.st_gid)
+                os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode) & 0o777)
+        os.replace(name, path)
+    except BaseException:
+        name.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,129 @@
+"""The one way by which MJCF that others wrote reaches MuJoCo: as vetted text and bytes, so that it opens no file itself."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freeflyer.errors import FileError
+from freeflyer.model.readers.mjcf_meshes import attach_meshes
+from freeflyer.model.readers.mjcf_shapes import collides, delete, geoms_by_inertia, mesh_of
+from freeflyer.model.readers.mjcf_tree import Extras, expand, lean
+from freeflyer.model.readers.safe_file import is_xml_text, read_xml
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+
+@dataclass(frozen=True)
+class Vetted:
+    """The tree that MuJoCo may see, words for messages that say where, notes on what is ignored, what was read besides."""
+
+    root: _Element
+    where: str
+    notes: list[str]
+    extras: Extras
+
+
+def vetted(source: str | os.PathLike[str], shapes: bool = False) -> Vetted:
+    """MJCF of a path or text behind all limits: size, depth, entities, includes, copies, numbers, elements.
+
+    shapes: geoms stay that shape no inertia. Errors: FileError.
+    """
+    root, where = read_xml(source, "MJCF")
+    folder = None if is_xml_text(source) else Path(source).resolve().parent
+    expand(root, folder, where)
+    notes, extras = lean(root, folder, where, shapes)
+    return Vetted(root, where, notes, extras)
+
+
+def parsed(robot: Vetted, files: dict[str, bytes] | None = None) -> Any:
+    """MuJoCo's specification of the tree, its classes resolved, nothing compiled. files: what it may open, by name."""
+    import mujoco
+    from lxml import etree
+
+    text = etree.tostring(robot.root, encoding="unicode")
+    try:
+        return mujoco.MjSpec.from_string(text, assets=files) if files else mujoco.MjSpec.from_string(text)
+    except Exception as error:
+        raise refusal(robot, error) from None
+
+
+def compiled(spec: Any, robot: Vetted) -> Any:
+    """The compiled MjModel; MuJoCo's warnings become notes. Errors: FileError with MuJoCo's words."""
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = spec.compile()
+    except Exception as error:
+        raise refusal(robot, error) from None
+    robot.notes.extend(f"MuJoCo warns: {_words(w.message)}" for w in caught)
+    return model
+
+
+def spec_with_shapes(source: str | os.PathLike[str]) -> tuple[Any, Vetted]:
+    """(MjSpec, what it came from): what the reader reads of a file, with its primitive shapes and the meshes that matter.
+
+    Meshes that neither collide nor shape an inertia are left out, as are height fields and muscles. Errors: FileError.
+    """
+    import mujoco
+
+    robot = vetted(source, shapes=True)
+    first = parsed(robot)
+    needed = {
+        mesh: f"geom {geom.name!r} of body {body.name!r} {'shapes its inertia' if shaping else 'collides'} with"
+        for body, geom, shaping in geoms_by_inertia(first)
+        if (mesh := mesh_of(geom)) and (shaping or collides(geom))
+    }
+    spec = parsed(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
+    for _, geom, shaping in geoms_by_inertia(spec):
+        if geom.type == mujoco.mjtGeom.mjGEOM_HFIELD or (mesh_of(geom) and not shaping and not collides(geom)):
+            delete(spec, geom)
+    for actuator in list(spec.actuators):  # MuJoCo simulates the robot to find the range of a muscle
+        if actuator.gaintype == mujoco.mjtGain.mjGAIN_MUSCLE or actuator.biastype == mujoco.mjtBias.mjBIAS_MUSCLE:
+            delete(spec, actuator)
+    return spec, robot
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """MuJoCo's warnings while it runs, as texts: it would write them to MUJOCO_LOG.TXT in the working folder."""
+    import mujoco
+
+    found: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(found.append)
+    try:
+        yield found
+    finally:
+        mujoco.set_mju_user_warning(before)
+
+
+def refusal(robot: Vetted, error: Exception) -> FileError:
+    """MuJoCo's words, and what it did not get to see: that may be what it misses."""
+    words, left_out = f"{_words(error)}{_advice(str(error))}", robot.extras.left_out
+    if not left_out:
+        return FileError(f"{robot.where} is refused by MuJoCo: {words}")
+    more = f", ... ({len(left_out)} in all)" if len(left_out) > 4 else ""
+    return FileError(
+        f"{robot.where} cannot be read: {words}. Some elements were left out before, for they are not read: "
+        f"{', '.join(left_out[:4])}{more}; if the message is about one of them, remove what refers to it, or write rigid "
+        "bodies in its place"
+    )
+
+
+def _words(error: Exception | str) -> str:
+    return " ".join(str(error).split())[:400] or type(error).__name__
+
+
+def _advice(text: str) -> str:
+    if "mjMINVAL" in text:
+        return ". Give the body a mass and an inertia, or weld a body that has them to it"
+    if "A + B >= C" in text:
+        return ". Correct the inertia; a URDF of the robot would be read as it is"
+    return ""

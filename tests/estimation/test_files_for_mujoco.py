@@ -1,0 +1,138 @@
+"""Files that feet and the simulator read pass the same limits as robots; MuJoCo opens none and leaves no log."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from estimation_robots import sensed
+
+import freeflyer as ff
+from freeflyer.estimation import Servos, Sway, feet_in_file, feet_of, lateral_swing
+from freeflyer.estimation.experiment import simulate
+from freeflyer.estimation.plant import Plant, plant
+from freeflyer.estimation.simulated import for_simulator
+from freeflyer.estimation.sway import route
+from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
+from freeflyer.model.writers import to_mjcf
+
+
+@pytest.fixture(scope="module")
+def robot():
+    """The built-in robot's sensors, and its MJCF with a box under each foot."""
+    s = sensed("kangaroo_like")
+    text, feet = to_mjcf(for_simulator(s.model, s.linkage.q[None]).model), feet_of(s.model)
+    links = {x.name: x.link for x in s.model.description.sites}
+    for foot in feet:
+        link = links[foot.frame]
+        text = re.sub(f'(<body name="{link}"[^>]*>)', r'\1<geom type="box" size=".1 .05 .01" mass="0"/>', text)
+    return s, text
+
+
+def hostile(folder, text):
+    """Files that must be refused at once, and what is said."""
+    (folder / "secret.xml").write_text("<mujocoinclude/>")
+    inside = folder / "robot"
+    inside.mkdir()
+    os.mkfifo(inside / "pipe")
+    os.mkfifo(inside / "pipe.stl")
+    mesh = '<asset><mesh name="m" file="pipe.stl"/></asset><worldbody><geom type="mesh" mesh="m"/>'
+    files = {
+        "include.xml": (text.replace("<worldbody>", '<include file="../secret.xml"/><worldbody>'), "outside the folder"),
+        "copies.xml": (text.replace("<worldbody>", '<worldbody><replicate count=" 20000000"><body/></replicate>'), "2000"),
+        "mesh.xml": (text.replace("<worldbody>", mesh), "not a regular file"),
+        "doctype.xml": ("<!DOCTYPE m [<!ENTITY a 'b'>]>" + text, "document type"),
+        "attach.xml": (text.replace("<worldbody>", '<asset><model file="/etc/passwd"/></asset><worldbody>'), "one file"),
+    }
+    for name, (content, _) in files.items():
+        (inside / name).write_text(content)
+    return {inside / name: words for name, (_, words) in files.items()} | {
+        inside / "pipe": "not a regular file", inside: "is a folder", inside / "gone.xml": "no MJCF at",
+        Path("/dev/zero"): "not a regular file",
+    }  # fmt: skip
+
+
+def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
+    s, text = robot
+    cases = hostile(tmp_path, text)
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    feet = feet_of(s.model)
+    for path, words in cases.items():
+        for read in (
+            lambda p=path: feet_in_file(s.model, p),
+            lambda p=path: lateral_swing(s, p),
+            lambda p=path: plant(s.model, p, feet, s.names, s.linkage.q[None], Servos()),
+        ):
+            with pytest.raises(ff.FileError, match=words):
+                read()
+    assert os.listdir(".") == []
+
+
+def test_mujoco_is_handed_no_path(monkeypatch, robot, tmp_path):
+    """Whoever wants a file read goes through the reader: MuJoCo's own readers of files are not called."""
+
+    def refuse(*_, **__):
+        raise AssertionError("MuJoCo opens a file")
+
+    for owner, name in ((mujoco.MjSpec, "from_file"), (mujoco.MjModel, "from_xml_path")):
+        monkeypatch.setattr(owner, name, refuse)
+    s, text = robot
+    (path := tmp_path / "robot.xml").write_text(text)
+    assert len(feet_in_file(s.model, path)) == 2
+    sources = Path(ff.__file__).parent.rglob("*.py")
+    callers = [p.name for p in sources if re.search(r"\.from_file\(|\.from_xml_path\(", p.read_text())]
+    assert callers == []
+
+
+def test_shapes_that_matter_stay(tmp_path):
+    """Looks without files go, what collides or shapes an inertia stays; poses and masses are MuJoCo's."""
+    text = """<mujoco><asset><mesh name="look" file="gone.stl"/><material name="grey"/><hfield name="h" nrow="2" ncol="2"
+    size="1 1 1 1"/><mesh name="solid" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody><geom type="hfield" hfield="h"/>
+    <body name="b"><joint name="j"/><geom type="mesh" mesh="look" contype="0" conaffinity="0" mass="0" material="grey"/>
+    <geom name="s" type="sphere" size=".1"/><geom name="m" type="mesh" mesh="solid"/></body></worldbody>
+    <actuator><muscle joint="j"/></actuator><tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon></mujoco>"""
+    (path := tmp_path / "robot.xml").write_text(text)
+    mj = compiled(*spec_with_shapes(path))
+    assert [mj.geom(g).name for g in range(mj.ngeom)] == ["s", "m"]
+    assert (mj.nu, mj.ntendon, mj.nhfield) == (0, 0, 0)
+    assert mj.body("b").mass[0] == pytest.approx(ff.load(path, base=None).mass)
+    path.write_text(text.replace('contype="0" conaffinity="0" mass="0"', 'mass="0"'))
+    with pytest.raises(ff.FileError, match=r"collides with the mesh 'look'.*no mesh file at"):
+        spec_with_shapes(path)
+
+
+UNSTABLE = """<mujoco><option timestep="10"/><worldbody><body><joint damping="-1000" stiffness="-1e9" ref="0"/>
+<geom size="1"/></body></worldbody></mujoco>"""
+
+
+def test_warnings_of_mujoco_leave_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = mujoco.get_mju_user_warning()
+    m = mujoco.MjModel.from_xml_string(UNSTABLE)
+    data = mujoco.MjData(m)
+    data.qpos[0] = 1.0
+    with collected_warnings() as found:
+        for _ in range(20):
+            mujoco.mj_step(m, data)
+    assert "unstable" in found[0]
+    assert mujoco.get_mju_user_warning() is before
+    assert os.listdir(".") == []
+
+
+def test_a_simulation_that_breaks_leaves_no_file(tmp_path, monkeypatch):
+    """A simulated robot whose numbers are lost: MuJoCo warns, the error is ours, the working folder stays as it was."""
+    monkeypatch.chdir(tmp_path)
+    s, sway, servos = sensed("kangaroo_like"), Sway(amplitude=0.03, frequency=0.5, duration=5.1), Servos()
+    feet = feet_of(s.model)
+    way = route(s, feet, sway)
+    simulator = plant(s.model, None, feet, s.names, np.vstack([way.start, way.q]), servos)
+    assert isinstance(simulator, Plant)
+    simulator.data.qvel[:] = 1e200
+    with pytest.raises(ff.InputError, match="falls in the simulator"):
+        simulate(s, simulator, way, sway, servos)
+    assert os.listdir(".") == []

@@ -1,0 +1,183 @@
+"""Files that writers replace: their mode, links, pipes, and arguments that are no paths."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from readers_samples import differences, zoo
+
+from freeflyer.errors import DescriptionError, FileError, InputError
+from freeflyer.files import write_atomically
+from freeflyer.model.description import WORLD
+from freeflyer.model.load import describe
+from freeflyer.model.writers import to_mjcf, to_urdf
+
+WRITERS = pytest.mark.parametrize("write", [to_urdf, to_mjcf])
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@WRITERS
+@pytest.mark.parametrize("kept", [0o600, 0o640, 0o444, 0o666])
+def test_a_replaced_file_keeps_its_mode(tmp_path, write, kept):
+    path = tmp_path / "robot.xml"
+    path.write_text("old")
+    path.chmod(kept)
+    assert write(zoo(0), path, overwrite=True) == path.read_text()
+    assert mode(path) == kept
+
+
+@WRITERS
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path, write, mask):
+    before = os.umask(mask)
+    try:
+        write(zoo(0), tmp_path / "robot.xml")
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "robot.xml") == 0o666 & ~mask
+
+
+@WRITERS
+def test_the_umask_is_never_changed(tmp_path, monkeypatch, write):
+    """It belongs to the process: another thread that creates a file meanwhile would give it to everyone."""
+    path = tmp_path / "robot.xml"
+
+    def refuse(_):
+        raise AssertionError("umask changed")
+
+    monkeypatch.setattr(os, "umask", refuse)
+    write(zoo(0), path)
+    write(zoo(1), path, overwrite=True)
+
+
+@WRITERS
+def test_a_link_stays_and_its_file_is_replaced(tmp_path, write):
+    (tmp_path / "sub").mkdir()
+    target, link = tmp_path / "sub" / "real.xml", tmp_path / "robot.xml"
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to("sub/real.xml")
+    with pytest.raises(FileError, match="exists already"):
+        write(zoo(0), link)
+    text = write(zoo(0), link, overwrite=True)
+    assert link.is_symlink()
+    assert (target.read_text(), mode(target)) == (text, 0o600)
+    assert sorted(os.listdir(tmp_path)) == ["robot.xml", "sub"]
+    assert os.listdir(tmp_path / "sub") == ["real.xml"]
+
+
+@WRITERS
+def test_links_that_lead_nowhere_or_round(tmp_path, write):
+    dangling, loop = tmp_path / "dangling", tmp_path / "loop"
+    dangling.symlink_to("gone")
+    loop.symlink_to("loop")
+    for link in (dangling, loop):
+        with pytest.raises(FileError, match="exists already"):
+            write(zoo(0), link)
+    with pytest.raises(FileError, match="cannot be written"):
+        write(zoo(0), loop, overwrite=True)
+    assert write(zoo(0), dangling, overwrite=True) == (tmp_path / "gone").read_text()
+    assert dangling.is_symlink()
+    assert loop.is_symlink()
+
+
+@WRITERS
+def test_pipes_and_devices_are_refused(tmp_path, write):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to("pipe")
+    for path in (pipe, link, Path("/dev/null")):
+        with pytest.raises(FileError, match="only plain files are replaced"):
+            write(zoo(0), path, overwrite=True)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
+@WRITERS
+@pytest.mark.parametrize(
+    ("path", "error", "words"),
+    [
+        (5, InputError, "path is 5: expected the name of a file"), (b"robot.xml", InputError, "path is b'robot.xml'"),
+        (True, InputError, "path is True"), ([], InputError, r"path is \[\]"), ("", FileError, "is empty"),
+        (" ", FileError, "is empty"), ("a\0b", FileError, "cannot be written"), ("x" * 5000, FileError, "cannot be"),
+        ("/dev/null/x", FileError, "cannot be written"), (os.fsencode, InputError, "expected the name of a file"),
+    ],
+)  # fmt: skip
+def test_what_is_no_path(tmp_path, monkeypatch, write, path, error, words):
+    monkeypatch.chdir(tmp_path)
+    for overwrite in (False, True):
+        with pytest.raises(error, match=words):
+            write(zoo(0), path, overwrite=overwrite)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "result.json"
+    path.write_text("old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(FileError, match=r"result.json' cannot be written: No space left on device"):
+        write_atomically(path, "new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["result.json"]
+
+
+def test_streams_are_written_to_where_that_is_asked(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomically(pipe, b"data", streams=True)
+        assert os.read(reader, 100) == b"data"
+    finally:
+        os.close(reader)
+
+
+ODD = ("nan", "NaN", "-inf", "inf", "infinity", "1e5", "true", "null", "~", "no", "0x10", "nan robot", "a:b", "[]",
+       "*a", "-", "#", "$x", "'", '"', "a/b", "é")  # fmt: skip
+
+
+@WRITERS
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_of_robots_links_and_joints_read_back(write, name):
+    """Names that look like numbers or words of YAML."""
+    robot = zoo(0)
+    old = {"trunk": name, "tip": f"{name}2", "leader": f"inf {name}"}
+    robot = replace(
+        robot, name=name,
+        links=tuple(replace(x, name=old.get(x.name, x.name)) for x in robot.links),
+        joints=tuple(
+            replace(j, parent=old.get(j.parent, j.parent), child=old.get(j.child, j.child)) for j in robot.joints
+        ),
+        sites=tuple(replace(s, name=old.get(s.name, s.name), link=old.get(s.link, s.link)) for s in robot.sites),
+        loops=tuple(
+            replace(x, frame_a=old.get(x.frame_a, x.frame_a), frame_b=old.get(x.frame_b, x.frame_b))
+            for x in robot.loops
+        ),
+    )  # fmt: skip
+    renamed = {j.name: name if k == 1 else j.name for k, j in enumerate(robot.joints)}
+    robot = replace(
+        robot, joints=tuple(replace(j, name=renamed[j.name]) for j in robot.joints),
+        actuated=tuple(renamed[n] for n in robot.actuated),
+    )  # fmt: skip
+    assert WORLD not in renamed
+    back = describe(write(robot), base=None)
+    assert back.name == name
+    assert differences(robot, back) == []
+
+
+@WRITERS
+@pytest.mark.parametrize("name", [" ", "\t", "a\nb", "a\0b", "\x1b[2J", "\ud800"])
+def test_names_that_no_file_can_hold_are_refused(write, name):
+    with pytest.raises(DescriptionError, match="the robot has the name"):
+        write(replace(zoo(0), name=name))
