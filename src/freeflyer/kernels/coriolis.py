@@ -26,6 +26,7 @@ from freeflyer.kernels.algebra import (
     store9,
     subtract,
 )  # fmt: skip
+from freeflyer.kernels.armature import add_armature_coriolis
 from freeflyer.kernels.columns import (
     clear_beyond,
     column_rows,
@@ -160,3 +161,4 @@ def coriolis(topology, parameters, q, v, C):
             store_row(lower, width * c + k, keep_below(work, x + row_dot(t, work, F + k, stride), k, end))
         clear_beyond(lower, width, c, end)
     put_matrix(topology, upper, lower, C)
+    add_armature_coriolis(topology, parameters, v, C)

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import ZERO, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3
+from freeflyer.kernels.armature import RATES, put_armature_rates
 from freeflyer.kernels.columns import inertia_tiles, last_column, put_inertias, tile_inertias, tile_mass
 from freeflyer.kernels.composite import COMPOSITE, column_range, coordinate, direction_at, momentum, parent_of
 from freeflyer.kernels.coriolis import motion_cross, particle_rates
 from freeflyer.kernels.joints import joint_row
 from freeflyer.kernels.kinematics import kinematics_workspace
-from freeflyer.kernels.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_BODIES, N_COLUMNS, N_QUATERNIONS
+from freeflyer.kernels.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMATURES, N_BODIES, N_COLUMNS, N_QUATERNIONS
 from freeflyer.kernels.memory import load, load_int, row_step, store, tile_at
 from freeflyer.kernels.poses import pose_at, root_position, row3
 from freeflyer.kernels.records import BODY, ITSELF, PARENT_BODY, add_record, put_records, put_rows3, record_rows
@@ -38,9 +39,16 @@ PAIRS = 15  # of columns of one joint
 
 
 @inlined
-def table_size(topology):
-    """Entries of the table: the rows, and S_j . (S_k x* f) for all j before k of the joints that have several columns."""
+def armature_rates_at(topology):
+    """Where the table holds derivatives of the forces of armature by v: behind the rows and the pairs of columns."""
     return ROWS * load_int(topology, COLUMN_ROW) + PAIRS * load_int(topology, N_QUATERNIONS)
+
+
+@inlined
+def table_size(topology):
+    """Entries of the table: the rows, S_j . (S_k x* f) for all j before k of the joints that have several columns, and
+    what armature in such joints adds to dv."""
+    return armature_rates_at(topology) + RATES * load_int(topology, N_ARMATURES)
 
 
 @inlined
@@ -259,3 +267,4 @@ def inverse_table(topology, parameters, q, v, a, table):
     subtree_forces(topology, parameters, work)
     put_table(topology, work, table)
     put_pairs(topology, work, table)
+    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))

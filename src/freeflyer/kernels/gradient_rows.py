@@ -7,9 +7,25 @@ Rows are written from beginning to end, zeros included: memory takes one stream 
 from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
+from freeflyer.kernels.armature import add_armature_rates
 from freeflyer.kernels.columns import last_column
 from freeflyer.kernels.composite import column_range, coordinate
-from freeflyer.kernels.derivatives import BY_Q, BY_V, LAST, NUMBER, ROWS, F, G, S, T, X, Y, inverse_table, table_size
+from freeflyer.kernels.derivatives import (
+    BY_Q,
+    BY_V,
+    LAST,
+    NUMBER,
+    ROWS,
+    F,
+    G,
+    S,
+    T,
+    X,
+    Y,
+    armature_rates_at,
+    inverse_table,
+    table_size,
+)
 from freeflyer.kernels.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.memory import (
     keep_below,
@@ -169,6 +185,7 @@ def inverse_matrices(topology, parameters, table, dq, dv, M):
         put_columns(topology, by_q, width, dq, nv)
         put_columns(topology, by_v, width, dv, nv)
         put_columns(topology, H, width, M, nv)
+    add_armature_rates(topology, table, armature_rates_at(topology), dv, nv)
     for j in range(nv):
         at = nv * j + j
         store(M, at, load(M, at) + load(parameters, armature + j))

@@ -25,7 +25,7 @@ from freeflyer.kernels.coriolis import coriolis, motion_cross
 from freeflyer.kernels.crba import crba
 from freeflyer.kernels.joints import body_floats, body_ints
 from freeflyer.kernels.kinematics import kinematics_workspace
-from freeflyer.kernels.layout import ARMATURE_AT, FREE_AT, KIND, MASS, N_BODIES, N_V, SCREW, SUBTREE_MASS
+from freeflyer.kernels.layout import FREE_AT, KIND, MASS, N_BODIES, N_V, SCREW, SUBTREE_MASS
 from freeflyer.kernels.memory import load, load_int, store, workspace
 from freeflyer.kernels.poses import offset, rotation
 
@@ -129,8 +129,6 @@ def hamel_coriolis(topology, parameters, q, v, C):
         for j in range(nv):
             k = nv * i + j
             store(C, k, load(P, k) + load(P, nv * j + i) - load(D, k))
-    for j in range(nv):  # a rotor's spin has no structure term: bias forces have none, either
-        store(M, nv * j + j, load(M, nv * j + j) - load(parameters, load_int(topology, ARMATURE_AT) + j))
     for i in range(1, n + 1):
         structure_rows(topology, i, v, M, nv, C)
 

@@ -19,6 +19,7 @@ N_COUPLINGS, COUPLINGS_AT = 21, 22  # joint equalities, first record in topology
 N_ROWS = 23  # rows of all loops and couplings
 TRAIL_AT = 24  # in work: vectors of the poses while they are computed
 ORDER_AT = 25  # where topology lists the bodies by depth, so that neighbours in the list do not wait for each other
+N_ARMATURES, ARMATURES_AT = 26, 27  # joints with quaternions that have armature; where topology lists their bodies
 HEADER = 32
 
 # a body in topology, record 0 being the world

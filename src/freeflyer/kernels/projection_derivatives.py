@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import dot
+from freeflyer.kernels.armature import add_armature_tangents
 from freeflyer.kernels.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.layout import (
     ARMATURE_AT,
@@ -216,6 +217,7 @@ def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
         inertial_tangents(topology, work, inertial, changes, tangents)
         force_tangents(topology, parameters, work, multipliers, tangents)
         joint_tangents(topology, parameters, work, totals, changes, tangents, out)
+        add_armature_tangents(topology, parameters, v, rates, out)
         coupling_tangents(topology, parameters, q, multipliers, directions, out)
         project_rows(topology, G, pitch, out, result)
         put_lanes(result, nu, dq, first, nu)

@@ -19,6 +19,7 @@ from freeflyer.kernels.algebra import (
     store3,
     turning,
 )  # fmt: skip
+from freeflyer.kernels.armature import add_armature_forces
 from freeflyer.kernels.joints import body_floats, body_ints, by_depth, coast, drive, joint_angles, joint_row, project
 from freeflyer.kernels.layout import (
     ARMATURE_AT,
@@ -78,6 +79,7 @@ def rnea(topology, parameters, q, v, a, tau):
     armature = load_int(topology, ARMATURE_AT)
     for j in range(load_int(topology, N_V)):
         store(tau, j, load(parameters, armature + j) * load(a, j))
+    add_armature_forces(topology, parameters, v, 1.0, tau, 0)
     for k in range(n - 1, -1, -1):
         i = by_depth(topology, k)
         ints, at, here = body_ints(i), body_floats(i), bodies + BODY * i

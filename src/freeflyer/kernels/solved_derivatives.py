@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from freeflyer.kernels._jit import inlined, kernel
 from freeflyer.kernels.algebra import dot, load3
+from freeflyer.kernels.armature import add_armature_forces, add_armature_rates, put_armature_rates
 from freeflyer.kernels.composite import column_range, coordinate
 from freeflyer.kernels.derivatives import (
     DIRECTION_RECORD,
     FORCE,
     accelerations,
     areas,
+    armature_rates_at,
     more_than_kinematics,
     put_momenta,
     put_pairs,
@@ -67,6 +69,7 @@ def solved_table(topology, parameters, q, v, tau, table, L):
     accelerations(topology, parameters, work, a)
     subtree_forces(topology, parameters, work)
     less_forces(topology, work, x)
+    add_armature_forces(topology, parameters, v, -1.0, x, 0)
     put_momenta(topology, work, table)
     factored(topology, parameters, table, L)
     solve(topology, L, x)
@@ -74,6 +77,7 @@ def solved_table(topology, parameters, q, v, tau, table, L):
     subtree_forces(topology, parameters, work)
     put_table(topology, work, table)
     put_pairs(topology, work, table)
+    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
 
 
 @inlined
@@ -93,6 +97,7 @@ def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at)
         turn_together(topology, table, by_q, stride)
         put_columns(topology, by_q, stride, Q, length)
         put_columns(topology, by_v, stride, V, length)
+    add_armature_rates(topology, table, armature_rates_at(topology), V, length)
     inward(topology, L, Q, V, E, length)
     outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at)
 
