@@ -1,4 +1,7 @@
-"""Centre of mass, centroidal momentum and its matrix, in world axes at the centre of mass [linear; angular]."""
+"""Centroidal momentum and its matrix, in world axes at the centre of mass [linear; angular].
+
+Positions are seen from the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from freeflyer.kernels.algebra import (
     sym_apply,
 )  # fmt: skip
 from freeflyer.kernels.columns import inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass
-from freeflyer.kernels.composite import column_range, coordinate, momentum, zeros
+from freeflyer.kernels.composite import column_range, coordinate, momentum, parent_of, zeros
 from freeflyer.kernels.joints import add_column, body_floats, body_ints
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import (
@@ -42,8 +45,28 @@ def total_mass(parameters):
 
 
 @inlined
+def tree_origin(topology, work, i):
+    """The origin, in the world, of the reference body of the tree that begins with body i."""
+    return subtract(position(topology, work, i), root_position(topology, work, i))
+
+
+@inlined
+def tree_offset(topology, work, i, offset):
+    """The origin of body i's tree from that of the first tree, `offset` being that of body i - 1: exactly zero in the first.
+
+    It is taken at the first body of each tree, for far out other bodies give it with other rounding. Keep it in a variable of
+    the loop over bodies: sums of it may be computed in another order where it is used at once.
+    """
+    if i == 1:
+        return zeros(offset[0])
+    if parent_of(topology, i) == 0:
+        return subtract(tree_origin(topology, work, i), tree_origin(topology, work, 1))
+    return offset
+
+
+@inlined
 def moment_of(topology, parameters, work):
-    """First moment of mass (3) about the world's origin, from the poses in work."""
+    """First moment of mass (3) about the first tree's origin, from the poses in work."""
     n, step = load_int(topology, N_BODIES), row_step(work)
     zero = 0.0 * load_row(work, pose_at(topology, work, 0))
     total = (zero, zero, zero)
@@ -52,17 +75,18 @@ def moment_of(topology, parameters, work):
         at = pose_at(topology, work, i)
         total = add(total, scale(m, add(row3(work, at + 9 * step), rotate(row_rotation(work, at), c))))
     h = row_total(work, total[0]), row_total(work, total[1]), row_total(work, total[2])
-    i = 1
-    while i <= n:  # from the reference bodies to the world
+    i, apart = 1, zeros(h[0])
+    while i <= n:  # from each tree's origin to that of the first
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
-        h = add_scaled(h, m, subtract(position(topology, work, i), root_position(topology, work, i)))
+        apart = tree_offset(topology, work, i, apart)
+        h = add_scaled(h, m, apart)
         i = load_int(topology, body_ints(i) + LAST_BODY) + 1
     return h
 
 
 @inlined
 def com_of(topology, parameters, work):
-    """Centre of mass (3) from the poses in work."""
+    """Centre of mass (3) from the first tree's origin, from the poses in work."""
     return scale(1.0 / total_mass(parameters), moment_of(topology, parameters, work))
 
 
@@ -77,11 +101,11 @@ def momentum_matrix(topology, parameters, q, A):
     if shared:
         for k in range(6 * nv):
             store(A, k, 0.0)
+    apart = zeros(c[0])
     for i in range(1, n + 1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
-        x = subtract(
-            subtract(position(topology, work, i), root_position(topology, work, i)), c
-        )  # the root body's origin from the CoM
+        apart = tree_offset(topology, work, i, apart)
+        x = subtract(apart, c)  # the root body's origin from the CoM
         h, I = inertia_of(work, composites, i)
         first, end = column_range(topology, i)
         for k in range(first, end):
@@ -112,13 +136,14 @@ def momentum_vector(topology, parameters, q, v, h):
     """h (6,): linear momentum and angular momentum about the centre of mass."""
     work, to = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT)
     centre = com_of(topology, parameters, work)
-    p = k = zeros(centre[0])
+    p = k = apart = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here = body_floats(i), to + MOVING * i
+        apart = tree_offset(topology, work, i, apart)
         R, w = rotation(topology, work, i), load3(work, here + 3)
         c = rotate(R, load3(parameters, at + COM))
         l = scale(load(parameters, at + MASS), add(load3(work, here), cross(w, c)))
-        x = subtract(add(position(topology, work, i), c), centre)
+        x = subtract(add(add(apart, root_position(topology, work, i)), c), centre)
         p, k = add(p, l), add(k, add(cross(x, l), spun(R, load6(parameters, at + INERTIA), w)))
     store3(h, 0, p)
     store3(h, 3, k)
@@ -129,14 +154,15 @@ def momentum_bias(topology, parameters, q, v, b):
     """b (6,): rate of the centroidal momentum while no joint accelerates, Adot v."""
     work, to = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT)
     centre = com_of(topology, parameters, work)
-    p = k = zeros(centre[0])
+    p = k = apart = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here = body_floats(i), to + MOVING * i
+        apart = tree_offset(topology, work, i, apart)
         R, w, dw = rotation(topology, work, i), load3(work, here + 3), load3(work, here + 9)
         c, I = rotate(R, load3(parameters, at + COM)), load6(parameters, at + INERTIA)
         f = add(load3(work, here + 6), add(cross(dw, c), cross(w, cross(w, c))))
         f = scale(load(parameters, at + MASS), f)
-        x = subtract(add(position(topology, work, i), c), centre)
+        x = subtract(add(add(apart, root_position(topology, work, i)), c), centre)
         p, k = add(p, f), add(k, add(cross(x, f), add(spun(R, I, dw), cross(w, spun(R, I, w)))))
     store3(b, 0, p)
     store3(b, 3, k)

@@ -28,7 +28,7 @@ from freeflyer.kernels.algebra import (
     store9,
     subtract,
 )  # fmt: skip
-from freeflyer.kernels.centroidal import com_of, total_mass
+from freeflyer.kernels.centroidal import com_of, total_mass, tree_offset
 from freeflyer.kernels.columns import inertia_of, inertia_tiles, root_direction, root_inertias
 from freeflyer.kernels.composite import (
     COMPOSITE,
@@ -45,7 +45,7 @@ from freeflyer.kernels.joints import add_column, body_floats
 from freeflyer.kernels.kinematics import kinematics_workspace
 from freeflyer.kernels.layout import FREE_AT, MASS, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.memory import load, load_int, row_step, store, tile_at
-from freeflyer.kernels.poses import add_spaced3, position, root_position, spaced3
+from freeflyer.kernels.poses import add_spaced3, spaced3
 
 MOVED = 12  # a body's velocity and spatial acceleration at the root body's origin
 RATES = 18  # of a subtree: rate of its momentum (6), linear momentum (3), matrix K (9) of coriolis.py
@@ -144,12 +144,6 @@ def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
 
 
 @inlined
-def from_center(topology, work, i, c):
-    """The origin of body i's root body from the centre of mass."""
-    return subtract(subtract(position(topology, work, i), root_position(topology, work, i)), c)
-
-
-@inlined
 def put(out, nv, j, x, f, t):
     """Column j of a row-major matrix with rows of nv grows by (f, t), moved by x."""
     add_column(out, nv, j, f, add(t, cross(x, f)))
@@ -166,11 +160,13 @@ def momentum_derivatives(topology, parameters, q, v, out):
     root_momenta(topology, parameters, work, v, inertias, motions, momenta)
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, momenta)
+    apart = zeros(center[0])
     for k in range(12 * nv):
         store(out, k, 0.0)
     for i in range(1, n + 1):
         m, here = load(parameters, body_floats(i) + SUBTREE_MASS), momenta + 6 * i
-        there, x = motions + MOTION * parent_of(topology, i), from_center(topology, work, i, center)
+        there, apart = motions + MOTION * parent_of(topology, i), tree_offset(topology, work, i, apart)
+        x = subtract(apart, center)  # the root body's origin from the centre of mass
         h, I = inertia_of(work, inertias, i)
         L, W, P, Q = load3(work, there), load3(work, there + 3), load3(work, here), load3(work, here + 3)
         first, end = column_range(topology, i)
@@ -203,11 +199,12 @@ def momentum_rate(topology, parameters, q, v, a, b):
     """b (6,): rate of the centroidal momentum."""
     work, _, _, rates = rate_work(topology, parameters, q, v, a)
     center = com_of(topology, parameters, work)
-    f = t = zeros(center[0])
+    f = t = apart = zeros(center[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
+        apart = tree_offset(topology, work, i, apart)
         if parent_of(topology, i) == 0:
             F, T = load3(work, rates + RATES * i), load3(work, rates + RATES * i + 3)
-            f, t = add(f, F), add(t, add(T, cross(from_center(topology, work, i, center), F)))
+            f, t = add(f, F), add(t, add(T, cross(subtract(apart, center), F)))
     store3(b, 0, f)
     store3(b, 3, t)
 
@@ -219,10 +216,12 @@ def momentum_rate_derivatives(topology, parameters, q, v, a, out):
     work, inertias, motions, rates = rate_work(topology, parameters, q, v, a)
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, rates)
+    apart = zeros(center[0])
     for k in range(18 * nv):
         store(out, k, 0.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        m, x = load(parameters, body_floats(i) + SUBTREE_MASS), from_center(topology, work, i, center)
+        m, apart = load(parameters, body_floats(i) + SUBTREE_MASS), tree_offset(topology, work, i, apart)
+        x = subtract(apart, center)
         there, here, to = motions + MOVED * parent_of(topology, i), motions + MOVED * i, rates + RATES * i
         h, I = inertia_of(work, inertias, i)
         P, Q, p, K = load3(work, to), load3(work, to + 3), load3(work, to + 6), load9(work, to + 9)
