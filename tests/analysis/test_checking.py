@@ -136,6 +136,35 @@ def test_wrong_dynamics_break_a_law(monkeypatch, function, spoil, law):
     assert law in broken
 
 
+def with_heavy_base() -> ff.Model:
+    """A floating arm whose base has armature, as MJCF's defaults give it."""
+    return build(with_joint(floating(arm()), "root", armature=(1.0,) * 6))
+
+
+def test_a_floating_base_with_armature_obeys_every_law():
+    assert [x.law for x in identities(with_heavy_base()) if not x.holds] == []
+
+
+def test_flight_that_is_not_straight_breaks_a_law_of_its_own(monkeypatch):
+    """Forces of velocity left out everywhere alike do no work: no other law sees them missing."""
+    weightless = ff.with_gravity
+
+    def bare(model):
+        return weightless(build(with_joint(model.description, "root", armature=())), model.gravity)
+
+    solve, M, right = np.linalg.solve, ff.mass_matrix, {n: getattr(ff, n) for n in ("bias_forces", "coriolis_matrix")}
+    wrong = {
+        **{name: lambda model, q, v, f=f: f(bare(model), q, v) for name, f in right.items()},
+        "inverse_dynamics": lambda model, q, v, a: np.einsum("bij,bj->bi", M(model, q), a) + ff.bias_forces(model, q, v),
+        "forward_dynamics": lambda model, q, v, tau: solve(
+            M(model, q), (tau - ff.bias_forces(model, q, v))[..., None]
+        )[..., 0],
+    }
+    for name, function in wrong.items():
+        monkeypatch.setattr(ff, name, function)
+    assert [x.law for x in identities(with_heavy_base()) if not x.holds] == ["d(X M v)/dt = 0"]
+
+
 def test_a_robot_without_joints_has_nothing_to_obey():
     d = arm()
     result = check(build(replace(d, links=d.links[:1], joints=())))

@@ -11,6 +11,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.dynamics.closed.constraints import constraint_bias, constraint_jacobian
 from freeflyer.dynamics.closed.linkage import linkage
+from freeflyer.model.description import joint_sizes
 
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
 R, P, H, S, C, U = "revolute", "prismatic", "helical", "spherical", "cylindrical", "universal"
@@ -52,6 +53,11 @@ def _inertia(rng: np.random.Generator) -> ff.Inertia:
     )
 
 
+def _armature(rng: np.random.Generator, kind: str) -> tuple[float, ...]:
+    """Of floating and ball joints alone: another number for each coordinate."""
+    return tuple(rng.uniform(0.0, 0.3, joint_sizes(kind)[1])) if kind in ("free", "spherical") else ()
+
+
 def _site(description: ff.Description, name: str, link: str, X_W: np.ndarray) -> ff.Description:
     """The description with a site that lies at X_W while all joints are at zero."""
     X_WL = (
@@ -65,13 +71,16 @@ def made(name: str) -> ff.Model:
     """The robot of that recipe; its zero posture is closed."""
     base, branches, loops, motors = RECIPES[name]
     rng = np.random.default_rng(sum(map(ord, name)))
-    links, joints = [ff.Link("hull", _inertia(rng))], [ff.Joint("base", base, "world", "hull")]
+    rotors = np.random.default_rng(1)
+    links, joints = [ff.Link("hull", _inertia(rng))], [
+        ff.Joint("base", base, "world", "hull", armature=_armature(rotors, base))
+    ]
     for b, kinds in enumerate(branches):
         parent = "hull"
         for k, kind in enumerate(kinds):
             child = f"l{b}{k + 1}"
             links.append(ff.Link(child, _inertia(rng)))
-            joints.append(ff.Joint(f"j{b}{k}", kind, parent, child, _pose(rng, 0.4), pitch=0.1, armature=()))
+            joints.append(ff.Joint(f"j{b}{k}", kind, parent, child, _pose(rng, 0.4), pitch=0.1, armature=_armature(rotors, kind)))
             parent = child
     d = ff.Description(name, (*links, ff.Link("world")), tuple(joints), actuated=motors)
     for n, (a, b, mask) in enumerate(loops):

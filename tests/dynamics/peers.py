@@ -87,23 +87,24 @@ def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndar
     zero = np.zeros(m.nv)
     full = pin.crba(m, d, q)
     M = G.T @ full @ G
+    rotors = armature_forces(m, v)[0]
     out = {"mass matrix": M, "gravity": G.T @ pin.computeGeneralizedGravity(m, d, q)}
-    out["bias"] = G.T @ pin.nonLinearEffects(m, d, q, v)
+    out["bias"] = G.T @ (pin.nonLinearEffects(m, d, q, v) + rotors)
     out["kinetic energy"] = np.array([0.5 * v @ full @ v])
     C = pin.computeCoriolisMatrix(m, d, q, v)
-    out |= {"C v": G.T @ (C @ v), "C + C^T": G.T @ (C + C.T) @ G}
+    out |= {"C v": G.T @ (C @ v + rotors), "C + C^T": G.T @ (C + C.T) @ G}
     forces = _none(m)
     for name, w in wrenches.items():
         frame = m.frames[p.links[name]]
         forces[frame.parentJoint] += frame.placement.act(pin.Force(w))
-    out["inverse dynamics"] = G.T @ pin.rnea(m, d, q, v, a)
-    out["inverse dynamics, wrenches"] = G.T @ pin.rnea(m, d, q, v, a, forces)
+    out["inverse dynamics"] = G.T @ (pin.rnea(m, d, q, v, a) + rotors)
+    out["inverse dynamics, wrenches"] = G.T @ (pin.rnea(m, d, q, v, a, forces) + rotors)
     out |= _inverse_derivatives(p, q, v, a, forces)
     if G.shape[0] == G.shape[1]:
         B = np.linalg.inv(G)  # v = B v_pin, so tau_pin = B^T tau
         out["inverse mass matrix, recursive"] = B @ np.array(pin.computeMinverse(m, d, q)) @ B.T
-        out["forward dynamics"] = B @ pin.aba(m, d, q, v, B.T @ tau)
-        out["forward dynamics, wrenches"] = B @ pin.aba(m, d, q, v, B.T @ tau, forces)
+        out["forward dynamics"] = B @ pin.aba(m, d, q, v, B.T @ tau - rotors)
+        out["forward dynamics, wrenches"] = B @ pin.aba(m, d, q, v, B.T @ tau - rotors, forces)
     if np.linalg.eigvalsh(M)[0] > 1e-12:
         factor = cho_factor(M)
         out["inverse mass matrix"] = cho_solve(factor, np.eye(len(M)))
@@ -120,6 +121,23 @@ def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndar
     return out | _frames(p, q, v, zero)
 
 
+def armature_forces(m: Any, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Forces of velocity, and their derivatives by v, that Pinocchio leaves out of its armature's: v x* (A v) of every
+    joint whose velocity is a twist or an angular velocity."""
+    forces, rates = np.zeros(m.nv), np.zeros((m.nv, m.nv))
+    for joint in list(m.joints)[1:]:
+        if joint.shortname() in ("JointModelFreeFlyer", "JointModelSpherical"):
+            at, pad = slice(joint.idx_v, joint.idx_v + joint.nv), 6 - joint.nv
+
+            def force(x: np.ndarray, armature: np.ndarray = m.armature[at], pad: int = pad) -> np.ndarray:
+                x, y = np.append(np.zeros(pad), x), np.append(np.zeros(pad), armature * x)
+                return pin.Motion(x).cross(pin.Force(y)).vector[pad:]
+
+            forces[at], unit = force(v[at]), np.eye(joint.nv)
+            rates[at, at] = np.stack([0.5 * (force(v[at] + e) - force(v[at] - e)) for e in unit], axis=1)  # it is quadratic
+    return forces, rates
+
+
 def _none(m: Any) -> Any:
     return pin.StdVec_Force([pin.Force.Zero() for _ in range(m.njoints)])
 
@@ -131,7 +149,7 @@ def _inverse_derivatives(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, f
     for end, f in (("", _none(m)), (", wrenches", forces)):
         by_q, by_v, by_a = pin.computeRNEADerivatives(m, d, q, v, a, f)
         full = np.triu(by_a) + np.triu(by_a, 1).T
-        here = {"by q": by_q, "by v": by_v, "by a": full}
+        here = {"by q": by_q, "by v": by_v + armature_forces(m, v)[1], "by a": full}
         out |= {f"inverse dynamics {by}{end}": G.T @ x @ G for by, x in here.items()}
     del out["inverse dynamics by v, wrenches"], out["inverse dynamics by a, wrenches"]
     return out

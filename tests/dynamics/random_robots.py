@@ -24,12 +24,15 @@ def random_description(rng: np.random.Generator, n: int, kinds: tuple[str, ...] 
     if base != "fixed":
         kind = "planar" if base == "planar" else "free"
         placement = np.eye(4) if rng.random() < 0.5 else random_placement(rng)
-        joints.append(Joint("base", kind, WORLD, "link_0", placement, random_axis(rng)))
+        rotors = random_armature(rng.spawn(1)[0], kind) if armature else ()
+        joints.append(Joint("base", kind, WORLD, "link_0", placement, random_axis(rng), armature=rotors))
     else:
         joints.append(Joint("base", "fixed", WORLD, "link_0", random_placement(rng)))
     if base == "two free":
         links.append(Link("other", random_inertia(rng)))
-        joints.append(Joint("other_base", "free", WORLD, "other", random_placement(rng)))
+        placement = random_placement(rng)
+        rotors = random_armature(rng.spawn(1)[0], "free") if armature else ()
+        joints.append(Joint("other_base", "free", WORLD, "other", placement, armature=rotors))
     for i in range(1, n + 1):
         parent = links[-1 if rng.random() < 0.6 else rng.integers(len(links))].name
         links.append(Link(f"link_{i}", random_inertia(rng)))
@@ -46,12 +49,18 @@ def random_robot(rng: np.random.Generator, n: int, kinds: tuple[str, ...] = KIND
 
 
 def random_joint(rng: np.random.Generator, name: str, kind: str, parent: str, child: str, armature: bool = True) -> Joint:
-    axis, nv = random_axis(rng), joint_sizes(kind)[1]
-    rotors = tuple(rng.uniform(0.0, 0.1, nv)) if armature and nv and rng.random() < 0.5 else ()
+    axis = random_axis(rng)
+    rotors = random_armature(rng, kind) if armature else ()
     return Joint(
         name, kind, parent, child, random_placement(rng), axis, axis2=second_axis(rng, axis), armature=rotors,
         pitch=float(rng.choice([-0.3, 0.2])) if kind == "helical" else 0.0,
     )  # fmt: skip
+
+
+def random_armature(rng: np.random.Generator, kind: str) -> tuple[float, ...]:
+    """Another number for each velocity coordinate, or none for half of all joints."""
+    nv = joint_sizes(kind)[1]
+    return tuple(rng.uniform(0.0, 0.1, nv)) if nv and rng.random() < 0.5 else ()
 
 
 def with_mimics(rng: np.random.Generator, description: Description, share: float) -> Description:

@@ -204,15 +204,17 @@ def test_power_balance(kind: str) -> None:
 
 
 def origin_momentum(model: ff.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """[linear; angular about the world's origin]."""
-    h = ff.centroidal_momentum(model, q, v)
-    return h + np.concatenate([np.zeros(3), np.cross(ff.center_of_mass(model, q), h[:3])])
+    """[linear; angular about the world's origin], of the links and of the base's armature, which moves with the base."""
+    h, X, at = ff.centroidal_momentum(model, q, v), ff.frame_pose(model, q, "link_0"), model.joint("base").iv
+    lent = (model.armature * v)[at : at + 6].reshape(2, 3) @ X[:3, :3].T
+    about = np.cross(ff.center_of_mass(model, q), h[:3]) + np.cross(X[:3, 3], lent[0]) + lent[1]
+    return h + np.concatenate([lent[0], about])
 
 
 @pytest.mark.parametrize("kind", MOVING)
 def test_energy_and_momentum_along_a_motion(kind: str) -> None:
     """Forward dynamics under constant joint forces, a base wrench and gravity for 0.1 s: energy grows by the work done,
-    momentum about the world's origin by the impulse of weight and wrench. Joint forces, armature and mimicry add none."""
+    momentum about the world's origin by the impulse of weight and wrench. Joint forces, joints' armature and mimicry add none."""
     model, q, v, _ = single(kind)
     rng = np.random.default_rng(2)
     tau = rng.standard_normal(model.nv)

@@ -143,22 +143,24 @@ def test_equals_the_compiled_derivatives(base, mimics, seed):
 @pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
 def test_equals_pinocchio(base, mimics, seed):
     pin = pytest.importorskip("pinocchio")
+    from peers import armature_forces
     from pin_built import built
 
     model, q, v, a = robot_and_state(base, mimics, seed)
     p = built(model)
+    rotors, rates_of_rotors = armature_forces(p.model, p.spread @ v)
     G, m, data = p.spread, p.model, p.data
     d = geometric.inverse_dynamics_derivatives(model, q, v, a)
     dq, dv, _ = pin.computeRNEADerivatives(m, data, p.q(q), G @ v, G @ a)
     close(d.dq, G.T @ dq @ G, 1e-12)
-    close(d.dv, G.T @ dv @ G, 1e-12)
+    close(d.dv, G.T @ (dv + rates_of_rotors) @ G, 1e-12)
     if mimics:
         return
     d = geometric.forward_dynamics_derivatives(model, q, v, a)
     B = np.linalg.inv(G)
-    dq, dv, dtau = pin.computeABADerivatives(m, data, p.q(q), G @ v, B.T @ a)
+    dq, dv, dtau = pin.computeABADerivatives(m, data, p.q(q), G @ v, B.T @ a - rotors)
     close(d.dq, B @ dq @ G, 1e-10)
-    close(d.dv, B @ dv @ G, 1e-10)
+    close(d.dv, B @ (dv - dtau @ rates_of_rotors) @ G, 1e-10)
     close(d.dtau, B @ dtau @ B.T, 1e-10)
 
 

@@ -14,13 +14,23 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.analysis.states import States, random_states
+from freeflyer.model.description import WORLD
 from freeflyer.model.public import public
 
 EXACT = 1e-10  # laws without a solve: rounding of a few hundred operations, with room
 STEP = 1e-5  # s, of the central differences; their error is of order STEP^2 times a third derivative
 SMALL = 1e-3  # rad/s or m/s
 DIFFERENCED = 1e-5  # laws with a finite difference
-NEED_REGULAR = ("M > 0", "M Minv = 1", "ID(FD(tau)) = tau", "FD(ID(a)) = a", "d(T+V)/dt = v . tau")  # M, that is
+FLIGHT = 1e-6  # straight flight, likewise: armature of 1e-6 of the mass that flies shows
+STRAIGHT = "d(X M v)/dt = 0"
+NEED_REGULAR = (  # M, that is
+    "M > 0",
+    "M Minv = 1",
+    "ID(FD(tau)) = tau",
+    "FD(ID(a)) = a",
+    "d(T+V)/dt = v . tau",
+    STRAIGHT,
+)
 EPS = float(np.finfo(float).eps)
 
 
@@ -102,6 +112,36 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
         )
     work = np.einsum("bi,bi->b", x.v, x.tau)
     yield _law("d(T+V)/dt = v . tau", "energy balance (finite difference)", power, work, DIFFERENCED, kinetic)
+    if any(joint.kind == "free" and joint.parent == WORLD for joint in model.joints):
+        yield _straight_flight(model, x)
+
+
+def _straight_flight(model: Any, x: States) -> Identity:
+    """The momenta that M gives each floating tree, in axes that do not move, keep their values without weight and forces.
+
+    No other law sees a bias force that does no work and is missing from inverse and forward dynamics alike.
+    """
+    weightless = ff.with_gravity(model, 0.0)
+    meaning = "thrown without weight, a floating robot keeps its momentum (finite difference)"
+    momentum = floating_momentum(model, x.q, x.v)
+    a = _or_nan(lambda: ff.forward_dynamics(weightless, x.q, x.v, np.zeros_like(x.v)), x.v)
+    if not np.all(np.isfinite(a)):
+        return Identity(STRAIGHT, meaning, np.nan, FLIGHT)
+    rate = Difference(weightless, x).along_motion(a, lambda q, v: floating_momentum(weightless, q, v))
+    return _law(STRAIGHT, meaning, rate, np.zeros_like(rate), FLIGHT, momentum)
+
+
+def floating_momentum(model: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(count, 6 n), N s and N m s, of the n free joints on the world: the joint's part h of M v, armature included, in the
+    axes of its placement and about that frame's origin: force R h_l, moment R h_w + p x R h_l."""
+    h, parts = _times(ff.mass_matrix(model, q), v), []
+    for joint in model.joints:
+        if joint.kind == "free" and joint.parent == WORLD:
+            R = ff.spatial.quaternion.to_matrix(q[:, joint.iq + 3 : joint.iq + 7])
+            force = _times(R, h[:, joint.iv : joint.iv + 3])
+            moment = _times(R, h[:, joint.iv + 3 : joint.iv + 6]) + np.cross(q[:, joint.iq : joint.iq + 3], force)
+            parts += [force, moment]
+    return np.concatenate(parts, axis=1)
 
 
 @dataclass(frozen=True)
@@ -123,7 +163,7 @@ class Difference:
         v, largest = self.x.v, np.abs(a).max(axis=1)
         h = np.minimum(STEP, SMALL / np.maximum(largest, 1e-12))[:, None]
         ahead, behind = (f(self._moved(s * h * v + 0.5 * h * h * a), v + s * h * a) for s in (1.0, -1.0))
-        return (ahead - behind) / (2 * h[:, 0])
+        return (ahead - behind) / (2 * h.reshape(-1, *[1] * (ahead.ndim - 1)))
 
     def along_each(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """The slope (count, nv) of a scalar f along each velocity coordinate."""

@@ -13,7 +13,8 @@ from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-ANGLE, STROKE = np.pi, 1.0  # where a joint has no limits
+ANGLE, STROKE = np.pi, 1.0  # rad, m: where a joint has no limits
+UNLIMITED = 1e5  # rad or m: files write "no limit" as 1e10 or 1e16, where an angle has few digits or none for its turn
 
 
 @public
@@ -26,6 +27,7 @@ def neutral(model: Model) -> np.ndarray:
 def random_configuration(model: Model, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
     """Random postures (*size, nq): uniform within the limits, or +-pi rad and +-1 m where there are none; uniform rotations.
 
+    Limits of 1e5 rad or m and more count as none.
     Errors: InputError for what is no numpy.random.Generator and no count.
     """
     if not isinstance(rng, np.random.Generator):
@@ -51,10 +53,21 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
                 or (joint.kind == "planar" and k < 2)
             )
             span = STROKE if slides else ANGLE
-            low, high = model.position_lower[iv + k], model.position_upper[iv + k]
-            low, high = (low if np.isfinite(low) else -span), (high if np.isfinite(high) else span)
-            q[..., iq + k] = rng.uniform(min(low, high), max(low, high), lead)
+            low, high = _range(model.position_lower[iv + k], model.position_upper[iv + k], span)
+            q[..., iq + k] = rng.uniform(low, high, lead)
     return q
+
+
+def _range(low: float, high: float, span: float) -> tuple[float, float]:
+    """Where to draw from: the limits; +-span in place of those that count as none, moved along to stay within the other."""
+    above, below = abs(low) < UNLIMITED, abs(high) < UNLIMITED
+    if above and below:
+        return low, high
+    if above:
+        return low, max(span, low + span)
+    if below:
+        return min(-span, high - span), high
+    return -span, span
 
 
 def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:

@@ -66,7 +66,10 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     loops_at = quaternions_at + len(quaternions)
     couplings_at = loops_at + L.LOOP_INTS * len(loops)
     order_at = couplings_at + L.COUPLING_INTS * len(couplings)
-    topology = np.zeros(order_at + n, np.int64)
+    moving = [(i, b.coordinates) for i, b in enumerate(bodies) if i and b.kind != L.SCREW]
+    armed = [i for i, coordinates in moving if np.any(armature[list(coordinates)])]
+    armatures_at = order_at + n
+    topology = np.zeros(armatures_at + len(armed), np.int64)
     armature_at = L.BODIES + L.BODY_FLOATS * (n + 1)
     placements_at = armature_at + nv
     padded = -(-max(n, 1) // 8) * 8
@@ -100,7 +103,9 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
         )  # fmt: skip
     topology[L.MAX_DEPTH], topology[L.TILES_AT] = max(depth), tiles_at
     topology[L.TRAIL_AT], topology[L.ORDER_AT] = trail_at, order_at
-    topology[order_at:] = 1 + np.argsort(depth[1:], kind="stable")
+    topology[order_at:armatures_at] = 1 + np.argsort(depth[1:], kind="stable")
+    topology[L.N_ARMATURES], topology[L.ARMATURES_AT] = len(armed), armatures_at
+    topology[armatures_at:] = armed
     records = parameters[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)
     tiles = np.zeros((padded + 8, L.TILE))
     tiles[1 : n + 1] = records[1:, : L.TILE]

@@ -8,6 +8,7 @@ from freeflyer.errors import DescriptionError
 from freeflyer.model.description import Description, Inertia, Joint, joint_sizes
 
 LARGEST = 1e12  # no length, mass, inertia or loss of a robot is larger, in SI units
+SMALLEST = 1e-100  # kg or kg m^2: solves multiply inertias, and below 1e-154 products of two are zero in float64
 ORTHOGONAL = 1e-8  # departure of R'R from the identity that rounding in a file explains
 ROUNDING = 1e-9  # of an inertia's largest eigenvalue: how far below zero rounding may put the least
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
@@ -98,10 +99,22 @@ def check_inertia(name: str, inertia: Inertia) -> None:
     mass = float(check_vector(inertia.mass, (), f"mass of link {name!r}"))
     if mass < 0.0:
         raise DescriptionError(f"link {name!r} has the mass {mass:g} kg: expected zero or more", link=name)
+    _check_not_tiny(name, "mass", mass, "kg")
     check_vector(inertia.com, (3,), f"centre of mass of link {name!r}")
     J = check_vector(inertia.rotational, (3, 3), f"rotational inertia of link {name!r}")
     if np.abs(J - J.T).max() > ROUNDING * np.abs(J).max():
         raise DescriptionError(f"rotational inertia of link {name!r} is not symmetric: {J.tolist()}", link=name)
+    _check_not_tiny(name, "rotational inertia", float(np.abs(J).max()), "kg m^2")
+
+
+def _check_not_tiny(name: str, what: str, size: float, unit: str) -> None:
+    """Zero, or at least SMALLEST."""
+    if 0.0 < size < SMALLEST:
+        raise DescriptionError(
+            f"link {name!r} has the {what} {size:g} {unit}: expected 0, or at least {SMALLEST:g} {unit}, below which products "
+            "of inertias vanish in double precision. Check the units, or write 0 for a link without mass",
+            link=name, size=size,
+        )  # fmt: skip
 
 
 def negative_inertias(description: Description) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,7 +1,8 @@
 """The paper's algorithms in the library's coordinates: q (nq,), v, a, tau (nv,), base and joints together, one state.
 
 Readable references for the compiled functions of the same names, which take batches. With S = `Tree.spread`: [^0 v; r] = S v,
-tau = S^T [tau_b; tau_J] + armature a, and likewise for derivatives, which are taken in the tangent space, q (+) dq.
+tau = S^T [tau_b; tau_J] + A a + v x* (A v), A the armature, and likewise for derivatives, which are taken in the tangent
+space, q (+) dq. The product with v is that of joints with quaternions; the paper, with one-DoF joints, has no need of it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from freeflyer.dynamics.linearization import Linearization
 from freeflyer.errors import InputError
-from freeflyer.formulations.geometric.algebra import cross, transform
+from freeflyer.formulations.geometric.algebra import cross, cross_star, cross_star_of, transform, zeros
 from freeflyer.formulations.geometric.by_base_velocity import derivative_by_base_velocity
 from freeflyer.formulations.geometric.by_joint_velocity import derivative_by_joint_velocity
 from freeflyer.formulations.geometric.by_pose import derivative_by_pose
@@ -23,6 +24,7 @@ from freeflyer.formulations.geometric.eidamb import Pass, eidamb
 from freeflyer.formulations.geometric.immamb import immamb
 from freeflyer.formulations.geometric.joints import base_pose
 from freeflyer.formulations.geometric.tree import Tree, tree_of
+from freeflyer.kernels.model import layout as L
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -100,7 +102,27 @@ def forces_of(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.nda
     """tau (nv,) over any scalar; nothing is checked."""
     e = motion_pass(tree, q, v, a, wrenches=False)
     tau = np.concatenate([e.tau_base, e.tau]) if tree.moving else e.tau
-    return tree.spread.T @ (tau + tree.armature * (tree.spread @ a))
+    v = tree.spread @ v
+    return tree.spread.T @ (tau + tree.armature * (tree.spread @ a) + armature_products(tree, v) @ v)
+
+
+def armature_products(tree: Tree, v: np.ndarray, derivative: bool = False) -> np.ndarray:
+    """The matrix whose product with v (base columns + n_J,) is v x* (A v) of every ball and floating joint.
+
+    With `derivative`, the derivative of that product by v instead.
+    """
+    out, base = zeros((len(v), len(v)), v.dtype), 6 * tree.moving
+    joints = list(zip(tree.columns, tree.kind))[1:]
+    quaternions = [slice(base + c.start, base + c.stop) for c, kind in joints if kind != L.SCREW]
+    for at in [slice(0, 6)] * tree.moving + quaternions:
+        size = at.stop - at.start
+        x, A = zeros(6, v.dtype), zeros(6, v.dtype)
+        x[6 - size :], A[6 - size :] = v[at], tree.armature[at]
+        block = cross_star(x) * A
+        if derivative:
+            block = block + cross_star_of(A * x)
+        out[at, at] = block[6 - size :, 6 - size :]
+    return out
 
 
 def mass_matrix_of(e: Pass) -> np.ndarray:
@@ -130,6 +152,7 @@ def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Inv
     else:
         dq, dv = dq[6:], dv[6:]
     S = tree.spread
+    dv = dv + armature_products(tree, S @ v, derivative=True)
     return InverseDynamicsDerivatives(S.T @ dq @ S, S.T @ dv @ S, S.T @ mass_matrix_of(e) @ S)
 
 

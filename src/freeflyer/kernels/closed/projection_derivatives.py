@@ -62,14 +62,9 @@ from freeflyer.kernels.math.spatial import (
     spatial_dot,
     spatial_subtract,
 )
-from freeflyer.kernels.model.layout import (
-    ARMATURE_AT,
-    N_BODIES,
-    N_COUPLINGS,
-    N_ROWS,
-    N_V,
-)
+from freeflyer.kernels.model.layout import ARMATURE_AT, N_BODIES, N_COUPLINGS, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, N_INDEPENDENT
+from freeflyer.kernels.tree.armature import add_armature_tangents
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.motions import moving_workspace
 
@@ -222,6 +217,7 @@ def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
         inertial_tangents(topology, work, inertial, changes, tangents)
         force_tangents(topology, parameters, work, multipliers, tangents)
         joint_tangents(topology, parameters, work, totals, changes, tangents, out)
+        add_armature_tangents(topology, parameters, v, rates, out)
         coupling_tangents(topology, parameters, q, multipliers, directions, out)
         project_rows(topology, G, pitch, out, result)
         put_lanes(result, nu, dq, first, nu)

@@ -14,6 +14,7 @@ from freeflyer.kernels.derivatives.inverse import (
     FORCE,
     accelerations,
     areas,
+    armature_rates_at,
     more_than_kinematics,
     put_momenta,
     put_pairs,
@@ -22,10 +23,11 @@ from freeflyer.kernels.derivatives.inverse import (
     subtree_loads,
     table_size,
     velocities,
-)  # fmt: skip
+)
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.tree.armature import add_armature_forces, add_armature_rates, put_armature_rates
 from freeflyer.kernels.tree.composite import column_range, coordinate
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.lower_factor import factored, solve
@@ -66,6 +68,7 @@ def solved_table(topology, parameters, q, v, tau, table, L):
     accelerations(topology, parameters, work, a)
     subtree_forces(topology, parameters, work)
     less_forces(topology, work, x)
+    add_armature_forces(topology, parameters, v, -1.0, x, 0)
     put_momenta(topology, work, table)
     factored(topology, parameters, table, L)
     solve(topology, L, x)
@@ -73,6 +76,7 @@ def solved_table(topology, parameters, q, v, tau, table, L):
     subtree_forces(topology, parameters, work)
     put_table(topology, work, table)
     put_pairs(topology, work, table)
+    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
 
 
 @inlined
@@ -92,6 +96,7 @@ def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at)
         turn_together(topology, table, by_q, stride)
         put_columns(topology, by_q, stride, Q, length)
         put_columns(topology, by_v, stride, V, length)
+    add_armature_rates(topology, table, armature_rates_at(topology), V, length)
     inward(topology, L, Q, V, E, length)
     outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at)
 

@@ -31,10 +31,12 @@ from freeflyer.kernels.derivatives.inverse import (
     T,
     X,
     Y,
+    armature_rates_at,
     inverse_table,
     table_size,
 )
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.tree.armature import add_armature_rates
 from freeflyer.kernels.tree.columns import last_column
 from freeflyer.kernels.tree.composite import column_range, coordinate
 
@@ -182,6 +184,7 @@ def inverse_matrices(topology, parameters, table, dq, dv, M):
         put_columns(topology, by_q, width, dq, nv)
         put_columns(topology, by_v, width, dv, nv)
         put_columns(topology, H, width, M, nv)
+    add_armature_rates(topology, table, armature_rates_at(topology), dv, nv)
     for j in range(nv):
         at = nv * j + j
         store(M, at, load(M, at) + load(parameters, armature + j))

@@ -30,7 +30,8 @@ from freeflyer.kernels.math.spatial import (
     store_spatial,
 )
 from freeflyer.kernels.model.joints import joint_row
-from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_BODIES, N_COLUMNS, N_QUATERNIONS
+from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMATURES, N_BODIES, N_COLUMNS, N_QUATERNIONS
+from freeflyer.kernels.tree.armature import RATES, put_armature_rates
 from freeflyer.kernels.tree.columns import (
     inertia_tiles,
     last_column,
@@ -55,9 +56,16 @@ PAIRS = 15  # of columns of one joint
 
 
 @inlined
-def table_size(topology):
-    """Entries of the table: the rows, and S_j . (S_k x* f) for all j before k of the joints that have several columns."""
+def armature_rates_at(topology):
+    """Where the table holds derivatives of the forces of armature by v: behind the rows and the pairs of columns."""
     return ROWS * load_int(topology, COLUMN_ROW) + PAIRS * load_int(topology, N_QUATERNIONS)
+
+
+@inlined
+def table_size(topology):
+    """Entries of the table: the rows, S_j . (S_k x* f) for all j before k of the joints that have several columns, and
+    what armature in such joints adds to dv."""
+    return armature_rates_at(topology) + RATES * load_int(topology, N_ARMATURES)
 
 
 @inlined
@@ -252,3 +260,4 @@ def inverse_table(topology, parameters, q, v, a, table):
     subtree_forces(topology, parameters, work)
     put_table(topology, work, table)
     put_pairs(topology, work, table)
+    put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))

@@ -26,7 +26,7 @@ from freeflyer.kernels.math.algebra import (
     store3,
     store9,
     subtract,
-)  # fmt: skip
+)
 from freeflyer.kernels.math.spatial import (
     force_cross,
     inertia_times,
@@ -39,7 +39,7 @@ from freeflyer.kernels.math.spatial import (
 )
 from freeflyer.kernels.model.joints import add_column, body_floats
 from freeflyer.kernels.model.layout import FREE_AT, MASS, N_BODIES, N_V, SUBTREE_MASS
-from freeflyer.kernels.tree.centroidal import com_of, total_mass
+from freeflyer.kernels.tree.centroidal import com_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import inertia_of, inertia_tiles, root_direction, root_inertias
 from freeflyer.kernels.tree.composite import (
     COMPOSITE,
@@ -52,7 +52,7 @@ from freeflyer.kernels.tree.composite import (
 )
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.poses import add_spaced3, position, root_position, spaced3
+from freeflyer.kernels.tree.poses import add_spaced3, spaced3
 
 MOVED, ACCELERATION = 12, 6  # a body's velocity, then its spatial acceleration, at the root body's origin
 # of a subtree: rate of its momentum (6), then linear momentum (3) and matrix K (9), see coriolis.py
@@ -133,12 +133,6 @@ def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
 
 
 @inlined
-def from_center(topology, work, i, c):
-    """The origin of body i's root body from the centre of mass."""
-    return subtract(subtract(position(topology, work, i), root_position(topology, work, i)), c)
-
-
-@inlined
 def add_force(out, nv, j, x, F):
     """Column j of a row-major matrix with rows of nv grows by the force F, whose point x leads to."""
     f, t = shift_force_back(F, x)
@@ -168,11 +162,13 @@ def momentum_derivatives(topology, parameters, q, v, out):
     root_momenta(topology, parameters, work, v, inertias, motions, momenta)
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, momenta)
+    apart = zeros(center[0])
     for k in range(12 * nv):
         store(out, k, 0.0)
     for i in range(1, n + 1):
         m, here = load(parameters, body_floats(i) + SUBTREE_MASS), momenta + 6 * i
-        there, x = motions + MOTION * parent_of(topology, i), from_center(topology, work, i, center)
+        there, apart = motions + MOTION * parent_of(topology, i), tree_offset(topology, work, i, apart)
+        x = subtract(apart, center)  # the root body's origin from the centre of mass
         h, I = inertia_of(work, inertias, i)
         V, P = load_spatial(work, there), load_spatial(work, here)
         first, end = column_range(topology, i)
@@ -203,11 +199,12 @@ def momentum_rate(topology, parameters, q, v, a, b):
     """b (6,): rate of the centroidal momentum."""
     work, _, _, rates = rate_work(topology, parameters, q, v, a)
     center = com_of(topology, parameters, work)
-    F = zeros(center[0]), zeros(center[0])
+    F, apart = (zeros(center[0]), zeros(center[0])), zeros(center[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
+        apart = tree_offset(topology, work, i, apart)
         if parent_of(topology, i) == 0:
             rate = load_spatial(work, rates + RATES * i)
-            F = spatial_add(F, shift_force_back(rate, from_center(topology, work, i, center)))
+            F = spatial_add(F, shift_force_back(rate, subtract(apart, center)))
     store_spatial(b, 0, F)
 
 
@@ -218,10 +215,12 @@ def momentum_rate_derivatives(topology, parameters, q, v, a, out):
     work, inertias, motions, rates = rate_work(topology, parameters, q, v, a)
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, rates)
+    apart = zeros(center[0])
     for k in range(18 * nv):
         store(out, k, 0.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        m, x = load(parameters, body_floats(i) + SUBTREE_MASS), from_center(topology, work, i, center)
+        m, apart = load(parameters, body_floats(i) + SUBTREE_MASS), tree_offset(topology, work, i, apart)
+        x = subtract(apart, center)
         there, here, to = motions + MOVED * parent_of(topology, i), motions + MOVED * i, rates + RATES * i
         h, I = inertia_of(work, inertias, i)
         force, p, K = load_spatial(work, to), load3(work, to + LINEAR), load9(work, to + SPREAD)

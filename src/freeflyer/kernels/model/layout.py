@@ -1,3 +1,9 @@
+
+
+
+
+
+
 """Where each number of a compiled model lies in its two flat arrays, and of the kinematics in a work array.
 
 Bodies are the links that joints move, numbered from 1 in depth-first order; body 0 is the world. A body has one column
@@ -19,7 +25,8 @@ N_COUPLINGS, COUPLINGS_AT = 21, 22  # joint equalities, first record in topology
 N_ROWS = 23  # rows of all loops and couplings
 TRAIL_AT = 24  # in work: vectors of the poses while they are computed
 ORDER_AT = 25  # where topology lists the bodies by depth, so that neighbours in the list do not wait for each other
-TABLE_AT, TABLE_KIND = 26, 27  # where a table of an entry's own begins in topology, if there is one, and which
+N_ARMATURES, ARMATURES_AT = 26, 27  # joints with quaternions that have armature; where topology lists their bodies
+TABLE_AT, TABLE_KIND = 28, 29  # where a table of an entry's own begins in topology, if there is one, and which
 HEADER = 32
 
 MEASURED, STANDING, PLAN = 1, 2, 3  # kinds of tables

@@ -25,7 +25,7 @@ from freeflyer.kernels.math.algebra import (
     store9,
     sym_add,
     sym_apply,
-)  # fmt: skip
+)
 from freeflyer.kernels.model.joints import body_floats, body_ints, by_depth, coast, joint_angles, joint_row, lift
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT,
@@ -40,13 +40,15 @@ from freeflyer.kernels.model.layout import (
     MOMENT,
     N_BODIES,
     N_COLUMNS,
+    N_V,
     PARENT,
     SCREW,
     SECOND,
     SLIDE,
     TURN,
-)  # fmt: skip
+)
 from freeflyer.kernels.model.plane_turns import inertia_to_parent, joint_of, origin, to_child, to_parent
+from freeflyer.kernels.tree.armature import add_armature_forces, has_armature
 from freeflyer.kernels.tree.articulated import articulated_apply, eliminated, inverse_inertia, outer, shifted, sym_outer
 from freeflyer.kernels.tree.composite import column_range, coordinate, zeros
 
@@ -159,7 +161,7 @@ def hand_on(topology, parameters, q, kind, work, i, level, bodies, A, B, C, f, t
 
 
 @kernel
-def articulate_whole(topology, parameters, q, tau, work, i, level, bodies, columns):
+def articulate_whole(topology, parameters, q, tau, work, i, level, bodies, columns, rotors):
     """Eliminates the joint of body i, a ball or a floating body, column by column."""
     kind, armature = load_int(topology, body_ints(i) + KIND), load_int(topology, ARMATURE_AT)
     first, end = column_range(topology, i)
@@ -168,20 +170,22 @@ def articulate_whole(topology, parameters, q, tau, work, i, level, bodies, colum
         j, (l, w) = coordinate(topology, k), own_column(kind, k - first)
         U, V, inverse, A, B, C = eliminated(parameters, body_floats(i), A, B, C, l, w, load(parameters, armature + j))
         u = load(tau, j) - (dot(l, f) + dot(w, t))
+        if has_armature(topology):
+            u = u - load(work, rotors + j)
         f, t = add_scaled(f, inverse * u, U), add_scaled(t, inverse * u, V)
         put_column(work, columns + ELIMINATED * k, U, V, inverse, u)
     hand_on(topology, parameters, q, kind, work, i, level, bodies, A, B, C, f, t)
 
 
 @kernel
-def articulate(topology, parameters, q, tau, work, levels, bodies, columns):
+def articulate(topology, parameters, q, tau, work, levels, bodies, columns, rotors):
     """Inward: eliminates the joints."""
     armature = load_int(topology, ARMATURE_AT)
     for i in range(load_int(topology, N_BODIES), 0, -1):
         ints, at = body_ints(i), body_floats(i)
         level = levels + LEVEL * load_int(topology, ints + DEPTH)
         if load_int(topology, ints + KIND) != SCREW:
-            articulate_whole(topology, parameters, q, tau, work, i, level, bodies, columns)
+            articulate_whole(topology, parameters, q, tau, work, i, level, bodies, columns, rotors)
             continue
         k = column_range(topology, i)[0]
         j = coordinate(topology, k)
@@ -230,13 +234,24 @@ def accelerations(topology, parameters, q, work, bodies, columns, a):
 
 
 @kernel
+def put_armature_forces(topology, parameters, v, work, to):
+    """Writes, from `to` on, the forces (nv,) of velocity that armature takes, if it takes any."""
+    if has_armature(topology):
+        for j in range(load_int(topology, N_V)):
+            store(work, to + j, 0.0)
+        add_armature_forces(topology, parameters, v, 1.0, work, to)
+
+
+@kernel
 def aba(topology, parameters, q, v, tau, a):
     """a (nv,) of M(q) a + bias(q, v) = tau; velocity coordinates must not be shared by mimic joints."""
     levels = 3 * joint_row(topology)
     bodies = levels + LEVEL * (load_int(topology, MAX_DEPTH) + 2)
     columns = bodies + BODY * (load_int(topology, N_BODIES) + 1)
-    work = workspace(q, columns + ELIMINATED * load_int(topology, N_COLUMNS))
+    rotors = columns + ELIMINATED * load_int(topology, N_COLUMNS)
+    work = workspace(q, rotors + load_int(topology, N_V))
     joint_angles(topology, parameters, q, work)
     coasting(topology, parameters, q, v, work, bodies)
-    articulate(topology, parameters, q, tau, work, levels, bodies, columns)
+    put_armature_forces(topology, parameters, v, work, rotors)
+    articulate(topology, parameters, q, tau, work, levels, bodies, columns, rotors)
     accelerations(topology, parameters, q, work, bodies, columns, a)

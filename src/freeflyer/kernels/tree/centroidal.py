@@ -1,4 +1,7 @@
-"""Centre of mass, centroidal momentum and its matrix, in world axes at the centre of mass [linear; angular]."""
+"""Centroidal momentum and its matrix, in world axes at the centre of mass [linear; angular].
+
+Positions are seen from the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from freeflyer.kernels.math.algebra import (
     scale,
     subtract,
     sym_apply,
-)  # fmt: skip
+)
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, point_velocity, shift_force_back, store_spatial
 from freeflyer.kernels.model.joints import add_column, body_floats, body_ints
 from freeflyer.kernels.model.layout import (
@@ -28,7 +31,7 @@ from freeflyer.kernels.model.layout import (
     N_COLUMNS,
     N_V,
     SUBTREE_MASS,
-)  # fmt: skip
+)
 from freeflyer.kernels.tree.columns import (
     inertia_of,
     inertia_tiles,
@@ -37,7 +40,7 @@ from freeflyer.kernels.tree.columns import (
     subtree_inertias,
     tile_mass,
 )
-from freeflyer.kernels.tree.composite import column_range, coordinate, zeros
+from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.motions import MOVING, moving, moving_workspace, point_motion
 from freeflyer.kernels.tree.poses import pose_at, position, root_position, rotation, row3, row_rotation
@@ -49,8 +52,28 @@ def total_mass(parameters):
 
 
 @inlined
+def tree_origin(topology, work, i):
+    """The origin, in the world, of the reference body of the tree that begins with body i."""
+    return subtract(position(topology, work, i), root_position(topology, work, i))
+
+
+@inlined
+def tree_offset(topology, work, i, offset):
+    """The origin of body i's tree from that of the first tree, `offset` being that of body i - 1: exactly zero in the first.
+
+    It is taken at the first body of each tree, for far out other bodies give it with other rounding. Keep it in a variable of
+    the loop over bodies: sums of it may be computed in another order where it is used at once.
+    """
+    if i == 1:
+        return zeros(offset[0])
+    if parent_of(topology, i) == 0:
+        return subtract(tree_origin(topology, work, i), tree_origin(topology, work, 1))
+    return offset
+
+
+@inlined
 def moment_of(topology, parameters, work):
-    """First moment of mass (3) about the world's origin, from the poses in work."""
+    """First moment of mass (3) about the first tree's origin, from the poses in work."""
     n, step = load_int(topology, N_BODIES), row_step(work)
     zero = 0.0 * load_row(work, pose_at(topology, work, 0))
     total = (zero, zero, zero)
@@ -59,17 +82,18 @@ def moment_of(topology, parameters, work):
         at = pose_at(topology, work, i)
         total = add(total, scale(m, add(row3(work, at + 9 * step), rotate(row_rotation(work, at), c))))
     h = row_total(work, total[0]), row_total(work, total[1]), row_total(work, total[2])
-    i = 1
-    while i <= n:  # from the reference bodies to the world
+    i, apart = 1, zeros(h[0])
+    while i <= n:  # from each tree's origin to that of the first
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
-        h = add_scaled(h, m, subtract(position(topology, work, i), root_position(topology, work, i)))
+        apart = tree_offset(topology, work, i, apart)
+        h = add_scaled(h, m, apart)
         i = load_int(topology, body_ints(i) + LAST_BODY) + 1
     return h
 
 
 @inlined
 def com_of(topology, parameters, work):
-    """Centre of mass (3) from the poses in work."""
+    """Centre of mass (3) from the first tree's origin, from the poses in work."""
     return scale(1.0 / total_mass(parameters), moment_of(topology, parameters, work))
 
 
@@ -84,11 +108,11 @@ def momentum_matrix(topology, parameters, q, A):
     if shared:
         for k in range(6 * nv):
             store(A, k, 0.0)
+    apart = zeros(c[0])
     for i in range(1, n + 1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
-        x = subtract(
-            subtract(position(topology, work, i), root_position(topology, work, i)), c
-        )  # the root body's origin from the CoM
+        apart = tree_offset(topology, work, i, apart)
+        x = subtract(apart, c)  # the root body's origin from the CoM
         h, I = inertia_of(work, composites, i)
         first, end = column_range(topology, i)
         for k in range(first, end):
@@ -118,13 +142,14 @@ def momentum_vector(topology, parameters, q, v, h):
     """h (6,): linear momentum and angular momentum about the centre of mass."""
     work, to = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT)
     centre = com_of(topology, parameters, work)
-    p = k = zeros(centre[0])
+    p = k = apart = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here = body_floats(i), to + MOVING * i
+        apart = tree_offset(topology, work, i, apart)
         R, V = rotation(topology, work, i), load_spatial(work, here)
         c = rotate(R, load3(parameters, at + COM))
         l = scale(load(parameters, at + MASS), point_velocity(V, c))
-        x = subtract(add(position(topology, work, i), c), centre)
+        x = subtract(add(add(apart, root_position(topology, work, i)), c), centre)
         p, k = add(p, l), add(k, add(cross(x, l), spun(R, load6(parameters, at + INERTIA), V[1])))
     store_spatial(h, 0, (p, k))
 
@@ -134,13 +159,14 @@ def momentum_bias(topology, parameters, q, v, b):
     """b (6,): rate of the centroidal momentum while no joint accelerates, Adot v."""
     work, to = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT)
     centre = com_of(topology, parameters, work)
-    p = k = zeros(centre[0])
+    p = k = apart = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here = body_floats(i), to + MOVING * i
+        apart = tree_offset(topology, work, i, apart)
         R, I = rotation(topology, work, i), load6(parameters, at + INERTIA)
         c = rotate(R, load3(parameters, at + COM))
         _, w, a, dw = point_motion(work, here, c)
         f = scale(load(parameters, at + MASS), a)
-        x = subtract(add(position(topology, work, i), c), centre)
+        x = subtract(add(add(apart, root_position(topology, work, i)), c), centre)
         p, k = add(p, f), add(k, add(cross(x, f), add(spun(R, I, dw), cross(w, spun(R, I, w)))))
     store_spatial(b, 0, (p, k))

@@ -35,10 +35,11 @@ from freeflyer.kernels.math.algebra import (
     store3,
     store9,
     subtract,
-)  # fmt: skip
+)
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, motion_cross, shift_motion_back
 from freeflyer.kernels.model.joints import body_floats
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, SUBTREE_MASS
+from freeflyer.kernels.tree.armature import add_armature_coriolis
 from freeflyer.kernels.tree.columns import (
     clear_beyond,
     column_rows,
@@ -54,7 +55,7 @@ from freeflyer.kernels.tree.columns import (
     scalar_column,
     subtree_inertias,
     subtree_products,
-)  # fmt: skip
+)
 from freeflyer.kernels.tree.composite import MOTION, column_range, parent_of, velocities
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import root_position
@@ -162,3 +163,4 @@ def coriolis(topology, parameters, q, v, C):
             store_row(lower, width * c + k, keep_below(work, x + row_dot(t, work, F + k, stride), k, end))
         clear_beyond(lower, width, c, end)
     put_matrix(topology, upper, lower, C)
+    add_armature_coriolis(topology, parameters, v, C)

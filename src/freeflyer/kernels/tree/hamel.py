@@ -22,7 +22,7 @@ from freeflyer.kernels.math.spatial import (
     spatial_subtract,
 )
 from freeflyer.kernels.model.joints import body_floats, body_ints
-from freeflyer.kernels.model.layout import ARMATURE_AT, FREE_AT, KIND, MASS, N_BODIES, N_V, SCREW, SUBTREE_MASS
+from freeflyer.kernels.model.layout import FREE_AT, KIND, MASS, N_BODIES, N_V, SCREW, SUBTREE_MASS
 from freeflyer.kernels.tree.composite import (
     COMPOSITE,
     MOTION,
@@ -34,7 +34,7 @@ from freeflyer.kernels.tree.composite import (
     direction_at,
     parent_of,
     velocities,
-)  # fmt: skip
+)
 from freeflyer.kernels.tree.coriolis import coriolis
 from freeflyer.kernels.tree.crba import crba
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
@@ -132,8 +132,6 @@ def hamel_coriolis(topology, parameters, q, v, C):
         for j in range(nv):
             k = nv * i + j
             store(C, k, load(P, k) + load(P, nv * j + i) - load(D, k))
-    for j in range(nv):  # a rotor's spin has no structure term: bias forces have none, either
-        store(M, nv * j + j, load(M, nv * j + j) - load(parameters, load_int(topology, ARMATURE_AT) + j))
     for i in range(1, n + 1):
         structure_rows(topology, i, v, M, nv, C)
 

@@ -19,7 +19,7 @@ from freeflyer.kernels.math.algebra import (
     rotate,
     store3,
     turning,
-)  # fmt: skip
+)
 from freeflyer.kernels.model.joints import (
     body_floats,
     body_ints,
@@ -30,18 +30,9 @@ from freeflyer.kernels.model.joints import (
     joint_row,
     project,
 )
-from freeflyer.kernels.model.layout import (
-    ARMATURE_AT,
-    FIRST_V,
-    GRAVITY,
-    MASS,
-    MOMENT,
-    N_BODIES,
-    N_V,
-    PARENT,
-    SECOND,
-)  # fmt: skip
+from freeflyer.kernels.model.layout import ARMATURE_AT, FIRST_V, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND
 from freeflyer.kernels.model.plane_turns import joint_of, origin, to_child, to_parent
+from freeflyer.kernels.tree.armature import add_armature_forces
 
 BODY = 15  # w, dw, acceleration, force and moment at the origin; poses are cheaper to compute again than to keep
 
@@ -87,6 +78,7 @@ def rnea(topology, parameters, q, v, a, tau):
     armature = load_int(topology, ARMATURE_AT)
     for j in range(load_int(topology, N_V)):
         store(tau, j, load(parameters, armature + j) * load(a, j))
+    add_armature_forces(topology, parameters, v, 1.0, tau, 0)
     for k in range(n - 1, -1, -1):
         i = by_depth(topology, k)
         ints, at, here = body_ints(i), body_floats(i), bodies + BODY * i

@@ -1,0 +1,183 @@
+"""Armature of floating and ball joints: it moves with its body, so that velocities alone need forces, too.
+
+MuJoCo is asked for whole robots (its free joint has world velocities, of which armature is a constant inertia); where
+armature differs between the coordinates of a joint, which no MJCF can say, mechanics itself is asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+from answers import relative
+from cases import Case, cases, few
+from flow import central
+from hypothesis import given
+from mujoco_peer import peer, reference
+from random_robots import KINDS, random_description, random_rotation
+from test_mujoco import named
+
+import freeflyer as ff
+from freeflyer import robots
+from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, joint_sizes
+from freeflyer.model.load import with_base
+
+TOLERANCE = 1e-11  # relative, against MuJoCo; measured: below 1e-13
+SEEDS = range(4)
+FLIGHT = 1e-9  # relative drift of momentum in a second of 500 steps of order 4; measured: 1e-12
+
+
+def lone_body(armature: tuple[float, ...], com: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> ff.Model:
+    body = Link("body", Inertia(2.0, np.array(com), np.diag([0.3, 0.4, 0.5])))
+    return ff.build(Description("lone", (body,), (Joint("base", "free", WORLD, "body", armature=armature),)))
+
+
+def test_a_free_body_with_armature_flies_straight() -> None:
+    """Mass and armature together take 3 N to turn a velocity of 1 m/s by 1 rad/s; without forces the velocity stays."""
+    model, v = ff.with_gravity(lone_body((1.0,) * 6), 0.0), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    q = ff.neutral(model)
+    np.testing.assert_allclose(ff.bias_forces(model, q, v), [0.0, 3.0, 0.0, 0.0, 0.0, 0.0], atol=1e-15)
+    np.testing.assert_allclose(ff.forward_dynamics(model, q, v, np.zeros(6)), [0.0, -1.0, 0.0, 0.0, 0.0, 0.0], atol=1e-15)
+    for _ in range(200):
+        q, v = ff.step(model, q, v, np.zeros(6), 5e-3, "rk4")
+    np.testing.assert_allclose(q[:3], [1.0, 0.0, 0.0], atol=1e-10)
+
+
+def with_equal_armature(model: ff.Model, value: float) -> ff.Model:
+    """The same number in all coordinates of every joint, floating and ball joints among them."""
+    joints = (replace(j, armature=(value,) * joint_sizes(j.kind)[1]) for j in model.description.joints)
+    return ff.build(replace(model.description, joints=tuple(joints)))
+
+
+ROBOTS = {
+    "body off its centre": lambda: lone_body((0.7,) * 6, (0.1, -0.2, 0.3)),
+    "chain with balls": lambda: robots.chain(6, ("spherical", "revolute", "spherical", "prismatic"), base="free"),
+    "quadruped": robots.quadruped,
+    "arm with balls": lambda: ff.build(with_base(robots.chain(4, ("spherical", "revolute")).description, "fixed")),
+}
+
+
+@pytest.mark.parametrize("value", [0.02, 1.7])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_as_mujoco_has_it(name: str, value: float) -> None:
+    model = with_equal_armature(ROBOTS[name](), value)
+    p = peer(model, mujoco.MjModel.from_xml_string(ff.to_mjcf(model)), named(model))
+    for seed in SEEDS:
+        rng = np.random.default_rng(seed)
+        q, (v, a, tau) = ff.random_configuration(model, rng), rng.standard_normal((3, model.nv))
+        theirs = reference(p, q, v, a, tau, {})
+        ours = {
+            "mass matrix": ff.mass_matrix(model, q), "bias": ff.bias_forces(model, q, v),
+            "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
+            "forward dynamics": ff.forward_dynamics(model, q, v, tau),
+            "inverse mass matrix": ff.inverse_mass_matrix(model, q),
+            "C v": ff.coriolis_matrix(model, q, v) @ v, "kinetic energy": np.array([ff.kinetic_energy(model, q, v)]),
+        }  # fmt: skip
+        for key, x in ours.items():
+            assert relative(x, theirs[key], x.ndim, floor=1.0) < TOLERANCE, (seed, key)
+
+
+def test_the_acceleration_that_mujoco_simulates() -> None:
+    """The whole of its forward dynamics, not put together from parts by us."""
+    model = with_equal_armature(robots.chain(3, ("spherical", "revolute"), base="free"), 0.4)
+    theirs = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
+    p, rng = peer(model, theirs, named(model)), np.random.default_rng(3)
+    q, (v, tau) = ff.random_configuration(model, rng), rng.standard_normal((2, model.nv))
+    T, rate = p.set_state(q, v)
+    p.data.qfrc_applied[:] = np.linalg.solve(T.T, tau)
+    mujoco.mj_forward(theirs, p.data)
+    expected = np.linalg.solve(T, p.data.qacc - rate)
+    assert relative(ff.forward_dynamics(model, q, v, tau), expected, 1, floor=1.0) < TOLERANCE
+
+
+def world_momentum(model: ff.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(6,): momentum M v of a single tree on a floating base, armature of the base included, about the world's origin."""
+    base = model.joint("base")
+    P, x = model.description.joint("base").placement, q[base.iq : base.iq + 7]
+    X = P @ ff.spatial.se3.from_position_quaternion(x[:3], x[3:])
+    h = (ff.mass_matrix(model, q) @ v)[base.iv : base.iv + 6]
+    R, force = X[:3, :3], X[:3, :3] @ h[:3]
+    return np.concatenate([force, R @ h[3:] + np.cross(X[:3, 3], force)])
+
+
+@pytest.mark.parametrize("armature", [(0.7,) * 6, (0.2, 0.9, 1.4, 0.0, 0.3, 0.1)])
+def test_momentum_stays_in_free_flight(armature: tuple[float, ...]) -> None:
+    model = ff.with_gravity(lone_body(armature, (0.1, -0.2, 0.3)), 0.0)
+    q, v = ff.neutral(model), np.array([0.3, -1.0, 0.5, 0.7, 1.1, -0.4])
+    start, energy = world_momentum(model, q, v), ff.kinetic_energy(model, q, v)
+    for _ in range(500):
+        q, v = ff.step(model, q, v, np.zeros(6), 2e-3, "rk4")
+    assert relative(world_momentum(model, q, v), start, 1) < FLIGHT
+    assert ff.kinetic_energy(model, q, v) == pytest.approx(energy, rel=FLIGHT)
+
+
+@few
+@given(cases(bases=("free",)))
+def test_momentum_stays_instantaneously(c: Case) -> None:
+    """Of any tree, thrown without gravity, whatever its joints do: d/dt of the world momentum of M v."""
+    model = ff.with_gravity(c.model, 0.0)
+    tau = c.tau.copy()
+    base = model.joint("base")
+    tau[base.iv : base.iv + 6] = 0.0
+    a = ff.forward_dynamics(model, c.q, c.v, tau)
+    h = 1e-3 / max(1.0, float(np.abs(a).max()) ** 0.5)
+
+    def along(t: float) -> np.ndarray:
+        """Of a motion with the state's velocity and acceleration."""
+        return world_momentum(model, ff.integrate(model, c.q, t * c.v + 0.5 * t * t * a), c.v + t * a)
+
+    rate = central(along, h)
+    size = float(np.abs(world_momentum(model, c.q, c.v)).max()) * max(1.0, float(np.abs(c.v).max()))
+    assert np.abs(rate).max() < 1e-5 * size
+
+
+def bracket(model: ff.Model, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """[x, y] (nv,) of constant velocities, joint by joint: linear w_x x l_y + l_x x w_y, angular w_x x w_y; else zero."""
+    out = np.zeros(model.nv)
+    for joint in model.joints:
+        if joint.kind in ("free", "spherical"):
+            j = joint.iv + joint.nv - 3
+            out[j : j + 3] = np.cross(x[j : j + 3], y[j : j + 3])
+            if joint.kind == "free":
+                out[j - 3 : j] = np.cross(x[j : j + 3], y[j - 3 : j]) + np.cross(x[j - 3 : j], y[j : j + 3])
+    return out
+
+
+@few
+@given(cases())
+def test_coriolis_matrix_is_the_one_without_torsion(c: Case) -> None:
+    """C(x) y - C(y) x = M [x, y]: with Mdot = C + C^T this leaves one matrix, the Levi-Civita connection's."""
+    x, y = c.v, c.a
+    M = ff.mass_matrix(c.model, c.q)
+    left = ff.coriolis_matrix(c.model, c.q, x) @ y - ff.coriolis_matrix(c.model, c.q, y) @ x
+    assert relative(left, M @ bracket(c.model, x, y), 1, floor=float(np.abs(M).max())) < 1e-12
+
+
+@pytest.mark.parametrize("kind", ["free", "spherical"])
+def test_ball_and_floating_armature_inside_a_tree(kind: str) -> None:
+    """As if a body without weight, of that inertia, moved with the joint: a link on a carrier that is held still."""
+    armature = (0.2, 0.9, 1.4, 0.3, 0.8, 0.1)[-joint_sizes(kind)[1] :]
+    rng, X = np.random.default_rng(2), np.eye(4)
+    X[:3, :3] = random_rotation(rng)
+    links = tuple(Link(name, Inertia(1.0, np.zeros(3), np.diag([0.2, 0.3, 0.4]))) for name in ("carrier", "link"))
+    hinge = Joint("hinge", "revolute", WORLD, "carrier", axis=np.array([0.0, 0.0, 1.0]))
+    joint = Joint("joint", kind, "carrier", "link", X, armature=armature)
+    model = ff.build(Description("two", links, (hinge, joint)))
+    bare = ff.build(Description("two", links, (hinge, replace(joint, armature=()))))
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    more = ff.bias_forces(model, q, v) - ff.bias_forces(bare, q, v)
+    A, l, w = np.array([0.0] * (6 - len(armature)) + list(armature)), np.zeros(3), v[-3:]
+    if kind == "free":
+        l = v[1:4]
+    f, t = A[:3] * l, A[3:] * w
+    expected = np.concatenate([np.cross(w, f), np.cross(w, t) + np.cross(l, f)])[-joint_sizes(kind)[1] :]
+    np.testing.assert_allclose(more, np.concatenate([[0.0], expected]), atol=1e-14)
+
+
+def test_every_kind_of_joint_was_given_armature() -> None:
+    """The random trees of this folder: no kind that moves goes without."""
+    trees = [random_description(np.random.default_rng(seed), 9) for seed in range(99)]
+    assert {j.kind for d in trees for j in d.joints if any(j.armature)} == set(KINDS) - {"fixed"}
+    assert {any(d.joint("base").armature) for d in trees} == {True, False}

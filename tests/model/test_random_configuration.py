@@ -1,0 +1,40 @@
+"""Random postures lie within limits, and near zero where limits are so wide that they are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import freeflyer as ff
+from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
+
+UNIT = Inertia(1.0, np.zeros(3), np.eye(3))
+
+
+def drawn(kind: str, low: float, high: float) -> np.ndarray:
+    joint = Joint("joint", kind, WORLD, "link", lower=(low,), upper=(high,))
+    model = ff.build(Description("one", (Link("link", UNIT),), (joint,)))
+    return ff.random_configuration(model, np.random.default_rng(0), 1000)[:, 0]
+
+
+@pytest.mark.parametrize("wide", [np.inf, 1e16, 1e10, 1e5])
+@pytest.mark.parametrize(("kind", "span"), [("revolute", np.pi), ("prismatic", 1.0)])
+def test_wide_limits_count_as_none(kind: str, span: float, wide: float) -> None:
+    q = drawn(kind, -wide, wide)
+    assert -span <= q.min() < -0.9 * span
+    assert 0.9 * span < q.max() <= span
+    assert (q + 1e-3 != q).all()
+    one_side = drawn(kind, -0.5, wide)
+    assert -0.5 <= one_side.min() < 0.5 * span < one_side.max() <= span
+
+
+@pytest.mark.parametrize(("low", "high", "reached"), [(5.0, np.inf, (5.0, 5.0 + np.pi)), (-1e16, -5.0, (-5.0 - np.pi, -5.0))])
+def test_one_limit_beyond_half_a_turn_is_kept(low: float, high: float, reached: tuple[float, float]) -> None:
+    q = drawn("revolute", low, high)
+    assert reached[0] <= q.min() < q.max() <= reached[1]
+
+
+def test_limits_of_many_turns_are_limits() -> None:
+    q = drawn("revolute", 0.0, 1000.0)
+    assert q.min() >= 0.0
+    assert 900.0 < q.max() <= 1000.0
