@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -57,7 +58,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     tip = [-1] * (n + 1)  # last column on the way from the world to a body
     for i in range(1, n + 1):
         tip[i] = int(first_column[i + 1]) - 1 if bodies[i].coordinates else tip[bodies[i].parent]
-    quaternions = [b.first_q + 3 * (b.kind == L.FLOATING) for b in bodies[1:] if b.kind != L.SCREW]
+    quaternions = [b.first_q + L.QUATERNION[b.kind] for b in bodies[1:] if b.kind in L.QUATERNION]
 
     columns_at = L.HEADER + L.BODY_INTS * (n + 1)
     coordinates_at = columns_at + L.COLUMN_INTS * len(columns)
@@ -100,6 +101,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
         )  # fmt: skip
     topology[L.MAX_DEPTH], topology[L.TILES_AT] = max(depth), tiles_at
     topology[L.TRAIL_AT], topology[L.ORDER_AT] = trail_at, order_at
+    topology[L.N_PAIRS] = sum(math.comb(len(b.coordinates), 2) for b in bodies)
     topology[order_at:] = 1 + np.argsort(depth[1:], kind="stable")
     records = parameters[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)
     tiles = np.zeros((padded + 8, L.TILE))
@@ -147,7 +149,7 @@ def spreads(bodies: Sequence[Body], masses: np.ndarray) -> list[float]:
     squares = [max(float(np.trace(b.rotational)) / 2.0, 0.0) for b in bodies]  # inertias may be taken as they are: negative
     for i in range(len(bodies) - 1, 0, -1):
         b = bodies[i]
-        slide = 1.0 if b.kind == L.FLOATING else abs(b.screw[1]) + abs(b.screw[3])
+        slide = 1.0 if b.kind in L.TRANSLATED else abs(b.screw[1]) + abs(b.screw[3])
         reach = float(np.linalg.norm(b.placement[:3, 3])) + slide
         squares[b.parent] += (squares[i] ** 0.5 + reach * max(float(masses[i]), 0.0) ** 0.5) ** 2
     return squares

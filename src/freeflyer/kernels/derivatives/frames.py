@@ -16,8 +16,10 @@ from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.compiler._jit import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import pair, put_pair
 from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, rotate, subtract
-from freeflyer.kernels.model.joints import add_column, body_floats, body_ints, frame_columns, relative_pose
-from freeflyer.kernels.model.layout import COLUMN_COUNT, DEPTH, FIRST_V, KIND, N_V, PARENT
+from freeflyer.kernels.model.access import body_ints
+from freeflyer.kernels.model.joints.columns import add_column, frame_columns
+from freeflyer.kernels.model.joints.placement import relative_pose
+from freeflyer.kernels.model.layout import COLUMN_COUNT, DEPTH, FIRST_V, N_V, PARENT
 from freeflyer.kernels.tree.composite import zeros
 from freeflyer.kernels.tree.coriolis import motion_cross
 from freeflyer.kernels.tree.frames import BODY, MIXED, WORLD, frame_body, path_workspace, placement
@@ -75,7 +77,7 @@ def walk(topology, parameters, q, v, a, frame, way):
         for c in range(columns, columns + count):
             for d in range(0, 36, 6):
                 store(way, c + d, 0.0)
-        frame_columns(load_int(topology, ints + KIND), parameters, body_floats(b), R, p, way, 6, columns)
+        frame_columns(topology, parameters, b, R, p, way, 6, columns)
         l = w = x = y = zero
         for c in range(count):
             s, t = way_column(way, columns + c)

@@ -19,8 +19,8 @@ from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, t
 from freeflyer.kernels.backend.records import BODY, ITSELF, PARENT_BODY, add_record, put_records, put_rows3, record_rows
 from freeflyer.kernels.compiler._jit import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3
-from freeflyer.kernels.model.joints import joint_row
-from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_BODIES, N_COLUMNS, N_QUATERNIONS
+from freeflyer.kernels.model.access import joint_row
+from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_BODIES, N_COLUMNS, N_PAIRS
 from freeflyer.kernels.tree.columns import inertia_tiles, last_column, put_inertias, tile_inertias, tile_mass
 from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, momentum, parent_of
 from freeflyer.kernels.tree.coriolis import motion_cross, particle_rates
@@ -34,13 +34,12 @@ FORCE = 8  # of a subtree: force and moment
 # the table: rows over columns of S, the angular part of X, Y, T, F = I S, G = 2 B^T S (its force is zero), those products
 # of dq and of dv that S_j meets, the last column that a column moves, its own number
 S, X, Y, T, F, G, BY_Q, BY_V, LAST, NUMBER, ROWS = 0, 6, 9, 15, 21, 27, 30, 36, 42, 43, 44
-PAIRS = 15  # of columns of one joint
 
 
 @inlined
 def table_size(topology):
     """Entries of the table: the rows, and S_j . (S_k x* f) for all j before k of the joints that have several columns."""
-    return ROWS * load_int(topology, COLUMN_ROW) + PAIRS * load_int(topology, N_QUATERNIONS)
+    return ROWS * load_int(topology, COLUMN_ROW) + load_int(topology, N_PAIRS)
 
 
 @inlined

@@ -29,7 +29,8 @@ from freeflyer.kernels.math.algebra import (
     store9,
     subtract,
 )  # fmt: skip
-from freeflyer.kernels.model.joints import add_column, body_floats
+from freeflyer.kernels.model.access import body_floats
+from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import FREE_AT, MASS, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.tree.centroidal import com_of, total_mass
 from freeflyer.kernels.tree.columns import inertia_of, inertia_tiles, root_direction, root_inertias

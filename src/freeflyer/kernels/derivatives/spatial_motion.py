@@ -21,7 +21,7 @@ from freeflyer.kernels.math.algebra import (
     sym_apply,
     sym_rotate,
 )
-from freeflyer.kernels.model.joints import body_floats
+from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import COM, GRAVITY, INERTIA, MASS, N_BODIES
 from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of
 from freeflyer.kernels.tree.poses import position, rotation

@@ -19,6 +19,7 @@ N_COUPLINGS, COUPLINGS_AT = 21, 22  # joint equalities, first record in topology
 N_ROWS = 23  # rows of all loops and couplings
 TRAIL_AT = 24  # in work: vectors of the poses while they are computed
 ORDER_AT = 25  # where topology lists the bodies by depth, so that neighbours in the list do not wait for each other
+N_PAIRS = 26  # pairs of different columns of one joint, of all joints
 HEADER = 32
 
 # a body in topology, record 0 being the world
@@ -54,8 +55,10 @@ COUPLING_INTS = 6
 FIRST_POSITION, FIRST_VELOCITY, SECOND_POSITION, SECOND_VELOCITY, NUMBERS_AT, N_COEFFICIENTS = 0, 1, 2, 3, 4, 5
 COUPLING_RATIOS = 4  # numbers: ratio and offset of the first and of the second joint (of mimics), then coefficients
 
-# joint kinds
+# joint kinds, see joints/__init__.py
 SCREW, BALL, FLOATING = 0, 1, 2
+QUATERNION = {BALL: 0, FLOATING: 3}  # of the kinds that have one: where it begins among the joint's coordinates
+TRANSLATED = {FLOATING}  # kinds of several columns that move the body's origin
 
 # parameters
 GRAVITY = 0

@@ -17,7 +17,8 @@ from freeflyer.kernels.math.algebra import (
     subtract,
     sym_apply,
 )  # fmt: skip
-from freeflyer.kernels.model.joints import add_column, body_floats, body_ints
+from freeflyer.kernels.model.access import body_floats, body_ints
+from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import (
     COM,
     FREE_AT,

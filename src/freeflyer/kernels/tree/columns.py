@@ -33,7 +33,7 @@ from freeflyer.kernels.math.algebra import (
     sym_add,
     sym_rotate,
 )  # fmt: skip
-from freeflyer.kernels.model.joints import body_floats, numbers3, numbers_at
+from freeflyer.kernels.model.access import body_floats, numbers3, numbers_at
 from freeflyer.kernels.model.layout import (
     COLUMN_INTS,
     COLUMN_ROW,

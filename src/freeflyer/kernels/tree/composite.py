@@ -22,7 +22,7 @@ from freeflyer.kernels.math.algebra import (
     sym_apply,
     sym_rotate,
 )  # fmt: skip
-from freeflyer.kernels.model.joints import body_floats, body_ints
+from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import (
     COLUMN_COUNT,
     COLUMN_INTS,

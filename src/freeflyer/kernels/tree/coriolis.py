@@ -36,7 +36,7 @@ from freeflyer.kernels.math.algebra import (
     store9,
     subtract,
 )  # fmt: skip
-from freeflyer.kernels.model.joints import body_floats
+from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, SUBTREE_MASS
 from freeflyer.kernels.tree.columns import (
     clear_beyond,

@@ -9,8 +9,7 @@ Joints first, as rows of bodies: the pose of every body in its parent. Then alon
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, number_row, row_step, workspace
-from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend.buffers import load, load_int, row_step, workspace
 from freeflyer.kernels.backend.vector4 import (
     along,
     load_vector,
@@ -23,32 +22,19 @@ from freeflyer.kernels.backend.vector4 import (
     vector_step,
 )
 from freeflyer.kernels.compiler._jit import inlined, kernel
-from freeflyer.kernels.math.algebra import add_scaled, column, spin_z
-from freeflyer.kernels.model.joints import (
-    body_floats,
-    body_ints,
-    directions,
-    joint_angles,
-    joint_row,
-    numbers3,
-    numbers_at,
-    relative_pose,
-)
+from freeflyer.kernels.math.algebra import column
+from freeflyer.kernels.model.access import body_ints, joint_row
+from freeflyer.kernels.model.joints.columns import world_columns
+from freeflyer.kernels.model.joints.placement import joint_angles, relative_pose, relative_rows, row_pose_holds
 from freeflyer.kernels.model.layout import (
     DIRECTION,
     DIRECTIONS_AT,
     FIRST_COLUMN,
     FREE_AT,
     IS_REFERENCE,
-    KIND,
     N_BODIES,
     ORDER_AT,
     PARENT,
-    ROTATION,
-    SCREW,
-    SLIDE,
-    SLIDE_OFFSET,
-    TRANSLATION,
 )  # fmt: skip
 from freeflyer.kernels.tree.poses import pose_at, put_row3, put_spaced3, spaced3
 
@@ -73,22 +59,14 @@ def put_references(topology, work, i):
 @inlined
 def relative_poses(topology, parameters, q, work, i):
     """Pose in its parent of every body from i on, as many as a row scalar holds, into the records of poses."""
-    row, step, at, to = joint_row(topology), row_step(work), numbers_at(topology, i), pose_at(topology, work, i)
-    R = (
-        numbers3(work, parameters, at + LANES * ROTATION) + numbers3(work, parameters, at + LANES * (ROTATION + 3))
-        + numbers3(work, parameters, at + LANES * (ROTATION + 6))
-    )  # fmt: skip
-    slide = number_row(work, parameters, at + LANES * SLIDE) * load_row(work, i) + number_row(
-        work, parameters, at + LANES * SLIDE_OFFSET
-    )
-    r = add_scaled(numbers3(work, parameters, at + LANES * TRANSLATION), slide, column(R, 2))
-    R = spin_z(R, load_row(work, row + i), load_row(work, 2 * row + i))
+    row, step, to = joint_row(topology), row_step(work), pose_at(topology, work, i)
+    R, r = relative_rows(topology, parameters, work, i)
     put_row3(work, to, (R[0], R[3], R[6]))
     put_row3(work, to + 3 * step, (R[1], R[4], R[7]))
     put_row3(work, to + 6 * step, (R[2], R[5], R[8]))  # numbers still, of Packs
     put_row3(work, to + 9 * step, r)
     for b in range(max(i, 1), min(i + step, load_int(topology, N_BODIES) + 1)):
-        if load_int(topology, body_ints(b) + KIND) != SCREW:
+        if not row_pose_holds(topology, b):
             S, s = relative_pose(topology, parameters, q, b, load(work, row + b), load(work, 2 * row + b))
             at = pose_at(topology, work, b)
             put_spaced3(work, at, column(S, 0))
@@ -147,7 +125,7 @@ def kinematics(topology, parameters, q, work):
         if load_int(topology, ints + IS_REFERENCE) == 1:
             put_references(topology, work, i)
         to = columns + DIRECTION * load_int(topology, ints + FIRST_COLUMN)
-        directions(load_int(topology, ints + KIND), parameters, body_floats(i), X, Y, Z, work, to)
+        world_columns(topology, parameters, i, X, Y, Z, work, to)
     settle(topology, work)
 
 

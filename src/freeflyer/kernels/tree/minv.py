@@ -19,9 +19,9 @@ from freeflyer.kernels.backend.buffers import (
 )
 from freeflyer.kernels.compiler._jit import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, load3, load6, load9
-from freeflyer.kernels.model.joints import body_floats, body_ints
+from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
-from freeflyer.kernels.tree.articulated import eliminated, hand_over, store_rigid
+from freeflyer.kernels.tree.articulated import add_to_parent, eliminated, store_rigid
 from freeflyer.kernels.tree.columns import (
     clear_beyond,
     inertia_tiles,
@@ -62,7 +62,7 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
             put_column(work, U, stride, c, f, add(t, cross(x, f)))
             store(work, inverses + c, inverse)
         if parent_of(topology, i) > 0:
-            hand_over(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, offset(topology, work, i))
+            add_to_parent(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, offset(topology, work, i))
 
 
 @inlined
