@@ -75,8 +75,8 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     tiles_at = numbers_at + sum(L.COUPLING_RATIOS + len(c) for _, _, c in couplings)
     parameters = np.zeros(tiles_at + L.TILE * (padded + 8))
     poses_at = 3 * (padded + 8)
-    trail_at = poses_at + L.POSE * (padded + 8)
-    directions_at = trail_at + L.TRAIL * (padded + 8)
+    pose_vectors_at = poses_at + L.POSE * (padded + 8)
+    directions_at = pose_vectors_at + L.POSE_VECTORS * (padded + 8)
     topology[: L.MAX_DEPTH] = (
         n, nq, nv, len(columns), len(frames), columns_at, coordinates_at, frames_at, armature_at, placements_at,
         padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at,
@@ -100,7 +100,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
             *b.moment, *second[np.triu_indices(3)], 0.0,
         )  # fmt: skip
     topology[L.MAX_DEPTH], topology[L.TILES_AT] = max(depth), tiles_at
-    topology[L.TRAIL_AT], topology[L.ORDER_AT] = trail_at, order_at
+    topology[L.POSE_VECTORS_AT], topology[L.ORDER_AT] = pose_vectors_at, order_at
     topology[L.N_PAIRS] = sum(math.comb(len(b.coordinates), 2) for b in bodies)
     topology[order_at:] = 1 + np.argsort(depth[1:], kind="stable")
     records = parameters[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)

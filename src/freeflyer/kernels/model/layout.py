@@ -17,7 +17,7 @@ TILES_AT = 18  # in parameters: the first TILE numbers of all bodies' records, i
 N_LOOPS, LOOPS_AT = 19, 20  # loop constraints, first record in topology
 N_COUPLINGS, COUPLINGS_AT = 21, 22  # joint equalities, first record in topology
 N_ROWS = 23  # rows of all loops and couplings
-TRAIL_AT = 24  # in work: vectors of the poses while they are computed
+POSE_VECTORS_AT = 24  # in work: vectors of the poses while they are computed
 ORDER_AT = 25  # where topology lists the bodies by depth, so that neighbours in the list do not wait for each other
 N_PAIRS = 26  # pairs of different columns of one joint, of all joints
 HEADER = 32
@@ -75,5 +75,5 @@ PLACEMENT_FLOATS = 12  # a frame: rotation, translation
 # the kinematics in a work array
 # in world axes: rotation (9, column by column), position from the reference body, offset from the parent's origin, position
 POSE = 18
-TRAIL = 24  # the same six vectors, four entries each
+POSE_VECTORS = 24  # the same six vectors, four entries each
 DIRECTION = 8  # a column: linear (3), angular (3), nothing (2); at its body's origin, in world axes

@@ -14,10 +14,10 @@ from freeflyer.kernels.backend.vector4 import (
     along,
     load_vector,
     plus,
-    settle,
+    pose_vectors_at,
     store_vector,
     times,
-    trail_at,
+    transpose_poses,
     vector,
     vector_step,
 )
@@ -36,23 +36,34 @@ from freeflyer.kernels.model.layout import (
     ORDER_AT,
     PARENT,
 )  # fmt: skip
-from freeflyer.kernels.tree.poses import pose_at, put_row3, put_spaced3, spaced3
+from freeflyer.kernels.tree.poses import (
+    FROM_PARENT,
+    FROM_REFERENCE,
+    POSITION,
+    X_AXIS,
+    Y_AXIS,
+    Z_AXIS,
+    pose_at,
+    put_row3,
+    put_spaced3,
+    spaced3,
+)
 
 
 @inlined
 def put_references(topology, work, i):
     """Positions of the (massless) bodies between the reference body i and the world, from i's origin."""
     step = vector_step(work)
-    here = trail_at(topology, work, i)
-    r = load_vector(work, here + 4 * step)
+    here = pose_vectors_at(topology, work, i)
+    r = load_vector(work, here + FROM_PARENT * step)
     x = times(0.0, r)
-    store_vector(work, here + 3 * step, x)
+    store_vector(work, here + FROM_REFERENCE * step, x)
     b = load_int(topology, body_ints(i) + PARENT)
     while b > 0:
         x = plus(x, times(-1.0, r))
-        here = trail_at(topology, work, b)
-        store_vector(work, here + 3 * step, x)
-        r = load_vector(work, here + 4 * step)
+        here = pose_vectors_at(topology, work, b)
+        store_vector(work, here + FROM_REFERENCE * step, x)
+        r = load_vector(work, here + FROM_PARENT * step)
         b = load_int(topology, body_ints(b) + PARENT)
 
 
@@ -76,14 +87,15 @@ def relative_poses(topology, parameters, q, work, i):
 
 
 @inlined
-def put_trail(work, to, X, Y, Z, x, r, p):
+def put_pose_vectors(work, to, X, Y, Z, x, r, p):
+    """Axes, then positions from the reference body, from the parent and in the world."""
     step = vector_step(work)
-    store_vector(work, to, X)
-    store_vector(work, to + step, Y)
-    store_vector(work, to + 2 * step, Z)
-    store_vector(work, to + 3 * step, x)
-    store_vector(work, to + 4 * step, r)
-    store_vector(work, to + 5 * step, p)
+    store_vector(work, to + X_AXIS * step, X)
+    store_vector(work, to + Y_AXIS * step, Y)
+    store_vector(work, to + Z_AXIS * step, Z)
+    store_vector(work, to + FROM_REFERENCE * step, x)
+    store_vector(work, to + FROM_PARENT * step, r)
+    store_vector(work, to + POSITION * step, p)
 
 
 @inlined
@@ -93,9 +105,9 @@ def put_world(topology, work):
     zero = vector(work, (z, z, z))
     X, Y, Z = vector(work, (z + 1.0, z, z)), vector(work, (z, z + 1.0, z)), vector(work, (z, z, z + 1.0))
     n, step = load_int(topology, N_BODIES), row_step(work)
-    put_trail(work, trail_at(topology, work, 0), X, Y, Z, zero, zero, zero)
+    put_pose_vectors(work, pose_vectors_at(topology, work, 0), X, Y, Z, zero, zero, zero)
     for i in range(n + 1, (n + step) // step * step):
-        put_trail(work, trail_at(topology, work, i), zero, zero, zero, zero, zero, zero)
+        put_pose_vectors(work, pose_vectors_at(topology, work, i), zero, zero, zero, zero, zero, zero)
 
 
 @kernel
@@ -116,17 +128,20 @@ def kinematics(topology, parameters, q, work):
             relative_poses(topology, parameters, q, work, i)
         a, b, c = spaced3(work, at), spaced3(work, at + 3 * step), spaced3(work, at + 6 * step)
         t = spaced3(work, at + 9 * step)
-        there = trail_at(topology, work, load_int(topology, ints + PARENT))
-        X, Y, Z = load_vector(work, there), load_vector(work, there + far), load_vector(work, there + 2 * far)
+        there = pose_vectors_at(topology, work, load_int(topology, ints + PARENT))
+        X, Y, Z = (
+            load_vector(work, there + X_AXIS * far), load_vector(work, there + Y_AXIS * far),
+            load_vector(work, there + Z_AXIS * far),
+        )  # fmt: skip
         r = along(X, Y, Z, t)
-        x, p = plus(load_vector(work, there + 3 * far), r), plus(load_vector(work, there + 5 * far), r)
+        x, p = plus(load_vector(work, there + FROM_REFERENCE * far), r), plus(load_vector(work, there + POSITION * far), r)
         X, Y, Z = along(X, Y, Z, a), along(X, Y, Z, b), along(X, Y, Z, c)
-        put_trail(work, trail_at(topology, work, i), X, Y, Z, x, r, p)
+        put_pose_vectors(work, pose_vectors_at(topology, work, i), X, Y, Z, x, r, p)
         if load_int(topology, ints + IS_REFERENCE) == 1:
             put_references(topology, work, i)
         to = columns + DIRECTION * load_int(topology, ints + FIRST_COLUMN)
         world_columns(topology, parameters, i, X, Y, Z, work, to)
-    settle(topology, work)
+    transpose_poses(topology, work)
 
 
 @inlined
