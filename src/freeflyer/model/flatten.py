@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -57,7 +58,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     tip = [-1] * (n + 1)  # last column on the way from the world to a body
     for i in range(1, n + 1):
         tip[i] = int(first_column[i + 1]) - 1 if bodies[i].coordinates else tip[bodies[i].parent]
-    quaternions = [b.first_q + 3 * (b.kind == L.FLOATING) for b in bodies[1:] if b.kind != L.SCREW]
+    quaternions = [b.first_q + L.QUATERNION[b.kind] for b in bodies[1:] if b.kind in L.QUATERNION]
 
     columns_at = L.HEADER + L.BODY_INTS * (n + 1)
     coordinates_at = columns_at + L.COLUMN_INTS * len(columns)
@@ -77,8 +78,8 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     tiles_at = numbers_at + sum(L.COUPLING_RATIOS + len(c) for _, _, c in couplings)
     parameters = np.zeros(tiles_at + L.TILE * (padded + 8))
     poses_at = 3 * (padded + 8)
-    trail_at = poses_at + L.POSE * (padded + 8)
-    directions_at = trail_at + L.TRAIL * (padded + 8)
+    pose_vectors_at = poses_at + L.POSE * (padded + 8)
+    directions_at = pose_vectors_at + L.POSE_VECTORS * (padded + 8)
     topology[: L.MAX_DEPTH] = (
         n, nq, nv, len(columns), len(frames), columns_at, coordinates_at, frames_at, armature_at, placements_at,
         padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at,
@@ -102,10 +103,11 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
             *b.moment, *second[np.triu_indices(3)], 0.0,
         )  # fmt: skip
     topology[L.MAX_DEPTH], topology[L.TILES_AT] = max(depth), tiles_at
-    topology[L.TRAIL_AT], topology[L.ORDER_AT] = trail_at, order_at
+    topology[L.POSE_VECTORS_AT], topology[L.ORDER_AT] = pose_vectors_at, order_at
     topology[order_at:armatures_at] = 1 + np.argsort(depth[1:], kind="stable")
     topology[L.N_ARMATURES], topology[L.ARMATURES_AT] = len(armed), armatures_at
     topology[armatures_at:] = armed
+    topology[L.N_PAIRS] = sum(math.comb(len(b.coordinates), 2) for b in bodies)
     records = parameters[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)
     tiles = np.zeros((padded + 8, L.TILE))
     tiles[1 : n + 1] = records[1:, : L.TILE]
@@ -152,7 +154,7 @@ def spreads(bodies: Sequence[Body], masses: np.ndarray) -> list[float]:
     squares = [max(float(np.trace(b.rotational)) / 2.0, 0.0) for b in bodies]  # inertias may be taken as they are: negative
     for i in range(len(bodies) - 1, 0, -1):
         b = bodies[i]
-        slide = 1.0 if b.kind == L.FLOATING else abs(b.screw[1]) + abs(b.screw[3])
+        slide = 1.0 if b.kind in L.TRANSLATED else abs(b.screw[1]) + abs(b.screw[3])
         reach = float(np.linalg.norm(b.placement[:3, 3])) + slide
         squares[b.parent] += (squares[i] ** 0.5 + reach * max(float(masses[i]), 0.0) ** 0.5) ** 2
     return squares

@@ -102,13 +102,14 @@ def store_vector(work: Any, at: int, a: Any) -> None:
         store(work, at + k, a[k])
 
 
-def settle(topology: Any, work: Any) -> None:
+def transpose_poses(topology: Any, work: Any) -> None:
     """As compiled code does for one state."""
-    trail, poses = topology[layout.TRAIL_AT], topology[layout.POSES_AT]
+    begin, poses = topology[layout.POSE_VECTORS_AT], topology[layout.POSES_AT]
     for i in range(topology[layout.N_BODIES] // pack.LANES * pack.LANES + pack.LANES):
         to = poses + tile_at(work, layout.POSE, i)
         for k in range(12):
-            store(work, to + pack.LANES * k, load(work, trail + layout.TRAIL * i + vectors.WIDTH * (k // 3) + k % 3))
+            at = begin + layout.POSE_VECTORS * i + vectors.WIDTH * (k // 3) + k % 3
+            store(work, to + pack.LANES * k, load(work, at))
 
 
 def mirrored(U: Any, L: Any, n: int, stride: int, M: Any) -> None:
@@ -216,7 +217,7 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
             memory.keep_below: keep_below, memory.unit_row: unit_row, memory.tile_at: tile_at,
             memory.row_total: row_total, memory.row_width: row_width,
             memory.rows_for: lambda out, n, fits: workspace(out, row_width(out, n) ** 2),
-            vectors.vector_step: lambda work: vectors.WIDTH, vectors.settle: settle,
+            vectors.vector_step: lambda work: vectors.WIDTH, vectors.transpose_poses: transpose_poses,
         }  # fmt: skip
     return rows | {
         memory.load: load, memory.store: store, memory.load_int: load, memory.workspace: workspace,

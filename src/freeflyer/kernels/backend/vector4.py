@@ -13,7 +13,7 @@ from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.backend.transpose import block, transposed
 from freeflyer.kernels.compiler.marks import inlined, kernel, primitive
 from freeflyer.kernels.math.algebra import load3, store3
-from freeflyer.kernels.model.layout import N_BODIES, POSE, POSES_AT, TRAIL, TRAIL_AT
+from freeflyer.kernels.model.layout import N_BODIES, POSE, POSE_VECTORS, POSE_VECTORS_AT, POSES_AT
 
 WIDTH = 4
 
@@ -59,25 +59,25 @@ def vector_step(work: Any) -> int:
 
 
 @inlined
-def trail_at(topology, work, i):
-    """Where the vectors of body i's pose lie: in its record, or, of one state, beside it until `settle` puts them there."""
+def pose_vectors_at(topology, work, i):
+    """Where the vectors of body i's pose lie: in its record, or, of one state, beside it until `transpose_poses`."""
     if vector_step(work) == WIDTH:
-        return load_int(topology, TRAIL_AT) + TRAIL * i
+        return load_int(topology, POSE_VECTORS_AT) + POSE_VECTORS * i
     return load_int(topology, POSES_AT) + tile_at(work, POSE, i)
 
 
 @primitive
-def settle(topology: Any, work: Any) -> None:
+def transpose_poses(topology: Any, work: Any) -> None:
     """Puts what is read as rows of bodies into the poses' records: rotations, positions from the reference body."""
 
 
 @kernel
 def transpose_vectors(topology, work):
-    """`settle` for one state: the vectors of eight bodies become rows of their records."""
-    trail, poses = load_int(topology, TRAIL_AT), load_int(topology, POSES_AT)
+    """`transpose_poses` for one state: the vectors of eight bodies become rows of their records."""
+    vectors, poses = load_int(topology, POSE_VECTORS_AT), load_int(topology, POSES_AT)
     for i in range(0, load_int(topology, N_BODIES) + 1, LANES):
         for pair in range(2):  # X and Y; Z and the position from the reference body
-            rows = transposed(block(work, trail + TRAIL * i + LANES * pair, TRAIL))
+            rows = transposed(block(work, vectors + POSE_VECTORS * i + LANES * pair, POSE_VECTORS))
             to = poses + POSE * i + 6 * LANES * pair
             store_row(work, to, rows[0])
             store_row(work, to + LANES, rows[1])

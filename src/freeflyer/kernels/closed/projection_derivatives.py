@@ -62,9 +62,9 @@ from freeflyer.kernels.math.spatial import (
     spatial_dot,
     spatial_subtract,
 )
+from freeflyer.kernels.model.joints.armature import add_armature_tangents
 from freeflyer.kernels.model.layout import ARMATURE_AT, N_BODIES, N_COUPLINGS, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, N_INDEPENDENT
-from freeflyer.kernels.tree.armature import add_armature_tangents
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.motions import moving_workspace
 

@@ -27,37 +27,21 @@ from freeflyer.kernels.closed.projection_derivatives import (
 from freeflyer.kernels.closed.tangents import DF, TANGENT, force_tangents, loop_forces, velocity_tangents
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import FORCE, STATE, spatial_states
-from freeflyer.kernels.math.algebra import add, cross, load3
-from freeflyer.kernels.model.joints import body_ints
-from freeflyer.kernels.model.layout import BALL, FIRST_V, KIND, N_BODIES, N_ROWS, N_V, SCREW
+from freeflyer.kernels.model.joints.brackets import bracket_rows
+from freeflyer.kernels.model.layout import N_BODIES, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
 from freeflyer.kernels.tree.motions import moving_workspace
-from freeflyer.kernels.tree.poses import put_row3, row3
-
-
-@inlined
-def add_bracket(topology, J, v, directions, rest, j, b):
-    """Three coordinates from j on, whose bracket is b, in all rows of J."""
-    nv, step = load_int(topology, N_V), row_step(directions)
-    put_row3(directions, step * nv, b)
-    for row in range(load_int(topology, N_ROWS)):
-        for k in range(3):
-            add_rows(rest, step * row, load(J, nv * row + j + k), directions, step * (nv + k), step)
 
 
 @kernel
 def brackets(topology, J, v, directions, rest):
     """J ad(v) w for every direction w, added to rest: what the rate of J w has beyond the derivative of J v along w."""
-    step = row_step(directions)
+    nv, step = load_int(topology, N_V), row_step(directions)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        kind, j = load_int(topology, body_ints(i) + KIND), load_int(topology, body_ints(i) + FIRST_V)
-        if kind == SCREW:
-            continue
-        if kind != BALL:
-            l, w = row3(directions, step * j), row3(directions, step * (j + 3))
-            add_bracket(topology, J, v, directions, rest, j, add(cross(load3(v, j + 3), l), cross(load3(v, j), w)))
-            j += 3
-        add_bracket(topology, J, v, directions, rest, j, cross(load3(v, j), row3(directions, step * j)))
+        j, count = bracket_rows(topology, i, v, directions, nv)
+        for row in range(load_int(topology, N_ROWS)):
+            for k in range(count):
+                add_rows(rest, step * row, load(J, nv * row + j + k), directions, step * (nv + k), step)
 
 
 @kernel
@@ -72,7 +56,7 @@ def map_rates(topology, parameters, q, u, rates):
     states = workspace(work, STATE * (n + 1))
     spatial_states(topology, parameters, work, v, zero_vector(work, nv), states)
     tangents, rest = workspace(work, step * TANGENT * (n + 1)), workspace(work, step * (load_int(topology, N_ROWS) + 1))
-    directions, moved = workspace(work, step * (nv + 4)), workspace(work, step * (nv + 1))
+    directions, moved = workspace(work, step * (nv + 7)), workspace(work, step * (nv + 1))
     for first in range(0, pitch, step):
         choose_directions(topology, G, pitch, nu, first, directions, moved)
         tangents_of(topology, work, states, directions, tangents)
@@ -128,5 +112,5 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
 
 @inlined
 def zero_of(work):
-    """A zero of the kind that work holds."""
+    """A zero of the type that work holds."""
     return 0.0 * load(work, 0)

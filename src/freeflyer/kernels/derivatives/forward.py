@@ -26,8 +26,8 @@ from freeflyer.kernels.derivatives.inverse import (
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
+from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates, put_armature_rates
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
-from freeflyer.kernels.tree.armature import add_armature_forces, add_armature_rates, put_armature_rates
 from freeflyer.kernels.tree.composite import column_range, coordinate
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.lower_factor import factored, solve

@@ -23,8 +23,10 @@ from freeflyer.kernels.math.spatial import (
     spatial_subtract,
     store_spatial,
 )
-from freeflyer.kernels.model.joints import add_column, body_floats, body_ints, frame_columns, relative_pose
-from freeflyer.kernels.model.layout import COLUMN_COUNT, DEPTH, FIRST_V, KIND, N_V, PARENT
+from freeflyer.kernels.model.access import body_ints
+from freeflyer.kernels.model.joints.columns import add_column, frame_columns
+from freeflyer.kernels.model.joints.placement import relative_pose
+from freeflyer.kernels.model.layout import COLUMN_COUNT, DEPTH, FIRST_V, N_V, PARENT
 from freeflyer.kernels.tree.composite import zeros
 from freeflyer.kernels.tree.frames import BODY, MIXED, WORLD, frame_body, path_workspace, placement
 
@@ -65,7 +67,7 @@ def walk(topology, parameters, q, v, a, frame, path):
         for c in range(columns, columns + count):
             for d in range(0, 36, 6):
                 store(path, c + d, 0.0)
-        frame_columns(load_int(topology, ints + KIND), parameters, body_floats(b), R, p, path, 6, columns)
+        frame_columns(topology, parameters, b, R, p, path, 6, columns)
         rate = growth = zero, zero
         for c in range(count):
             S = path_column(path, columns + c)

@@ -35,8 +35,8 @@ from freeflyer.kernels.derivatives.inverse import (
     inverse_table,
     table_size,
 )
+from freeflyer.kernels.model.joints.armature import add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
-from freeflyer.kernels.tree.armature import add_armature_rates
 from freeflyer.kernels.tree.columns import last_column
 from freeflyer.kernels.tree.composite import column_range, coordinate
 

@@ -29,9 +29,9 @@ from freeflyer.kernels.math.spatial import (
     spatial_dot,
     store_spatial,
 )
-from freeflyer.kernels.model.joints import joint_row
-from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMATURES, N_BODIES, N_COLUMNS, N_QUATERNIONS
-from freeflyer.kernels.tree.armature import RATES, put_armature_rates
+from freeflyer.kernels.model.access import joint_row
+from freeflyer.kernels.model.joints.armature import RATES, put_armature_rates
+from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMATURES, N_BODIES, N_COLUMNS, N_PAIRS
 from freeflyer.kernels.tree.columns import (
     inertia_tiles,
     last_column,
@@ -52,13 +52,12 @@ FORCE = 8  # of a subtree: force and moment
 # the table: rows over columns of S, the angular part of X, Y, T, F = I S, G = 2 B^T S (its force is zero), those products
 # of dq and of dv that S_j meets, the last column that a column moves, its own number
 S, X, Y, T, F, G, BY_Q, BY_V, LAST, NUMBER, ROWS = 0, 6, 9, 15, 21, 27, 30, 36, 42, 43, 44
-PAIRS = 15  # of columns of one joint
 
 
 @inlined
 def armature_rates_at(topology):
     """Where the table holds derivatives of the forces of armature by v: behind the rows and the pairs of columns."""
-    return ROWS * load_int(topology, COLUMN_ROW) + PAIRS * load_int(topology, N_QUATERNIONS)
+    return ROWS * load_int(topology, COLUMN_ROW) + load_int(topology, N_PAIRS)
 
 
 @inlined

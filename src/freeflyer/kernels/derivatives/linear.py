@@ -1,6 +1,6 @@
 """The equations of motion linearised on the group, in one piece: where the rows of A and B come from, papers/002.
 
-x = [eta; dv] with q (+) eta and v + dv: eta_dot = dv - ad(v) eta for joints that carry a quaternion, dv elsewhere; below
+x = [eta; dv] with q (+) eta and v + dv: eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below
 them the derivatives of forward dynamics.
 """
 
@@ -10,20 +10,9 @@ from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, s
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.forward import solved_matrices, solved_sizes, solved_table
 from freeflyer.kernels.derivatives.inverse import table_size
-from freeflyer.kernels.model.joints import body_ints
-from freeflyer.kernels.model.layout import BALL, FIRST_V, KIND, N_BODIES, N_V, SCREW
-
-
-@inlined
-def minus_skew(v, i, A, at, width):
-    """Minus the cross-product matrix of v[i : i + 3], written into the rows of A (so long as `width`) from entry `at` on."""
-    x, y, z = load(v, i), load(v, i + 1), load(v, i + 2)
-    store(A, at + 1, z)
-    store(A, at + 2, -1.0 * y)
-    store(A, at + width, -1.0 * z)
-    store(A, at + width + 2, x)
-    store(A, at + 2 * width, y)
-    store(A, at + 2 * width + 1, -1.0 * x)
+from freeflyer.kernels.model.access import body_ints
+from freeflyer.kernels.model.joints.brackets import subtract_bracket_matrix
+from freeflyer.kernels.model.layout import FIRST_V, N_BODIES, N_V
 
 
 @inlined
@@ -43,7 +32,7 @@ def linear_table(topology, parameters, q, v, tau, table, L):
 
 
 @kernel
-def place(topology, v, at, A, B):
+def kinematic_rows(topology, v, at, A, B):
     """The upper halves of A and B: 0 or -ad(v), 1; 0. v lies from `at` on."""
     nv = load_int(topology, N_V)
     width = 2 * nv
@@ -52,15 +41,8 @@ def place(topology, v, at, A, B):
     for j in range(nv):
         store(A, width * j + nv + j, 1.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        ints = body_ints(i)
-        kind, j = load_int(topology, ints + KIND), load_int(topology, ints + FIRST_V)
-        to, k = width * j + j, at + j
-        if kind == BALL:
-            minus_skew(v, k, A, to, width)
-        elif kind != SCREW:
-            minus_skew(v, k + 3, A, to, width)
-            minus_skew(v, k, A, to + 3, width)
-            minus_skew(v, k + 3, A, to + 3 * width + 3, width)
+        j = load_int(topology, body_ints(i) + FIRST_V)
+        subtract_bracket_matrix(topology, i, v, at, A, width * j + j, width)
 
 
 @inlined
@@ -77,7 +59,7 @@ def clear(M, n):
 def linear_matrices(topology, parameters, table, L, A, B):
     """A (2 nv, 2 nv) and B (2 nv, nv) from the tables."""
     nv = load_int(topology, N_V)
-    place(topology, table, table_size(topology), A, B)
+    kinematic_rows(topology, table, table_size(topology), A, B)
     at = 2 * nv * nv
     solved_matrices(topology, table, L, A, at, A, at + nv, 2 * nv, B, nv * nv)
 

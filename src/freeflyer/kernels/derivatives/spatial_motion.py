@@ -19,16 +19,9 @@ from freeflyer.kernels.math.spatial import (
     spatial_add_scaled,
     store_spatial,
 )
-from freeflyer.kernels.model.joints import body_floats
+from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import GRAVITY, MASS, N_BODIES
-from freeflyer.kernels.tree.composite import (
-    column_range,
-    coordinate,
-    direction_at,
-    inertia_from,
-    parent_of,
-    zeros,
-)
+from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, inertia_from, parent_of, zeros
 from freeflyer.kernels.tree.poses import position, rotation
 
 # a body: velocity, acceleration, own joint's velocity, momentum, force (6 each), first moment of mass (3), inertia (6), mass

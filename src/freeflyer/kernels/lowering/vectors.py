@@ -107,6 +107,6 @@ def nothing(topology, work):
     return None
 
 
-@overload(vector4.settle, jit_options=OPTIONS)
+@overload(vector4.transpose_poses, jit_options=OPTIONS)
 def _(topology, work):
     return vector4.transpose_vectors if one_state(work) else nothing

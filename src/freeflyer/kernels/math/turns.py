@@ -5,8 +5,8 @@ from __future__ import annotations
 from freeflyer.kernels.backend.pack import select_less, sqrt
 from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.math.algebra import add_scaled, compose, cross, dot, rotate, rotate_back, transpose
+from freeflyer.kernels.math.exponentials import COTANGENT, SWITCH, horner, shortest_turn
 from freeflyer.kernels.math.trig import atan2
-from freeflyer.kernels.model.configuration import COTANGENT, SWITCH, horner, shortest_turn
 
 TINY, VANISHED = 1e-8, 1e-60  # of a squared sine
 SLOPE = tuple(k * c for k, c in zip(range(len(COTANGENT) - 1, 0, -1), COTANGENT))  # d/d(x^2) of the series COTANGENT

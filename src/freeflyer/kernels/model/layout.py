@@ -23,11 +23,12 @@ TILES_AT = 18  # in parameters: the first TILE numbers of all bodies' records, i
 N_LOOPS, LOOPS_AT = 19, 20  # loop constraints, first record in topology
 N_COUPLINGS, COUPLINGS_AT = 21, 22  # joint equalities, first record in topology
 N_ROWS = 23  # rows of all loops and couplings
-TRAIL_AT = 24  # in work: vectors of the poses while they are computed
+POSE_VECTORS_AT = 24  # in work: vectors of the poses while they are computed
 ORDER_AT = 25  # where topology lists the bodies by depth, so that neighbours in the list do not wait for each other
 N_ARMATURES, ARMATURES_AT = 26, 27  # joints with quaternions that have armature; where topology lists their bodies
 TABLE_AT, TABLE_KIND = 28, 29  # where a table of an entry's own begins in topology, if there is one, and which
-HEADER = 32
+N_PAIRS = 32  # pairs of different columns of one joint, of all joints
+HEADER = 40
 
 MEASURED, STANDING, PLAN = 1, 2, 3  # kinds of tables
 
@@ -64,8 +65,10 @@ COUPLING_INTS = 6
 FIRST_POSITION, FIRST_VELOCITY, SECOND_POSITION, SECOND_VELOCITY, NUMBERS_AT, N_COEFFICIENTS = 0, 1, 2, 3, 4, 5
 COUPLING_RATIOS = 4  # numbers: ratio and offset of the first and of the second joint (of mimics), then coefficients
 
-# joint kinds
+# joint kinds, see joints/__init__.py
 SCREW, BALL, FLOATING = 0, 1, 2
+QUATERNION = {BALL: 0, FLOATING: 3}  # of the kinds that have one: where it begins among the joint's coordinates
+TRANSLATED = {FLOATING}  # kinds of several columns that move the body's origin
 
 # parameters
 GRAVITY = 0
@@ -82,5 +85,5 @@ PLACEMENT_FLOATS = 12  # a frame: rotation, translation
 # the kinematics in a work array
 # in world axes: rotation (9, column by column), position from the reference body, offset from the parent's origin, position
 POSE = 18
-TRAIL = 24  # the same six vectors, four entries each
+POSE_VECTORS = 24  # the same six vectors, four entries each
 DIRECTION = 8  # a column: linear (3), angular (3), nothing (2); at its body's origin, in world axes

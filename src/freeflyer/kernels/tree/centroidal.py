@@ -20,7 +20,8 @@ from freeflyer.kernels.math.algebra import (
     sym_apply,
 )
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, point_velocity, shift_force_back, store_spatial
-from freeflyer.kernels.model.joints import add_column, body_floats, body_ints
+from freeflyer.kernels.model.access import body_floats, body_ints
+from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import (
     COM,
     FREE_AT,

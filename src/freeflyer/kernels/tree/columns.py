@@ -24,7 +24,7 @@ from freeflyer.kernels.backend.transpose import mirrored
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, rotate, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
-from freeflyer.kernels.model.joints import body_floats, numbers3, numbers_at
+from freeflyer.kernels.model.access import body_floats, numbers3, numbers_at
 from freeflyer.kernels.model.layout import (
     COLUMN_INTS,
     COLUMN_ROW,
@@ -38,7 +38,7 @@ from freeflyer.kernels.model.layout import (
     N_V,
     SINES_AT,
     SUBTREE_MASS,
-)  # fmt: skip
+)
 from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
 from freeflyer.kernels.tree.poses import (
     add_spaced3,

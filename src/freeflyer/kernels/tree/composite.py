@@ -19,9 +19,9 @@ from freeflyer.kernels.math.algebra import (
     store6,
     sym_add,
     sym_rotate,
-)  # fmt: skip
+)
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
-from freeflyer.kernels.model.joints import body_floats, body_ints
+from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import (
     COLUMN_COUNT,
     COLUMN_INTS,
@@ -36,7 +36,7 @@ from freeflyer.kernels.model.layout import (
     N_BODIES,
     PARENT,
     SUBTREE_MASS,
-)  # fmt: skip
+)
 from freeflyer.kernels.tree.poses import offset, rotation
 
 COMPOSITE, SECOND_MOMENT = 9, 3  # first moment (3), then inertia (6) of a subtree at its root body's origin

@@ -37,9 +37,9 @@ from freeflyer.kernels.math.algebra import (
     subtract,
 )
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, motion_cross, shift_motion_back
-from freeflyer.kernels.model.joints import body_floats
+from freeflyer.kernels.model.access import body_floats
+from freeflyer.kernels.model.joints.armature import add_armature_coriolis
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, SUBTREE_MASS
-from freeflyer.kernels.tree.armature import add_armature_coriolis
 from freeflyer.kernels.tree.columns import (
     clear_beyond,
     column_rows,

@@ -20,10 +20,11 @@ from freeflyer.kernels.math.algebra import (
     store3,
     sym_apply,
 )
-from freeflyer.kernels.model.joints import body_floats, body_ints, by_depth, drive, joint_angles, joint_row
+from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
+from freeflyer.kernels.model.joints.motion import acceleration_terms
+from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child, to_parent
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT,
-    FIRST_V,
     GRAVITY,
     MASS,
     MOMENT,
@@ -33,11 +34,11 @@ from freeflyer.kernels.model.layout import (
     SECOND,
     SUBTREE_MASS,
 )
-from freeflyer.kernels.model.plane_turns import joint_of, origin, to_child, to_parent
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.composite import zeros
 
-MOVING = 6  # velocity of a body's origin, angular velocity; in its own axes
+MOTION = 6  # velocity of a body's origin, angular velocity; in its own axes
+LINEAR, ANGULAR = 0, 3
 
 
 @kernel
@@ -50,12 +51,11 @@ def total_moment(topology, parameters, q, work, moments):
         store3(work, moments + 3 * i, load3(parameters, body_floats(i) + MOMENT))
     for k in range(n - 1, -1, -1):
         i = by_depth(topology, k)
-        at, there = body_floats(i), moments + 3 * load_int(topology, body_ints(i) + PARENT)
-        kind, first, x, s, c = joint_of(topology, work, i)
+        there, joint = moments + 3 * load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
         h = load3(work, moments + 3 * i)
-        h, _ = to_parent(kind, parameters, at, q, first, s, c, h, h)
-        r = origin(kind, parameters, at, q, first, x)
-        accumulate3(work, there, add_scaled(h, load(parameters, at + SUBTREE_MASS), r))
+        h, _ = to_parent(joint, parameters, q, h, h)
+        r = origin(joint, parameters, q)
+        accumulate3(work, there, add_scaled(h, load(parameters, body_floats(i) + SUBTREE_MASS), r))
 
 
 @inlined
@@ -93,23 +93,22 @@ def twice_kinetic(parameters, at, l, w):
 def kinetic_energy(topology, parameters, q, v, T):
     """T (1,): 1/2 v^T M v, armature included."""
     n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)
-    work = workspace(q, bodies + MOVING * (n + 1))
+    work = workspace(q, bodies + MOTION * (n + 1))
     joint_angles(topology, parameters, q, work)
-    store3(work, bodies, ZERO)
-    store3(work, bodies + 3, ZERO)
+    store3(work, bodies + LINEAR, ZERO)
+    store3(work, bodies + ANGULAR, ZERO)
     total = zeros(load(work, 0))[0]
     for k in range(n):
         i = by_depth(topology, k)
-        ints, at, here = body_ints(i), body_floats(i), bodies + MOVING * i
-        there = bodies + MOVING * load_int(topology, ints + PARENT)
-        kind, first, x, s, c = joint_of(topology, work, i)
-        l, w = load3(work, there), load3(work, there + 3)
-        l = add(l, cross(w, origin(kind, parameters, at, q, first, x)))
-        l, w, _ = to_child(kind, parameters, at, q, first, s, c, l, w, w)
-        w, l = drive(kind, parameters, at, v, load_int(topology, ints + FIRST_V), w, l)
-        store3(work, here, l)
-        store3(work, here + 3, w)
-        total = total + twice_kinetic(parameters, at, l, w)
+        here, there = bodies + MOTION * i, bodies + MOTION * load_int(topology, body_ints(i) + PARENT)
+        joint = joint_at(topology, work, i)
+        l, w = load3(work, there + LINEAR), load3(work, there + ANGULAR)
+        l = add(l, cross(w, origin(joint, parameters, q)))
+        l, w, _ = to_child(joint, parameters, q, l, w, w)
+        w, l = acceleration_terms(joint, parameters, v, w, l)  # velocities add up as accelerations do
+        store3(work, here + LINEAR, l)
+        store3(work, here + ANGULAR, w)
+        total = total + twice_kinetic(parameters, body_floats(i), l, w)
     for j in range(load_int(topology, N_V)):
         total = total + load(parameters, load_int(topology, ARMATURE_AT) + j) * load(v, j) * load(v, j)
     store(T, 0, 0.5 * total)

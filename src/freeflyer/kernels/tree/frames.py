@@ -6,19 +6,17 @@ from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, store3
 from freeflyer.kernels.math.trig import sincos_row
-from freeflyer.kernels.model.joints import body_floats, body_ints, frame_columns, lift, relative_pose
+from freeflyer.kernels.model.access import body_ints, like3
+from freeflyer.kernels.model.joints.columns import frame_columns
+from freeflyer.kernels.model.joints.placement import joint_angle, relative_pose
 from freeflyer.kernels.model.layout import (
     DEPTH,
-    FIRST_Q,
     FIRST_V,
     FRAMES_AT,
-    KIND,
     N_V,
     PARENT,
     PLACEMENT_FLOATS,
     PLACEMENTS_AT,
-    TURN,
-    TURN_OFFSET,
 )  # fmt: skip
 from freeflyer.kernels.tree.columns import put_column
 
@@ -33,10 +31,10 @@ def frame_body(topology, frame):
 
 @inlined
 def placement(topology, parameters, frame, s):
-    """Pose (rotation, position) of a frame in its body, as scalars of the kind of s."""
+    """Pose (rotation, position) of a frame in its body, as scalars of the type of s."""
     at = load_int(topology, PLACEMENTS_AT) + PLACEMENT_FLOATS * frame
-    R, p = load9(parameters, at), lift(s, load3(parameters, at + 9))
-    return lift(s, R[:3]) + lift(s, R[3:6]) + lift(s, R[6:]), p
+    R, p = load9(parameters, at), like3(s, load3(parameters, at + 9))
+    return like3(s, R[:3]) + like3(s, R[3:6]) + like3(s, R[6:]), p
 
 
 @inlined
@@ -44,11 +42,10 @@ def path_workspace(topology, parameters, q, body):
     """(work, row length): sines and cosines of the joints from a body to the world, the body's first."""
     row = (load_int(topology, body_ints(body) + DEPTH) + 7) // 8 * 8
     work = workspace(q, 3 * row + 8)
-    store(work, 3 * row, 0.0)  # whatever the path: a scalar to take the kind from
+    store(work, 3 * row, 0.0)  # whatever the path: a scalar to take the type from
     k, b = 0, body
     while b > 0:
-        at, first = body_floats(b), load_int(topology, body_ints(b) + FIRST_Q)
-        store(work, k, load(parameters, at + TURN) * load(q, first) + load(parameters, at + TURN_OFFSET))
+        store(work, k, joint_angle(topology, parameters, q, b))
         b = load_int(topology, body_ints(b) + PARENT)
         k += 1
     for i in range(k, row):
@@ -91,9 +88,7 @@ def frame_jacobian(topology, parameters, q, frame, expressed, J):
     k = 0
     while b > 0:
         ints = body_ints(b)
-        frame_columns(
-            load_int(topology, ints + KIND), parameters, body_floats(b), R, p, J, nv, load_int(topology, ints + FIRST_V)
-        )
+        frame_columns(topology, parameters, b, R, p, J, nv, load_int(topology, ints + FIRST_V))
         S, r = relative_pose(topology, parameters, q, b, load(work, row + k), load(work, 2 * row + k))
         R, p = compose(S, R), add(r, rotate(S, p))
         b = load_int(topology, ints + PARENT)

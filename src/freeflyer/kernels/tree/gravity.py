@@ -6,7 +6,7 @@ from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, t
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, rotate, scale
-from freeflyer.kernels.model.joints import body_floats
+from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, N_BODIES, N_V, SINES_AT, SUBTREE_MASS
 from freeflyer.kernels.tree.columns import tile_mass
 from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import add, cross, load3, load6
+from freeflyer.kernels.math.algebra import load3, load6
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial,
     force_cross,
@@ -21,8 +21,9 @@ from freeflyer.kernels.math.spatial import (
     spatial_dot,
     spatial_subtract,
 )
-from freeflyer.kernels.model.joints import body_floats, body_ints
-from freeflyer.kernels.model.layout import FREE_AT, KIND, MASS, N_BODIES, N_V, SCREW, SUBTREE_MASS
+from freeflyer.kernels.model.access import body_floats
+from freeflyer.kernels.model.joints.brackets import add_bracket_forces
+from freeflyer.kernels.model.layout import FREE_AT, MASS, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.tree.composite import (
     COMPOSITE,
     MOTION,
@@ -97,8 +98,9 @@ def side_motion(topology, work, motions, i, S):
 def hamel_coriolis(topology, parameters, q, v, C):
     """C (nv, nv) of the Hamel equations, papers/004 (3.39): C v = bias - gravity, but Mdot - 2 C is not skew.
 
-    b is the floating joint of a root body, q all other joints. Rows of joints with quaternions (the base, balls) carry
-    the structure term -ad(v)^T M; rows of q the derivatives of M, of which the mixed one, M_bq,q, goes whole to C_qq.
+    b is the floating joint of a root body, q all other joints. Rows of joints whose coordinates do not commute (the base,
+    balls) carry the structure term -ad(v)^T M; rows of q the derivatives of M, of which the mixed one, M_bq,q, goes whole to
+    C_qq.
     """
     n, nv, composites = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
     motions = composites + COMPOSITE * (n + 1)
@@ -133,7 +135,7 @@ def hamel_coriolis(topology, parameters, q, v, C):
             k = nv * i + j
             store(C, k, load(P, k) + load(P, nv * j + i) - load(D, k))
     for i in range(1, n + 1):
-        structure_rows(topology, i, v, M, nv, C)
+        add_bracket_forces(topology, i, v, M, nv, C)
 
 
 @inlined
@@ -157,31 +159,3 @@ def store_half(topology, parameters, work, composites, rest, motions, momenta, n
                     store(E, nv * row + first + k, 0.0)
     for k in range(nv * nv):
         store(D, k, load(D, k) + load(E, k))
-
-
-@inlined
-def structure_rows(topology, i, v, M, nv, C):
-    """C grows by -ad(v_i)^T M in the rows of a joint with quaternions."""
-    if load_int(topology, body_ints(i) + KIND) == SCREW:
-        return
-    first, end = column_range(topology, i)
-    j = coordinate(topology, first)
-    floating = end - first == 6
-    w = load3(v, j + end - first - 3)
-    for k in range(nv):
-        at = nv * j + k
-        if floating:
-            l = load3(v, j)
-            f = (load(M, at), load(M, at + nv), load(M, at + 2 * nv))
-            t = (load(M, at + 3 * nv), load(M, at + 4 * nv), load(M, at + 5 * nv))
-            add_column(C, at, nv, cross(w, f))
-            add_column(C, at + 3 * nv, nv, add(cross(w, t), cross(l, f)))
-        else:
-            add_column(C, at, nv, cross(w, (load(M, at), load(M, at + nv), load(M, at + 2 * nv))))
-
-
-@inlined
-def add_column(C, at, stride, x):
-    add_to(C, at, x[0])
-    add_to(C, at + stride, x[1])
-    add_to(C, at + 2 * stride, x[2])

@@ -9,86 +9,75 @@ Joints first, as rows of bodies: the pose of every body in its parent. Then alon
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int, load_row, number_row, row_step, workspace
-from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.backend.buffers import load, load_int, row_step, workspace
 from freeflyer.kernels.backend.vector4 import (
     along,
     load_vector,
     plus,
-    settle,
+    pose_vectors_at,
     store_vector,
     times,
-    trail_at,
+    transpose_poses,
     vector,
     vector_step,
 )
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import add_scaled, column, spin_z
-from freeflyer.kernels.model.joints import (
-    body_floats,
-    body_ints,
-    directions,
-    joint_angles,
-    joint_row,
-    numbers3,
-    numbers_at,
-    relative_pose,
-)
+from freeflyer.kernels.math.algebra import column
+from freeflyer.kernels.model.access import body_ints, joint_row
+from freeflyer.kernels.model.joints.columns import world_columns
+from freeflyer.kernels.model.joints.placement import joint_angles, relative_pose, relative_rows, row_pose_holds
 from freeflyer.kernels.model.layout import (
     DIRECTION,
     DIRECTIONS_AT,
     FIRST_COLUMN,
     FREE_AT,
     IS_REFERENCE,
-    KIND,
     N_BODIES,
     ORDER_AT,
     PARENT,
-    ROTATION,
-    SCREW,
-    SLIDE,
-    SLIDE_OFFSET,
-    TRANSLATION,
-)  # fmt: skip
-from freeflyer.kernels.tree.poses import pose_at, put_row3, put_spaced3, spaced3
+)
+from freeflyer.kernels.tree.poses import (
+    FROM_PARENT,
+    FROM_REFERENCE,
+    POSITION,
+    X_AXIS,
+    Y_AXIS,
+    Z_AXIS,
+    pose_at,
+    put_row3,
+    put_spaced3,
+    spaced3,
+)
 
 
 @inlined
 def put_references(topology, work, i):
     """Positions of the (massless) bodies between the reference body i and the world, from i's origin."""
     step = vector_step(work)
-    here = trail_at(topology, work, i)
-    r = load_vector(work, here + 4 * step)
+    here = pose_vectors_at(topology, work, i)
+    r = load_vector(work, here + FROM_PARENT * step)
     x = times(0.0, r)
-    store_vector(work, here + 3 * step, x)
+    store_vector(work, here + FROM_REFERENCE * step, x)
     b = load_int(topology, body_ints(i) + PARENT)
     while b > 0:
         x = plus(x, times(-1.0, r))
-        here = trail_at(topology, work, b)
-        store_vector(work, here + 3 * step, x)
-        r = load_vector(work, here + 4 * step)
+        here = pose_vectors_at(topology, work, b)
+        store_vector(work, here + FROM_REFERENCE * step, x)
+        r = load_vector(work, here + FROM_PARENT * step)
         b = load_int(topology, body_ints(b) + PARENT)
 
 
 @inlined
 def relative_poses(topology, parameters, q, work, i):
     """Pose in its parent of every body from i on, as many as a row scalar holds, into the records of poses."""
-    row, step, at, to = joint_row(topology), row_step(work), numbers_at(topology, i), pose_at(topology, work, i)
-    R = (
-        numbers3(work, parameters, at + LANES * ROTATION) + numbers3(work, parameters, at + LANES * (ROTATION + 3))
-        + numbers3(work, parameters, at + LANES * (ROTATION + 6))
-    )  # fmt: skip
-    slide = number_row(work, parameters, at + LANES * SLIDE) * load_row(work, i) + number_row(
-        work, parameters, at + LANES * SLIDE_OFFSET
-    )
-    r = add_scaled(numbers3(work, parameters, at + LANES * TRANSLATION), slide, column(R, 2))
-    R = spin_z(R, load_row(work, row + i), load_row(work, 2 * row + i))
+    row, step, to = joint_row(topology), row_step(work), pose_at(topology, work, i)
+    R, r = relative_rows(topology, parameters, work, i)
     put_row3(work, to, (R[0], R[3], R[6]))
     put_row3(work, to + 3 * step, (R[1], R[4], R[7]))
     put_row3(work, to + 6 * step, (R[2], R[5], R[8]))  # numbers still, of Packs
     put_row3(work, to + 9 * step, r)
     for b in range(max(i, 1), min(i + step, load_int(topology, N_BODIES) + 1)):
-        if load_int(topology, body_ints(b) + KIND) != SCREW:
+        if not row_pose_holds(topology, b):
             S, s = relative_pose(topology, parameters, q, b, load(work, row + b), load(work, 2 * row + b))
             at = pose_at(topology, work, b)
             put_spaced3(work, at, column(S, 0))
@@ -98,14 +87,15 @@ def relative_poses(topology, parameters, q, work, i):
 
 
 @inlined
-def put_trail(work, to, X, Y, Z, x, r, p):
+def put_pose_vectors(work, to, X, Y, Z, x, r, p):
+    """Axes, then positions from the reference body, from the parent and in the world."""
     step = vector_step(work)
-    store_vector(work, to, X)
-    store_vector(work, to + step, Y)
-    store_vector(work, to + 2 * step, Z)
-    store_vector(work, to + 3 * step, x)
-    store_vector(work, to + 4 * step, r)
-    store_vector(work, to + 5 * step, p)
+    store_vector(work, to + X_AXIS * step, X)
+    store_vector(work, to + Y_AXIS * step, Y)
+    store_vector(work, to + Z_AXIS * step, Z)
+    store_vector(work, to + FROM_REFERENCE * step, x)
+    store_vector(work, to + FROM_PARENT * step, r)
+    store_vector(work, to + POSITION * step, p)
 
 
 @inlined
@@ -115,9 +105,9 @@ def put_world(topology, work):
     zero = vector(work, (z, z, z))
     X, Y, Z = vector(work, (z + 1.0, z, z)), vector(work, (z, z + 1.0, z)), vector(work, (z, z, z + 1.0))
     n, step = load_int(topology, N_BODIES), row_step(work)
-    put_trail(work, trail_at(topology, work, 0), X, Y, Z, zero, zero, zero)
+    put_pose_vectors(work, pose_vectors_at(topology, work, 0), X, Y, Z, zero, zero, zero)
     for i in range(n + 1, (n + step) // step * step):
-        put_trail(work, trail_at(topology, work, i), zero, zero, zero, zero, zero, zero)
+        put_pose_vectors(work, pose_vectors_at(topology, work, i), zero, zero, zero, zero, zero, zero)
 
 
 @kernel
@@ -138,17 +128,20 @@ def kinematics(topology, parameters, q, work):
             relative_poses(topology, parameters, q, work, i)
         a, b, c = spaced3(work, at), spaced3(work, at + 3 * step), spaced3(work, at + 6 * step)
         t = spaced3(work, at + 9 * step)
-        there = trail_at(topology, work, load_int(topology, ints + PARENT))
-        X, Y, Z = load_vector(work, there), load_vector(work, there + far), load_vector(work, there + 2 * far)
+        there = pose_vectors_at(topology, work, load_int(topology, ints + PARENT))
+        X, Y, Z = (
+            load_vector(work, there + X_AXIS * far), load_vector(work, there + Y_AXIS * far),
+            load_vector(work, there + Z_AXIS * far),
+        )  # fmt: skip
         r = along(X, Y, Z, t)
-        x, p = plus(load_vector(work, there + 3 * far), r), plus(load_vector(work, there + 5 * far), r)
+        x, p = plus(load_vector(work, there + FROM_REFERENCE * far), r), plus(load_vector(work, there + POSITION * far), r)
         X, Y, Z = along(X, Y, Z, a), along(X, Y, Z, b), along(X, Y, Z, c)
-        put_trail(work, trail_at(topology, work, i), X, Y, Z, x, r, p)
+        put_pose_vectors(work, pose_vectors_at(topology, work, i), X, Y, Z, x, r, p)
         if load_int(topology, ints + IS_REFERENCE) == 1:
             put_references(topology, work, i)
         to = columns + DIRECTION * load_int(topology, ints + FIRST_COLUMN)
-        directions(load_int(topology, ints + KIND), parameters, body_floats(i), X, Y, Z, work, to)
-    settle(topology, work)
+        world_columns(topology, parameters, i, X, Y, Z, work, to)
+    transpose_poses(topology, work)
 
 
 @inlined

@@ -7,22 +7,13 @@ are seen from the root body's origin, so nothing is shifted and every inner loop
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import (
-    keep_below,
-    load,
-    load_int,
-    load_row,
-    row_step,
-    store,
-    store_row,
-    unit_row,
-)
+from freeflyer.kernels.backend.buffers import keep_below, load, load_int, load_row, row_step, store, store_row, unit_row
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import load6, load9
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back
-from freeflyer.kernels.model.joints import body_floats, body_ints
+from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
-from freeflyer.kernels.tree.articulated import eliminated, hand_over, store_rigid
+from freeflyer.kernels.tree.articulated import add_to_parent, eliminated, store_rigid
 from freeflyer.kernels.tree.columns import (
     clear_beyond,
     inertia_tiles,
@@ -63,7 +54,7 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
             put_column(work, U, stride, c, shift_force_back((f, t), x))
             store(work, inverses + c, inverse)
         if parent_of(topology, i) > 0:
-            hand_over(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, offset(topology, work, i))
+            add_to_parent(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, offset(topology, work, i))
 
 
 @inlined

@@ -2,16 +2,18 @@
 
 A body's pose are six vectors in world axes: the columns of its rotation, position from the origin of the tree's reference
 body, offset from the parent's origin, position. Entries of one record are `row_step` apart; of one state, only the first
-four vectors are in the records, all six in its trail (see vectors.py).
+four vectors are in the records, all six in the pose vectors beside them (see vector4.py).
 """
 
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, tile_at
-from freeflyer.kernels.backend.vector4 import trail_at, vector_step
+from freeflyer.kernels.backend.vector4 import pose_vectors_at, vector_step
 from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.model.layout import POSE, POSES_AT
+
+X_AXIS, Y_AXIS, Z_AXIS, FROM_REFERENCE, FROM_PARENT, POSITION = range(6)  # a pose's vectors, counted in vectors
 
 
 @inlined
@@ -78,23 +80,23 @@ def row_rotation(work, at):
 @inlined
 def rotation(topology, work, i):
     """Body i's rotation."""
-    at, step = trail_at(topology, work, i), vector_step(work)
-    return from_columns(load3(work, at), load3(work, at + step), load3(work, at + 2 * step))
+    at, step = pose_vectors_at(topology, work, i), vector_step(work)
+    return from_columns(load3(work, at), load3(work, at + Y_AXIS * step), load3(work, at + Z_AXIS * step))
 
 
 @inlined
 def root_position(topology, work, i):
     """Body i's origin from its root body's."""
-    return load3(work, trail_at(topology, work, i) + 3 * vector_step(work))
+    return load3(work, pose_vectors_at(topology, work, i) + FROM_REFERENCE * vector_step(work))
 
 
 @inlined
 def offset(topology, work, i):
     """Body i's origin from its parent's."""
-    return load3(work, trail_at(topology, work, i) + 4 * vector_step(work))
+    return load3(work, pose_vectors_at(topology, work, i) + FROM_PARENT * vector_step(work))
 
 
 @inlined
 def position(topology, work, i):
     """Body i's origin in the world."""
-    return load3(work, trail_at(topology, work, i) + 5 * vector_step(work))
+    return load3(work, pose_vectors_at(topology, work, i) + POSITION * vector_step(work))

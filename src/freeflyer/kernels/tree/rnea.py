@@ -20,21 +20,16 @@ from freeflyer.kernels.math.algebra import (
     store3,
     turning,
 )
-from freeflyer.kernels.model.joints import (
-    body_floats,
-    body_ints,
-    by_depth,
-    coast,
-    drive,
-    joint_angles,
-    joint_row,
-    project,
-)
-from freeflyer.kernels.model.layout import ARMATURE_AT, FIRST_V, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND
-from freeflyer.kernels.model.plane_turns import joint_of, origin, to_child, to_parent
-from freeflyer.kernels.tree.armature import add_armature_forces
+from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
+from freeflyer.kernels.model.joints.armature import add_armature_forces
+from freeflyer.kernels.model.joints.motion import acceleration_terms, add_joint_forces, velocity_terms
+from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child, to_parent
+from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND
 
-BODY = 15  # w, dw, acceleration, force and moment at the origin; poses are cheaper to compute again than to keep
+# of a body, in its axes: angular velocity and acceleration, acceleration of the origin, force and moment there; poses are
+# cheaper to compute again than to keep
+BODY = 15
+VELOCITY, TURNING, ACCELERATION, FORCE, TORQUE = 0, 3, 6, 9, 12
 
 
 @inlined
@@ -56,38 +51,35 @@ def rnea(topology, parameters, q, v, a, tau):
     work = workspace(q, bodies + BODY * (n + 1))
     joint_angles(topology, parameters, q, work)
     g = load3(parameters, GRAVITY)
-    store3(work, bodies, ZERO)
-    store3(work, bodies + 3, ZERO)
-    store3(work, bodies + 6, (-g[0], -g[1], -g[2]))
+    store3(work, bodies + VELOCITY, ZERO)
+    store3(work, bodies + TURNING, ZERO)
+    store3(work, bodies + ACCELERATION, (-g[0], -g[1], -g[2]))
     for k in range(n):
         i = by_depth(topology, k)
-        ints, at, here = body_ints(i), body_floats(i), bodies + BODY * i
-        there, j = bodies + BODY * load_int(topology, ints + PARENT), load_int(topology, ints + FIRST_V)
-        kind, first, x, s, c = joint_of(topology, work, i)
-        w, dw = load3(work, there), load3(work, there + 3)
-        acc = add(load3(work, there + 6), rotate(turning(w, dw), origin(kind, parameters, at, q, first, x)))
-        w, dw, acc = to_child(kind, parameters, at, q, first, s, c, w, dw, acc)
-        w, dw, acc = coast(kind, parameters, at, v, j, w, dw, acc)
-        dw, acc = drive(kind, parameters, at, a, j, dw, acc)
-        force, moment = newton_euler(parameters, at, turning(w, dw), acc)
-        store3(work, here, w)
-        store3(work, here + 3, dw)
-        store3(work, here + 6, acc)
-        store3(work, here + 9, force)
-        store3(work, here + 12, moment)
+        here, there = bodies + BODY * i, bodies + BODY * load_int(topology, body_ints(i) + PARENT)
+        joint = joint_at(topology, work, i)
+        w, dw = load3(work, there + VELOCITY), load3(work, there + TURNING)
+        acc = add(load3(work, there + ACCELERATION), rotate(turning(w, dw), origin(joint, parameters, q)))
+        w, dw, acc = to_child(joint, parameters, q, w, dw, acc)
+        w, dw, acc = velocity_terms(joint, parameters, v, w, dw, acc)
+        dw, acc = acceleration_terms(joint, parameters, a, dw, acc)
+        force, moment = newton_euler(parameters, body_floats(i), turning(w, dw), acc)
+        store3(work, here + VELOCITY, w)
+        store3(work, here + TURNING, dw)
+        store3(work, here + ACCELERATION, acc)
+        store3(work, here + FORCE, force)
+        store3(work, here + TORQUE, moment)
     armature = load_int(topology, ARMATURE_AT)
     for j in range(load_int(topology, N_V)):
         store(tau, j, load(parameters, armature + j) * load(a, j))
     add_armature_forces(topology, parameters, v, 1.0, tau, 0)
     for k in range(n - 1, -1, -1):
         i = by_depth(topology, k)
-        ints, at, here = body_ints(i), body_floats(i), bodies + BODY * i
-        force, moment = load3(work, here + 9), load3(work, here + 12)
-        kind, first, x, s, c = joint_of(topology, work, i)
-        project(kind, parameters, at, force, moment, tau, load_int(topology, ints + FIRST_V))
-        parent = load_int(topology, ints + PARENT)
+        here, parent, joint = bodies + BODY * i, load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
+        force, moment = load3(work, here + FORCE), load3(work, here + TORQUE)
+        add_joint_forces(joint, parameters, force, moment, tau)
         if parent > 0:
-            force, moment = to_parent(kind, parameters, at, q, first, s, c, force, moment)
-            r, there = origin(kind, parameters, at, q, first, x), bodies + BODY * parent
-            accumulate3(work, there + 9, force)
-            accumulate3(work, there + 12, add(moment, cross(r, force)))
+            force, moment = to_parent(joint, parameters, q, force, moment)
+            r, there = origin(joint, parameters, q), bodies + BODY * parent
+            accumulate3(work, there + FORCE, force)
+            accumulate3(work, there + TORQUE, add(moment, cross(r, force)))

@@ -1,0 +1,53 @@
+"""Where the records of a compiled model's bodies lie, and numbers of several bodies at once."""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load_int, number_row
+from freeflyer.kernels.backend.pack import LANES, like
+from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.model.layout import BODIES, BODY_FLOATS, BODY_INTS, HEADER, ORDER_AT, SINES_AT, TILE, TILES_AT
+
+
+@inlined
+def body_ints(i):
+    """Where body i's record begins in topology."""
+    return HEADER + BODY_INTS * i
+
+
+@inlined
+def body_floats(i):
+    """Where body i's record begins in parameters."""
+    return BODIES + BODY_FLOATS * i
+
+
+@inlined
+def by_depth(topology, k):
+    """Body number k, counted by depth: neighbours in this order rarely wait for each other."""
+    return load_int(topology, load_int(topology, ORDER_AT) + k)
+
+
+@inlined
+def numbers_at(topology, i):
+    """Where the first number of body i's record lies among the tiles of parameters; the others follow, LANES apart."""
+    return load_int(topology, TILES_AT) + LANES * TILE * (i >> 3) + (i & 7)
+
+
+@inlined
+def numbers3(work, parameters, at):
+    """Three numbers, from `at` on, of as many bodies as a row scalar of work holds."""
+    return (
+        number_row(work, parameters, at), number_row(work, parameters, at + LANES),
+        number_row(work, parameters, at + 2 * LANES),
+    )  # fmt: skip
+
+
+@inlined
+def joint_row(topology):
+    """The length of work's first three rows: of every body's joint (entry i is body i's) coordinate, sine, cosine."""
+    return load_int(topology, SINES_AT) + LANES
+
+
+@inlined
+def like3(s, a):
+    """A 3-vector of numbers as scalars of the type of s."""
+    return like(s, a[0]), like(s, a[1]), like(s, a[2])

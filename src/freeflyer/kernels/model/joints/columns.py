@@ -1,0 +1,101 @@
+"""The columns of joints (linear, angular) in body axes, in world axes and in a frame's; inertias times columns."""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, store
+from freeflyer.kernels.backend.vector4 import store_vector, times
+from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.math.algebra import add, dot, scale, subtract
+from freeflyer.kernels.math.articulated import articulated_apply
+from freeflyer.kernels.model.access import body_floats
+from freeflyer.kernels.model.joints.kinds import is_screw, kind_of, twist_column
+from freeflyer.kernels.model.layout import DIRECTION, SLIDE, TURN
+
+
+@inlined
+def body_column(kind, k):
+    """Column k (linear, angular) of a joint, in its body's axes. Not for screws."""
+    return (is_column(kind, 0, k), is_column(kind, 1, k), is_column(kind, 2, k)), (
+        is_column(kind, 3, k), is_column(kind, 4, k), is_column(kind, 5, k),
+    )  # fmt: skip
+
+
+@inlined
+def is_column(kind, n, k):
+    """1 if unit twist n is column k, else 0."""
+    return 1.0 if twist_column(kind, n) == k else 0.0
+
+
+@inlined
+def column_products(joint, parameters, k, A, B, C):
+    """Of the joint's column S = (l, w) number k and an articulated inertia I: (force, moment) of I S, S . I S, l . l, w . w."""
+    kind, at, _, _, _, _, _ = joint
+    if is_screw(kind):
+        turn, slide = load(parameters, at + TURN), load(parameters, at + SLIDE)
+        U = slide * A[2] + turn * B[2], slide * A[4] + turn * B[5], slide * A[5] + turn * B[8]
+        V = slide * B[6] + turn * C[2], slide * B[7] + turn * C[4], slide * B[8] + turn * C[5]
+        return U, V, slide * U[2] + turn * V[2], slide * slide, turn * turn
+    l, w = body_column(kind, k)
+    U, V = articulated_apply(A, B, C, l, w)
+    return U, V, dot(l, U) + dot(w, V), dot(l, l), dot(w, w)
+
+
+@inlined
+def world_columns(topology, parameters, i, X, Y, Z, work, to):
+    """Writes the columns of body i's joint in world axes, at the body's origin; X, Y, Z are the body's axes."""
+    kind, at = kind_of(topology, i), body_floats(i)
+    if is_screw(kind):
+        put_direction(work, to, 0, times(load(parameters, at + SLIDE), Z), times(load(parameters, at + TURN), Z))
+        return
+    zero = times(0.0, X)
+    put_direction(work, to, twist_column(kind, 0), X, zero)
+    put_direction(work, to, twist_column(kind, 1), Y, zero)
+    put_direction(work, to, twist_column(kind, 2), Z, zero)
+    put_direction(work, to, twist_column(kind, 3), zero, X)
+    put_direction(work, to, twist_column(kind, 4), zero, Y)
+    put_direction(work, to, twist_column(kind, 5), zero, Z)
+
+
+@inlined
+def put_direction(work, to, k, l, w):
+    """Writes column k, if there is one."""
+    if k >= 0:
+        store_vector(work, to + DIRECTION * k, l)
+        store_vector(work, to + DIRECTION * k + 3, w)
+
+
+@inlined
+def frame_columns(topology, parameters, i, R, p, J, nv, j):
+    """Adds the columns of body i's joint to columns of J from j on, seen from a frame at pose (R, p) in body i, in its axes."""
+    kind, at = kind_of(topology, i), body_floats(i)
+    x, y, z = (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])  # the body's axes in the frame
+    if is_screw(kind):
+        turn, slide = load(parameters, at + TURN), load(parameters, at + SLIDE)
+        l = subtract(scale(p[0], y), scale(p[1], x))  # z x p, in the frame
+        add_column(J, nv, j, add(scale(turn, l), scale(slide, z)), scale(turn, z))
+        return
+    zero = scale(0.0, x)
+    add_if_there(J, nv, j, twist_column(kind, 0), x, zero)
+    add_if_there(J, nv, j, twist_column(kind, 1), y, zero)
+    add_if_there(J, nv, j, twist_column(kind, 2), z, zero)
+    add_if_there(J, nv, j, twist_column(kind, 3), subtract(scale(p[1], z), scale(p[2], y)), x)
+    add_if_there(J, nv, j, twist_column(kind, 4), subtract(scale(p[2], x), scale(p[0], z)), y)
+    add_if_there(J, nv, j, twist_column(kind, 5), subtract(scale(p[0], y), scale(p[1], x)), z)
+
+
+@inlined
+def add_if_there(J, nv, j, k, l, w):
+    """Column j + k of J grows by (l, w), if k is a column."""
+    if k >= 0:
+        add_column(J, nv, j + k, l, w)
+
+
+@inlined
+def add_column(J, nv, j, l, w):
+    """Column j of a row-major (6, nv) matrix grows by (l, w): mimic joints share it."""
+    store(J, j, load(J, j) + l[0])
+    store(J, nv + j, load(J, nv + j) + l[1])
+    store(J, 2 * nv + j, load(J, 2 * nv + j) + l[2])
+    store(J, 3 * nv + j, load(J, 3 * nv + j) + w[0])
+    store(J, 4 * nv + j, load(J, 4 * nv + j) + w[1])
+    store(J, 5 * nv + j, load(J, 5 * nv + j) + w[2])

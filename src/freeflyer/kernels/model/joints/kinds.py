@@ -1,0 +1,109 @@
+"""The switch between kinds of joints: a screw, or which of the six unit twists of its body a joint of several columns has."""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, store
+from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.math.algebra import ZERO, add, load3, quaternion_rotation, rotate, rotate_back, store3, subtract
+from freeflyer.kernels.math.exponentials import displacement, integrate_quaternion, linear_log, rotation_vector
+from freeflyer.kernels.model.access import body_ints, like3
+from freeflyer.kernels.model.layout import BALL, FIRST_Q, FIRST_V, KIND, SCREW
+
+
+@inlined
+def is_screw(kind):
+    return kind == SCREW
+
+
+@inlined
+def kind_of(topology, i):
+    """The kind of body i's joint."""
+    return load_int(topology, body_ints(i) + KIND)
+
+
+@inlined
+def quaternion(q, i):
+    """The rotation of the quaternion that begins at q[i]."""
+    return quaternion_rotation(load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3))
+
+
+@inlined
+def joint_rotation(kind, q, first):
+    """Rotation of the body in its resting frame; q[first] is the joint's first coordinate. Not for screws."""
+    return quaternion(q, first if kind == BALL else first + 3)
+
+
+@inlined
+def translated(kind, q, first, R, r):
+    """r + R t, t being the translation of the body in its resting frame. Not for screws."""
+    return r if kind == BALL else add(r, rotate(R, load3(q, first)))
+
+
+@inlined
+def twist_column(kind, n):
+    """Which column is unit twist n (0, 1, 2: along x, y, z; 3, 4, 5: about them), negative if there is none. Not for screws."""
+    return n - 3 if kind == BALL else n
+
+
+@inlined
+def joint_twist(kind, x, first, step):
+    """(linear, angular) in body axes of the coordinates x[first], x[first + step], ... of a twist. Not for screws."""
+    if kind == BALL:
+        w = strided3(x, first, step)
+        return like3(w[0], ZERO), w
+    return strided3(x, first, step), strided3(x, first + 3 * step, step)
+
+
+@inlined
+def add_twist(kind, x, first, step, l, w):
+    """Coordinates x[first], x[first + step], ... grow by those of (l, w) in body axes: a twist or a wrench. Not for screws."""
+    if kind != BALL:
+        accumulate_strided3(x, first, step, l)
+        first += 3 * step
+    accumulate_strided3(x, first, step, w)
+
+
+@inlined
+def integrate_joint(topology, i, q, dv, out):
+    """Writes q (+) dv of body i's joint."""
+    kind, first = kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_Q)
+    j = load_int(topology, body_ints(i) + FIRST_V)
+    if kind == SCREW:
+        store(out, first, load(q, first) + load(dv, j))
+    elif kind == BALL:
+        integrate_quaternion(q, first, load3(dv, j), out)
+    else:
+        l, w = load3(dv, j), load3(dv, j + 3)
+        store3(out, first, add(load3(q, first), rotate(quaternion(q, first + 3), displacement(l, w))))
+        integrate_quaternion(q, first + 3, w, out)
+
+
+@inlined
+def joint_difference(topology, i, q0, q1, dv):
+    """Writes dv of body i's joint, q0 (+) dv = q1, by the shortest turn."""
+    kind, first = kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_Q)
+    j = load_int(topology, body_ints(i) + FIRST_V)
+    if kind == SCREW:
+        store(dv, j, load(q1, first) - load(q0, first))
+    elif kind == BALL:
+        w, _, _, _ = rotation_vector(q0, q1, first)
+        store3(dv, j, w)
+    else:
+        w, t, norm, angle = rotation_vector(q0, q1, first + 3)
+        p = rotate_back(quaternion(q0, first + 3), subtract(load3(q1, first), load3(q0, first)))
+        store3(dv, j, linear_log(p, w, t, norm, angle))
+        store3(dv, j + 3, w)
+
+
+@inlined
+def strided3(x, at, step):
+    """Three entries of x, `step` apart."""
+    return load(x, at), load(x, at + step), load(x, at + 2 * step)
+
+
+@inlined
+def accumulate_strided3(x, at, step, a):
+    """Three entries of x, `step` apart, grow by a."""
+    store(x, at, load(x, at) + a[0])
+    store(x, at + step, load(x, at + step) + a[1])
+    store(x, at + 2 * step, load(x, at + 2 * step) + a[2])

@@ -1,0 +1,203 @@
+"""Where joints place their bodies, and how vectors and inertias change from a body's axes to its parent's and back.
+
+A screw's axes follow from its parent's by an azimuth about z (zero but at branches), a twist about x and the joint's angle
+about z (see model/alignment.py): two or three plane rotations, which cost half of a full one.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, number_row, row_step, store, store_row
+from freeflyer.kernels.backend.pack import LANES
+from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.math.algebra import (
+    add_scaled,
+    column,
+    compose,
+    load3,
+    load9,
+    rotate,
+    rotate_back,
+    spin_z,
+    sym_rotate,
+    transpose,
+)  # fmt: skip
+from freeflyer.kernels.math.plane_rotations import (
+    about_x,
+    about_z,
+    full_about_x,
+    full_about_z,
+    sym_about_x,
+    sym_about_z,
+)
+from freeflyer.kernels.math.trig import sincos_row
+from freeflyer.kernels.model.access import body_floats, body_ints, joint_row, like3, numbers3, numbers_at
+from freeflyer.kernels.model.joints.kinds import is_screw, joint_rotation, kind_of, translated
+from freeflyer.kernels.model.layout import (
+    FIRST_Q,
+    FIRST_V,
+    N_BODIES,
+    ROTATION,
+    SCREW,
+    SLIDE,
+    SLIDE_OFFSET,
+    TRANSLATION,
+    TURN,
+    TURN_OFFSET,
+)  # fmt: skip
+
+COS_AZIMUTH, SIN_AZIMUTH, SIN_TWIST, COS_TWIST = ROTATION, ROTATION + 3, ROTATION + 7, ROTATION + 8
+
+
+@kernel
+def joint_angles(topology, parameters, q, work):
+    """Fills the first three rows of work: coordinate, sine and cosine of every body's joint, as far as it is a screw."""
+    n, row, step = load_int(topology, N_BODIES), joint_row(topology), row_step(work)
+    count = (n + step) // step * step
+    store(work, 0, 0.0)
+    for i in range(1, n + 1):
+        store(work, i, load(q, load_int(topology, body_ints(i) + FIRST_Q)))
+    for i in range(n + 1, count):
+        store(work, i, 0.0)
+    for i in range(0, count, step):
+        at = numbers_at(topology, i)
+        turn, offset = (
+            number_row(work, parameters, at + LANES * TURN),
+            number_row(work, parameters, at + LANES * TURN_OFFSET),
+        )
+        store_row(work, row + i, turn * load_row(work, i) + offset)
+    sincos_row(work, row, row, 2 * row, count)
+
+
+@inlined
+def joint_angle(topology, parameters, q, i):
+    """The angle of body i's joint, as far as it is a screw."""
+    at = body_floats(i)
+    coordinate = load(q, load_int(topology, body_ints(i) + FIRST_Q))
+    return load(parameters, at + TURN) * coordinate + load(parameters, at + TURN_OFFSET)
+
+
+@inlined
+def joint_at(topology, work, i):
+    """Body i's joint, for the functions that take one: (kind, record in parameters, first coordinates in q and in v; first
+    coordinate itself, sine, cosine)."""
+    ints, row = body_ints(i), joint_row(topology)
+    first_q, first_v = load_int(topology, ints + FIRST_Q), load_int(topology, ints + FIRST_V)
+    return (
+        kind_of(topology, i),
+        body_floats(i),
+        first_q,
+        first_v,
+        load(work, i),
+        load(work, row + i),
+        load(work, 2 * row + i),
+    )
+
+
+@inlined
+def one_column_joint(topology, work, i):
+    """As `joint_at`, of a joint that has one column: it is a screw."""
+    _, at, first_q, first_v, x, s, c = joint_at(topology, work, i)
+    return SCREW, at, first_q, first_v, x, s, c
+
+
+@inlined
+def relative_pose(topology, parameters, q, i, s, c):
+    """Pose (rotation, offset) of body i in its parent, from its joint's sine and cosine."""
+    at, first, kind = body_floats(i), load_int(topology, body_ints(i) + FIRST_Q), kind_of(topology, i)
+    P = load9(parameters, at + ROTATION)
+    R, r = like3(s, P[:3]) + like3(s, P[3:6]) + like3(s, P[6:]), like3(s, load3(parameters, at + TRANSLATION))
+    if is_screw(kind):
+        slide = load(parameters, at + SLIDE) * load(q, first) + load(parameters, at + SLIDE_OFFSET)
+        return spin_z(R, s, c), add_scaled(r, slide, column(R, 2))
+    return compose(R, joint_rotation(kind, q, first)), translated(kind, q, first, R, r)
+
+
+@inlined
+def relative_rows(topology, parameters, work, i):
+    """As `relative_pose`, of as many bodies from i on as a row scalar holds, right where `row_pose_holds`."""
+    at, row = numbers_at(topology, i), joint_row(topology)
+    R = (
+        numbers3(work, parameters, at + LANES * ROTATION) + numbers3(work, parameters, at + LANES * (ROTATION + 3))
+        + numbers3(work, parameters, at + LANES * (ROTATION + 6))
+    )  # fmt: skip
+    slide = number_row(work, parameters, at + LANES * SLIDE) * load_row(work, i) + number_row(
+        work, parameters, at + LANES * SLIDE_OFFSET
+    )
+    r = add_scaled(numbers3(work, parameters, at + LANES * TRANSLATION), slide, column(R, 2))
+    return spin_z(R, load_row(work, row + i), load_row(work, 2 * row + i)), r
+
+
+@inlined
+def row_pose_holds(topology, i):
+    """Whether `relative_rows` is right for body i; else `relative_pose` is to be asked."""
+    return is_screw(kind_of(topology, i))
+
+
+@inlined
+def origin(joint, parameters, q):
+    """A body's origin in its parent, in the parent's axes."""
+    kind, at, first, _, coordinate, _, _ = joint
+    r, R = load3(parameters, at + TRANSLATION), load9(parameters, at + ROTATION)
+    if is_screw(kind):
+        slide = load(parameters, at + SLIDE) * coordinate + load(parameters, at + SLIDE_OFFSET)
+        return add_scaled(r, slide, column(R, 2))
+    return translated(kind, q, first, R, like3(coordinate, r))
+
+
+@inlined
+def full_rotation(joint, parameters, q):
+    """Rotation of a body in its parent. Not for screws."""
+    kind, at, first, _, _, _, _ = joint
+    return compose(load9(parameters, at + ROTATION), joint_rotation(kind, q, first))
+
+
+@inlined
+def azimuth(s, c, a):
+    """About z, if there is an angle: there is none but at branches."""
+    return a if s == 0.0 else about_z(s, c, a)
+
+
+@inlined
+def inertia_azimuth(s, c, A, B, C):
+    return (A, B, C) if s == 0.0 else (sym_about_z(s, c, A), full_about_z(s, c, B), sym_about_z(s, c, C))
+
+
+@inlined
+def to_child(joint, parameters, q, a, b, d):
+    """Three vectors in the axes of a body's parent, in its own."""
+    kind, at, _, _, _, s, c = joint
+    if not is_screw(kind):
+        R = full_rotation(joint, parameters, q)
+        return rotate_back(R, a), rotate_back(R, b), rotate_back(R, d)
+    y, x = -load(parameters, at + SIN_AZIMUTH), load(parameters, at + COS_AZIMUTH)
+    a, b, d = azimuth(y, x, a), azimuth(y, x, b), azimuth(y, x, d)
+    y, x = -load(parameters, at + SIN_TWIST), load(parameters, at + COS_TWIST)
+    a, b, d = about_x(y, x, a), about_x(y, x, b), about_x(y, x, d)
+    return about_z(-s, c, a), about_z(-s, c, b), about_z(-s, c, d)
+
+
+@inlined
+def to_parent(joint, parameters, q, a, b):
+    """Two vectors in a body's axes, in those of its parent."""
+    kind, at, _, _, _, s, c = joint
+    if not is_screw(kind):
+        R = full_rotation(joint, parameters, q)
+        return rotate(R, a), rotate(R, b)
+    a, b = about_z(s, c, a), about_z(s, c, b)
+    y, x = load(parameters, at + SIN_TWIST), load(parameters, at + COS_TWIST)
+    a, b = about_x(y, x, a), about_x(y, x, b)
+    y, x = load(parameters, at + SIN_AZIMUTH), load(parameters, at + COS_AZIMUTH)
+    return azimuth(y, x, a), azimuth(y, x, b)
+
+
+@inlined
+def inertia_to_parent(joint, parameters, q, A, B, C):
+    """The blocks of an articulated inertia in a body's axes, in those of its parent."""
+    kind, at, _, _, _, s, c = joint
+    if not is_screw(kind):
+        R = full_rotation(joint, parameters, q)
+        return sym_rotate(R, A), compose(compose(R, B), transpose(R)), sym_rotate(R, C)
+    A, B, C = sym_about_z(s, c, A), full_about_z(s, c, B), sym_about_z(s, c, C)
+    y, x = load(parameters, at + SIN_TWIST), load(parameters, at + COS_TWIST)
+    A, B, C = sym_about_x(y, x, A), full_about_x(y, x, B), sym_about_x(y, x, C)
+    return inertia_azimuth(load(parameters, at + SIN_AZIMUTH), load(parameters, at + COS_AZIMUTH), A, B, C)
