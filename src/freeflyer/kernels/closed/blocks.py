@@ -7,7 +7,7 @@ papers/000 (4)-(8) and (17), block by block, for whichever rows and coordinates 
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import LANES, select_less, sqrt
+from freeflyer.kernels.backend.pack import LANES, like, select_less, sqrt
 from freeflyer.kernels.closed.constraints import bias_of, constraints_of
 from freeflyer.kernels.compiler._jit import inlined, kernel
 from freeflyer.kernels.math.dense import NAN, SINGULAR, invert
@@ -182,22 +182,28 @@ def project_forces(topology, J, inverses, tau, multipliers):
 @kernel
 def project_force_rows(topology, J, inverses, X, stride):
     """As `project_forces`, for the columns of X (nv rows of `stride` numbers)."""
-    nv = load_int(topology, N_V)
-    multipliers = workspace(X, load_int(topology, N_ROWS) * stride + LANES)
+    nv, step = load_int(topology, N_V), row_step(X)
+    zero = like(load_row(X, 0), 0.0)
+    multipliers = workspace(X, load_int(topology, N_ROWS) * step + LANES)  # of a block
     for k in range(linkage_int(topology, N_BLOCKS) - 1, -1, -1):
         n, outside, places, row_list = block_of(topology, k)
         to, width = inverse_of(topology, k)
-        zero_rows(multipliers, 0, stride * n)
-        for d in range(n):
-            place = stride * load_int(topology, places + d)
+        for first in range(0, stride, step):
             for i in range(n):
-                add_rows(multipliers, stride * i, load(inverses, to + width * d + i), X, place, stride)
-            zero_rows(X, place, stride)
-        for j in range(n, n + outside):
-            place = load_int(topology, places + j)
-            for i in range(n):
-                slope = load(J, nv * load_int(topology, row_list + i) + place)
-                add_rows(X, stride * place, -slope, multipliers, stride * i, stride)
+                total = zero
+                for d in range(n):
+                    place = stride * load_int(topology, places + d)
+                    total = total + load(inverses, to + width * d + i) * load_row(X, place + first)
+                store_row(multipliers, step * i, total)
+            for d in range(n):
+                store_row(X, stride * load_int(topology, places + d) + first, zero)
+            for j in range(n, n + outside):
+                place = load_int(topology, places + j)
+                total = load_row(X, stride * place + first)
+                for i in range(n):
+                    slope = load(J, nv * load_int(topology, row_list + i) + place)
+                    total = total - slope * load_row(multipliers, step * i)
+                store_row(X, stride * place + first, total)
 
 
 @inlined
@@ -267,21 +273,25 @@ def complete_rate_rows(topology, J, inverses, rest, X, stride):
 
     Rest is used up.
     """
-    nv = load_int(topology, N_V)
+    nv, step = load_int(topology, N_V), row_step(X)
+    zero = like(load_row(X, 0), 0.0)
     for k in range(linkage_int(topology, N_BLOCKS)):
         n, outside, places, row_list = block_of(topology, k)
         to, width = inverse_of(topology, k)
-        for i in range(n):
-            row = load_int(topology, row_list + i)
-            for j in range(n, n + outside):
-                place = load_int(topology, places + j)
-                add_rows(rest, stride * row, load(J, nv * row + place), X, stride * place, stride)
-        for d in range(n):
-            place = stride * load_int(topology, places + d)
-            zero_rows(X, place, stride)
+        for first in range(0, stride, step):
             for i in range(n):
-                row = stride * load_int(topology, row_list + i)
-                add_rows(X, place, -load(inverses, to + width * d + i), rest, row, stride)
+                row = load_int(topology, row_list + i)
+                total = load_row(rest, stride * row + first)
+                for j in range(n, n + outside):
+                    place = load_int(topology, places + j)
+                    total = total + load(J, nv * row + place) * load_row(X, stride * place + first)
+                store_row(rest, stride * row + first, total)
+            for d in range(n):
+                total = zero
+                for i in range(n):
+                    row = stride * load_int(topology, row_list + i)
+                    total = total - load(inverses, to + width * d + i) * load_row(rest, row + first)
+                store_row(X, stride * load_int(topology, places + d) + first, total)
 
 
 @kernel

@@ -18,11 +18,16 @@ from freeflyer.kernels.backend.buffers import (
     unit_row,
 )
 from freeflyer.kernels.compiler._jit import inlined, kernel
-from freeflyer.kernels.math.algebra import load6, load9
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back
 from freeflyer.kernels.model.joints import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
-from freeflyer.kernels.tree.articulated import eliminated, hand_over, store_rigid
+from freeflyer.kernels.tree.articulated import (
+    ARTICULATED,
+    add_to_parent,
+    eliminated,
+    load_articulated,
+    store_rigid,
+)
 from freeflyer.kernels.tree.columns import (
     clear_beyond,
     inertia_tiles,
@@ -39,8 +44,6 @@ from freeflyer.kernels.tree.composite import column_range, coordinate, direction
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import offset, root_position
 
-ARTICULATED = 21
-
 
 @kernel
 def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverses):
@@ -51,7 +54,7 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
         store_rigid(parameters, work, i, inertias, bodies + ARTICULATED * i)
     for i in range(n, 0, -1):
         here = bodies + ARTICULATED * i
-        A, B, C = load6(work, here), load9(work, here + 6), load6(work, here + 15)
+        A, B, C = load_articulated(work, here)
         x = root_position(topology, work, i)
         first, end = column_range(topology, i)
         for c in range(end - 1, first - 1, -1):
@@ -63,7 +66,7 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
             put_column(work, U, stride, c, shift_force_back((f, t), x))
             store(work, inverses + c, inverse)
         if parent_of(topology, i) > 0:
-            hand_over(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, offset(topology, work, i))
+            add_to_parent(work, bodies + ARTICULATED * parent_of(topology, i), A, B, C, offset(topology, work, i))
 
 
 @inlined
