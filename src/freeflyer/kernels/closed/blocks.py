@@ -10,7 +10,7 @@ from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step
 from freeflyer.kernels.backend.pack import LANES, like, select_less, sqrt
 from freeflyer.kernels.closed.constraints import bias_of, constraints_of
 from freeflyer.kernels.compiler._jit import inlined, kernel
-from freeflyer.kernels.math.dense import NAN, SINGULAR, invert
+from freeflyer.kernels.math.dense import NAN, SINGULAR, eliminate, invert
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import (
     BLOCK_INTS,
@@ -18,6 +18,7 @@ from freeflyer.kernels.model.linkage_layout import (
     INDEPENDENTS_AT,
     INVERSE,
     INVERSES,
+    LARGEST_SIZE,
     LINKAGE_AT,
     N_BLOCKS,
     N_INDEPENDENT,
@@ -150,6 +151,43 @@ def complete_rates(topology, J, inverses, bias, x):
 
 
 @kernel
+def solve_rates(topology, J, bias, x, y):
+    """Fills in the dependent entries of x (nv,), so that J x + bias = 0, and of y, so that J y = 0; as `pivot_ratio`.
+
+    Where nothing but rates is wanted, and once, eliminating takes less than inverses do: a fifth of an estimator's step. For
+    one state.
+    """
+    nv, size = load_int(topology, N_V), linkage_int(topology, LARGEST_SIZE)
+    work, worst = workspace(x, size * row_width(x, size + 2) + LANES), 1.0
+    for k in range(linkage_int(topology, N_BLOCKS)):
+        n, outside, places, row_list = block_of(topology, k)
+        width, largest = row_width(x, n + 2), 0.0
+        zero_rows(work, 0, n * width)
+        for i in range(n):
+            row = load_int(topology, row_list + i)
+            for d in range(n):
+                store(work, width * i + d, load(J, nv * row + load_int(topology, places + d)))
+            a, b = -load(bias, row), 0.0
+            for j in range(n, n + outside):
+                place = load_int(topology, places + j)
+                slope = load(J, nv * row + place)
+                largest = max(largest, abs(slope))
+                a -= slope * load(x, place)
+                b -= slope * load(y, place)
+            store(work, width * i + n, a)
+            store(work, width * i + n + 1, b)
+        ratio = eliminate(work, 0, n, width, width, largest * largest)
+        if not ratio > SINGULAR * SINGULAR:
+            return -1.0 - k
+        worst = min(worst, ratio)
+        for d in range(n):
+            place = load_int(topology, places + d)
+            store(x, place, load(work, width * d + n))
+            store(y, place, load(work, width * d + n + 1))
+    return sqrt(worst)
+
+
+@kernel
 def project_forces(topology, J, inverses, tau, multipliers):
     """The multipliers (rows,) that tau (nv,) asks for, and tau - J^T multipliers in place of tau: it vanishes at dependent
     coordinates and is G^T tau at independent ones. papers/000 (67), (69); rows that are not independent carry nothing.
@@ -184,7 +222,7 @@ def project_force_rows(topology, J, inverses, X, stride):
     """As `project_forces`, for the columns of X (nv rows of `stride` numbers)."""
     nv, step = load_int(topology, N_V), row_step(X)
     zero = like(load_row(X, 0), 0.0)
-    multipliers = workspace(X, load_int(topology, N_ROWS) * step + LANES)  # of a block
+    multipliers = workspace(X, linkage_int(topology, LARGEST_SIZE) * step + LANES)
     for k in range(linkage_int(topology, N_BLOCKS) - 1, -1, -1):
         n, outside, places, row_list = block_of(topology, k)
         to, width = inverse_of(topology, k)
