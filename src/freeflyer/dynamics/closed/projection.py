@@ -151,7 +151,7 @@ def _flat(model: Model, split: Linkage, blocks: list[tuple[np.ndarray, np.ndarra
     for j in range(model.nv):
         supports[LL.SUPPORT_INTS * j :][:2] = lists_at + len(lists), len(support[j])
         lists += sorted(support[j])
-    header[[LL.N_BLOCKS, LL.INDEPENDENTS_AT, LL.BLOCKS_AT, LL.SUPPORTS_AT, LL.INVERSES]] = (
-        len(blocks), lists_at, blocks_at, supports_at, inverses,
+    header[[LL.N_BLOCKS, LL.INDEPENDENTS_AT, LL.BLOCKS_AT, LL.SUPPORTS_AT, LL.INVERSES, LL.LARGEST_SIZE]] = (
+        len(blocks), lists_at, blocks_at, supports_at, inverses, max((len(rows) for rows, _ in blocks), default=0),
     )  # fmt: skip
     return np.concatenate([header, *records, supports, np.array(lists, np.int64)]).astype(np.int64)

@@ -60,6 +60,13 @@ def loop_ints(topology, k):
 
 
 @inlined
+def loop_rows(topology, k):
+    """(the bits of loop k's mask, its first row)."""
+    at = loop_ints(topology, k)
+    return load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
+
+
+@inlined
 def turns(mask):
     """How many turns a mask ties."""
     return (mask >> 3 & 1) + (mask >> 4 & 1) + (mask >> 5 & 1)
@@ -175,7 +182,7 @@ def turn_row(mask, R_A, R_B):
 def put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv):
     """Adds loop k's rows to J, which holds zeros there."""
     at = loop_ints(topology, k)
-    mask, row = load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
+    mask, row = loop_rows(topology, k)
     g = d
     if turns(mask) == 1:
         g = turn_row(mask, R_A, R_B)
@@ -204,9 +211,8 @@ def constraint_residual(topology, parameters, q, residual):
     if load_int(topology, N_LOOPS) > 0:
         work = kinematics_workspace(topology, parameters, q, 0)
         for k in range(load_int(topology, N_LOOPS)):
-            at = loop_ints(topology, k)
             R_A, R_B, _, _, d = loop_frames(topology, parameters, work, k)
-            mask, row = load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
+            mask, row = loop_rows(topology, k)
             put_residual(mask, R_A, R_B, d, residual, row)
     first = first_coupling(topology)
     for k in range(load_int(topology, N_COUPLINGS)):
@@ -228,9 +234,8 @@ def constraints_of(topology, parameters, q, work, residual, J):
     for i in range(load_int(topology, N_ROWS) * nv):
         store(J, i, 0.0)
     for k in range(load_int(topology, N_LOOPS)):
-        at = loop_ints(topology, k)
         R_A, R_B, x_A, x_B, d = loop_frames(topology, parameters, work, k)
-        mask, row = load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
+        mask, row = loop_rows(topology, k)
         put_residual(mask, R_A, R_B, d, residual, row)
         put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv)
     first = first_coupling(topology)
@@ -273,7 +278,7 @@ def bias_of(topology, parameters, q, v, work, to, bias):
     """As `constraint_bias`, given the motions of all bodies in `work` from `to` on."""
     for k in range(load_int(topology, N_LOOPS)):
         at = loop_ints(topology, k)
-        mask, row = load_int(topology, at + MASK), load_int(topology, at + FIRST_ROW)
+        mask, row = loop_rows(topology, k)
         R_A, R_B, x_A, x_B, d = loop_frames(topology, parameters, work, k)
         i = frame_body(topology, load_int(topology, at + FRAME_A))
         l_A, w_A, a_A, dw_A = point_motion(work, to + MOVING * i, x_A)

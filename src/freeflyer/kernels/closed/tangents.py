@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store_row
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.closed.constraints import first_coupling, loop_frames, loop_ints, turns, unit
+from freeflyer.kernels.closed.constraints import first_coupling, loop_frames, loop_ints, loop_rows, turns, unit
 from freeflyer.kernels.closed.couplings import coupled_position
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import (
@@ -35,10 +35,8 @@ from freeflyer.kernels.model.layout import (
     COUPLING_INTS,
     COUPLING_RATIOS,
     COUPLINGS_AT,
-    FIRST_ROW,
     FRAME_A,
     FRAME_B,
-    MASK,
     N_COEFFICIENTS,
     N_COUPLINGS,
     N_LOOPS,
@@ -124,10 +122,7 @@ def velocity_tangents(topology, parameters, q, v, work, states, directions, tang
     """Writes into `rows` the changes of all rows of J v along directions whose tangents and dV are known."""
     step = row_step(tangents)
     for k in range(load_int(topology, N_LOOPS)):
-        mask, row = (
-            load_int(topology, loop_ints(topology, k) + MASK),
-            load_int(topology, loop_ints(topology, k) + FIRST_ROW),
-        )
+        mask, row = loop_rows(topology, k)
         R_A, R_B, x = loop_point(topology, parameters, work, k)
         i, j = loop_bodies(topology, k)
         V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
@@ -179,10 +174,7 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
     """As velocity_tangents, for all rows of J a + Jdot v; `rates` (nv rows) are the changes of v, and dA is known."""
     step = row_step(tangents)
     for k in range(load_int(topology, N_LOOPS)):
-        mask, row = (
-            load_int(topology, loop_ints(topology, k) + MASK),
-            load_int(topology, loop_ints(topology, k) + FIRST_ROW),
-        )
+        mask, row = loop_rows(topology, k)
         R_A, R_B, x = loop_point(topology, parameters, work, k)
         i, j = loop_bodies(topology, k)
         V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
@@ -252,10 +244,7 @@ def loop_forces(topology, parameters, work, multipliers, states, at):
 @inlined
 def loop_force(topology, parameters, work, multipliers, k):
     """(force at frame B's origin, that origin) by which loop k acts on B's body, and its opposite on A's."""
-    mask, row = (
-        load_int(topology, loop_ints(topology, k) + MASK),
-        load_int(topology, loop_ints(topology, k) + FIRST_ROW),
-    )
+    mask, row = loop_rows(topology, k)
     R_A, R_B, x = loop_point(topology, parameters, work, k)
     f, row = masked(multipliers, row, mask & 7)
     n, _ = masked(multipliers, row, mask >> 3)
@@ -269,10 +258,7 @@ def loop_force(topology, parameters, work, multipliers, k):
 def force_tangents(topology, parameters, work, multipliers, tangents):
     """Takes the changes of the loops' forces, at fixed multipliers, from dF of their bodies."""
     for k in range(load_int(topology, N_LOOPS)):
-        mask, row = (
-            load_int(topology, loop_ints(topology, k) + MASK),
-            load_int(topology, loop_ints(topology, k) + FIRST_ROW),
-        )
+        mask, row = loop_rows(topology, k)
         F, x = loop_force(topology, parameters, work, multipliers, k)
         i, j = loop_bodies(topology, k)
         T_a = load_tangent(tangents, i, MOVED)

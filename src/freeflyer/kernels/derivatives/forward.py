@@ -6,12 +6,16 @@ solved for both matrices and for M^-1 at once, by a factor of M that is as spars
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
+from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.derivatives.gradient_rows import put_columns, put_rows, turn_together
+from freeflyer.kernels.derivatives.gradient_rows import put_rows, turn_together
 from freeflyer.kernels.derivatives.inverse import (
     DIRECTION_RECORD,
     FORCE,
+    LAST,
+    F,
+    S,
     accelerations,
     areas,
     armature_rates_at,
@@ -27,10 +31,11 @@ from freeflyer.kernels.derivatives.inverse import (
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates, put_armature_rates
-from freeflyer.kernels.model.layout import COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.tree.columns import condense, mirror, row_dot, scalar_column
 from freeflyer.kernels.tree.composite import column_range, coordinate
+from freeflyer.kernels.tree.factor import factor, solve
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.lower_factor import factored, solve
 
 
 @inlined
@@ -52,6 +57,33 @@ def less_forces(topology, work, tau):
 
 
 @kernel
+def column_masses(topology, table, H):
+    """Rows of M of all columns up to the diagonal, without armature, from the table of columns (inverse.py)."""
+    stride, step = load_int(topology, COLUMN_ROW), row_step(table)
+    for i in range(load_int(topology, N_COLUMNS)):
+        f = scalar_column(table, F * stride, stride, i)
+        for k in range(0, i + 1, step):
+            m = row_dot(f, table, S * stride + k, stride)
+            store_row(H, stride * i + k, select_less(load_row(table, LAST * stride + k), i, 0.0, m))
+
+
+@kernel
+def mass_rows(topology, parameters, table, L):
+    """Rows of M of all coordinates up to the diagonal."""
+    nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    if nv == n:
+        column_masses(topology, table, L)
+    else:
+        H = workspace(L, n * stride)
+        column_masses(topology, table, H)
+        mirror(H, n, stride)
+        condense(topology, H, stride, L, stride)
+    armature = load_int(topology, ARMATURE_AT)
+    for k in range(nv):
+        store(L, stride * k + k, load(L, stride * k + k) + load(parameters, armature + k))
+
+
+@kernel
 def solved_table(topology, parameters, q, v, tau, table, L):
     """The table of columns at (q, v, a), and the factor of M."""
     nv = load_int(topology, N_V)
@@ -70,7 +102,8 @@ def solved_table(topology, parameters, q, v, tau, table, L):
     less_forces(topology, work, x)
     add_armature_forces(topology, parameters, v, -1.0, x, 0)
     put_momenta(topology, work, table)
-    factored(topology, parameters, table, L)
+    mass_rows(topology, parameters, table, L)
+    factor(topology, L)
     solve(topology, L, x)
     accelerations(topology, parameters, work, x)
     subtree_forces(topology, parameters, work)
@@ -94,8 +127,8 @@ def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at)
         by_q, by_v = workspace(table, n * stride), workspace(table, n * stride)
         put_rows(topology, table, by_q, by_v, by_q, stride, False)
         turn_together(topology, table, by_q, stride)
-        put_columns(topology, by_q, stride, Q, length)
-        put_columns(topology, by_v, stride, V, length)
+        condense(topology, by_q, stride, Q, length)
+        condense(topology, by_v, stride, V, length)
     add_armature_rates(topology, table, armature_rates_at(topology), V, length)
     inward(topology, L, Q, V, E, length)
     outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at)

@@ -35,10 +35,11 @@ from freeflyer.kernels.derivatives.inverse import (
     inverse_table,
     table_size,
 )
+from freeflyer.kernels.math.algebra import dot
 from freeflyer.kernels.model.joints.armature import add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
-from freeflyer.kernels.tree.columns import last_column
-from freeflyer.kernels.tree.composite import column_range, coordinate
+from freeflyer.kernels.tree.columns import condense, last_column, row_dot, scalar_column
+from freeflyer.kernels.tree.composite import column_range
 
 
 @inlined
@@ -47,28 +48,8 @@ def entries3(table, at, stride):
 
 
 @inlined
-def entries6(table, at, stride):
-    return entries3(table, at, stride) + entries3(table, at + 3 * stride, stride)
-
-
-@inlined
 def rows3(table, at, stride):
     return load_row(table, at), load_row(table, at + stride), load_row(table, at + 2 * stride)
-
-
-@inlined
-def rows6(table, at, stride):
-    return rows3(table, at, stride) + rows3(table, at + 3 * stride, stride)
-
-
-@inlined
-def product3(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@inlined
-def product6(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
 
 
 @inlined
@@ -84,9 +65,9 @@ def last_moved(topology, k, step):
 def before(table, k, stride, f, g, i):
     """Entries of row i in columns from k on, of dq, dv and M, if those columns move column i, else zero."""
     last, w = load_row(table, LAST * stride + k), rows3(table, (S + 3) * stride + k, stride)
-    dq = product3(g, rows3(table, X * stride + k, stride)) + product6(f, rows6(table, Y * stride + k, stride))
-    dv = product3(g, w) + product6(f, rows6(table, T * stride + k, stride))
-    m = product6(f, rows6(table, S * stride + k, stride))
+    dq = dot(g, rows3(table, X * stride + k, stride)) + row_dot(f, table, Y * stride + k, stride)
+    dv = dot(g, w) + row_dot(f, table, T * stride + k, stride)
+    m = row_dot(f, table, S * stride + k, stride)
     return select_less(last, i, 0.0, dq), select_less(last, i, 0.0, dv), select_less(last, i, 0.0, m)
 
 
@@ -94,9 +75,9 @@ def before(table, k, stride, f, g, i):
 def beyond(table, k, stride, s, end):
     """The same if column i moves them, which are those before `end`."""
     return (
-        keep_below(table, product6(s, rows6(table, BY_Q * stride + k, stride)), k, end),
-        keep_below(table, product6(s, rows6(table, BY_V * stride + k, stride)), k, end),
-        keep_below(table, product6(s, rows6(table, F * stride + k, stride)), k, end),
+        keep_below(table, row_dot(s, table, BY_Q * stride + k, stride), k, end),
+        keep_below(table, row_dot(s, table, BY_V * stride + k, stride), k, end),
+        keep_below(table, row_dot(s, table, F * stride + k, stride), k, end),
     )  # fmt: skip
 
 
@@ -110,7 +91,7 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
     for i in range(n):
         end, zero = last_column(topology, i) + 1, 0.0 * load_row(table, LAST * stride)
         s, f, g = (
-            entries6(table, S * stride + i, stride), entries6(table, F * stride + i, stride),
+            scalar_column(table, S * stride, stride, i), scalar_column(table, F * stride, stride, i),
             entries3(table, G * stride + i, stride),
         )  # fmt: skip
         for block in range(0, n, step):
@@ -158,19 +139,6 @@ def fits(topology, table):
 
 
 @kernel
-def put_columns(topology, H, width, M, length):
-    """M, nv rows of that length, from the matrix of all columns in H: summed where mimic joints share a coordinate."""
-    nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
-    for k in range(nv * length):
-        store(M, k, 0.0)
-    for c in range(nc):
-        row = length * coordinate(topology, c)
-        for d in range(nc):
-            at = row + coordinate(topology, d)
-            store(M, at, load(M, at) + load(H, width * c + d))
-
-
-@kernel
 def inverse_matrices(topology, parameters, table, dq, dv, M):
     """dq, dv and the mass matrix (nv, nv)."""
     n, nv, armature = load_int(topology, N_COLUMNS), load_int(topology, N_V), load_int(topology, ARMATURE_AT)
@@ -181,9 +149,9 @@ def inverse_matrices(topology, parameters, table, dq, dv, M):
     put_rows(topology, table, by_q, by_v, H, width, True)
     turn_together(topology, table, by_q, width)
     if not direct:
-        put_columns(topology, by_q, width, dq, nv)
-        put_columns(topology, by_v, width, dv, nv)
-        put_columns(topology, H, width, M, nv)
+        condense(topology, by_q, width, dq, nv)
+        condense(topology, by_v, width, dv, nv)
+        condense(topology, H, width, M, nv)
     add_armature_rates(topology, table, armature_rates_at(topology), dv, nv)
     for j in range(nv):
         at = nv * j + j

@@ -16,6 +16,7 @@ column gets what these products are made of; gradient_rows.py multiplies them ou
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
+from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.backend.records import BODY, ITSELF, PARENT_BODY, add_record, put_records, put_rows3, record_rows
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale
@@ -145,8 +146,8 @@ def subtree_loads(topology, parameters, work):
         p, K = particle_rates(m, h, I, spatial_of(record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1)))
         z = 0.0 * h[0]
         put_records(work, loads, LOADS, i, (h[0], h[1], h[2], I[0], I[1], I[2], I[3], I[4]))
-        put_records(work, loads + 8, LOADS, i, (I[5], p[0], p[1], p[2], K[0], K[1], K[2], K[3]))
-        put_records(work, loads + 16, LOADS, i, (K[4], K[5], K[6], K[7], K[8], z + m, z, z))
+        put_records(work, loads + LANES, LOADS, i, (I[5], p[0], p[1], p[2], K[0], K[1], K[2], K[3]))
+        put_records(work, loads + 2 * LANES, LOADS, i, (K[4], K[5], K[6], K[7], K[8], z + m, z, z))
     for i in range(n, 0, -1):
         add_record(work, loads + LOADS * parent_of(topology, i), loads + LOADS * i, 22)
 
@@ -184,6 +185,16 @@ def put_numbers(topology, table, c, step):
         store(table, NUMBER * stride + k, k)
 
 
+@inlined
+def column_loads(topology, work, loads, c, n):
+    """(mass, first moment, inertia, p, K) of the subtrees that columns c, c + 1, ... move."""
+    a = record_rows(topology, work, loads, LOADS, BODY, c, n)
+    b = record_rows(topology, work, loads + LANES, LOADS, BODY, c, n)
+    d = record_rows(topology, work, loads + 2 * LANES, LOADS, BODY, c, n)
+    h, I = (a[0], a[1], a[2]), (a[3], a[4], a[5], a[6], a[7], b[0])
+    return d[5], h, I, (b[1], b[2], b[3]), (b[4], b[5], b[6], b[7], d[0], d[1], d[2], d[3], d[4])
+
+
 @kernel
 def put_momenta(topology, work, table):
     """Writes, of the table, what the mass matrix is made of: S, F and the last columns."""
@@ -191,13 +202,10 @@ def put_momenta(topology, work, table):
     n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(work)
     for c in range(0, n, step):
         put_numbers(topology, table, c, step)
-        a = record_rows(topology, work, loads, LOADS, BODY, c, n)
-        b = record_rows(topology, work, loads + 8, LOADS, BODY, c, n)
-        d = record_rows(topology, work, loads + 16, LOADS, BODY, c, n)
+        m, h, I, _, _ = column_loads(topology, work, loads, c, n)
         s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, n))
-        h, I = (a[0], a[1], a[2]), (a[3], a[4], a[5], a[6], a[7], b[0])
         put_rows6(table, S * stride + c, stride, s)
-        put_rows6(table, F * stride + c, stride, inertia_times(d[5], h, I, s))
+        put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
 
 
 @kernel
@@ -207,14 +215,8 @@ def put_table(topology, work, table):
     n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(work)
     for c in range(0, n, step):
         put_numbers(topology, table, c, step)
-        a = record_rows(topology, work, loads, LOADS, BODY, c, n)
-        b = record_rows(topology, work, loads + 8, LOADS, BODY, c, n)
-        d = record_rows(topology, work, loads + 16, LOADS, BODY, c, n)
-        m, h, I = d[5], (a[0], a[1], a[2]), (a[3], a[4], a[5], a[6], a[7], b[0])
-        p, K = (
-            scale(2.0, (b[1], b[2], b[3])),
-            scale(2.0, (b[4], b[5], b[6])) + scale(2.0, (b[7], d[0], d[1])) + scale(2.0, (d[2], d[3], d[4])),
-        )
+        m, h, I, p, K = column_loads(topology, work, loads, c, n)
+        p, K = scale(2.0, p), scale(2.0, K[:3]) + scale(2.0, K[3:6]) + scale(2.0, K[6:])
         s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, n))
         put_rows6(table, S * stride + c, stride, s)
         put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))

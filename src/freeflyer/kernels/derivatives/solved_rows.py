@@ -1,4 +1,4 @@
-"""X = M^-1 B for matrices of all coordinates by the factor of M (lower_factor.py), a row at a time, three row scalars at once.
+"""X = M^-1 B for matrices of all coordinates by the factor of M (tree/factor.py), a row at a time, three row scalars at once.
 
 L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y, is zero unless one of both coordinates
 moves the other. Rows are `solved_width` long. Three row scalars of three matrices are enough sums that none waits for itself.
@@ -12,8 +12,7 @@ from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.gradient_rows import rows3
 from freeflyer.kernels.math.algebra import add_scaled, scale
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
-from freeflyer.kernels.tree.factor import last_of
-from freeflyer.kernels.tree.lower_factor import before, last_of_row, line
+from freeflyer.kernels.tree.factor import before, last_of, last_of_row, line
 
 NEAREST = 6000  # numbers in the nearest cache
 

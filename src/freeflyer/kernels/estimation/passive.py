@@ -8,15 +8,14 @@ The table of a model with encoders (kind MEASURED) lists what they measure: how 
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import from_entry, load, load_int, row_width, store, workspace
+from freeflyer.kernels.backend.buffers import from_entry, load, load_int, store, workspace
 from freeflyer.kernels.closed.blocks import (
-    complete_rate_rows,
     complete_rates,
     invert_blocks,
     linkage_buffers,
     pivot_ratio,
     project_forces,
-    zero_rows,
+    solve_rates,
 )
 from freeflyer.kernels.closed.constraints import bias_of, constraints, constraints_of
 from freeflyer.kernels.compiler.marks import inlined, kernel
@@ -36,27 +35,24 @@ OUT_OF_LIMITS = -0.5  # instead of a ratio of pivots: a measurement is beyond it
 def corrected_step(topology, parameters, measured, q, positions, rates, gains, q_next, v):
     """One step of (35)-(40): q_next (nq,) and v (nv,) from q, the measured positions and rates. As `pivot_ratio`."""
     nv, n_rows, n = load_int(topology, N_V), load_int(topology, N_ROWS), load_int(measured, N_MEASURED)
-    J, inverses, residual = linkage_buffers(topology, q)
+    residual, J, x = workspace(q, n_rows), workspace(q, n_rows * nv), workspace(q, nv)
     constraints(topology, parameters, q, residual, J)
-    ratio = pivot_ratio(topology, inverses, invert_blocks(topology, J, inverses, 1.0))
-    if not ratio > 0.0:
-        return ratio
-    width, alpha, beta = row_width(q, 2), load(gains, ALPHA), load(gains, BETA)
-    X, bias, x = workspace(q, nv * width), workspace(q, n_rows * width), workspace(q, nv)
-    zero_rows(X, 0, nv * width)
-    zero_rows(bias, 0, n_rows * width)
     for k in range(n_rows):
-        store(bias, width * k + CORRECTED, alpha * load(residual, k))  # minus e_l, desired minus actual closure
+        store(residual, k, load(gains, ALPHA) * load(residual, k))  # minus e_l, desired minus actual closure
+    for j in range(nv):
+        store(x, j, 0.0)
+        store(v, j, 0.0)
+    beta = load(gains, BETA)
     for i in range(n):
         j, rate = load_int(measured, MEASURED + i), load(rates, i)
         error = load(positions, i) - load(q, load_int(measured, MEASURED + n + i))
-        store(X, width * j + CORRECTED, rate + beta * error)
-        store(X, width * j + RATE, rate)
-    complete_rate_rows(topology, J, inverses, bias, X, width)
-    for j in range(nv):
-        store(x, j, load(gains, STEP) * load(X, width * j + CORRECTED))
-        store(v, j, load(X, width * j + RATE))
-    integrate(topology, parameters, q, x, q_next)
+        store(v, j, rate)
+        store(x, j, rate + beta * error)
+    ratio = solve_rates(topology, J, residual, x, v)
+    if ratio > 0.0:
+        for j in range(nv):
+            store(x, j, load(gains, STEP) * load(x, j))
+        integrate(topology, parameters, q, x, q_next)
     return ratio
 
 

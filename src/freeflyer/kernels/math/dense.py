@@ -15,7 +15,7 @@ NAN = float("nan")
 # it once, accelerations and derivatives twice: below the root of the rounding error, 1.5e-8, no digit of these would be left.
 SINGULAR = 1e-7
 PIVOT = 1e-14  # smallest pivot of a symmetric matrix, relative to its diagonal entry: less is left by rounding
-ZERO = 1e-300  # of a square: the entry need not be eliminated
+ZERO = 1e-150  # an entry so small need not be eliminated
 
 
 @inlined
@@ -69,7 +69,7 @@ def eliminate(work, at, n, end, stride, largest):
         for i in range(n):
             row = at + stride * i
             x = load(work, row + c)
-            if i == c or all_below(x * x, ZERO):
+            if i == c or all_below(x, ZERO):
                 continue
             for k in range(start, end, step):
                 store_row(work, row + k, load_row(work, row + k) - x * load_row(work, pivot_row + k))

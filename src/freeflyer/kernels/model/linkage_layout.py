@@ -8,7 +8,8 @@ independent ones, or dependent ones of blocks before it. So dependent rates foll
 LINKAGE_AT, N_INDEPENDENT = 30, 31  # in the header of topology: where the linkage begins, how many rates are free
 
 # the linkage's header; places named _AT are counted from the beginning of topology
-N_BLOCKS, INDEPENDENTS_AT, BLOCKS_AT, SUPPORTS_AT, INVERSES = 0, 1, 2, 3, 4  # INVERSES: how many numbers they take
+N_BLOCKS, INDEPENDENTS_AT, BLOCKS_AT, SUPPORTS_AT = 0, 1, 2, 3
+INVERSES, LARGEST_SIZE = 4, 5  # how many numbers the inverses take; rows of the largest block
 LINKAGE_HEADER = 8
 
 # a block

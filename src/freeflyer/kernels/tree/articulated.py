@@ -10,14 +10,23 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load
 from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.compiler.marks import inlined
-from freeflyer.kernels.math.algebra import dot, load6, load9, store6, store9, sym_add
+from freeflyer.kernels.math.algebra import (
+    accumulate6,
+    accumulate9,
+    dot,
+    load6,
+    load9,
+    store6,
+    store9,
+)
 from freeflyer.kernels.math.articulated import articulated_apply, outer, shifted, sym_outer
+from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import MASS, SUBTREE_MASS, SUBTREE_SPREAD
 from freeflyer.kernels.tree.columns import inertia_of
 
+ARTICULATED, LINEAR, MIXED, ANGULAR = 21, 0, 6, 15  # a record: A (6), B (9), C (6)
 SINGULAR = 1e-14  # an inertia beside the largest that the column could move: less is rounding
-NAN = float("nan")
 
 
 @inlined
@@ -42,23 +51,25 @@ def eliminated(parameters, at, A, B, C, l, w, armature):
 
 
 @inlined
+def load_articulated(work, at):
+    """(A, B, C) from `at` on."""
+    return load6(work, at + LINEAR), load9(work, at + MIXED), load6(work, at + ANGULAR)
+
+
+@inlined
 def add_to_parent(work, there, A, B, C, r):
-    """Adds an articulated inertia, its origin at r from the parent's, to the parent's (21 numbers at `there`)."""
-    D, E = shifted(A, B, C, r)
-    store6(work, there, sym_add(load6(work, there), A))
-    B = load9(work, there + 6)
-    store9(work, there + 6, (
-        B[0] + D[0], B[1] + D[1], B[2] + D[2], B[3] + D[3], B[4] + D[4], B[5] + D[5], B[6] + D[6], B[7] + D[7], B[8] + D[8],
-    ))  # fmt: skip
-    store6(work, there + 15, sym_add(load6(work, there + 15), E))
+    """Adds an articulated inertia, its origin at r from the parent's, to the parent's, which begins at `there`."""
+    B, C = shifted(A, B, C, r)
+    accumulate6(work, there + LINEAR, A)
+    accumulate9(work, there + MIXED, B)
+    accumulate6(work, there + ANGULAR, C)
 
 
 @inlined
 def store_rigid(parameters, work, i, inertias, here):
-    """Writes body i's inertia as an articulated one; returns first moment and inertia."""
+    """Writes body i's inertia as an articulated one."""
     h, I = inertia_of(work, inertias, i)
     m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
-    store6(work, here, (z + m, z, z, z + m, z, z + m))
-    store9(work, here + 6, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
-    store6(work, here + 15, I)
-    return h, I
+    store6(work, here + LINEAR, (z + m, z, z, z + m, z, z + m))
+    store9(work, here + MIXED, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
+    store6(work, here + ANGULAR, I)

@@ -214,29 +214,28 @@ def put_matrix(topology, U, L, M):
     if nc == load_int(topology, N_V):
         mirrored(U, L, nc, stride, M)
     else:
-        mirror(U, L, nc, stride)
-        condense(topology, U, M)
+        for i in range(nc):
+            for j in range(i + 1, nc):
+                store(U, stride * j + i, load(L, stride * i + j))
+        condense(topology, U, stride, M, load_int(topology, N_V))
 
 
 @kernel
-def mirror(U, L, n, stride):
-    """Below the diagonal, U becomes L transposed."""
+def mirror(H, n, stride):
+    """What is above the diagonal becomes what is below it."""
     for i in range(n):
-        for j in range(i + 1, n):
-            store(U, stride * j + i, load(L, stride * i + j))
+        for j in range(i):
+            store(H, stride * j + i, load(H, stride * i + j))
 
 
 @kernel
-def condense(topology, H, M):
-    """M (nv, nv) from the matrix of all columns in H: M itself, or summed where mimic joints share a coordinate."""
+def condense(topology, H, width, M, length):
+    """M, nv rows of `length` numbers, from H, rows (`width` long) of all columns: summed where mimic joints share a coordinate."""
     nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
-    stride = row_width(H, nc)
-    if nc == nv:
-        return
-    for k in range(nv * nv):
+    for k in range(nv * length):
         store(M, k, 0.0)
     for c in range(nc):
-        row = nv * coordinate(topology, c)
+        row = length * coordinate(topology, c)
         for d in range(nc):
             at = row + coordinate(topology, d)
-            store(M, at, load(M, at) + load(H, stride * c + d))
+            store(M, at, load(M, at) + load(H, width * c + d))

@@ -1,80 +1,164 @@
-"""Inverse mass matrix and forward dynamics where mimic joints share coordinates: through M = U D U^T (RBDA 2008, 6.5).
+"""The mass matrix as M = L^T D L, and what it solves (RBDA 2008, 6.3 to 6.5): L is unit lower triangular and as sparse as M.
 
-Velocity coordinates are numbered depth-first, so the descendants of coordinate j are j + 1 .. last(j): row j of the unit
-upper triangular U, and of its inverse W, is filled from j to last(j), and every inner loop runs along rows. Then
-M^-1 = W^T D^-1 W. Where mimic joints share coordinates the "tree" is one chain: M is dense, and nothing else changes.
+Row k of L holds entries at the coordinates that move coordinate k; the inverse of D's entry stands on the diagonal. Velocity
+coordinates are numbered depth-first, so the descendants of coordinate j are j + 1 .. last(j). Where mimic joints share
+coordinates the tree of coordinates is one chain, so that L is full; nothing else changes. Matrices are kept as rows of whole
+row scalars (COLUMN_ROW long); what stands behind the diagonal, in L, or behind the last coordinate means nothing.
+
+Forward dynamics and inverse mass matrices of trees need no factor (aba.py, minv.py): only where mimic joints share coordinates
+are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
 """
 
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.model.layout import COORDINATE_INTS, COORDINATES_AT, LAST_COORDINATE, N_V, PARENT_COORDINATE
+from freeflyer.kernels.math.dense import inverse_pivot
+from freeflyer.kernels.model.layout import (
+    COLUMN_ROW,
+    COORDINATE_INTS,
+    COORDINATES_AT,
+    LAST_COORDINATE,
+    LINE_START,
+    N_V,
+    PARENT_COORDINATE,
+)
 from freeflyer.kernels.tree.crba import crba
 from freeflyer.kernels.tree.rnea import rnea
 
-SINGULAR = 1e-14  # a pivot, relative to its diagonal entry of M
-NAN = float("nan")
+
+@inlined
+def coordinate_int(topology, j, k):
+    """Entry k of the record of coordinate j."""
+    return load_int(topology, load_int(topology, COORDINATES_AT) + COORDINATE_INTS * j + k)
 
 
 @inlined
 def last_of(topology, j):
-    return load_int(topology, load_int(topology, COORDINATES_AT) + COORDINATE_INTS * j + LAST_COORDINATE)
+    """The last coordinate that coordinate j moves."""
+    return coordinate_int(topology, j, LAST_COORDINATE)
 
 
 @inlined
-def add_row(M, to, s, W, row, n):
-    """n entries of M from `to` on grow by s times those of W from `row` on."""
-    step = row_step(W)
-    full = n - n % step
-    for k in range(0, full, step):
-        store_row(M, to + k, load_row(M, to + k) + s * load_row(W, row + k))
-    for k in range(full, n):
-        store(M, to + k, load(M, to + k) + s * load(W, row + k))
+def before(topology, j):
+    """The next coordinate on the way from j to the world, or -1."""
+    return coordinate_int(topology, j, PARENT_COORDINATE)
+
+
+@inlined
+def line(topology, j):
+    """The first of the coordinates that end with j and each of which is the parent of the next: there is no need to ask for
+    parents along that line, each of which would have to be known before the next can be."""
+    return coordinate_int(topology, j, LINE_START)
+
+
+@inlined
+def last_of_row(topology, j, step):
+    """The last coordinate that one of `step` coordinates from j on moves."""
+    last = last_of(topology, j)
+    for k in range(j + 1, min(j + step, load_int(topology, N_V))):
+        last = max(last, last_of(topology, k))
+    return last
+
+
+@inlined
+def less_outer(topology, L, s, row, to, i):
+    """The row at `to`, of coordinate i, less s times that at `row`, up to the diagonal."""
+    step = row_step(L)
+    if step > 1:
+        for j in range(0, i + 1, step):
+            store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
+        return
+    end = i
+    while end >= 0:
+        start = line(topology, end)
+        for j in range(start, end + 1):
+            store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
+        end = before(topology, start)
 
 
 @kernel
-def factor(topology, nv, H, D):
-    """M = U D U^T: the upper rows of H, holding M, become those of U; D (nv,) holds the pivots."""
-    for j in range(nv - 1, -1, -1):
-        end = last_of(topology, j) + 1
-        for k in range(end - 1, j, -1):
-            x = load(H, nv * j + k)
-            for m in range(k + 1, last_of(topology, k) + 1):
-                x = x - load(H, nv * j + m) * load(H, nv * k + m)
-            store(H, nv * j + k, x)  # U D, for now
-        diagonal = load(H, nv * j + j)
-        pivot = diagonal
-        for k in range(j + 1, end):
-            y = load(H, nv * j + k)
-            x = y / load(D, k)
-            pivot = pivot - x * y
-            store(H, nv * j + k, x)
-        store(D, j, select_less(SINGULAR * diagonal, pivot, pivot, NAN))
+def factor(topology, L):
+    """L and the inverse of D, from the rows of M up to the diagonal in L; not a number where M is singular."""
+    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(L)
+    diagonal = workspace(L, nv)
+    for k in range(nv):
+        store(diagonal, k, load(L, stride * k + k))
+    for k in range(nv - 1, -1, -1):
+        row = stride * k
+        inverse = inverse_pivot(load(L, row + k), load(diagonal, k))
+        end = before(topology, k)
+        while end >= 0:
+            start = line(topology, end)
+            for i in range(start, end + 1):
+                less_outer(topology, L, inverse * load(L, row + i), row, stride * i, i)
+            end = before(topology, start)
+        for j in range(0, k + 1, step):
+            store_row(L, row + j, inverse * load_row(L, row + j))
+        store(L, row + k, inverse)
+
+
+@kernel
+def solve(topology, L, x):
+    """x (nv,) becomes M^-1 x."""
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
+    for k in range(nv - 1, -1, -1):
+        y, i = load(x, k), before(topology, k)
+        while i >= 0:
+            store(x, i, load(x, i) - load(L, stride * k + i) * y)
+            i = before(topology, i)
+    for k in range(nv):
+        y, i = load(L, stride * k + k) * load(x, k), before(topology, k)
+        while i >= 0:
+            y = y - load(L, stride * k + i) * load(x, i)
+            i = before(topology, i)
+        store(x, k, y)
+
+
+@kernel
+def factored(topology, parameters, q):
+    """L and the inverse of D at q."""
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
+    M, L = workspace(q, nv * nv), workspace(q, nv * stride)
+    crba(topology, parameters, q, M)
+    for i in range(nv):
+        for j in range(i + 1):
+            store(L, stride * i + j, load(M, nv * i + j))
+        for j in range(i + 1, stride):
+            store(L, stride * i + j, 0.0)
+    factor(topology, L)
+    return L
+
+
+@inlined
+def add_row(A, to, s, B, row, n):
+    """n entries of A from `to` on grow by s times those of B from `row` on."""
+    step = row_step(A)
+    full = n - n % step
+    for k in range(0, full, step):
+        store_row(A, to + k, load_row(A, to + k) + s * load_row(B, row + k))
+    for k in range(full, n):
+        store(A, to + k, load(A, to + k) + s * load(B, row + k))
 
 
 @kernel
 def shared_minv(topology, parameters, q, Minv):
-    """Minv (nv, nv), symmetric."""
-    nv = load_int(topology, N_V)
-    H, W, D = workspace(q, nv * nv), workspace(q, nv * nv), workspace(q, nv)
-    crba(topology, parameters, q, H)
-    factor(topology, nv, H, D)
+    """Minv (nv, nv) = W^T D^-1 W, symmetric, with W^T L^T = 1: row j of W is filled from j to last(j)."""
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
+    L, W = factored(topology, parameters, q), workspace(q, nv * nv)
     for k in range(nv * nv):
         store(W, k, 0.0)
         store(Minv, k, 0.0)
     for j in range(nv - 1, -1, -1):
         store(W, nv * j + j, 1.0)
         for k in range(j + 1, last_of(topology, j) + 1):
-            add_row(W, nv * j + k, -load(H, nv * j + k), W, nv * k + k, last_of(topology, k) + 1 - k)
-    at = load_int(topology, COORDINATES_AT) + PARENT_COORDINATE
+            add_row(W, nv * j + k, -load(L, stride * k + j), W, nv * k + k, last_of(topology, k) + 1 - k)
     for i in range(nv):
         m = i
         while m >= 0:
-            s = load(W, nv * m + i) / load(D, m)
+            s = load(W, nv * m + i) * load(L, stride * m + m)
             add_row(Minv, nv * i + i, s, W, nv * m + i, last_of(topology, m) + 1 - i)
-            m = load_int(topology, at + COORDINATE_INTS * m)
+            m = before(topology, m)
     for i in range(nv):
         for k in range(i + 1, nv):
             store(Minv, nv * k + i, load(Minv, nv * i + k))
@@ -84,13 +168,10 @@ def shared_minv(topology, parameters, q, Minv):
 def shared_forward_dynamics(topology, parameters, q, v, tau, a):
     """a (nv,) of M a + bias = tau where mimic joints share velocity coordinates, which the tree recursion cannot do."""
     nv = load_int(topology, N_V)
-    Minv, bias, zero = workspace(q, nv * nv), workspace(q, nv), workspace(q, nv)
+    L, bias, zero = factored(topology, parameters, q), workspace(q, nv), workspace(q, nv)
     for j in range(nv):
         store(zero, j, 0.0)
-    shared_minv(topology, parameters, q, Minv)
     rnea(topology, parameters, q, v, zero, bias)
-    for i in range(nv):
-        total = 0.0 * load(tau, 0)
-        for j in range(nv):
-            total = total + load(Minv, nv * i + j) * (load(tau, j) - load(bias, j))
-        store(a, i, total)
+    for j in range(nv):
+        store(a, j, load(tau, j) - load(bias, j))
+    solve(topology, L, a)
