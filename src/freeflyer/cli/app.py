@@ -17,6 +17,7 @@ from freeflyer.cli.linearize import linearize
 from freeflyer.cli.loops import loops
 from freeflyer.cli.report import report
 from freeflyer.cli.reproduce import reproduce
+from freeflyer.cli.warm import warm
 from freeflyer.errors import FreeflyerError
 
 
@@ -61,5 +62,5 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-for command in (info, check, report, linearize, loops, bench, reproduce, estimate, demo):
+for command in (info, check, report, linearize, loops, bench, reproduce, estimate, demo, warm):
     app.command()(command)

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from freeflyer.analysis.tour import Tour
 
 SHOWN = "humanoid"  # whose report is written
+COMPILED = (
+    "inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_mass_matrix", "coriolis_matrix", "gravity_forces",
+    "centroidal_momentum_matrix", "centroidal_momentum", "centroidal_bias", "center_of_mass", "integrate", "kinematics", "kinetic_energy",
+    "potential_energy", "frame_pose", "frame_jacobian",
+)  # fmt: skip
 
 
 def demo(
@@ -22,14 +27,14 @@ def demo(
     from freeflyer import robots
     from freeflyer.analysis.reporting import refuse_to_replace, report, write_report
     from freeflyer.analysis.tour import tour
-    from freeflyer.analysis.warming import warm_all
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
+    from freeflyer.dynamics.warming import warm
 
     refuse_to_replace(output_file, force)
     start, out = perf_counter(), output(json)
     with status("compiling: only the first run does") as progress:
-        warm_all(progress)
+        warm(COMPILED, lambda fraction, what: progress("compiling: only the first run does", fraction))
         rows = []
         for name in robots.names():
             progress(f"{name}: inverse and forward dynamics, momentum, a batch")

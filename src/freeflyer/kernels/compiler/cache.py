@@ -107,7 +107,7 @@ def lock(name: str) -> Iterator[None]:
         yield
         return
     try:
-        file = open(cache_folder() / f"{name}.lock", "wb")  # noqa: SIM115
+        file = open(cache_folder() / f"{name}.lock", "wb")
     except OSError:
         yield
         return

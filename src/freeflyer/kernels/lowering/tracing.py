@@ -104,10 +104,12 @@ class Tracer:
         names: dict[str, Any] = {}
         for name in function.__code__.co_names:
             x = function.__globals__.get(name)
-            if _hashable(x) and x in DEFINITIONS and callable(x):
+            if mark(x) == INLINED:
+                names[name] = self.namespace(x)
+            elif _hashable(x) and x in DEFINITIONS:
                 names[name] = lambda *arguments, p=x: self.call(p, *arguments)
             else:
-                names[name] = self.namespace(x) if mark(x) else x
+                names[name] = x
         return FunctionType(function.__code__, names, function.__name__)
 
 

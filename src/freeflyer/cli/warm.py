@@ -1,0 +1,31 @@
+"""`freeflyer warm`: compile before functions are needed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+from freeflyer.cli.options import DebugOption
+
+
+def warm(
+    functions: Annotated[
+        Optional[str],
+        typer.Option(help="Names of functions, separated by commas; or loops, closed, estimation. All if left out."),
+    ] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Compile functions on all cores and keep them in the cache, so that first calls take milliseconds."""
+    from time import perf_counter
+
+    from freeflyer.cli.output import console
+    from freeflyer.cli.progress import status
+    from freeflyer.dynamics import warming
+
+    names = None if functions is None else [name.strip() for name in functions.split(",") if name.strip()]
+    start = perf_counter()
+    with status("compiling") as change:
+        count = warming.warm(names, lambda fraction, what: change("compiling", fraction))
+    made = f"{count} functions compiled in {perf_counter() - start:.1f} s" if count else "nothing to do: all of them are in the cache"
+    console().print(made)

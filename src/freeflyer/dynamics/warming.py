@@ -1,0 +1,54 @@
+"""Which compiled entries a public function uses, and compiling them before they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from freeflyer.errors import unknown_name
+from freeflyer.kernels.compiler.ahead import Function, Progress, compile_ahead
+from freeflyer.kernels.compiler.object_code import host, pack_lanes
+from freeflyer.kernels.entries import ENTRIES
+
+USES: dict[str, tuple[str, ...]] = {  # of models without loops; "closed" and "estimation" are what robots with loops use
+    "inverse_dynamics": ("rnea",), "bias_forces": ("rnea",), "gravity_forces": ("gravity",),
+    "forward_dynamics": ("aba", "shared_forward_dynamics"), "mass_matrix": ("crba",), "inverse_mass_matrix": ("minv", "shared_minv"),
+    "coriolis_matrix": ("coriolis", "hamel"), "kinetic_energy": ("kinetic_energy",), "potential_energy": ("potential_energy",),
+    "center_of_mass": ("com",), "centroidal_momentum_matrix": ("momentum_matrix",), "centroidal_momentum": ("momentum",),
+    "centroidal_bias": ("momentum_bias",), "frame_pose": ("frame_pose",), "frame_jacobian": ("frame_jacobian",),
+    "frame_velocity": ("frame_velocity",), "frame_bias_acceleration": ("frame_bias",), "kinematics": ("all_motions", "all_poses"),
+    "integrate": ("integrate",), "difference": ("difference",), "inverse_dynamics_derivatives": ("rnea_gradient",),
+    "forward_dynamics_derivatives": ("aba_gradient",), "linearize": ("linear",),
+    "frame_velocity_derivatives": ("frame_velocity_derivatives",), "frame_acceleration": ("frame_acceleration",),
+    "frame_acceleration_derivatives": ("frame_acceleration_derivatives",), "centroidal_momentum_rate": ("momentum_rate",),
+    "centroidal_momentum_derivatives": ("momentum_derivatives",),
+    "centroidal_momentum_rate_derivatives": ("momentum_rate_derivatives",),
+    "loops": ("constraint_residual", "constraints", "constraint_bias", "close_posture"),
+    "closed": tuple(name for name, entry in ENTRIES.items() if entry.closed and not entry.one_by_one),
+    "estimation": tuple(name for name, entry in ENTRIES.items() if entry.one_by_one and name != "close_posture"),
+}  # fmt: skip
+
+
+def warm(functions: Iterable[str] | None = None, progress: Progress = lambda fraction, what: None) -> int:
+    """Compiles, on all cores, what these public functions need and the cache does not hold; all functions if None.
+
+    functions: names of freeflyer's functions, or "loops", "closed" and "estimation" for all that robots with loops use.
+    progress(fraction, what): fraction from 0 to 1. Returns how many compiled functions were made, those for one state and those for batches
+    counted apart. Errors: InputError for a name that is not known.
+
+    Example:
+        freeflyer.dynamics.warming.warm(["inverse_dynamics", "mass_matrix"])
+    """
+    return compile_ahead(needed(USES if functions is None else functions), progress=progress)
+
+
+def needed(functions: Iterable[str]) -> list[Function]:
+    """The compiled functions behind public ones, those that compile longest first."""
+    names: dict[str, None] = {}
+    for function in functions:
+        if function not in USES:
+            raise unknown_name("function", function, tuple(USES))
+        names |= dict.fromkeys(USES[function])
+    entries = sorted((ENTRIES[name] for name in names), key=lambda entry: entry.stages is None)
+    lanes = pack_lanes(*host())
+    parts: list[Function] = [("adapter", ("calls.adapter",), 1), ("release", ("calls.adapter",), 1)]
+    return parts + [(e.name, e.modules, n) for e in entries for n in (1, 8 if e.one_by_one else lanes)]
