@@ -28,7 +28,8 @@ from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import pose_at, root_position, row3
 
 DIRECTION_RECORD = 8  # of a column: S (6)
-MOVING = 16  # of a body: V (6), and from the eighth entry on A (6)
+MOVING = 16  # of a body: V (6) and A (6), each filled up to a row of eight
+V_AT, A_AT = 0, 8
 LOADS = 24  # of a subtree: first moment (3), inertia (6), p (3) and K (9) of B, mass
 FORCE = 8  # of a subtree: force and moment
 # the table: rows over columns of S, the angular part of X, Y, T, F = I S, G = 2 B^T S (its force is zero), those products
@@ -106,18 +107,18 @@ def velocities(topology, work, v):
 def accelerations(topology, parameters, work, a):
     """Writes all accelerations, A = A of the parent + V of the parent x V + S a; the world's is against gravity."""
     directions, moving, _, _, _, _ = areas(topology)
-    put_motion(work, moving + 8, scale(-1.0, load3(parameters, GRAVITY)), ZERO)
+    put_motion(work, moving + A_AT, scale(-1.0, load3(parameters, GRAVITY)), ZERO)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, here = moving + MOVING * parent_of(topology, i), moving + MOVING * i
         A = add6(
-            (load3(work, there + 8), load3(work, there + 11)),
+            (load3(work, there + A_AT), load3(work, there + A_AT + 3)),
             motion_cross(load3(work, there), load3(work, there + 3), load3(work, here), load3(work, here + 3)),
         )
         first, end = column_range(topology, i)
         for c in range(first, end):
             at, change = directions + DIRECTION_RECORD * c, load(a, coordinate(topology, c))
             A = add_scaled(A[0], change, load3(work, at)), add_scaled(A[1], change, load3(work, at + 3))
-        put_motion(work, here + 8, A[0], A[1])
+        put_motion(work, here + A_AT, A[0], A[1])
 
 
 @kernel
@@ -128,7 +129,7 @@ def subtree_loads(topology, parameters, work):
     for i in range(0, n + 1, step):
         m, h, I = tile_inertias(topology, parameters, work, i, row3(work, pose_at(topology, work, i) + 9 * step))
         put_inertias(work, inertias + tile_at(work, COMPOSITE, i), h, I)
-        V = record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1)
+        V = record_rows(topology, work, moving + V_AT, MOVING, ITSELF, i, n + 1)
         p, K = particle_rates(m, h, I, (V[0], V[1], V[2]), (V[3], V[4], V[5]))
         z = 0.0 * h[0]
         put_records(work, loads, LOADS, i, (h[0], h[1], h[2], I[0], I[1], I[2], I[3], I[4]))
@@ -147,8 +148,8 @@ def subtree_forces(topology, parameters, work):
         at = inertias + tile_at(work, COMPOSITE, i)
         m, h = tile_mass(topology, parameters, work, i)[0], row3(work, at)
         I = row3(work, at + 3 * step) + row3(work, at + 6 * step)
-        V = record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1)
-        A = record_rows(topology, work, moving + 8, MOVING, ITSELF, i, n + 1)
+        V = record_rows(topology, work, moving + V_AT, MOVING, ITSELF, i, n + 1)
+        A = record_rows(topology, work, moving + A_AT, MOVING, ITSELF, i, n + 1)
         l, w = (V[0], V[1], V[2]), (V[3], V[4], V[5])
         P = momentum(m, h, I, l, w)
         f, t = add6(momentum(m, h, I, (A[0], A[1], A[2]), (A[3], A[4], A[5])), force_cross(l, w, P[0], P[1]))
@@ -211,8 +212,8 @@ def put_table(topology, work, table):
         f, t = momentum(m, h, I, l, w)
         put_rows6(table, F * stride + c, stride, f, t)
         put_rows3(table, G * stride + c, stride, add(cross(p, l), rotate_back(K, w)))
-        V = record_rows(topology, work, moving, MOVING, PARENT_BODY, c, n)
-        A = record_rows(topology, work, moving + 8, MOVING, PARENT_BODY, c, n)
+        V = record_rows(topology, work, moving + V_AT, MOVING, PARENT_BODY, c, n)
+        A = record_rows(topology, work, moving + A_AT, MOVING, PARENT_BODY, c, n)
         x = motion_cross((V[0], V[1], V[2]), (V[3], V[4], V[5]), l, w)
         y = add6(
             motion_cross((A[0], A[1], A[2]), (A[3], A[4], A[5]), l, w),
@@ -224,7 +225,7 @@ def put_table(topology, work, table):
         put_rows3(table, X * stride + c, stride, x[1])
         put_rows6(table, Y * stride + c, stride, y[0], y[1])
         put_rows6(table, BY_Q * stride + c, stride, by_q[0], by_q[1])
-        V = record_rows(topology, work, moving, MOVING, BODY, c, n)
+        V = record_rows(topology, work, moving + V_AT, MOVING, BODY, c, n)
         z = add6(x, motion_cross((V[0], V[1], V[2]), (V[3], V[4], V[5]), l, w))
         by_v = add6(momentum(m, h, I, z[0], z[1]), (cross(w, p), rotate(K, w)))
         put_rows6(table, T * stride + c, stride, z[0], z[1])

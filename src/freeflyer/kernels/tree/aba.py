@@ -52,11 +52,11 @@ from freeflyer.kernels.model.layout import (
     PARENT,
     SECOND,
 )  # fmt: skip
-from freeflyer.kernels.tree.articulated import inverse_inertia
+from freeflyer.kernels.tree.articulated import A_AT, ARTICULATED, B_AT, C_AT, inverse_inertia
 from freeflyer.kernels.tree.composite import column_range, coordinate, zeros
 
-LEVEL = 27  # by depth, what the children of a body add to it: articulated inertia (A, B, C), bias force and moment
-A_AT, B_AT, C_AT, FORCE, TORQUE = 0, 6, 15, 21, 24
+LEVEL = ARTICULATED + 6  # by depth, what the children of a body add to it: articulated inertia, bias force and moment
+FORCE, TORQUE = ARTICULATED, ARTICULATED + 3
 BODY = 9  # angular velocity; acceleration (linear, angular): first without the joint's own, then the whole
 VELOCITY, LINEAR, ANGULAR = 0, 3, 6
 ELIMINATED = 8  # of a column: U (force), V (moment), 1 / d, u

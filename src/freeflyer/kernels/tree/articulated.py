@@ -18,6 +18,8 @@ from freeflyer.kernels.tree.columns import inertia_of
 
 SINGULAR = 1e-14  # an inertia beside the largest that the column could move: less is rounding
 NAN = float("nan")
+ARTICULATED = 21  # an articulated inertia in memory: A (6), B (9), C (6)
+A_AT, B_AT, C_AT = 0, 6, 15
 
 
 @inlined
@@ -43,14 +45,14 @@ def eliminated(parameters, at, A, B, C, l, w, armature):
 
 @inlined
 def add_to_parent(work, there, A, B, C, r):
-    """Adds an articulated inertia, its origin at r from the parent's, to the parent's (21 numbers at `there`)."""
+    """Adds an articulated inertia, its origin at r from the parent's, to the parent's (ARTICULATED numbers at `there`)."""
     D, E = shifted(A, B, C, r)
-    store6(work, there, sym_add(load6(work, there), A))
-    B = load9(work, there + 6)
-    store9(work, there + 6, (
+    store6(work, there + A_AT, sym_add(load6(work, there + A_AT), A))
+    B = load9(work, there + B_AT)
+    store9(work, there + B_AT, (
         B[0] + D[0], B[1] + D[1], B[2] + D[2], B[3] + D[3], B[4] + D[4], B[5] + D[5], B[6] + D[6], B[7] + D[7], B[8] + D[8],
     ))  # fmt: skip
-    store6(work, there + 15, sym_add(load6(work, there + 15), E))
+    store6(work, there + C_AT, sym_add(load6(work, there + C_AT), E))
 
 
 @inlined
@@ -58,7 +60,7 @@ def store_rigid(parameters, work, i, inertias, here):
     """Writes body i's inertia as an articulated one; returns first moment and inertia."""
     h, I = inertia_of(work, inertias, i)
     m, z = load(parameters, body_floats(i) + MASS), 0.0 * h[0]
-    store6(work, here, (z + m, z, z, z + m, z, z + m))
-    store9(work, here + 6, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
-    store6(work, here + 15, I)
+    store6(work, here + A_AT, (z + m, z, z, z + m, z, z + m))
+    store9(work, here + B_AT, (z, h[2], -h[1], -h[2], z, h[0], h[1], -h[0], z))
+    store6(work, here + C_AT, I)
     return h, I

@@ -40,7 +40,7 @@ from freeflyer.kernels.tree.columns import (
 )
 from freeflyer.kernels.tree.composite import column_range, coordinate, momentum, zeros
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.motions import MOVING, moving
+from freeflyer.kernels.tree.motions import ACCELERATION, ANGULAR, LINEAR, MOVING, TURNING, moving
 from freeflyer.kernels.tree.poses import pose_at, position, root_position, rotation, row3, row_rotation
 
 
@@ -123,9 +123,9 @@ def momentum_vector(topology, parameters, q, v, h):
     p = k = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here = body_floats(i), to + MOVING * i
-        R, w = rotation(topology, work, i), load3(work, here + 3)
+        R, w = rotation(topology, work, i), load3(work, here + ANGULAR)
         c = rotate(R, load3(parameters, at + COM))
-        l = scale(load(parameters, at + MASS), add(load3(work, here), cross(w, c)))
+        l = scale(load(parameters, at + MASS), add(load3(work, here + LINEAR), cross(w, c)))
         x = subtract(add(position(topology, work, i), c), centre)
         p, k = add(p, l), add(k, add(cross(x, l), spun(R, load6(parameters, at + INERTIA), w)))
     store3(h, 0, p)
@@ -140,9 +140,9 @@ def momentum_bias(topology, parameters, q, v, b):
     p = k = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here = body_floats(i), to + MOVING * i
-        R, w, dw = rotation(topology, work, i), load3(work, here + 3), load3(work, here + 9)
+        R, w, dw = rotation(topology, work, i), load3(work, here + ANGULAR), load3(work, here + TURNING)
         c, I = rotate(R, load3(parameters, at + COM)), load6(parameters, at + INERTIA)
-        f = add(load3(work, here + 6), add(cross(dw, c), cross(w, cross(w, c))))
+        f = add(load3(work, here + ACCELERATION), add(cross(dw, c), cross(w, cross(w, c))))
         f = scale(load(parameters, at + MASS), f)
         x = subtract(add(position(topology, work, i), c), centre)
         p, k = add(p, f), add(k, add(cross(x, f), add(spun(R, I, dw), cross(w, spun(R, I, w)))))

@@ -8,6 +8,7 @@ from freeflyer.kernels.compiler._jit import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     ZERO,
     accumulate3,
+    accumulate6,
     add,
     add_scaled,
     cross,
@@ -41,7 +42,9 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.tree.poses import offset, rotation
 
 COMPOSITE = 9  # first moment (3) and inertia (6) of a subtree at its root body's origin
+H_AT, I_AT = 0, 3
 MOTION = 6  # linear (of the origin) and angular velocity of a body
+LINEAR, ANGULAR = 0, 3
 
 
 @inlined
@@ -97,7 +100,7 @@ def joint_motion(topology, work, i, rates, linear, angular):
 
 @inlined
 def zeros(example):
-    """Three zeros of the kind of a scalar."""
+    """Three zeros of the type of a scalar."""
     return like(example, 0.0), like(example, 0.0), like(example, 0.0)
 
 
@@ -109,27 +112,25 @@ def composite_inertias(topology, parameters, work, to):
         store3(work, to + 3 * k, ZERO)
     for i in range(1, n + 1):
         h, I = body_inertia(parameters, i, rotation(topology, work, i))
-        store3(work, to + COMPOSITE * i, h)
-        store6(work, to + COMPOSITE * i + 3, I)
+        store3(work, to + COMPOSITE * i + H_AT, h)
+        store6(work, to + COMPOSITE * i + I_AT, I)
     for i in range(n, 0, -1):
-        h, I = load3(work, to + COMPOSITE * i), load6(work, to + COMPOSITE * i + 3)
+        h, I = load3(work, to + COMPOSITE * i + H_AT), load6(work, to + COMPOSITE * i + I_AT)
         m, r = load(parameters, body_floats(i) + SUBTREE_MASS), offset(topology, work, i)
         there = to + COMPOSITE * parent_of(topology, i)
         mr = scale(m, r)
-        accumulate3(work, there, add(h, mr))
-        J = sym_add(I, point_inertia(add(add(h, h), mr), r))
-        accumulate3(work, there + 3, (J[0], J[1], J[2]))
-        accumulate3(work, there + 6, (J[3], J[4], J[5]))
+        accumulate3(work, there + H_AT, add(h, mr))
+        accumulate6(work, there + I_AT, sym_add(I, point_inertia(add(add(h, h), mr), r)))
 
 
 @kernel
 def velocities(topology, work, v, to):
     """Writes every body's origin velocity and angular velocity, in world axes, from `to` on."""
-    store3(work, to, ZERO)
-    store3(work, to + 3, ZERO)
+    store3(work, to + LINEAR, ZERO)
+    store3(work, to + ANGULAR, ZERO)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, r = to + MOTION * parent_of(topology, i), offset(topology, work, i)
-        w = load3(work, there + 3)
-        linear, angular = joint_motion(topology, work, i, v, add(load3(work, there), cross(w, r)), w)
-        store3(work, to + MOTION * i, linear)
-        store3(work, to + MOTION * i + 3, angular)
+        w = load3(work, there + ANGULAR)
+        linear, angular = joint_motion(topology, work, i, v, add(load3(work, there + LINEAR), cross(w, r)), w)
+        store3(work, to + MOTION * i + LINEAR, linear)
+        store3(work, to + MOTION * i + ANGULAR, angular)

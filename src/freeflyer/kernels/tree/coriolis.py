@@ -54,11 +54,12 @@ from freeflyer.kernels.tree.columns import (
     subtree_inertias,
     subtree_products,
 )  # fmt: skip
-from freeflyer.kernels.tree.composite import MOTION, column_range, momentum, parent_of, velocities
+from freeflyer.kernels.tree.composite import ANGULAR, LINEAR, MOTION, column_range, momentum, parent_of, velocities
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import root_position
 
 RATE = 12  # of a subtree: linear momentum (3) and K (9)
+P_AT, K_AT = 0, 3
 
 
 @inlined
@@ -87,8 +88,8 @@ def particle_rates(m, h, I, l, w):
 def root_motion(topology, work, motions, i):
     """Velocity of body i's point at the root body's origin, and its angular velocity."""
     here = motions + MOTION * i
-    w = load3(work, here + 3)
-    return add(load3(work, here), cross(root_position(topology, work, i), w)), w
+    w = load3(work, here + ANGULAR)
+    return add(load3(work, here + LINEAR), cross(root_position(topology, work, i), w)), w
 
 
 @kernel
@@ -101,8 +102,8 @@ def subtree_rates(topology, parameters, work, motions, bodies, to):
         h, I = inertia_of(work, bodies, i)
         l, w = root_motion(topology, work, motions, i)
         p, K = particle_rates(load(parameters, body_floats(i) + MASS), h, I, l, w)
-        store3(work, to + RATE * i, p)
-        store9(work, to + RATE * i + 3, K)
+        store3(work, to + RATE * i + P_AT, p)
+        store9(work, to + RATE * i + K_AT, K)
     for i in range(n, 0, -1):
         here, there = to + RATE * i, to + RATE * parent_of(topology, i)
         for k in range(0, RATE, 3):
@@ -120,7 +121,7 @@ def rate_rows(topology, parameters, work, motions, composites, rates, T, P, G):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, to = load(parameters, body_floats(i) + SUBTREE_MASS), rates + RATE * i
         h, I = inertia_of(work, composites, i)
-        p, K = load3(work, to), load9(work, to + 3)
+        p, K = load3(work, to + P_AT), load9(work, to + K_AT)
         V, W = root_motion(topology, work, motions, i)
         first, end = column_range(topology, i)
         for c in range(first, end):

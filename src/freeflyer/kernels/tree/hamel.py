@@ -14,7 +14,11 @@ from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.brackets import add_bracket_forces
 from freeflyer.kernels.model.layout import ARMATURE_AT, FREE_AT, MASS, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.tree.composite import (
+    ANGULAR,
     COMPOSITE,
+    H_AT,
+    I_AT,
+    LINEAR,
     MOTION,
     body_inertia,
     column_range,
@@ -30,6 +34,8 @@ from freeflyer.kernels.tree.crba import crba
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import offset, rotation
 
+MOMENTUM = 6  # of a subtree: linear and angular
+
 
 @inlined
 def add_to(C, k, x):
@@ -41,22 +47,22 @@ def momentum_gradient(topology, parameters, work, composites, u, motions, moment
     """D (nv, nv) grows by sign * d (M u)_j / d q_i: rows are directions i, columns momenta j; u (nv,) is held fixed."""
     n = load_int(topology, N_BODIES)
     velocities(topology, work, u, motions)
-    for k in range(6 * (n + 1)):
+    for k in range(MOMENTUM * (n + 1)):
         store(work, momenta + k, 0.0)
     for i in range(n, 0, -1):  # momenta of subtrees
         h, I = body_inertia(parameters, i, rotation(topology, work, i))
-        l, w = load3(work, motions + MOTION * i), load3(work, motions + MOTION * i + 3)
+        l, w = load3(work, motions + MOTION * i + LINEAR), load3(work, motions + MOTION * i + ANGULAR)
         f, t = momentum(load(parameters, body_floats(i) + MASS), h, I, l, w)
-        accumulate3(work, momenta + 6 * i, f)
-        accumulate3(work, momenta + 6 * i + 3, t)
-        f, t = load3(work, momenta + 6 * i), load3(work, momenta + 6 * i + 3)
-        there = momenta + 6 * parent_of(topology, i)
-        accumulate3(work, there, f)
-        accumulate3(work, there + 3, add(t, cross(offset(topology, work, i), f)))
+        here, there = momenta + MOMENTUM * i, momenta + MOMENTUM * parent_of(topology, i)
+        accumulate3(work, here + LINEAR, f)
+        accumulate3(work, here + ANGULAR, t)
+        f, t = load3(work, here + LINEAR), load3(work, here + ANGULAR)
+        accumulate3(work, there + LINEAR, f)
+        accumulate3(work, there + ANGULAR, add(t, cross(offset(topology, work, i), f)))
     for i in range(n, 0, -1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
-        h, I = load3(work, composites + COMPOSITE * i), load6(work, composites + COMPOSITE * i + 3)
-        P, Q = load3(work, momenta + 6 * i), load3(work, momenta + 6 * i + 3)
+        h, I = load3(work, composites + COMPOSITE * i + H_AT), load6(work, composites + COMPOSITE * i + I_AT)
+        P, Q = load3(work, momenta + MOMENTUM * i + LINEAR), load3(work, momenta + MOMENTUM * i + ANGULAR)
         first, end = column_range(topology, i)
         for c in range(first, end):
             at, row = direction_at(topology, c), coordinate(topology, c)
@@ -87,8 +93,8 @@ def momentum_gradient(topology, parameters, work, composites, u, motions, moment
 def side_motion(topology, work, motions, i, l, w):
     """(l, w) x the motion, at body i's origin, of the body that carries body i's joint."""
     there, r = motions + MOTION * parent_of(topology, i), offset(topology, work, i)
-    W = load3(work, there + 3)
-    return motion_cross(l, w, add(load3(work, there), cross(W, r)), W)
+    W = load3(work, there + ANGULAR)
+    return motion_cross(l, w, add(load3(work, there + LINEAR), cross(W, r)), W)
 
 
 @kernel
@@ -106,7 +112,7 @@ def hamel_coriolis(topology, parameters, q, v, C):
     base, rest = workspace(q, nv), workspace(q, nv)
     crba(topology, parameters, q, M)
     coriolis(topology, parameters, q, v, P)
-    work = kinematics_workspace(topology, parameters, q, (COMPOSITE + MOTION + 6) * (n + 1))
+    work = kinematics_workspace(topology, parameters, q, (COMPOSITE + MOTION + MOMENTUM) * (n + 1))
     composite_inertias(topology, parameters, work, composites)
     for j in range(nv):
         store(base, j, 0.0)

@@ -21,7 +21,7 @@ from freeflyer.kernels.compiler._jit import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, load3, load6, load9
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
-from freeflyer.kernels.tree.articulated import add_to_parent, eliminated, store_rigid
+from freeflyer.kernels.tree.articulated import A_AT, ARTICULATED, B_AT, C_AT, add_to_parent, eliminated, store_rigid
 from freeflyer.kernels.tree.columns import (
     clear_beyond,
     inertia_tiles,
@@ -38,8 +38,6 @@ from freeflyer.kernels.tree.composite import column_range, coordinate, direction
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import offset, root_position
 
-ARTICULATED = 21
-
 
 @kernel
 def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverses):
@@ -50,7 +48,7 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
         store_rigid(parameters, work, i, inertias, bodies + ARTICULATED * i)
     for i in range(n, 0, -1):
         here = bodies + ARTICULATED * i
-        A, B, C = load6(work, here), load9(work, here + 6), load6(work, here + 15)
+        A, B, C = load6(work, here + A_AT), load9(work, here + B_AT), load6(work, here + C_AT)
         x = root_position(topology, work, i)
         first, end = column_range(topology, i)
         for c in range(end - 1, first - 1, -1):

@@ -22,7 +22,8 @@ from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import offset, pose_at, position, rotation
 
-MOVING = 12  # velocity of the origin, angular velocity, bias acceleration of the origin, bias angular acceleration
+MOVING = 12  # velocity of the origin, angular velocity, acceleration of the origin, angular acceleration while no joint accelerates
+LINEAR, ANGULAR, ACCELERATION, TURNING = 0, 3, 6, 9
 
 
 @kernel
@@ -32,16 +33,18 @@ def moving(topology, work, v, to):
         store3(work, to + 3 * k, ZERO)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, r = to + MOVING * parent_of(topology, i), offset(topology, work, i)
-        l_p, w_p = load3(work, there), load3(work, there + 3)
-        a_p, dw_p = load3(work, there + 6), load3(work, there + 9)
+        l_p, w_p = load3(work, there + LINEAR), load3(work, there + ANGULAR)
+        a_p, dw_p = load3(work, there + ACCELERATION), load3(work, there + TURNING)
         zero = zeros(r[0])
         slip, spin = joint_motion(topology, work, i, v, zero, zero)
         w = add(w_p, spin)
         here, swept = to + MOVING * i, cross(w_p, r)
-        store3(work, here, add(add(l_p, swept), slip))
-        store3(work, here + 3, w)
-        store3(work, here + 6, add(add(a_p, cross(dw_p, r)), add(cross(w_p, add(swept, slip)), cross(w, slip))))
-        store3(work, here + 9, add(dw_p, cross(w, spin)))
+        store3(work, here + LINEAR, add(add(l_p, swept), slip))
+        store3(work, here + ANGULAR, w)
+        store3(
+            work, here + ACCELERATION, add(add(a_p, cross(dw_p, r)), add(cross(w_p, add(swept, slip)), cross(w, slip)))
+        )
+        store3(work, here + TURNING, add(dw_p, cross(w, spin)))
 
 
 @inlined
@@ -54,9 +57,9 @@ def frame_motion(topology, parameters, q, v, frame):
     P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
     R, p = rotation(topology, work, i), position(topology, work, i)
     c = rotate(R, c)
-    w, dw = load3(work, here + 3), load3(work, here + 9)
-    l = add(load3(work, here), cross(w, c))
-    a = add(load3(work, here + 6), add(cross(dw, c), cross(w, cross(w, c))))
+    w, dw = load3(work, here + ANGULAR), load3(work, here + TURNING)
+    l = add(load3(work, here + LINEAR), cross(w, c))
+    a = add(load3(work, here + ACCELERATION), add(cross(dw, c), cross(w, cross(w, c))))
     return compose(R, P), add(p, c), l, w, a, dw
 
 
