@@ -73,6 +73,7 @@ class Model:
     frame_index: Mapping[str, int] = field(repr=False)
     _made_by: tuple[Callable[..., Model], tuple[Any, ...]] = field(repr=False)  # the call that makes a copy of it
     origin: InitVar[object] = None  # COMPILED
+    handle: Any = field(init=False, repr=False)  # what compiled code knows the model by
     _zero: np.ndarray = field(init=False, repr=False)  # (nv,)
     square: tuple[int, int] = field(init=False, repr=False)  # (nv, nv)
     six_rows: tuple[int, int] = field(init=False, repr=False)  # (6, nv)
@@ -89,6 +90,7 @@ class Model:
             )
         for name in ARRAYS:
             object.__setattr__(self, name, frozen_array(getattr(self, name)))
+        object.__setattr__(self, "handle", handle(self.topology, self.parameters))
         object.__setattr__(self, "frame_index", MappingProxyType(dict(self.frame_index)))
         object.__setattr__(self, "_zero", frozen_array(np.zeros(self.nv)))
         object.__setattr__(self, "square", (self.nv, self.nv))
@@ -96,12 +98,6 @@ class Model:
         object.__setattr__(self, "constraint_rows", (int(self.topology[layout.N_ROWS]), self.nv))
         object.__setattr__(self, "body_rows", (int(self.topology[layout.N_BODIES]) + 1, 12))
         object.__setattr__(self, "column_rows", (int(self.topology[layout.N_COLUMNS]), 6))
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "handle":  # what compiled code knows the model by; kept once it is asked for
-            object.__setattr__(self, name, handle(self.topology, self.parameters))
-            return self.handle
-        raise AttributeError(f"a Model has no {name!r}")
 
     def __reduce__(self) -> Any:
         return self._made_by

@@ -130,7 +130,6 @@ def text(content: bytes) -> Any:
 entry_name, model_name = text(ENTRY_NAME), text(MODEL_NAME)
 capsule_pointer = c_function("PyCapsule_GetPointer", address, address, address)
 capsule_is_valid = c_function("PyCapsule_IsValid", i32, address, address)
-capsule_context = c_function("PyCapsule_GetContext", address, address)
 as_integer = c_function("PyLong_AsSsize_t", i64, address)
 from_integer = c_function("PyLong_FromSsize_t", address, i64)
 error_occurred = c_function("PyErr_Occurred", address)
@@ -279,12 +278,6 @@ def call(self, arguments, given):
     return known[NONE]
 
 
-def release(capsule):
-    """The destructor of a model's handle: lets go of the arrays that it keeps alive."""
-    decref((capsule_context((capsule,)),))
-
-
 BODIES: dict[str, tuple[Any, Any]] = {  # compiled functions that are no entries
     "adapter": (call, types.int64(types.int64, POINTER, types.int64)),
-    "release": (release, types.void(types.int64)),
 }

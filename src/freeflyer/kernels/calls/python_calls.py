@@ -31,6 +31,16 @@ FUNCTION, INPUTS, OPTIONS, OUTPUTS, KNOWN, OUTPUT_AXES = range(6)
 ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(10)
 TOPOLOGY, PARAMETERS = range(2)
 
+RELEASE = """
+declare ptr @PyCapsule_GetContext(ptr)
+declare void @Py_DecRef(ptr)
+define void @freeflyer_release(ptr %capsule) {
+  %owned = call ptr @PyCapsule_GetContext(ptr %capsule)
+  call void @Py_DecRef(ptr %owned)
+  ret void
+}
+"""  # the destructor of a model's handle
+
 _api = ctypes.pythonapi
 _api.PyCapsule_New.restype, _api.PyCapsule_New.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
@@ -71,9 +81,8 @@ def capsule(record: np.ndarray, name: bytes, destroy: int | None = None) -> Any:
     return _api.PyCapsule_New(record.ctypes.data, name, destroy)
 
 
-def model_handle(topology: np.ndarray, parameters: np.ndarray, destroy: int | None) -> Any:
-    """What compiled code knows a model by: a capsule that keeps the model's arrays alive. `destroy`: address of adapter.py's function
-    that lets go of them; without, they stay."""
+def model_handle(topology: np.ndarray, parameters: np.ndarray, destroy: int) -> Any:
+    """What compiled code knows a model by: a capsule that keeps the model's arrays alive, until its destructor lets go of them."""
     record = np.array([topology.ctypes.data, parameters.ctypes.data], np.int64)
     made, owned = capsule(record, MODEL_NAME, destroy), (record, topology, parameters)
     _api.Py_IncRef(ctypes.py_object(owned))

@@ -20,7 +20,7 @@ from freeflyer.kernels.calls.entry import (
     WHERE,
     Entry,
 )
-from freeflyer.kernels.compiler import build, object_code
+from freeflyer.kernels.compiler import build
 from freeflyer.kernels.model.layout import TABLE_AT, TABLE_KIND
 
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 8)  # of an entry
@@ -52,7 +52,15 @@ def compiled_single(entry: Entry) -> Callable[..., Any]:
 
 def handle(topology: np.ndarray, parameters: np.ndarray) -> Any:
     """What compiled code knows a model by."""
-    return python_calls.model_handle(topology, parameters, build.address("release", ("calls.adapter",), 1))
+    return python_calls.model_handle(topology, parameters, release())
+
+
+@cache
+def release() -> int:
+    """Address of the function that lets go of a model's arrays."""
+    from freeflyer.kernels.compiler import object_code
+
+    return object_code.from_ir(python_calls.RELEASE, "freeflyer_release")
 
 
 def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray) -> Any:
@@ -133,6 +141,8 @@ def address_of(x: Any) -> int:
 @cache
 def batch_function(entry: Entry) -> tuple[Any, int]:
     """(the entry's function for a batch, how many states it takes at a time)."""
+    from freeflyer.kernels.compiler import object_code
+
     lanes = 8 if entry.one_by_one else object_code.pack_lanes(*object_code.host())
     return FUNCTION(build.address(entry.name, entry.modules, lanes)), lanes
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import sysconfig
 import threading
 from functools import cache
-from importlib import metadata, util
-
-import llvmlite
+from importlib.util import find_spec
+from pathlib import Path
 
 from freeflyer.kernels.compiler import cache as disk
-from freeflyer.kernels.compiler import object_code, worker
 from freeflyer.kernels.compiler.sources import source_key
 
 BEHIND_ALL = ("calls.bodies", "compiler.numba_ir", "compiler.object_code", "compiler.build")
@@ -35,19 +34,29 @@ def symbol(name: str, lanes: int) -> str:
 
 def file_name(name: str, modules: tuple[str, ...], lanes: int) -> str:
     """The file of the object code of an entry, `modules` being those that it comes from."""
+    from freeflyer.kernels.compiler.object_code import host
+
     behind = source_key(modules + BEHIND_ALL)
-    key = hashlib.sha256(repr((versions(), object_code.host(), lanes, behind)).encode()).hexdigest()[:32]
+    key = hashlib.sha256(repr((versions(), host(), lanes, behind)).encode()).hexdigest()[:32]
     return f"{symbol(name, lanes)}.{key}.o"
 
 
 @cache
 def versions() -> tuple[object, ...]:
     """Versions that compiled code depends on."""
-    try:
-        numba = metadata.version("numba")
-    except metadata.PackageNotFoundError:
-        numba = str(util.find_spec("numba"))
-    return sys.version_info[:2], numba, llvmlite.__version__
+    return sys.version_info[:2], sysconfig.get_config_var("SOABI"), version("numba"), version("llvmlite")
+
+
+def version(package: str) -> str:
+    """A package's version, from the name of the folder that describes its installation: neither is imported."""
+    spec = find_spec(package)
+    folder = Path(spec.origin).parents[1] if spec is not None and spec.origin else Path()
+    found = sorted(name for name in os.listdir(folder) if name.startswith(f"{package}-") and name.endswith(".dist-info"))
+    if len(found) == 1:
+        return found[0]
+    from importlib import metadata
+
+    return metadata.version(package)
 
 
 def is_cached(name: str, modules: tuple[str, ...], lanes: int) -> bool:
@@ -62,11 +71,15 @@ def address(name: str, modules: tuple[str, ...], lanes: int) -> int:
 
 @cache
 def _address(name: str, modules: tuple[str, ...], lanes: int) -> int:
+    from freeflyer.kernels.compiler import object_code
+
     return object_code.load(made(name, modules, lanes), symbol(name, lanes))
 
 
 def made(name: str, modules: tuple[str, ...], lanes: int) -> bytes:
     """Object code of an entry, from the cache if it is there."""
+    from freeflyer.kernels.compiler import worker
+
     file = file_name(name, modules, lanes)
     code = disk.read(file)
     if code is None:
