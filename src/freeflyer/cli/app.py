@@ -12,6 +12,7 @@ from freeflyer.cli.bench import bench
 from freeflyer.cli.check import check
 from freeflyer.cli.demo import demo
 from freeflyer.cli.estimate import estimate
+from freeflyer.cli.export import export
 from freeflyer.cli.info import info
 from freeflyer.cli.linearize import linearize
 from freeflyer.cli.loops import loops
@@ -61,5 +62,5 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-for command in (info, check, report, linearize, loops, bench, reproduce, estimate, demo):
+for command in (info, check, report, linearize, loops, bench, reproduce, estimate, export, demo):
     app.command()(command)
