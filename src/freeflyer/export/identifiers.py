@@ -4,25 +4,9 @@ from __future__ import annotations
 
 import re
 
-RESERVED = set(
-    [
-        "c",
-        "m",
-        "dl",
-        "rt",
-        "util",
-        "pthread",
-        "main",
-        "stdint",
-        "stddef",
-        "stdio",
-        "string",
-        "time",
-        "math",
-        "inttypes",
-        "objects",
-    ]
-)  # files of these names
+RESERVED = {  # names of libraries, headers and other files
+    "c", "dl", "inttypes", "m", "main", "math", "objects", "pthread", "rt", "stddef", "stdint", "stdio", "string", "time", "util",
+}  # fmt: skip
 LONGEST = 48
 
 
