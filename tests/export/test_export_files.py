@@ -166,6 +166,11 @@ def test_files_of_others_stay(tmp_path):
     assert again.files == made.files
     assert (folder / "mine.txt").read_text() == "mine"
     assert (folder / "main.c").read_text() != "mine"
+    (folder / "main.c").unlink()
+    (folder / "main.c").mkdir()
+    with pytest.raises(FileError, match="there is a folder of that name"):
+        exporting.export(model, folder, "mass_matrix", overwrite=True)
+    assert not [p for p in folder.iterdir() if p.name.startswith(".")]
     (tmp_path / "file").write_text("")
     with pytest.raises(FileError, match="a file of that name"):
         exporting.export(model, tmp_path / "file", "mass_matrix", overwrite=True)
@@ -179,6 +184,19 @@ def test_the_same_bytes_every_time(tmp_path):
     for file in made.files:
         if file.endswith((".c", ".h", ".txt", ".o")):
             assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_a_link_to_a_folder_stays_a_link(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near").symlink_to(tmp_path / "far")
+    exporting.export(ff.robots.make("chain"), tmp_path / "near", "mass_matrix")
+    assert (tmp_path / "near").is_symlink()
+    assert (tmp_path / "far" / "main.c").is_file()
+
+
+def test_a_robot_with_the_name_of_a_kernel(tmp_path):
+    made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="crba")
+    assert "objects/crba.o" in made.files
 
 
 def test_an_error_leaves_nothing(tmp_path, monkeypatch):

@@ -36,33 +36,36 @@ def whole_folder(folder: Path, overwrite: bool) -> Iterator[Path]:
     Files of other names stay in `folder`.
     """
     refuse_to_replace(folder, overwrite)
-    folder = folder.absolute()
     unfinished = None
     try:
+        folder = folder.resolve()
         folder.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name[:40]}.", suffix=".part", dir=folder.parent))
-        yield unfinished
-        refuse_to_replace(folder, overwrite)  # time has passed
+        beside = folder if folder.exists() else folder.parent  # of the same file system
+        unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name[:40]}.", suffix=".part", dir=beside))
+        new = unfinished / "new"
+        new.mkdir()
+        yield new
         if not folder.exists():
-            unfinished.chmod(0o777 & ~_umask())
-            os.rename(unfinished, folder)
+            os.rename(new, folder)
             return
-        for path in sorted(unfinished.rglob("*")):
-            target = folder / path.relative_to(unfinished)
-            if path.is_dir():
-                target.mkdir(exist_ok=True)
+        paths = [path.relative_to(new) for path in sorted(new.rglob("*"))]
+        for path in paths:
+            refuse_path(folder / path, (new / path).is_dir(), overwrite)
+        for path in paths:
+            if (new / path).is_dir():
+                (folder / path).mkdir(exist_ok=True)
             else:
-                os.replace(path, target)
+                os.replace(new / path, folder / path)
     except OSError as error:
-        raise FileError(
-            f"cannot write the folder {str(folder)!r}: {error.strerror or error}", path=str(folder)
-        ) from error
+        text = f"cannot write the folder {str(folder)!r}: {error.strerror or error}"
+        raise FileError(text, path=str(folder)) from error
     finally:
         if unfinished is not None:
             shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def refuse_path(path: Path, is_folder: bool, overwrite: bool) -> None:
+    """Errors: FileError where a file would take a folder's place, the other way round, or a file's place without `overwrite`."""
+    if path.exists() and (path.is_dir() != is_folder or not (is_folder or overwrite)):
+        what = "a folder" if path.is_dir() else "a file"
+        raise FileError(f"cannot write {str(path)!r}: there is {what} of that name", path=str(path))

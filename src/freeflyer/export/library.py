@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from freeflyer.errors import FreeflyerError
@@ -27,7 +28,7 @@ def build(folder: Path, prefix: str, objects: list[str]) -> list[str]:
     compiler, archiver = tool("CC", COMPILERS), tool("AR", ARCHIVERS)
     if compiler is None:
         return [f"no C compiler was found ({', '.join(COMPILERS)}, or $CC): build the libraries with CMakeLists.txt"]
-    notes, own = [], f"objects/{prefix}.o"
+    notes, own = [], f"{prefix}.o"
     run(folder, [*compiler, "-std=c99", "-O2", "-fPIC", "-c", f"{prefix}.c", "-o", own])
     if archiver is None:
         notes.append(
@@ -35,7 +36,8 @@ def build(folder: Path, prefix: str, objects: list[str]) -> list[str]:
         )
     else:
         run(folder, [*archiver, "rcs", f"lib{prefix}.a", own, *objects])
-    run(folder, [*compiler, "-shared", "-o", f"lib{prefix}.so", own, *objects, "-lm"])
+    name = [f"-Wl,-soname,lib{prefix}.so"] if sys.platform == "linux" else []
+    run(folder, [*compiler, "-shared", *name, "-o", f"lib{prefix}.so", own, *objects, "-lm"])
     (folder / own).unlink()
     return notes
 

@@ -10,7 +10,7 @@ from functools import cache
 
 from llvmlite import binding as llvm
 
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import FreeflyerError, InputError, unknown_name
 from freeflyer.kernels.calls.entry import Entry
 from freeflyer.kernels.compiler import build, object_code
 from freeflyer.kernels.compiler import cache as disk
@@ -90,8 +90,11 @@ class Compiler:
         code = disk.read(file)
         if code is None:
             self._progress(f"compiling {entry.name} for {self._cpu}")
-            self._worker = self._worker or Worker()
-            code = self._worker.compile(entry.name, lanes, symbol, (self._cpu, ""))
+            try:
+                self._worker = self._worker or Worker()
+                code = self._worker.compile(entry.name, lanes, symbol, (self._cpu, ""))
+            except (OSError, RuntimeError) as error:
+                raise FreeflyerError(f"{entry.name} could not be compiled for {self._cpu}: {error}") from error
             disk.write(file, code)
         return code
 
