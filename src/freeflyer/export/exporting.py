@@ -59,7 +59,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     batch : bool
         Also functions of any number of states at a time.
     prefix : str, optional
-        Beginning of the names of functions and files, instead of the robot's name.
+        Beginning of the names of functions and files, instead of the robot's name; in lower case.
     overwrite : bool
         Whether files may be replaced in a folder that is not empty.
     progress : callable

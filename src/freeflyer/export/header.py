@@ -18,7 +18,6 @@ STATUS = (  # Python's own NOT_FLAT does not occur
     ("OVERLAP", status.OVERLAP, "an output shares memory with an input or another output"),
     ("WRONG_MODEL", status.WRONG_MODEL, "library and constants do not belong together"),
 )
-OPTION_ENUMS = {"frame": "frame", "expressed": "expressed"}
 CONVENTIONS = """\
  * Units: m, kg, s, rad, N. Axes right-handed. Quaternions x, y, z, w. Twists [linear; angular], wrenches [force; torque].
  * Free joint: q is position, then quaternion; v is the twist of the body in its own axes (body twist), tau the wrench likewise.
@@ -99,17 +98,19 @@ def enum(name: str, text: str, values: list[tuple[str, int, str]]) -> list[str]:
 
 def explained(call: Call) -> list[str]:
     """The comment above a function."""
-    each = " of each state" if call.batch else ""
-    rows = [*(_row(x, "in ") for x in call.given)]
-    rows += [f" *   in  {x}: {call.function.meaning(x)}, enum {call.prefix}_{OPTION_ENUMS[x]}" for x in call.options]
-    rows += [_row(x, "out") for x in call.outputs]
+    each = "For each state: " if call.batch else ""
+    rows = [_row(call, x, "in ") for x in call.given]
+    rows += [f" *   in  {x}: {call.function.meaning(x)}, enum {call.prefix}_{x}" for x in call.options]
+    rows += [_row(call, x, "out") for x in call.outputs]
     return [
-        f"/* {call.function.summary}{each}. Kernel: {call.entry.name}.", *rows, f" *   scratch[{call.scratch_name}] */",
-    ]  # fmt: skip
+        f"/* {each}{call.function.summary}. Kernel: {call.entry.name}.",
+        *rows,
+        f" *   scratch[{call.scratch_name}] */",
+    ]
 
 
-def _row(x: Array, way: str) -> str:
-    shape = "".join(f"[{d}]" for d in x.dimensions)
+def _row(call: Call, x: Array, way: str) -> str:
+    shape = "".join(f"[{d}]" for d in (*(["states"] if call.batch else []), *x.dimensions))
     return f" *   {way} {x.name}{shape}: {x.meaning}"
 
 
