@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shutil
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +14,7 @@ from c_program import needs_cc, program, run, with_mimic
 
 import freeflyer as ff
 from freeflyer.errors import FileError, FreeflyerError, InputError, UnknownNameError
-from freeflyer.export import exporting, functions, library
+from freeflyer.export import exporting, functions
 from freeflyer.export.identifiers import Identifiers, comment, prefix_of
 from freeflyer.kernels import entries
 
@@ -209,14 +211,36 @@ def test_an_error_leaves_nothing(tmp_path, monkeypatch):
     assert list((tmp_path / "deep").iterdir()) == []
 
 
-@pytest.mark.parametrize("missing", ["CC", "AR"])
-def test_without_compiler_or_archiver_the_rest_is_there(tmp_path, monkeypatch, missing):
-    monkeypatch.setenv(missing, "/no/such/tool")
-    if missing == "AR" and library.tool("CC", library.COMPILERS) is None:
-        pytest.skip("there is no C compiler (cc)")
+BESIDES = {"x.h", "x.c", "main.c", "CMakeLists.txt", "objects/crba.o"}
+
+
+def test_without_a_compiler_the_rest_is_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("CC", "/no/such/cc")
     made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="x")
+    assert set(made.files) == BESIDES
     assert len(made.notes) == 1
-    assert f"${missing}" in made.notes[0]
-    assert {"x.h", "x.c", "main.c", "CMakeLists.txt", "objects/crba.o"} <= set(made.files)
-    assert ("libx.so" in made.files) == (missing == "AR")
-    assert "libx.a" not in made.files
+    assert "no C compiler was found" in made.notes[0]
+
+
+@needs_cc
+def test_with_a_compiler_that_fails_the_rest_is_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("CC", "cc --no-such-option")
+    made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="x")
+    assert set(made.files) == BESIDES
+    assert "no-such-option" in made.notes[0]
+    assert "CMakeLists.txt" in made.notes[0]
+
+
+@needs_cc
+@pytest.mark.skipif(sys.platform != "linux", reason="the format of ar is that of ELF linkers")
+def test_without_an_archiver_there_is_a_static_library(tmp_path, monkeypatch):
+    monkeypatch.setenv("AR", "/no/such/ar")
+    made = exporting.export(ff.robots.make("chain"), tmp_path, "mass_matrix,gravity_forces", prefix="x")
+    assert not made.notes
+    assert {"libx.a", "libx.so"} <= set(made.files)
+    run("cc", "main.c", "libx.a", "-lm", "-o", "example", folder=tmp_path)
+    assert run(tmp_path / "example", folder=tmp_path).count("same bits") == 2
+    if shutil.which("ar"):
+        assert run("ar", "t", "libx.a", folder=tmp_path).split() == ["x.o", "crba.o", "gravity.o"]
+        run("ar", "x", "libx.a", "gravity.o", folder=tmp_path)
+        assert (tmp_path / "gravity.o").read_bytes() == (tmp_path / "objects" / "gravity.o").read_bytes()

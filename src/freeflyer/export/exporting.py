@@ -111,19 +111,19 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
                 codes[symbol] = code
                 calls.append(Call(begin, function, entry, lanes, symbol, model))
     library = Library(model, begin, object_code.host()[0] if cpu == NATIVE else cpu, tuple(calls))
-    objects = {f"objects/{k.entry.name}{'_batch' if k.batch else ''}.o": codes[k.kernel] for k in library.kernels}
+    kernels = {f"objects/{k.entry.name}{'_batch' if k.batch else ''}.o": k.kernel for k in library.kernels}
     progress("writing")
     with whole_folder(target, overwrite) as new:
         (new / "objects").mkdir()
-        for name, code in objects.items():
-            (new / name).write_bytes(code)
+        for name, symbol in kernels.items():
+            (new / name).write_bytes(codes[symbol])
         texts = {
             f"{begin}.h": header(library), f"{begin}.c": source(library), "main.c": main_c(library),
-            "CMakeLists.txt": cmake(begin, list(objects)),
+            "CMakeLists.txt": cmake(begin, list(kernels)),
         }  # fmt: skip
         for name, text in texts.items():
             (new / name).write_text(text, encoding="ascii")
-        notes += build(new, begin, list(objects))
+        notes += build(new, begin, [call.name for call in calls], kernels)
         files = tuple(sorted(str(p.relative_to(new)) for p in new.rglob("*") if p.is_file()))
     return Export(target, begin, library.cpu, tuple(call.name for call in calls), files, tuple(notes))
 

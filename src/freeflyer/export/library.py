@@ -1,4 +1,4 @@
-"""Static and shared library, made by the machine's C compiler and archiver where there are some; CMakeLists.txt for elsewhere."""
+"""Static and shared library, made by the machine's C compiler where there is one; CMakeLists.txt for elsewhere."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from freeflyer.errors import FreeflyerError
+from freeflyer.export.archive import Member, archive
 
 COMPILERS = ("cc", "gcc", "clang")
 ARCHIVERS = ("ar", "gcc-ar", "llvm-ar")
@@ -23,23 +25,35 @@ def tool(variable: str, names: tuple[str, ...]) -> list[str] | None:
     return None if found is None else [found, *given[1:]]
 
 
-def build(folder: Path, prefix: str, objects: list[str]) -> list[str]:
-    """Makes lib{prefix}.a and lib{prefix}.so in a folder that holds source and objects; a sentence for each that it cannot make."""
-    compiler, archiver = tool("CC", COMPILERS), tool("AR", ARCHIVERS)
+def build(folder: Path, prefix: str, functions: Sequence[str], kernels: Mapping[str, str]) -> list[str]:
+    """Makes lib{prefix}.a and lib{prefix}.so in a folder that holds the source and the object code.
+
+    `functions`: what the source defines; `kernels`: the symbol of each file of object code. A sentence for what cannot be made.
+    """
+    compiler = tool("CC", COMPILERS)
     if compiler is None:
         return [f"no C compiler was found ({', '.join(COMPILERS)}, or $CC): build the libraries with CMakeLists.txt"]
-    notes, own = [], f"{prefix}.o"
-    run(folder, [*compiler, "-std=c99", "-O2", "-fPIC", "-c", f"{prefix}.c", "-o", own])
-    if archiver is None:
-        notes.append(
-            f"no archiver was found ({', '.join(ARCHIVERS)}, or $AR): build the static library with CMakeLists.txt"
-        )
-    else:
-        run(folder, [*archiver, "rcs", f"lib{prefix}.a", own, *objects])
+    own, notes = f"{prefix}.o", []
+    symbols = {own: tuple(functions), **{file: (symbol,) for file, symbol in kernels.items()}}
     name = [f"-Wl,-soname,lib{prefix}.so"] if sys.platform == "linux" else []
-    run(folder, [*compiler, "-shared", *name, "-o", f"lib{prefix}.so", own, *objects, "-lm"])
-    (folder / own).unlink()
+    try:
+        run(folder, [*compiler, "-std=c99", "-O2", "-fPIC", "-c", f"{prefix}.c", "-o", own])
+        make_static(folder, f"lib{prefix}.a", symbols)
+        run(folder, [*compiler, "-shared", *name, "-o", f"lib{prefix}.so", *symbols, "-lm"])
+    except FreeflyerError as error:
+        notes.append(f"{error}: what is missing can be built with CMakeLists.txt")
+    (folder / own).unlink(missing_ok=True)
     return notes
+
+
+def make_static(folder: Path, library: str, symbols: Mapping[str, tuple[str, ...]]) -> None:
+    """Archives these files, which define these symbols."""
+    archiver = tool("AR", ARCHIVERS)
+    if archiver is not None:
+        run(folder, [*archiver, "rcs", library, *symbols])
+        return
+    members = [Member(Path(file).name, found, (folder / file).read_bytes()) for file, found in symbols.items()]
+    (folder / library).write_bytes(archive(members))
 
 
 def run(folder: Path, command: list[str]) -> None:
