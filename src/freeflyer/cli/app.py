@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
-from typer.core import TyperGroup
-
-import freeflyer
 from freeflyer.cli.bench import bench
 from freeflyer.cli.check import check
 from freeflyer.cli.demo import demo
 from freeflyer.cli.estimate import estimate
+from freeflyer.cli.export import export
 from freeflyer.cli.info import info
 from freeflyer.cli.linearize import linearize
 from freeflyer.cli.loops import loops
@@ -19,7 +14,11 @@ from freeflyer.cli.report import report
 from freeflyer.cli.reproduce import reproduce
 from freeflyer.cli.warm import warm
 from freeflyer.errors import FreeflyerError
-
+from typer.core import TyperGroup
+from typing import Annotated
+from typing import Any
+import freeflyer
+import typer
 
 class Commands(TyperGroup):
     """Commands whose FreeflyerErrors end as one sentence on stderr and exit code 2."""
@@ -62,5 +61,5 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-for command in (info, check, report, linearize, loops, bench, reproduce, estimate, demo, warm):
+for command in (info, check, report, linearize, loops, bench, reproduce, estimate, export, demo, warm):
     app.command()(command)

@@ -1,0 +1,70 @@
+"""`freeflyer export`: a robot's dynamics as a C library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, RobotArgument, load_robot
+
+USUAL = "inverse_dynamics,forward_dynamics,mass_matrix"
+
+
+def _list(value: bool) -> None:
+    if value:
+        from freeflyer.export.functions import FUNCTIONS
+
+        for function in FUNCTIONS.values():
+            typer.echo(f"{function.name:38} {function.summary}")
+        raise typer.Exit
+
+
+FunctionsOption = Annotated[
+    str, typer.Option("--functions", metavar="NAME,...", help="What to export; 'all' for everything, see --list.")
+]
+FolderOption = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to; made if it is not there.")
+]
+CpuOption = Annotated[
+    str, typer.Option("--cpu", metavar="CPU", help="The CPU to compile for: native, x86-64-v3, haswell, ...")
+]
+BatchOption = Annotated[bool, typer.Option("--batch", help="Functions of many states at a time, too.")]
+PrefixOption = Annotated[
+    str | None,
+    typer.Option("--prefix", metavar="NAME", help="Beginning of C names. [default: the robot's]", show_default=False),
+]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files in a FOLDER that is not empty.")]
+ListOption = Annotated[
+    bool, typer.Option("--list", callback=_list, is_eager=True, help="Print what can be exported and stop.")
+]
+
+
+def export(
+    robot: RobotArgument, functions: FunctionsOption = USUAL, folder: FolderOption = Path("exported"), cpu: CpuOption = "native",
+    batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False, listed: ListOption = False,
+    base: BaseOption = None, json: JsonOption = None, debug: DebugOption = False,
+) -> None:  # fmt: skip
+    """Write a C library with header, constants, object code and example: no Python or Numba where it runs."""
+    from freeflyer.cli.output import output, write_json
+    from freeflyer.cli.progress import status
+    from freeflyer.export import export as write
+
+    model = load_robot(robot, base).model
+    with status() as progress:
+        made = write(
+            model, folder, functions, cpu=cpu, batch=batch, prefix=prefix, overwrite=overwrite, progress=progress
+        )
+    _show(output(json), made)
+    write_json(json, "export", made)
+
+
+def _show(out: Any, made: Any) -> None:
+    from freeflyer.analysis.text import count
+    from freeflyer.cli.output import COLOURS
+
+    what = f"{count(len(made.functions), 'function')} for {made.cpu}"
+    out.print(f"wrote {made.folder.resolve()}: {what}, in {', '.join(made.files)}", soft_wrap=True)
+    for note in made.notes:
+        out.print(note, style=COLOURS["note"], soft_wrap=True)

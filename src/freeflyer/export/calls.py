@@ -1,0 +1,137 @@
+"""The C functions of one library: their parameters, sizes and scratch, as header, sources and example need them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from freeflyer.export.functions import Function
+from freeflyer.kernels.calls.entry import LETTERS, Dimension, Entry, scratch_need
+from freeflyer.model.model import Model
+
+SYMBOLS = {"nq": "{0}_NQ", "nv": "{0}_NV", "2 nv": "2 * {0}_NV", "bodies": "{0}_BODIES", "columns": "{0}_COLUMNS"}
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array parameter: its C name, the C text of each of its dimensions, how many numbers one state has, and its meaning."""
+
+    name: str
+    dimensions: tuple[str, ...]
+    size: int
+    meaning: str
+
+    @property
+    def length(self) -> str:
+        """C text of the number of numbers."""
+        factors = [f"({d})" if "*" in d and len(self.dimensions) > 1 else d for d in self.dimensions]
+        return " * ".join(factors)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One C function: of one state if lanes is 1, else of a batch, `lanes` states at a time.
+
+    `kernel`: the symbol of its object code.
+    """
+
+    prefix: str
+    function: Function
+    entry: Entry
+    lanes: int
+    kernel: str
+    model: Model
+
+    @property
+    def batch(self) -> bool:
+        return self.lanes > 1
+
+    @property
+    def short_name(self) -> str:
+        """Without the robot's name."""
+        return self.function.name + ("_batch" if self.batch else "")
+
+    @property
+    def name(self) -> str:
+        return f"{self.prefix}_{self.short_name}"
+
+    @property
+    def scratch_name(self) -> str:
+        return f"{self.prefix}_SCRATCH_{self.short_name}".upper()
+
+    @cached_property
+    def inputs(self) -> tuple[Array, ...]:
+        """Also those that are always zero."""
+        shapes: list[tuple[Dimension, ...]] = [(LETTERS[x],) for x in self.entry.inputs]
+        return tuple(self._array(name, shape) for name, shape in zip(self.function.inputs, shapes, strict=True))
+
+    @cached_property
+    def outputs(self) -> tuple[Array, ...]:
+        return tuple(
+            self._array(name, shape) for name, shape in zip(self.function.outputs, self.entry.outputs, strict=True)
+        )
+
+    @property
+    def given(self) -> tuple[Array, ...]:
+        """The inputs that the C function has."""
+        return tuple(x for x in self.inputs if x.name not in self.function.zero)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        return self.entry.options
+
+    @cached_property
+    def scratch(self) -> int:
+        """Numbers of scratch that the entry asks for."""
+        need = scratch_need(self.model.topology, self.lanes, self.entry.square)
+        if self.batch:
+            need += sum(self.lanes * (n + 8) for n in self.entry.sizes(self.model.topology))
+        return int(need)
+
+    def _array(self, name: str, shape: tuple[Dimension, ...]) -> Array:
+        upper = self.prefix.upper()
+        texts = tuple(str(n) if isinstance(n, int) else SYMBOLS[n].format(upper) for n in shape)
+        meaning = self.function.meaning(name)
+        k = (*self.function.inputs, *self.function.outputs).index(name)
+        return Array(name, texts, prod(self.entry.shapes(self.model.topology)[k]), meaning)
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """What one folder holds: a robot's functions, compiled for one CPU."""
+
+    model: Model
+    prefix: str
+    cpu: str
+    calls: tuple[Call, ...]
+
+    @property
+    def upper(self) -> str:
+        return self.prefix.upper()
+
+    @property
+    def scratch(self) -> int:
+        """Numbers of scratch that are enough for each function."""
+        return max(call.scratch for call in self.calls)
+
+    @property
+    def kernels(self) -> tuple[Call, ...]:
+        """One call for each piece of object code."""
+        return tuple({call.kernel: call for call in self.calls}.values())
+
+
+def example_inputs(library: Library) -> dict[str, np.ndarray]:
+    """A state for every input that a function may have, by name: always the same numbers."""
+    from freeflyer.model.configuration import random_configuration
+
+    rng, model = np.random.default_rng(0), library.model
+    found: dict[str, np.ndarray] = {}
+    for name in ("q", "q0", "q1"):
+        found[name] = random_configuration(model, rng)
+    for name in ("v", "a", "tau", "dv"):
+        found[name] = rng.standard_normal(model.nv)
+    used = {x.name for call in library.calls for x in call.given}
+    return {name: x for name, x in found.items() if name in used}

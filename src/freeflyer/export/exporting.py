@@ -1,0 +1,140 @@
+"""A robot's dynamics as a C library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from freeflyer.errors import InputError
+from freeflyer.export.calls import Call, Library
+from freeflyer.export.example import main_c
+from freeflyer.export.folder import refuse_to_replace, whole_folder
+from freeflyer.export.functions import USUAL, selected
+from freeflyer.export.header import header
+from freeflyer.export.identifiers import prefix_of, word
+from freeflyer.export.library import build, cmake
+from freeflyer.export.objects import NATIVE, Compiler, checked_cpu, lanes_of
+from freeflyer.export.sources import source
+from freeflyer.kernels.compiler import object_code
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+
+@dataclass(frozen=True)
+class Export:
+    """What was written: the folder, the prefix of the functions' names, the CPU, the C functions, the files.
+
+    notes: sentences about what could not be made.
+    """
+
+    folder: Path
+    prefix: str
+    cpu: str
+    functions: tuple[str, ...]
+    files: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@public
+def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequence[str] = USUAL, *, cpu: str = NATIVE,
+           batch: bool = False, prefix: str | None = None, overwrite: bool = False,
+           progress: Callable[[str], None] = lambda text: None) -> Export:  # fmt: skip
+    """Writes a C library of a robot's functions that needs neither Python nor Numba.
+
+    The folder gets a header, the model's constants and calls as a C source, the kernels' object code, a program that compares with
+    Python's results and prints times (main.c), CMakeLists.txt, and, where there is a C compiler, a static and a shared library.
+
+    Parameters
+    ----------
+    model : Model
+        A robot that is a tree and moves.
+    folder : path
+        Where to; made if it is not there. It is written whole or not at all.
+    functions : str or sequence of str
+        Names of public functions, also as 'name,name'; 'all' for all of them. See `exportable`.
+    cpu : str
+        A CPU that LLVM knows ('x86-64-v3', 'haswell', ...); 'native' is this machine's, with the bits of Python's results.
+    batch : bool
+        Also functions of any number of states at a time.
+    prefix : str, optional
+        Beginning of the names of functions and files, instead of the robot's name; in lower case.
+    overwrite : bool
+        Whether files may be replaced in a folder that is not empty.
+    progress : callable
+        Is given a line about what is being done.
+
+    Returns
+    -------
+    Export
+
+    Raises
+    ------
+    InputError
+        For closed robots, for ones that do not move, and for a CPU of another kind than this machine's.
+    UnknownNameError
+        For functions that cannot be exported and CPUs that LLVM does not know.
+    FileError
+        For a folder that is not empty, or cannot be written.
+
+    Examples
+    --------
+    >>> import freeflyer as ff
+    >>> from freeflyer.export import export
+    >>> made = export(ff.robots.make("quadruped"), "quadruped_c", "inverse_dynamics,mass_matrix")  # doctest: +SKIP
+    >>> made.functions  # doctest: +SKIP
+    ('quadruped_inverse_dynamics', 'quadruped_mass_matrix')
+    """
+    wanted = selected(functions)
+    refuse_model(model)
+    if prefix is not None and word(prefix) != prefix:
+        raise InputError(f"prefix must be letters, digits and single underscores, got {prefix!r}", prefix=prefix)
+    begin = prefix_of(model.name if prefix is None else prefix)
+    target = Path(folder)
+    refuse_to_replace(target, overwrite)  # before the long work
+    checked_cpu(cpu)
+    notes = []
+    calls, codes = [], {}
+    with Compiler(cpu, progress) as compiler:
+        for function in wanted:
+            entry = function.entry_of(model)
+            ways = [1]
+            if batch and function.zero:
+                notes.append(
+                    f"{function.name} has no batch function: that of inverse_dynamics computes it, at zero acceleration"
+                )
+            elif batch:
+                ways.append(lanes_of(entry, cpu))
+            for lanes in ways:
+                symbol, code = compiler.code(entry, lanes)
+                codes[symbol] = code
+                calls.append(Call(begin, function, entry, lanes, symbol, model))
+    library = Library(model, begin, object_code.host()[0] if cpu == NATIVE else cpu, tuple(calls))
+    kernels = {f"objects/{k.entry.name}{'_batch' if k.batch else ''}.o": k.kernel for k in library.kernels}
+    progress("writing")
+    with whole_folder(target, overwrite) as new:
+        (new / "objects").mkdir()
+        for name, symbol in kernels.items():
+            (new / name).write_bytes(codes[symbol])
+        texts = {
+            f"{begin}.h": header(library), f"{begin}.c": source(library), "main.c": main_c(library),
+            "CMakeLists.txt": cmake(begin, list(kernels)),
+        }  # fmt: skip
+        for name, text in texts.items():
+            (new / name).write_text(text, encoding="ascii")
+        notes += build(new, begin, [call.name for call in calls], kernels)
+        files = tuple(sorted(str(p.relative_to(new)) for p in new.rglob("*") if p.is_file()))
+    return Export(target, begin, library.cpu, tuple(call.name for call in calls), files, tuple(notes))
+
+
+def refuse_model(model: Model) -> None:
+    """Errors: InputError for robots that no library is made of."""
+    if model.loops or model.constraint_rows[0]:
+        raise InputError(
+            f"{model.name!r} is closed by {model.constraint_rows[0]} rows of loops and couplings, and only trees are exported: "
+            "the functions would compute the tree as if its loops were open. Load the file without loops if that is what you want",
+            rows=model.constraint_rows[0],
+        )
+    if not model.nv:
+        raise InputError(f"nothing of {model.name!r} moves, so there is nothing to export")

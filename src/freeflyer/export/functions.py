@@ -1,0 +1,140 @@
+"""What can be exported: public functions, the entries that compute them, and what their arguments are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from freeflyer.errors import InputError, unknown_name
+from freeflyer.kernels import entries as E
+from freeflyer.kernels.calls.entry import Entry
+from freeflyer.model.model import Model
+
+USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
+ALL = "all"
+LISTED = 12  # names that an error of unknown_name lists
+MEANINGS = {  # of arguments, where a function does not say otherwise
+    "q": "configuration, m and rad; quaternions x y z w of unit length",
+    "v": "velocity, m/s and rad/s; of a free joint the body twist [linear; angular]",
+    "a": "acceleration, m/s^2 and rad/s^2: the rate of v",
+    "tau": "generalised forces, N and N m; of a free joint the wrench [force; torque] in body axes",
+    "frame": "number of a frame",
+    "expressed": "body, mixed or world expression of the twist",
+}
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function to export: the public one's name, the entry that computes it, and a line that says what it computes.
+
+    `arguments` and `results`: inputs and outputs as 'name' or 'name: meaning'. `shared`: the entry for models whose mimic joints
+    share a velocity coordinate. `zero`: inputs that are always zero.
+    """
+
+    name: str
+    entry: Entry
+    summary: str
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+    shared: Entry | None = None
+    zero: tuple[str, ...] = ()
+
+    def entry_of(self, model: Model) -> Entry:
+        """The entry that computes it on a model."""
+        return self.shared if self.shared is not None and model.shared_coordinates else self.entry
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(x.partition(": ")[0] for x in self.arguments)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return tuple(x.partition(": ")[0] for x in self.results)
+
+    def meaning(self, argument: str) -> str:
+        """What an argument is, with its unit."""
+        told = {name: text for name, _, text in (x.partition(": ") for x in (*self.arguments, *self.results)) if text}
+        return told.get(argument) or MEANINGS[argument]
+
+
+DERIVATIVES = (
+    "dq: rows tau, columns the step in q",
+    "dv: rows tau, columns v",
+    "da: rows tau, columns a; the mass matrix",
+)
+INVERSE_DERIVATIVES = (
+    "dq: rows a, columns the step in q",
+    "dv: rows a, columns v",
+    "dtau: rows a, columns tau; the inverse mass matrix",
+)
+TWIST = "twist [linear; angular], m/s and rad/s"
+RATE = "rate of the twist [linear; angular], m/s^2 and rad/s^2"
+MOMENTUM = "[linear; angular about the centre of mass], world axes, kg m/s and kg m^2/s"
+FORCE = "[linear; angular about the centre of mass], world axes, N and N m"
+POSES = "poses: of the world, then of the bodies: rotation row by row, position in m, in world axes"
+
+# fmt: off
+FUNCTIONS: dict[str, Function] = {f.name: f for f in (
+    Function("inverse_dynamics", E.RNEA, "tau = M(q) a + bias(q, v)", ("q", "v", "a"), ("tau",)),
+    Function("forward_dynamics", E.ABA, "a = M(q)^-1 (tau - bias(q, v))", ("q", "v", "tau"), ("a",), E.SHARED_FORWARD_DYNAMICS),
+    Function("bias_forces", E.RNEA, "Coriolis, centrifugal and gravity forces", ("q", "v", "a"), ("tau",), zero=("a",)),
+    Function("gravity_forces", E.GRAVITY, "forces that hold the robot at rest", ("q",), ("tau",)),
+    Function("mass_matrix", E.CRBA, "mass matrix, armature included", ("q",), ("M: symmetric; kg, kg m, kg m^2",)),
+    Function("inverse_mass_matrix", E.MINV, "inverse of the mass matrix", ("q",), ("Minv: symmetric",), E.SHARED_MINV),
+    Function("coriolis_matrix", E.CORIOLIS, "C with C v = bias - gravity and dM/dt = C + C^T", ("q", "v"), ("C: C v in N, N m",)),
+    Function("coriolis_matrix_hamel", E.HAMEL, "C of the Hamel equations, C v = bias - gravity", ("q", "v"), ("C: C v in N, N m",)),
+    Function("kinetic_energy", E.KINETIC_ENERGY, "1/2 v^T M v", ("q", "v"), ("energy: J",)),
+    Function("potential_energy", E.POTENTIAL_ENERGY, "-mass gravity . centre of mass", ("q",), ("energy: J",)),
+    Function("frame_pose", E.FRAME_POSE, "pose of a frame in the world", ("q",), ("X: homogeneous matrix; position in m",)),
+    Function("frame_jacobian", E.FRAME_JACOBIAN, "J with J v the twist of a frame", ("q",), ("J: J v is a " + TWIST,)),
+    Function("frame_velocity", E.FRAME_VELOCITY, "twist of a frame", ("q", "v"), ("V: " + TWIST,)),
+    Function("frame_bias_acceleration", E.FRAME_BIAS, "dJ/dt v of a frame", ("q", "v"), ("A: " + RATE,)),
+    Function("frame_acceleration", E.FRAME_ACCELERATION, "J a + dJ/dt v of a frame", ("q", "v", "a"), ("A: " + RATE,)),
+    Function("frame_velocity_derivatives", E.FRAME_VELOCITY_DERIVATIVES, "derivatives of frame_velocity", ("q", "v"),
+        ("D: six rows by the step in q, six by v",)),
+    Function("frame_acceleration_derivatives", E.FRAME_ACCELERATION_DERIVATIVES, "derivatives of frame_acceleration",
+        ("q", "v", "a"), ("D: six rows by the step in q, six by v, six by a",)),
+    Function("center_of_mass", E.COM, "centre of mass of the moving links", ("q",), ("c: m, world axes",)),
+    Function("centroidal_momentum_matrix", E.MOMENTUM_MATRIX, "A with A v the centroidal momentum", ("q",),
+        ("A: A v is " + MOMENTUM,)),
+    Function("centroidal_momentum", E.MOMENTUM, "centroidal momentum", ("q", "v"), ("h: " + MOMENTUM,)),
+    Function("centroidal_bias", E.MOMENTUM_BIAS, "rate of the centroidal momentum at a = 0", ("q", "v"), ("b: " + FORCE,)),
+    Function("centroidal_momentum_rate", E.MOMENTUM_RATE, "rate of the centroidal momentum", ("q", "v", "a"), ("b: " + FORCE,)),
+    Function("centroidal_momentum_derivatives", E.MOMENTUM_DERIVATIVES, "derivatives of centroidal_momentum", ("q", "v"),
+        ("D: six rows by the step in q, six by v",)),
+    Function("centroidal_momentum_rate_derivatives", E.MOMENTUM_RATE_DERIVATIVES, "derivatives of centroidal_momentum_rate",
+        ("q", "v", "a"), ("D: six rows by the step in q, six by v, six by a",)),
+    Function("integrate", E.INTEGRATE, "q (+) dv: the configuration after a step", ("q", "dv: step, m and rad"),
+        ("q_next: configuration",)),
+    Function("difference", E.DIFFERENCE, "dv with q0 (+) dv = q1, by the shortest turns",
+        ("q0: configuration", "q1: configuration"), ("dv: step, m and rad",)),
+    Function("inverse_dynamics_derivatives", E.RNEA_GRADIENT, "derivatives of inverse_dynamics", ("q", "v", "a"), DERIVATIVES),
+    Function("forward_dynamics_derivatives", E.ABA_GRADIENT, "derivatives of forward_dynamics", ("q", "v", "tau"),
+        INVERSE_DERIVATIVES),
+    Function("linearize", E.LINEAR, "dx/dt = A x + B dtau about a state, x = [step in q; step in v]", ("q", "v", "tau"),
+        ("A: by x", "B: by tau")),
+    Function("kinematics", E.ALL_MOTIONS, "poses, velocities and motion directions of all bodies", ("q", "v"), (
+        POSES, "motions: velocity and angular velocity of the origins, then their rates at a = 0, in world axes",
+        "columns: motion direction [linear; angular] of each column at its body's origin, in world axes")),
+    Function("body_poses", E.ALL_POSES, "poses of all bodies", ("q",), (POSES,)),
+)}
+# fmt: on
+
+
+def exportable() -> tuple[str, ...]:
+    """Names of the functions that can be exported."""
+    return tuple(FUNCTIONS)
+
+
+def selected(names: str | Sequence[str]) -> tuple[Function, ...]:
+    """The functions of these names, each once. Errors: UnknownNameError, InputError for no names at all."""
+    if isinstance(names, str):
+        names = tuple(filter(None, (x.strip() for x in names.split(","))))
+    wanted = tuple(dict.fromkeys(FUNCTIONS if tuple(names) == (ALL,) else names))
+    if not wanted:
+        raise InputError(f"name the functions to export, or '{ALL}': {', '.join(FUNCTIONS)}")
+    for name in wanted:
+        if name not in FUNCTIONS:
+            rest = ", ".join(list(FUNCTIONS)[LISTED:])
+            raise unknown_name("exportable function", name, FUNCTIONS, f"The others: {rest}; '{ALL}' for all of them.")
+    return tuple(FUNCTIONS[name] for name in wanted)

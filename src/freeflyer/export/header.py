@@ -1,0 +1,128 @@
+"""The C header: sizes, status codes, frames and joints, functions with shapes, units and frames."""
+
+from __future__ import annotations
+
+from freeflyer.export.calls import Array, Call, Library
+from freeflyer.export.identifiers import Identifiers, comment
+from freeflyer.kernels.calls import entry as status
+from freeflyer.kernels.model import layout
+
+STATUS = (  # Python's own NOT_FLAT does not occur
+    ("OK", status.OK, "results are written"),
+    ("WRONG_SIZE", status.WRONG_SIZE, "library and constants do not belong together"),
+    ("NOT_FINITE", status.NOT_FINITE, "an input is NaN or infinite"),
+    ("NOT_UNIT", status.NOT_UNIT, "a quaternion is not of unit length"),
+    ("REFUSED", status.REFUSED, "a result is not finite, as where the mass matrix is singular; results mean nothing"),
+    ("WRONG_OPTION", status.WRONG_OPTION, "no such frame or expression"),
+    ("SHORT_SCRATCH", status.SHORT_SCRATCH, "scratch is too small; results mean nothing"),
+    ("OVERLAP", status.OVERLAP, "an output shares memory with an input or another output"),
+    ("WRONG_MODEL", status.WRONG_MODEL, "library and constants do not belong together"),
+)
+CONVENTIONS = """\
+ * Units: m, kg, s, rad, N. Axes right-handed. Quaternions x, y, z, w. Twists [linear; angular], wrenches [force; torque].
+ * Free joint: q is position, then quaternion; v is the twist of the body in its own axes (body twist), tau the wrench likewise.
+ * Matrices row by row. Derivatives by q are by the step dv of q (+) dv, for a free joint a body twist.
+ * Expression of a twist: BODY: axes and origin of the frame. MIXED: world axes, origin of the frame. WORLD: world axes, the point
+ * of the body that passes the world's origin.
+ *
+ * A function returns a status. It allocates nothing, locks nothing and keeps nothing: calls may run at the same time on several
+ * threads, each with a scratch of its own. `scratch` holds at least as many doubles as the function's ..._SCRATCH_... says; its
+ * contents before and after mean nothing. Pointers must not be null; outputs must not overlap inputs, scratch or each other."""
+
+
+def header(library: Library) -> str:
+    """The text of the header."""
+    from freeflyer import __version__
+
+    model, P = library.model, library.upper
+    batches = any(call.batch for call in library.calls)
+    lines = [
+        f"/* Rigid-body dynamics of {comment(model.name)}, by freeflyer {__version__}, for the CPU {comment(library.cpu)}.",
+        " *", CONVENTIONS, *([BATCHES] if batches else []), " */", f"#ifndef {P}_H", f"#define {P}_H", "",
+        "#include <stdint.h>", "",
+        "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
+        *sizes(library), "", *scratch(library), "", *enums(library), "",
+        *(line for call in library.calls for line in [*explained(call), prototype(call) + ";", ""]),
+        "#ifdef __cplusplus", "}", "#endif", "", "#endif",
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+BATCHES = """\
+ *
+ * A ..._batch function takes any number of states, one after the other in each array: q[states][NQ]. Results differ from those
+ * of single states by rounding. `refused`, unless it is null, gets the number of the state that was refused, or -1."""
+
+
+def sizes(library: Library) -> list[str]:
+    topology = library.model.topology
+    numbers = (
+        ("NQ", library.model.nq, "numbers of q"), ("NV", library.model.nv, "numbers of v, a and tau"),
+        ("BODIES", int(topology[layout.N_BODIES]) + 1, "the world and the bodies that joints move"),
+        ("COLUMNS", int(topology[layout.N_COLUMNS]), "motion directions of all joints"),
+        ("FRAMES", int(topology[layout.N_FRAMES]), "links and sites"),
+    )  # fmt: skip
+    return [f"#define {library.upper}_{name} {n} /* {text} */" for name, n, text in numbers]
+
+
+def scratch(library: Library) -> list[str]:
+    each = [f"#define {call.scratch_name} {call.scratch}" for call in library.calls]
+    return [*each, f"#define {library.upper}_SCRATCH {library.scratch} /* enough for each function */"]
+
+
+def enums(library: Library) -> list[str]:
+    P, model = library.upper, library.model
+    names = Identifiers()
+    statuses = [(f"{P}_{name}", k, text) for name, k, text in STATUS]
+    frames = [(names.new(f"{P}_FRAME", x), k, x) for k, x in enumerate(model.frame_names)]
+    own = [j for j in model.joints if j.nv]
+    q = [(names.new(f"{P}_Q", j.name), j.iq, f"{j.name}: {j.kind}, {j.nq} of q") for j in own]
+    v = [(names.new(f"{P}_V", j.name), j.iv, f"{j.name}: {j.kind}, {j.nv} of v") for j in own]
+    words = [(f"{P}_{x}", k, "") for k, x in enumerate(("BODY", "MIXED", "WORLD"))]
+    return [
+        *enum(f"{library.prefix}_status", "", statuses), "", *enum(f"{library.prefix}_expressed", "", words), "",
+        *enum(f"{library.prefix}_frame", "Frames: links, then sites.", frames), "",
+        *enum(f"{library.prefix}_q", "The first number in q of each joint.", q), "",
+        *enum(f"{library.prefix}_v", "The first number in v, a and tau of each joint.", v),
+    ]  # fmt: skip
+
+
+def enum(name: str, text: str, values: list[tuple[str, int, str]]) -> list[str]:
+    lines = [f"/* {text} */"] if text else []
+    lines.append(f"enum {name} {{")
+    for k, (key, value, told) in enumerate(values):
+        comma = "," if k + 1 < len(values) else ""
+        lines.append(f"    {key} = {value}{comma}" + (f" /* {comment(told)} */" if told else ""))
+    return [*lines, "};"]
+
+
+def explained(call: Call) -> list[str]:
+    """The comment above a function."""
+    each = "For each state: " if call.batch else ""
+    rows = [_row(call, x, "in ") for x in call.given]
+    rows += [f" *   in  {x}: {call.function.meaning(x)}, enum {call.prefix}_{x}" for x in call.options]
+    rows += [_row(call, x, "out") for x in call.outputs]
+    return [
+        f"/* {each}{call.function.summary}. Kernel: {call.entry.name}.",
+        *rows,
+        f" *   scratch[{call.scratch_name}] */",
+    ]
+
+
+def _row(call: Call, x: Array, way: str) -> str:
+    shape = "".join(f"[{d}]" for d in (*(["states"] if call.batch else []), *x.dimensions))
+    return f" *   {way} {x.name}{shape}: {x.meaning}"
+
+
+def prototype(call: Call) -> str:
+    """Without the semicolon."""
+
+    def array(x: Array, const: str) -> str:
+        return f"{const}double *{x.name}" if call.batch else f"{const}double {x.name}[{x.length}]"
+
+    parts = ["int64_t states"] if call.batch else []
+    parts += [array(x, "const ") for x in call.given]
+    parts += [f"int64_t {x}" for x in call.options]
+    parts += [array(x, "") for x in call.outputs]
+    parts += ["double *scratch", *(["int64_t *refused"] if call.batch else [])]
+    return f"int64_t {call.name}({', '.join(parts)})"

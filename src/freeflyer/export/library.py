@@ -1,0 +1,95 @@
+"""Static and shared library, made by the machine's C compiler where there is one; CMakeLists.txt for elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from freeflyer.errors import FreeflyerError
+from freeflyer.export.archive import Member, archive
+
+COMPILERS = ("cc", "gcc", "clang")
+ARCHIVERS = ("ar", "gcc-ar", "llvm-ar")
+SECONDS = 300.0
+
+
+def tool(variable: str, names: tuple[str, ...]) -> list[str] | None:
+    """The command of the environment variable, else the first of the names that there is."""
+    given = shlex.split(os.environ.get(variable, ""))
+    found = next((x for x in ([given[0]] if given else names) if shutil.which(x)), None)
+    return None if found is None else [found, *given[1:]]
+
+
+def build(folder: Path, prefix: str, functions: Sequence[str], kernels: Mapping[str, str]) -> list[str]:
+    """Makes lib{prefix}.a and lib{prefix}.so in a folder that holds the source and the object code.
+
+    `functions`: what the source defines; `kernels`: the symbol of each file of object code. A sentence for what cannot be made.
+    """
+    compiler = tool("CC", COMPILERS)
+    if compiler is None:
+        return [f"no C compiler was found ({', '.join(COMPILERS)}, or $CC): build the libraries with CMakeLists.txt"]
+    own, notes = f"{prefix}.o", []
+    symbols = {own: tuple(functions), **{file: (symbol,) for file, symbol in kernels.items()}}
+    name = [f"-Wl,-soname,lib{prefix}.so"] if sys.platform == "linux" else []
+    try:
+        run(folder, [*compiler, "-std=c99", "-O2", "-fPIC", "-c", f"{prefix}.c", "-o", own])
+        make_static(folder, f"lib{prefix}.a", symbols)
+        run(folder, [*compiler, "-shared", *name, "-o", f"lib{prefix}.so", *symbols, "-lm"])
+    except FreeflyerError as error:
+        notes.append(f"{error}: what is missing can be built with CMakeLists.txt")
+    (folder / own).unlink(missing_ok=True)
+    return notes
+
+
+def make_static(folder: Path, library: str, symbols: Mapping[str, tuple[str, ...]]) -> None:
+    """Archives these files, which define these symbols."""
+    archiver = tool("AR", ARCHIVERS)
+    if archiver is not None:
+        run(folder, [*archiver, "rcs", library, *symbols])
+        return
+    members = [Member(Path(file).name, found, (folder / file).read_bytes()) for file, found in symbols.items()]
+    (folder / library).write_bytes(archive(members))
+
+
+def run(folder: Path, command: list[str]) -> None:
+    """Errors: FreeflyerError with what the command says."""
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise FreeflyerError(f"{shlex.join(command)} could not be run: {error}") from error
+    if done.returncode != 0:
+        raise FreeflyerError(f"{shlex.join(command)} failed: {done.stderr.strip()[:2000]}", command=command)
+
+
+def cmake(prefix: str, objects: list[str]) -> str:
+    """The text of CMakeLists.txt."""
+    return CMAKE.replace("@PREFIX@", prefix).replace("@OBJECTS@", "\n  ".join(objects))
+
+
+CMAKE = """\
+cmake_minimum_required(VERSION 3.10)
+project(@PREFIX@ C)
+
+set(OBJECTS
+  @OBJECTS@)
+
+add_library(@PREFIX@_static STATIC @PREFIX@.c ${OBJECTS})
+add_library(@PREFIX@_shared SHARED @PREFIX@.c ${OBJECTS})
+foreach(library @PREFIX@_static @PREFIX@_shared)
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME @PREFIX@ C_STANDARD 99 C_EXTENSIONS OFF
+    POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${library} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${library} PUBLIC m)
+endforeach()
+
+add_executable(@PREFIX@_example main.c)
+set_target_properties(@PREFIX@_example PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
+target_link_libraries(@PREFIX@_example PRIVATE @PREFIX@_static)
+"""

@@ -1,0 +1,260 @@
+"""Exported libraries compute what Python computes, to the bit on this CPU, on many threads, and need nothing but libc."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c_program import STRICT, needs_cc, needs_nm, program, run, states, undefined, with_mimic
+from robots_on_disk import example, needs_examples
+
+import freeflyer as ff
+from freeflyer.export import export
+from freeflyer.kernels.calls import entry as status
+
+ALLOWED = {"memcpy", "memset", "memmove", "sin", "cos", "sincos", "tan", "atan", "atan2", "asin", "acos", "exp", "log", "pow"} | {
+    "sqrt", "fma", "fmod", "floor", "ceil", "hypot", "sinh", "cosh"
+}  # fmt: skip
+CALLS = 250_000  # of each of four threads
+
+pytestmark = [needs_cc, pytest.mark.skipif(sys.platform != "linux", reason="C programs of these tests are for Linux")]
+
+THREADS = r"""
+#include "talos.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STATES 64
+#define LONGEST (TALOS_NV * TALOS_NV)
+static double q[STATES][TALOS_NQ], v[STATES][TALOS_NV], a[STATES][TALOS_NV];
+static double expected[STATES][3][LONGEST];
+static const size_t length[3] = {TALOS_NV, TALOS_NV, LONGEST};
+
+static int64_t compute(int s, int f, double *out, double *scratch)
+{
+    if (f == 0) {
+        return talos_inverse_dynamics(q[s], v[s], a[s], out, scratch);
+    }
+    return f == 1 ? talos_forward_dynamics(q[s], v[s], a[s], out, scratch) : talos_mass_matrix(q[s], out, scratch);
+}
+
+static void *work(void *first)
+{
+    static const int64_t calls = CALLS;
+    double out[LONGEST], *scratch = malloc(sizeof(double) * TALOS_SCRATCH);
+    long wrong = 0, k;
+    for (k = 0; k < calls; ++k) {
+        const int s = (int)((k + *(int *)first) % STATES), f = (int)(k % 3);
+        wrong += compute(s, f, out, scratch) != TALOS_OK || memcmp(out, expected[s][f], sizeof(double) * length[f]) != 0;
+    }
+    free(scratch);
+    return (void *)wrong;
+}
+
+int main(void)
+{
+    static double scratch[TALOS_SCRATCH];
+    pthread_t threads[4];
+    int firsts[4] = {0, 17, 33, 50}, s, f, t, bad = 0;
+    if (fread(q, sizeof q, 1, stdin) != 1 || fread(v, sizeof v, 1, stdin) != 1 || fread(a, sizeof a, 1, stdin) != 1) {
+        return 2;
+    }
+    for (s = 0; s < STATES; ++s) {
+        for (f = 0; f < 3; ++f) {
+            bad += compute(s, f, expected[s][f], scratch) != TALOS_OK;
+        }
+    }
+    for (t = 0; t < 4; ++t) {
+        pthread_create(&threads[t], NULL, work, &firsts[t]);
+    }
+    for (t = 0; t < 4; ++t) {
+        void *wrong;
+        pthread_join(threads[t], &wrong);
+        bad += wrong != NULL;
+    }
+    for (f = 0; f < 3; ++f) {
+        for (s = 0; s < STATES; ++s) {
+            fwrite(expected[s][f], sizeof(double), length[f], stdout);
+        }
+    }
+    return bad != 0;
+}
+"""
+
+
+@needs_examples
+def test_talos_computes_the_same_bits_on_four_threads(tmp_path):
+    model, folder = ff.load(example("talos_reduced.urdf")), tmp_path / "c"
+    export(model, folder)
+    (folder / "threads.c").write_text(THREADS.replace("CALLS", str(CALLS)))
+    made = program(folder, "threads.c", "talos.c", options=("-pthread",))
+    q, v, a = states(model, 64)
+    done = subprocess.run([made], input=b"".join(x.tobytes() for x in (q, v, a)), capture_output=True, timeout=300)
+    assert done.returncode == 0
+    tau, acceleration, M = (np.empty(s) for s in ((64, model.nv), (64, model.nv), (64, model.nv, model.nv)))
+    for k in range(64):
+        tau[k] = ff.inverse_dynamics(model, q[k], v[k], a[k])
+        acceleration[k] = ff.forward_dynamics(model, q[k], v[k], a[k])
+        M[k] = ff.mass_matrix(model, q[k])
+    assert done.stdout == b"".join(x.tobytes() for x in (tau, acceleration, M))
+
+
+@needs_examples
+@needs_nm
+def test_all_functions_need_nothing_but_libc(tmp_path):
+    """And each has the bits of Python's results."""
+    folder = tmp_path / "c"
+    made = export(ff.load(example("talos_reduced.urdf")), folder, "all")
+    for path in (*(folder / "objects").glob("*.o"), folder / "libtalos.so"):
+        assert undefined(path) <= ALLOWED, path.name
+    table = run(program(folder, "main.c", "talos.c"), folder=folder)
+    assert table.count("same bits, status 0") == len(made.functions), table
+
+
+@needs_nm
+def test_shared_coordinates(tmp_path):
+    folder = tmp_path / "c"
+    export(with_mimic(), folder, "forward_dynamics,inverse_mass_matrix")
+    assert {p.stem for p in (folder / "objects").iterdir()} == {"shared_forward_dynamics", "shared_minv"}
+    for path in (folder / "objects").iterdir():
+        assert undefined(path) <= ALLOWED, path.name
+    assert run(program(folder, "main.c", "with_mimic.c"), folder=folder).count("same bits") == 2
+
+
+@needs_nm
+def test_batches(tmp_path):
+    folder = tmp_path / "c"
+    made = export(ff.robots.make("quadruped"), folder, "inverse_dynamics,bias_forces", batch=True)
+    assert made.functions == ("quadruped_inverse_dynamics", "quadruped_inverse_dynamics_batch", "quadruped_bias_forces")
+    assert "no batch" in made.notes[0]
+    assert undefined(folder / "objects" / "rnea_batch.o") <= ALLOWED
+    table = run(program(folder, "main.c", "quadruped.c"), folder=folder)
+    assert re.search(r"inverse_dynamics_batch +\S+  same to 1e-9, status 0", table)
+
+
+STATUS = r"""
+#include "quadruped.h"
+#include <math.h>
+#include <stdio.h>
+
+int main(void)
+{
+    static double q[QUADRUPED_NQ], v[QUADRUPED_NV], tau[QUADRUPED_NV], X[16], scratch[1 << 20];
+    int64_t refused = 0;
+    double two[2 * QUADRUPED_NQ] = {0.0}, out[2 * QUADRUPED_NV] = {0.0};
+    q[6] = two[6] = two[QUADRUPED_NQ + 6] = 1.0;
+    printf("%d", (int)quadruped_inverse_dynamics(q, v, v, tau, scratch));
+    v[3] = NAN;
+    printf(" %d", (int)quadruped_inverse_dynamics(q, v, v, tau, scratch));
+    v[3] = 0.0;
+    q[6] = 1.1;
+    printf(" %d", (int)quadruped_inverse_dynamics(q, v, v, tau, scratch));
+    q[6] = 1.0;
+    printf(" %d", (int)quadruped_inverse_dynamics(q, v, v, v, scratch));
+    v[8] = 1e200;
+    printf(" %d", (int)quadruped_inverse_dynamics(q, v, v, tau, scratch));
+    v[8] = 0.0;
+    printf(" %d", (int)quadruped_frame_pose(q, QUADRUPED_FRAMES - 1, X, scratch));
+    printf(" %d", (int)quadruped_frame_pose(q, QUADRUPED_FRAMES, X, scratch));
+    printf(" %d", (int)quadruped_frame_pose(q, -1, X, scratch));
+    two[QUADRUPED_NQ + 6] = 2.0;
+    printf(" %d", (int)quadruped_inverse_dynamics_batch(2, two, out, out, out, scratch, NULL));
+    printf(" %d", (int)quadruped_inverse_dynamics_batch(0, two, out, out, tau, scratch, &refused));
+    printf(" %d", (int)quadruped_inverse_dynamics_batch(2, two, (double[2 * QUADRUPED_NV]){0.0},
+        (double[2 * QUADRUPED_NV]){0.0}, out, scratch, &refused));
+    printf(" of state %d\n", (int)refused);
+    return 0;
+}
+"""
+
+
+def test_statuses(tmp_path):
+    folder = tmp_path / "c"
+    export(ff.robots.make("quadruped"), folder, "inverse_dynamics,frame_pose", batch=True)
+    (folder / "status.c").write_text(STATUS)
+    found = run(program(folder, "status.c", "quadruped.c"), folder=folder)
+    S = status
+    expected = [S.OK, S.NOT_FINITE, S.NOT_UNIT, S.OVERLAP, S.REFUSED, S.OK, S.WRONG_OPTION, S.WRONG_OPTION]
+    expected += [S.OVERLAP, S.OK, S.NOT_UNIT]
+    assert found == f"{' '.join(map(str, expected))} of state 1\n"
+
+
+PLANTED = {
+    "nv": (r"(#define QUADRUPED_NV) \d+", r"\1 17", "quadruped.h", status.WRONG_SIZE),
+    "nq": (r"(#define QUADRUPED_NQ) \d+", r"\1 20", "quadruped.h", status.WRONG_SIZE),
+    "scratch": (r"(#define QUADRUPED_SCRATCH_\w+) \d+", r"\1 512", "quadruped.h", status.SHORT_SCRATCH),
+    "topology": (r"(int64_t topology.*?\{\s*\d+, )\d+", r"\g<1>7", "quadruped.c", status.WRONG_SIZE),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_errors_of_sizes_are_seen(tmp_path, name):
+    """A header or constants of another robot than the library's: a status, and no results."""
+    pattern, replacement, file, expected = PLANTED[name]
+    folder = tmp_path / "c"
+    export(ff.robots.make("quadruped"), folder, "mass_matrix")
+    text = (folder / file).read_text()
+    changed = re.sub(pattern, replacement, text, flags=re.DOTALL)
+    assert changed != text
+    (folder / file).write_text(changed)
+    (folder / "planted.c").write_text(
+        '#include "quadruped.h"\nint main(void)\n{\n    static double q[99] = {0, 0, 0, 0, 0, 0, 1}, M[9999], scratch[1 << 20];\n'
+        "    return M[0] == 0.0 ? (int)quadruped_mass_matrix(q, M, scratch) : 99;\n}\n"
+    )
+    run(program(folder, "planted.c", "quadruped.c"), folder=folder, status=expected)
+
+
+def test_two_robots_in_one_program(tmp_path):
+    """Their kernels have the same names, as they are the same code."""
+    for robot in ("quadruped", "chain"):
+        export(ff.robots.make(robot), tmp_path / robot, "mass_matrix", prefix=robot)
+    (tmp_path / "two.c").write_text(
+        '#include "quadruped.h"\n#include "chain.h"\nint main(void)\n{\n'
+        "    static double q[QUADRUPED_NQ + CHAIN_NQ], M[QUADRUPED_NV * QUADRUPED_NV + CHAIN_NV * CHAIN_NV];\n"
+        "    static double scratch[QUADRUPED_SCRATCH + CHAIN_SCRATCH];\n    q[6] = 1.0;\n"
+        "    return (int)(quadruped_mass_matrix(q, M, scratch) + chain_mass_matrix(q + QUADRUPED_NQ, M, scratch));\n}\n"
+    )
+    libraries = ("-Iquadruped", "-Ichain", "two.c", "quadruped/libquadruped.a", "chain/libchain.a", "-lm", "-o", "two")
+    run("cc", *STRICT, *libraries, folder=tmp_path)
+    run(tmp_path / "two", folder=tmp_path)
+
+
+def test_the_example_sees_other_constants(tmp_path):
+    folder = tmp_path / "c"
+    export(ff.robots.make("quadruped"), folder, "mass_matrix,gravity_forces")
+    text = (folder / "quadruped.c").read_text()
+    assert text.count("0.0, 0.0, -9.81, 0.0") == 1
+    (folder / "quadruped.c").write_text(text.replace("-9.81", "-9.80"))
+    table = run(program(folder, "main.c", "quadruped.c"), folder=folder, status=1)
+    assert re.search(r"gravity_forces +\S+  differs, status 0", table)
+    assert re.search(r"mass_matrix +\S+  same bits, status 0", table)
+
+
+@pytest.mark.parametrize("cpu", ["x86-64-v2", "haswell"])
+def test_other_cpus(tmp_path, cpu):
+    from freeflyer.export.objects import known_cpus
+
+    if cpu not in known_cpus():
+        pytest.skip(f"this machine's kind is not that of {cpu}")
+    folder = tmp_path / "c"
+    model = ff.robots.make("quadruped")
+    made = export(model, folder, "inverse_dynamics,mass_matrix", cpu=cpu)
+    assert made.cpu == cpu
+    if shutil.which("objdump"):
+        code = run("objdump", "-d", *(folder / "objects").iterdir(), folder=folder)
+        assert "zmm" not in code
+        assert ("ymm" in code) == (cpu == "haswell")
+    if cpu == "haswell" and "avx2" not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("this machine cannot run code for haswell")
+    main = folder / "main.c"
+    main.write_text(main.read_text().replace("#define TOLERANCE 1e-9", "#define TOLERANCE 1e-12"))
+    table = run(program(folder, "main.c", "quadruped.c"), folder=folder)
+    assert table.count("  same") == 2, table
+    assert "differs" not in table, table
