@@ -1,8 +1,9 @@
 """The grammar of kernel sources, and a checker that answers with one sentence for each violation.
 
-A module is one of three: ours to compile (most), EXTENDING (it teaches Numba types and functions), or PYTHON (it builds,
-lists or runs kernels). Decorated functions of all obey the rules of arguments; those of the first kind also the rules of
-bodies: nothing but scalars, tuples, and buffers reached through load and store, so that one text runs on every scalar.
+A module, named by its place below `kernels`, is one of three: kernels (most), PRIMITIVES (the lowest functions, whose compiled meaning
+is in lowering), or PYTHON (it compiles, calls, lists or runs kernels). Marked functions of all obey the rules of arguments; those of the
+first kind also the rules of bodies: nothing but scalars, tuples, and buffers reached through load and store, so that one text runs on
+every scalar.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ import ast
 import builtins
 import sys
 
-OURS = {"kernel", "inlined", "immediate", "released"}
+MARKS = {"kernel", "inlined", "primitive"}
 NUMBAS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "generated_jit", "jit_module"}
 TEACHING = {
-    "overload", "intrinsic", "instruction", "instructions", "register_model", "overload_method", "overload_attribute",
-    "typeof_impl",
+    "overload", "intrinsic", "register_model", "overload_method", "overload_attribute", "typeof_impl", "type_callable",
+    "lower_builtin", "lowers",
 }  # fmt: skip
-EXTENDING = {"pack", "memory", "transpose", "door", "vectors", "records", "staged"}
+PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "backend.vector4"}
+COMPILING = {"compiler.numba_ir", "compiler.object_code", "compiler.build", "calls.adapter"}  # and all of lowering
 PYTHON = {
-    "__init__", "_jit", "_cache", "_ingredient", "_linking", "_instructions", "_sources",
-    "entry", "entries", "closed_entries", "layout", "plain", "scalars", "counting",
+    "entries", "plain", "counting", "model.layout", "model.linkage_layout", "backend.plain_primitives", "calls.entry", "calls.bodies",
+    "calls.adapter", "calls.python_calls", "calls.running",
 }  # fmt: skip
-PACKAGES = {"numpy", "numba", "llvmlite"}
+PACKAGES = {"numpy"}
+COMPILERS = {"numba", "llvmlite"}
 BUFFERS = {"topology", "parameters", "work"}  # and whatever a function loads from or stores to
 BUILTINS = {"range", "min", "max", "len", "abs"}
 FORBIDDEN = (
@@ -41,9 +44,19 @@ def violations(source: str, module: str) -> list[str]:
             found += _imports(node, module)
         if isinstance(node, ast.FunctionDef):
             found += _function(node, module)
-    if module not in EXTENDING | PYTHON:
-        found += _undecorated(tree, module)
+    if not is_python(module):
+        found += _unmarked(tree, module)
     return found
+
+
+def is_python(module: str) -> bool:
+    """Whether a module holds ordinary Python, besides functions with marks."""
+    return module in PYTHON or module.split(".")[0] in ("compiler", "lowering")
+
+
+def may_compile(module: str) -> bool:
+    """Whether a module may import Numba or llvmlite."""
+    return module in COMPILING or module.split(".")[0] == "lowering"
 
 
 def _name(node: ast.expr) -> str:
@@ -60,7 +73,7 @@ def _decorators(function: ast.FunctionDef) -> set[str]:
 def _imports(node: ast.Import | ast.ImportFrom, module: str) -> list[str]:
     relative = isinstance(node, ast.ImportFrom) and node.level > 0
     names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-    allowed = PACKAGES | set(sys.stdlib_module_names) | {"__future__"}
+    allowed = PACKAGES | (COMPILERS if may_compile(module) else set()) | set(sys.stdlib_module_names) | {"__future__"}
     wrong = [n for n in names if n.split(".")[0] not in allowed and not f"{n}.".startswith("freeflyer.kernels.")]
     return [f"{module} imports {n or '.'}" for n in (names if relative else wrong)]
 
@@ -70,9 +83,13 @@ def _function(node: ast.FunctionDef, module: str) -> list[str]:
     found = []
     if decorators & NUMBAS:
         found.append(f"{where} is compiled by Numba's own decorator: use kernel or inlined")
-    if decorators & TEACHING and module not in EXTENDING:
-        found.append(f"{where} extends Numba outside of {sorted(EXTENDING)}")
-    if not decorators & OURS:
+    if decorators & TEACHING and not may_compile(module):
+        found.append(f"{where} extends Numba outside of lowering")
+    if not is_python(module) and decorators - MARKS:
+        found.append(f"{where} has the decorator {min(decorators - MARKS)}: only {', '.join(sorted(MARKS))} are known here")
+    if "primitive" in decorators and module not in PRIMITIVES and module != "planted":
+        found.append(f"{where} is a primitive outside of {sorted(PRIMITIVES)}")
+    if not decorators & MARKS:
         return found
     a = node.args
     if len(node.decorator_list) > 1:
@@ -86,7 +103,7 @@ def _function(node: ast.FunctionDef, module: str) -> list[str]:
         found.append(f"{where} takes topology, but not first")
     if "parameters" in names and names[:2] != ["topology", "parameters"] and "topology" in names:
         found.append(f"{where} takes parameters, but not next to topology")
-    return found if module in EXTENDING | PYTHON else found + _body(node, where)
+    return found if is_python(module) or "primitive" in decorators else found + _body(node, where)
 
 
 def _body(function: ast.FunctionDef, where: str) -> list[str]:
@@ -101,7 +118,7 @@ def _body(function: ast.FunctionDef, where: str) -> list[str]:
             found.append(f"{where} holds the constant {node.value!r}")
         if isinstance(node, ast.Name) and node.id in ("np", "numpy"):
             found.append(f"{where} uses numpy: only `workspace` allocates")
-        if isinstance(node, ast.Name) and node.id == "math" and not where.startswith("trig."):
+        if isinstance(node, ast.Name) and node.id == "math" and not where.startswith("math.trig."):
             found.append(f"{where} uses math, which knows floats only")
         if isinstance(node, ast.Subscript):
             base = getattr(node.value, "id", "")
@@ -112,7 +129,7 @@ def _body(function: ast.FunctionDef, where: str) -> list[str]:
     return found
 
 
-def _undecorated(tree: ast.Module, module: str) -> list[str]:
+def _unmarked(tree: ast.Module, module: str) -> list[str]:
     """Functions that are not compiled may only serve to make constants when the module is imported."""
     plain = {n.name for n in tree.body if isinstance(n, ast.FunctionDef) and not _decorators(n)}
     compiled = [n for n in tree.body if isinstance(n, ast.FunctionDef) and _decorators(n)]

@@ -1,18 +1,22 @@
-"""Robots and states on which the kernels are tried."""
+"""Robots and states on which the kernels are tried, and entries called as a whole."""
 
 from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.kernels import entries, plain
-from freeflyer.kernels.backend.buffers import Packs
-from freeflyer.kernels.calls.entry import Entry, aligned_packs
+from freeflyer.kernels.calls import python_calls, running
+from freeflyer.kernels.calls.entry import OK, Entry
+from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.model import layout
+from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 from freeflyer.model.description import joint_sizes
 from freeflyer.spatial import quaternion
 
-ENTRIES = {name: entry for name, entry in vars(entries).items() if isinstance(entry, Entry)}
 TREE = (  # joint kind, parent: a free base with three branches
     ("free", 0), ("revolute", 1), ("helical", 2), ("spherical", 3), ("prismatic", 4), ("continuous", 1),
     ("cylindrical", 6), ("fixed", 7), ("planar", 8), ("universal", 1), ("spherical", 10), ("revolute", 11),
@@ -72,39 +76,76 @@ def states(model: ff.Model, count: int | tuple[int, ...] = (), seed: int = 2) ->
     return q, rng.standard_normal((*q.shape[:-1], model.nv)), rng.standard_normal((*q.shape[:-1], model.nv))
 
 
+def tree_entries() -> dict[str, Entry]:
+    """Entries that take any model."""
+    return {name: entry for name, entry in ENTRIES.items() if not entry.closed and not entry.table}
+
+
 def arguments(model: ff.Model, entry: Entry, q: np.ndarray, v: np.ndarray, a: np.ndarray, q1: np.ndarray) -> tuple:
-    """The inputs and options of an entry: its letters say which."""
+    """The inputs and options of an entry that takes any model: its letters say which."""
     pools = {"q": [q, q1], "v": [v, a]}
-    options = (len(model.frame_names) - 1, 1)[: entry.options]
+    options = (len(model.frame_names) - 1, 1)[: len(entry.options)]
     return *(pools[letter].pop(0) for letter in entry.inputs), *options
 
 
-def output_shapes(model: ff.Model, name: str) -> list[tuple[int, ...]]:
-    sizes = {"nq": model.nq, "nv": model.nv, "2 nv": 2 * model.nv, "bodies": int(model.topology[layout.N_BODIES]) + 1,
-             "columns": int(model.topology[layout.N_COLUMNS]), "rows": model.constraint_rows[0]}  # fmt: skip
-    return [tuple(sizes.get(n, n) for n in shape) for shape in plain.OUTPUTS[name]]
+def output_shapes(model: ff.Model, name: str) -> tuple[tuple[int, ...], ...]:
+    entry = ENTRIES[name]
+    return entry.shapes(model.topology)[entry.input_count :]
 
 
 def compiled(model: ff.Model, name: str, *arguments: object) -> list[np.ndarray]:
-    """The results of an entry's door for one state, written over NaN."""
-    entry = ENTRIES[name]
+    """The results of an entry for one state, written over NaN."""
     outputs = [np.full(shape, np.nan) for shape in output_shapes(model, name)]
     flat = [np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x for x in arguments]
-    status = entry.single(model.handle, *flat, *outputs)
-    assert status == 0, f"{name} refused a good state with status {status}"
+    status, _ = running.state(ENTRIES[name], model.handle, *flat, *outputs)
+    assert status == OK, f"{name} refused a good state with status {status}"
     return outputs
 
 
-def no_scratch() -> tuple[np.ndarray, np.ndarray]:
-    """Scratch from which nothing can be taken."""
-    return np.empty(0), np.zeros(1, np.int64)
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What an entry is called on: a model's handle, the topology behind it, and a state that it accepts."""
+
+    entry: Entry
+    label: str
+    handle: Any
+    topology: np.ndarray
+    inputs: tuple[np.ndarray, ...]
+    options: tuple[int, ...]
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        return self.entry.shapes(self.topology)[self.entry.input_count :]
+
+    def outputs(self) -> list[np.ndarray]:
+        return [np.full(shape, np.nan) for shape in self.shapes]
 
 
-def fresh_packs(n: int) -> Packs:
-    """A row of n Packs."""
-    return aligned_packs(n, no_scratch())
+def topology_of(handle: Any) -> np.ndarray:
+    """The topology that a handle leads to, as far as entries read sizes from it."""
+    address, _ = python_calls.model_record(handle)
+    header = np.array((ctypes.c_int64 * layout.HEADER).from_address(address))
+    size = int(header[layout.TABLE_AT]) + 8 if header[layout.TABLE_KIND] else layout.HEADER
+    return np.array((ctypes.c_int64 * size).from_address(address))
 
 
-def packs_in(data: np.ndarray) -> Packs:
-    """The row of Packs that lies in these numbers."""
-    return Packs(data, *no_scratch())
+def subject(entry: Entry, model: ff.Model, rng: np.random.Generator, handle: Any = None, q: np.ndarray | None = None,
+            shared: tuple[np.ndarray, ...] = (), label: str = "") -> Subject:  # fmt: skip
+    """A random state of an entry on a model, or on a handle of it with a table."""
+    handle = model.handle if handle is None else handle
+    topology = topology_of(handle)
+    sizes = entry.sizes(topology)
+    inputs = [
+        (ff.random_configuration(model, rng) if q is None else q.copy()) if letter == "q" else 0.3 * rng.standard_normal(n)
+        for letter, n in zip(entry.inputs, sizes)
+    ]
+    options = tuple(int(rng.integers(len(model.frame_names) if name == "frame" else 3)) for name in entry.options)
+    more = shared or tuple(rng.standard_normal(n) for n in sizes[len(inputs) : entry.input_count])
+    return Subject(entry, label or model.name, handle, topology, (*inputs, *more), options)
+
+
+def takes(entry: Entry, model: ff.Model) -> bool:
+    """Whether an entry without a table takes a model."""
+    if entry.table:
+        return False
+    return bool(model.topology[LINKAGE_AT] > 0) if entry.closed else True

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
 from pathlib import Path
 
 import pytest
-from kernel_grammar import EXTENDING, OURS, PYTHON, violations
-from kernel_samples import ENTRIES
+from kernel_grammar import COMPILING, MARKS, PRIMITIVES, PYTHON, is_python, violations
 
 import freeflyer.kernels
-from freeflyer.kernels import plain
+from freeflyer.kernels.backend import plain_primitives
+from freeflyer.kernels.calls.entry import OPTIONS
+from freeflyer.kernels.compiler import marks
+from freeflyer.kernels.compiler.marks import PRIMITIVE, mark
+from freeflyer.kernels.entries import ENTRIES
 
 FOLDER = Path(freeflyer.kernels.__file__).parent
-FILES = {path.stem: path for path in sorted(FOLDER.rglob("*.py")) if path.stem != "__init__"}
+FILES = {".".join(path.relative_to(FOLDER).with_suffix("").parts): path for path in sorted(FOLDER.rglob("*.py"))}
+INPUTS = {"q": ("q",), "v": ("v", "a", "tau", "dv"), "u": ("u", "tau", "du"), "m": ("positions", "rates"), "f": ("tau",)}
 
 
 def test_modules_are_those_that_the_grammar_knows():
-    assert set(FILES) >= EXTENDING | PYTHON
-    assert len(set(FILES) - EXTENDING - PYTHON) >= 12
+    assert set(FILES) >= COMPILING | PRIMITIVES | PYTHON
+    assert sum(not is_python(module) for module in FILES) >= 40
 
 
 @pytest.mark.parametrize("module", [name for name in FILES if FILES[name].stat().st_size])
@@ -27,16 +33,70 @@ def test_module_obeys(module):
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_entry_s_kernel_takes_topology_and_parameters_and_one_argument_each(name):
+def test_the_kernel_of_an_entry_takes_what_the_table_says(name):
     entry = ENTRIES[name]
-    names = list(inspect.signature(entry.function.py_func).parameters)
+    assert entry.name == name
+    names = list(inspect.signature(entry.function).parameters)
     assert names[:2] == ["topology", "parameters"]
-    assert len(names) == 2 + len(entry.inputs) + entry.options + len(entry.output_axes)
-    assert [len(shape) for shape in plain.OUTPUTS[name]] == list(entry.output_axes)
-    assert inspect.getdoc(entry.function.py_func), "the docstring says what comes out, and its shape"
+    own, count = 2 + len(entry.inputs), 2 + entry.input_count
+    for letter, parameter in zip(entry.inputs, names[2:own]):
+        assert parameter.startswith(INPUTS[letter]), (letter, parameter)
+    assert tuple(names[count : count + len(entry.options)]) == entry.options
+    assert set(entry.options) <= set(OPTIONS)
+    assert len(names) == count + len(entry.options) + len(entry.outputs)
+    assert mark(entry.function) == marks.KERNEL
+    assert inspect.getdoc(entry.function), "the docstring says what comes out, and its shape"
+    if entry.stages:
+        first, second = (list(inspect.signature(f).parameters) for f in (entry.stages.first, entry.stages.second))
+        assert first[: own] == names[:own]
+        tables = len(first) - own
+        assert len(second) == 2 + tables + len(entry.outputs)
+        assert second[-len(entry.outputs) :] == names[count:]
 
 
-HEAD = '"""A module."""\nfrom freeflyer.kernels.compiler._jit import kernel, inlined\n'
+def primitives() -> dict[str, object]:
+    """All primitives, by module and name."""
+    modules = {name: importlib.import_module(f"freeflyer.kernels.{name}") for name in PRIMITIVES}
+    return {
+        f"{module.rpartition('.')[2]}.{name}": f for module, of in modules.items() for name, f in vars(of).items()
+        if mark(f) == PRIMITIVE and f.__module__ == of.__name__
+    }  # fmt: skip
+
+
+def lowered() -> set[str]:
+    """Primitives to which a file of lowering gives a compiled meaning."""
+    decorators = [
+        d for path in (FOLDER / "lowering").glob("*.py") for f in ast.walk(ast.parse(path.read_text()))
+        if isinstance(f, ast.FunctionDef) for d in f.decorator_list if isinstance(d, ast.Call)
+    ]  # fmt: skip
+    first = [d.args[0] for d in decorators if d.func.id in ("lowers", "overload")]
+    return {f"{x.value.id}.{x.attr}" for x in first if isinstance(x, ast.Attribute)}
+
+
+def test_every_primitive_has_a_compiled_meaning():
+    assert len(primitives()) > 30
+    assert set(primitives()) == {name for name in lowered() if not name.startswith("operator.")}
+
+
+def test_every_primitive_has_a_plain_meaning():
+    """It is replaced, or its Python text is right for one number; some are met by batches alone."""
+    replaced = {f"{f.__module__.rpartition('.')[2]}.{f.__name__}" for f in plain_primitives.replacements(8)}
+    one_number = {"pack.like", "pack.lane", "pack.with_lane", "pack.lanes", "pack.rint", "vector4.vector", "vector4.plus", "vector4.times"}
+    batches = {f"transpose.{name}" for name in ("blend", "pack_lanes", "as_numbers", "block_to_packs", "packs_to_block")}
+    assert set(primitives()) - replaced == one_number | batches
+
+
+def test_numba_is_imported_where_something_is_compiled_alone():
+    importing = {
+        module for module, path in FILES.items() for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [x.name for x in node.names])
+        if name.split(".")[0] in ("numba", "llvmlite")
+    }  # fmt: skip
+    assert {m for m in importing if not m.startswith("lowering.")} == COMPILING
+
+
+HEAD = '"""A module."""\nfrom freeflyer.kernels.compiler.marks import inlined, kernel\n'
 PLANTED = [
     ("x = 1", "has no docstring"),
     (HEAD + "import scipy", "imports scipy"),
@@ -45,11 +105,14 @@ PLANTED = [
     (HEAD + "from freeflyer.errors import InputError", "imports freeflyer.errors"),
     (HEAD + "def f():\n    import sympy", "imports sympy"),
     (HEAD + "from . import memory", "imports ."),
-    (HEAD + "import numba\n@numba.njit\ndef f(x):\n    return x", "Numba's own decorator"),
+    (HEAD + "import numba", "imports numba"),
+    (HEAD + "from llvmlite import ir", "imports llvmlite"),
+    (HEAD + "@numba.njit\ndef f(x):\n    return x", "Numba's own decorator"),
     (HEAD + "from numba import njit\n@njit(fastmath=True)\ndef f(x):\n    return x", "Numba's own decorator"),
     (HEAD + "from numba import vectorize\n@vectorize\ndef f(x):\n    return x", "Numba's own decorator"),
     (HEAD + "@overload(f)\ndef _(x):\n    return x", "extends Numba outside"),
     (HEAD + "@intrinsic\ndef f(t, x):\n    return x", "extends Numba outside"),
+    (HEAD + "@cache\ndef f(x):\n    return x", "has the decorator cache"),
     (HEAD + "@kernel\n@inlined\ndef f(x):\n    return x", "more than one decorator"),
     (HEAD + "@kernel\ndef f(x, y=1):\n    return x", "default arguments"),
     (HEAD + "@kernel\ndef f(x, *, y=None):\n    return x", "default arguments"),
@@ -107,14 +170,17 @@ def test_what_is_allowed_is_not_reported():
     assert violations(source, "planted") == []
 
 
-def test_extending_modules_may_teach_numba_and_python_ones_may_index():
-    teach = '"""A module."""\n@overload(f)\ndef _(x):\n    return lambda x: x\n'
-    assert violations(teach, "memory") == []
+def test_lowering_may_teach_numba_and_python_may_index():
+    teach = '"""A module."""\nfrom numba import types\n@lowers(f)\ndef _(x):\n    return lambda x: x\n'
+    assert violations(teach, "lowering.memory") == []
+    assert len(violations(teach, "calls.running")) == 2
     assert violations('"""A module."""\ndef run(x):\n    return x[0]', "plain") == []
-    assert violations('"""A module."""\n@kernel\ndef f(x, y=1):\n    return x', "memory") != []
+    assert violations('"""A module."""\n@kernel\ndef f(x, y=1):\n    return x', "lowering.memory") != []
+    assert violations('"""A module."""\n@primitive\ndef f(x):\n    return x[0]', "backend.pack") == []
+    assert violations('"""A module."""\n@primitive\ndef f(x):\n    return x[0]', "tree.rnea") != []
 
 
-def test_decorators_are_those_of_jit():
-    from freeflyer.kernels.compiler import _jit
-
-    assert all(callable(getattr(_jit, name)) for name in OURS)
+def test_marks_are_those_of_the_compiler():
+    assert all(callable(getattr(marks, name)) for name in MARKS)
+    for function in marks.MARKED:
+        assert mark(function) in (marks.KERNEL, marks.INLINED)

@@ -8,40 +8,38 @@ from fractions import Fraction
 import numba
 import numpy as np
 import pytest
-from kernel_samples import packs_in
+from compiled_parts import aligned, compiled, packs
 
-from freeflyer.kernels.backend import pack
-from freeflyer.kernels.backend.buffers import Packs, load, store
+from freeflyer.kernels.backend.buffers import load, store
 from freeflyer.kernels.backend.pack import LANES, all_below, fma, lane, lanes, like, rint, select_less, sqrt, with_lane
+from freeflyer.kernels.lowering.types import FAST
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e308])
 
 
-def aligned(*rows) -> Packs:
+def pack_row(*rows):
     """A row of Packs, one for each row of eight numbers."""
-    raw = np.empty(LANES * (len(rows) + 1))
-    start = (-raw.ctypes.data & 63) >> 3
-    data = raw[start : start + LANES * len(rows)]
+    data = aligned(LANES * len(rows))
     data[:] = np.concatenate([np.asarray(r, float) for r in rows])
-    return packs_in(data)
+    return packs(data)
 
 
 def applied(function, *rows):
     """The lanes of function(Pack, ...), a kernel that reads Packs 0, 1, ... and writes the last."""
-    buffer = aligned(*rows, np.full(LANES, np.nan))
+    buffer = pack_row(*rows, np.full(LANES, np.nan))
     with np.errstate(all="ignore"):
         function(buffer)
     return buffer.data[-LANES:]
 
 
 def packed(operate, operands: int):
-    """numba function: the last Pack becomes operate(Pack 0, ...)."""
+    """A compiled function: the last Pack becomes operate(Pack 0, ...)."""
     operate = numba.njit(operate)
     if operands == 1:
-        return numba.njit(lambda b: store(b, 1, operate(load(b, 0))))
+        return compiled(lambda b: store(b, 1, operate(load(b, 0))))
     if operands == 2:
-        return numba.njit(lambda b: store(b, 2, operate(load(b, 0), load(b, 1))))
-    return numba.njit(lambda b: store(b, 3, operate(load(b, 0), load(b, 1), load(b, 2))))
+        return compiled(lambda b: store(b, 2, operate(load(b, 0), load(b, 1))))
+    return compiled(lambda b: store(b, 3, operate(load(b, 0), load(b, 1), load(b, 2))))
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +73,11 @@ CONSTANTS = {  # every way in which numbers meet Packs
 @pytest.mark.parametrize("name", ARITHMETIC)
 def test_arithmetic(name, rng):
     ours, theirs = ARITHMETIC[name]
-    compiled = packed(ours, 2)
+    function = packed(ours, 2)
     for a, b in [*rng.standard_normal((20, 2, LANES)), (SPECIAL, np.roll(SPECIAL, 3)), (SPECIAL, SPECIAL[::-1].copy())]:
         with np.errstate(all="ignore"):
             expected = theirs(a, b)
-        got = applied(compiled, a, b)
+        got = applied(function, a, b)
         # arcp lets a division be a product with the reciprocal: one rounding more
         np.testing.assert_allclose(got, expected, rtol=3e-16 if name == "div" else 0, atol=0)
 
@@ -87,11 +85,11 @@ def test_arithmetic(name, rng):
 @pytest.mark.parametrize("name", CONSTANTS)
 def test_constants_and_single_operands(name, rng):
     ours, theirs = CONSTANTS[name]
-    compiled = packed(ours, 1)
+    function = packed(ours, 1)
     for a in [*rng.standard_normal((10, LANES)), 10 * rng.standard_normal(LANES), SPECIAL]:
         with np.errstate(all="ignore"):
             expected = theirs(a)
-        np.testing.assert_allclose(applied(compiled, a), expected, rtol=3e-16, atol=0)
+        np.testing.assert_allclose(applied(function, a), expected, rtol=3e-16, atol=0)
 
 
 def test_division_by_zero_is_an_infinity_or_no_number():
@@ -108,13 +106,13 @@ def test_rint_rounds_halves_to_even():
 
 def test_fma_rounds_once(rng):
     """Exactly the rounding of the exact a b + c: what the reduction of angles relies on."""
-    compiled = packed(lambda a, b, c: fma(a, b, c), 3)
-    scalar = numba.njit(lambda a, b, c: fma(a, b, c))
+    function = packed(lambda a, b, c: fma(a, b, c), 3)
+    scalar = compiled(lambda a, b, c: fma(a, b, c))
     for k in range(50):
         a, b = rng.standard_normal((2, LANES))
         c = -a * b if k % 2 else rng.standard_normal(LANES)  # what is left of a cancelled product is its rounding error
         exact = [float(Fraction(x) * Fraction(y) + Fraction(z)) for x, y, z in zip(a, b, c)]
-        np.testing.assert_array_equal(applied(compiled, a, b, c), exact)
+        np.testing.assert_array_equal(applied(function, a, b, c), exact)
         assert [scalar(x, y, z) for x, y, z in zip(a, b, c)] == exact
         if k % 2:
             assert np.any(np.array(exact) != 0.0)
@@ -129,7 +127,7 @@ def test_fma_rounds_once(rng):
 )  # fmt: skip
 def test_fma_of_packs_and_numbers(call, rng):
     a = rng.standard_normal(LANES)
-    with_floats = numba.njit(call)
+    with_floats = compiled(call)
     np.testing.assert_array_equal(applied(packed(call, 1), a), [with_floats(x) for x in a])
 
 
@@ -147,15 +145,15 @@ SELECTIONS = {
 def test_select_less(name, rng):
     """NaN is less than nothing, and nothing is less than NaN; both choices may be NaN in the lanes not chosen."""
     ours, theirs = SELECTIONS[name]
-    compiled = packed(ours, 2)
+    function = packed(ours, 2)
     for a, b in [*rng.standard_normal((10, 2, LANES)), (SPECIAL, np.roll(SPECIAL, 1)), (SPECIAL, SPECIAL)]:
         with np.errstate(all="ignore"):
             expected = theirs(a, b)
-        np.testing.assert_array_equal(applied(compiled, a, b), expected)
+        np.testing.assert_array_equal(applied(function, a, b), expected)
 
 
 def test_select_less_of_floats():
-    scalar = numba.njit(lambda a, b, x, y: select_less(a, b, x, y))
+    scalar = compiled(lambda a, b, x, y: select_less(a, b, x, y))
     assert [scalar(*c) for c in [(1.0, 2.0, 3.0, 4.0), (2.0, 1.0, 3.0, 4.0), (np.nan, 1.0, 3.0, 4.0)]] == [
         3.0,
         4.0,
@@ -163,7 +161,7 @@ def test_select_less_of_floats():
     ]
 
 
-@numba.njit
+@compiled
 def below(buffer, limit):
     return all_below(load(buffer, 0), limit)
 
@@ -171,17 +169,17 @@ def below(buffer, limit):
 def test_all_below():
     """In every lane; NaN and infinities are not below anything."""
     a = np.array([0.5, -0.5, 0.99, -0.99, 0.0, -0.0, 1e-300, 0.1])
-    assert below(aligned(a), 1.0)
+    assert below(pack_row(a), 1.0)
     for bad in (1.0, -1.0, 2.0, -np.inf, np.inf, np.nan):
         for k in range(LANES):
             b = a.copy()
             b[k] = bad
-            assert not below(aligned(b), 1.0)
-    scalar = numba.njit(lambda x: all_below(x, 1.0))
+            assert not below(pack_row(b), 1.0)
+    scalar = compiled(lambda x: all_below(x, 1.0))
     assert [scalar(x) for x in (0.5, -0.5, 1.0, -1.0, np.nan, -np.inf)] == [True, True, False, False, False, False]
 
 
-@numba.njit
+@compiled
 def reversed_lanes(buffer):
     a = load(buffer, 0)
     b = a
@@ -196,24 +194,24 @@ def test_lanes_can_be_read_and_written(rng):
 
 
 def test_a_float_is_its_own_lane():
-    assert numba.njit(lambda x: (lanes(x), lane(x, 0), with_lane(x, 0, 7.0)))(3.0) == (1, 3.0, 7.0)
+    assert compiled(lambda x: (lanes(x), lane(x, 0), with_lane(x, 0, 7.0)))(3.0) == (1, 3.0, 7.0)
 
 
 def test_like_repeats_numbers_and_leaves_packs(rng):
     a = rng.standard_normal(LANES)
     np.testing.assert_array_equal(applied(packed(lambda a: like(a, 2.5), 1), a), 2.5)
     np.testing.assert_array_equal(applied(packed(lambda a: like(a, a + 1.0), 1), a), a + 1.0)
-    assert numba.njit(lambda x: like(x, 2.5))(1.0) == 2.5
+    assert compiled(lambda x: like(x, 2.5))(1.0) == 2.5
 
 
 def test_numbers_store_as_packs():
-    np.testing.assert_array_equal(applied(numba.njit(lambda b: store(b, 0, 1.25))), 1.25)
-    np.testing.assert_array_equal(applied(numba.njit(lambda b: store(b, 0, 3))), 3.0)
+    np.testing.assert_array_equal(applied(compiled(lambda b: store(b, 0, 1.25))), 1.25)
+    np.testing.assert_array_equal(applied(compiled(lambda b: store(b, 0, 3))), 3.0)
 
 
 def test_sums_of_numbers_stay_numbers_until_they_meet_a_pack():
-    compiled = packed(lambda a: (2.0 * 3.0 + 1) * a + (1 + 0.5), 1)
-    np.testing.assert_array_equal(applied(compiled, np.arange(8.0)), 7.0 * np.arange(8.0) + 1.5)
+    function = packed(lambda a: (2.0 * 3.0 + 1) * a + (1 + 0.5), 1)
+    np.testing.assert_array_equal(applied(function, np.arange(8.0)), 7.0 * np.arange(8.0) + 1.5)
 
 
 def test_what_is_no_number_meets_no_pack():
@@ -224,18 +222,18 @@ def test_what_is_no_number_meets_no_pack():
 
 def test_nan_stays_in_its_lane(rng):
     """Fast-math keeps NaN and infinities: a check of the result sees what went wrong, and in which state."""
-    compiled = packed(lambda a, b: (a * b - b) / (a + 2.0) + sqrt(a * a + 1.0), 2)
+    function = packed(lambda a, b: (a * b - b) / (a + 2.0) + sqrt(a * a + 1.0), 2)
     a, b = rng.standard_normal((2, LANES))
-    clean = applied(compiled, a, b)
+    clean = applied(function, a, b)
     for bad in (np.nan, np.inf):
         for k in range(LANES):
             x = a.copy()
             x[k] = bad
-            got = applied(compiled, x, b)
+            got = applied(function, x, b)
             assert not np.isfinite(got[k])
             rest = np.arange(LANES) != k
             np.testing.assert_array_equal(got[rest], clean[rest])
 
 
 def test_flags_keep_nan_and_infinity():
-    assert not {"nnan", "ninf", "fast", "afn"} & set(pack.FLAGS)
+    assert not {"nnan", "ninf", "fast", "afn"} & FAST

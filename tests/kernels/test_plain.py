@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from fractions import Fraction
 
 import mpmath
-import numba
 import numpy as np
 import pytest
-from kernel_samples import ENTRIES, arguments, compiled, output_shapes, states, tree
+from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
 
 import freeflyer as ff
 from freeflyer.kernels import plain
-from freeflyer.kernels.backend import buffers as memory
-from freeflyer.kernels.backend import pack, transpose
 from freeflyer.kernels.backend import plain_primitives as scalars
 from freeflyer.kernels.backend.buffers import load, store, workspace
+from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.counting import CountingScalar, Operations
+from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.model import layout as L
 
 TREES = {"tree": tree(), "mimic": tree(mimic=True)}
 AS_COMPILED = 1e-12  # relative: both round, but in different orders
 
 
-def test_every_entry_has_output_shapes():
-    assert set(plain.OUTPUTS) == set(ENTRIES)
-
-
-CASES = [(name, robot) for name in ENTRIES for robot in TREES if robot == "tree" or name not in ("ABA", "MINV")]
+CASES = [(name, robot) for name in tree_entries() for robot in TREES if robot == "tree" or name not in ("aba", "minv")]
 
 
 @pytest.mark.parametrize("row_step", [1, 8])
-@pytest.mark.parametrize(("name", "robot"), CASES)  # ABA and MINV are not for mimic joints, which share coordinates
+@pytest.mark.parametrize(("name", "robot"), CASES)  # aba and minv are not for mimic joints, which share coordinates
 def test_entry_as_compiled(name, robot, row_step):
     model = TREES[robot]
     q, v, a = states(model)
@@ -52,7 +46,7 @@ def test_lower_case_names_and_functions_are_the_same():
     tau = [None] * model.nv
     plain.function("rnea")(model.topology.tolist(), model.parameters.tolist(), q.tolist(), v.tolist(), a.tolist(), tau)
     assert tau == plain.run("rnea", model, q, v, a).tolist() == plain.run("RNEA", model, list(q), tuple(v), a).tolist()
-    assert plain.function(ENTRIES["RNEA"]) is plain.function("rnea")
+    assert plain.function(ENTRIES["rnea"]) is plain.function("rnea")
 
 
 @pytest.mark.parametrize("robot", TREES)
@@ -69,18 +63,6 @@ def test_completed_parameters_are_the_model_s(robot):
         here = slice(model.topology[getattr(L, at)], model.topology[getattr(L, at)] + n)
         parameters[here] = model.parameters[here]
     np.testing.assert_allclose(plain.completed(model, parameters), model.parameters, rtol=1e-14, atol=1e-15)
-
-
-def test_every_lowest_function_has_a_plain_meaning():
-    """What compiled code overloads or makes of instructions is replaced, or its body is right for one scalar."""
-    as_they_are = {"like", "lane", "with_lane", "lanes", "rint"}
-    never_met = {"address", "borrowed"}  # by the kernels themselves
-    sources = "".join(inspect.getsource(module) for module in (memory, pack, transpose))
-    names = set(re.findall(r"@overload\((\w+),|@instructions\((?!py_op)(\w+)\)|@instruction\ndef (?!_)(\w+)\(", sources))
-    names = {a or b or c for a, b, c in names}
-    replaced = {f.__name__ for f in scalars.replacements(8)}
-    assert {"load", "row_step", "fma"} <= names
-    assert names - replaced == as_they_are | never_met
 
 
 def test_gravity_and_masses_can_be_replaced():
@@ -122,7 +104,7 @@ def test_fractions_stay_exact():
     assert (M @ Minv).tolist() == np.eye(4, dtype=int).tolist()
 
 
-@numba.njit
+@kernel
 def planted(q, i, n, written):
     work = workspace(q, n)
     store(work, written, load(q, 0))
@@ -209,7 +191,7 @@ def test_fma_rounds_once():
 
 @pytest.mark.parametrize("row_step", [1, 8])
 @pytest.mark.parametrize(
-    "name", [name for name in ENTRIES if name != "COM" and not name.startswith("MOMENTUM")]
+    "name", [name for name in tree_entries() if name != "com" and not name.startswith("momentum")]
 )
 def test_a_robot_without_coordinates_reads_nothing(name, row_step):
     """Of an empty buffer there is no entry 0. (What needs a mass is refused before.)"""
@@ -217,4 +199,4 @@ def test_a_robot_without_coordinates_reads_nothing(name, row_step):
         "rock", (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),), (ff.Joint("bolt", "fixed", "world", "rock"),),
     ))  # fmt: skip
     entry = ENTRIES[name]
-    plain.run(name, rock, *([],) * len(entry.inputs), *(0,) * entry.options, row_step=row_step)
+    plain.run(name, rock, *([],) * len(entry.inputs), *(0,) * len(entry.options), row_step=row_step)

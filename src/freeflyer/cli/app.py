@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import freeflyer
 from freeflyer.cli.bench import bench
 from freeflyer.cli.check import check
 from freeflyer.cli.demo import demo
@@ -14,11 +20,7 @@ from freeflyer.cli.report import report
 from freeflyer.cli.reproduce import reproduce
 from freeflyer.cli.warm import warm
 from freeflyer.errors import FreeflyerError
-from typer.core import TyperGroup
-from typing import Annotated
-from typing import Any
-import freeflyer
-import typer
+
 
 class Commands(TyperGroup):
     """Commands whose FreeflyerErrors end as one sentence on stderr and exit code 2."""

@@ -80,8 +80,8 @@ class Compiler:
 
     def _native(self, entry: Entry, lanes: int) -> bytes:
         self._progress(f"compiling {entry.name}")
-        build.address(entry.name, entry.modules, lanes)  # under the lock of compilations
-        return build.made(entry.name, entry.modules, lanes)
+        build.address(entry.name, entry.modules, lanes, entry.facts)  # under the lock of compilations
+        return build.made(entry.name, entry.modules, lanes, entry.facts)
 
     def _foreign(self, entry: Entry, lanes: int) -> bytes:
         symbol = build.symbol(entry.name, lanes)

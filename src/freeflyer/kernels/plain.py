@@ -35,22 +35,25 @@ from freeflyer.kernels.model import layout, linkage_layout
 
 COMMON = 1024  # floats whose denominator is at most this are taken for exact numbers
 
+
 def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None = None, row_step: int = 1) -> Any:
     """One state's result of the entry `name` of kernels/entries.py (any case): object arrays.
 
     Entries of closed linkages take a model that holds its linkage: freeflyer.loops.linked(model).
-    `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, then its options (integers: a
-    frame's number, ...).
+    `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, and those shared by all states, then its options
+    (integers: a frame's number, ...).
     `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `completed`). `row_step`: see `function`.
     Errors: ValueError for wrong arguments, LookupError for a name that is not there.
     """
     of = entry(name)
-    n_inputs = len(of.inputs)
+    n_inputs = of.input_count
     inputs, options = arguments[:n_inputs], arguments[n_inputs:]
-    if len(options) != len(of.options):
+    if len(arguments) != n_inputs + len(of.options):
         raise ValueError(f"{name} takes {n_inputs} inputs and {len(of.options)} options, got {len(arguments)} arguments")
     if of.closed and not model.topology[linkage_layout.LINKAGE_AT]:
         raise ValueError(f"{name} takes a model that holds its linkage: freeflyer.loops.linked(model)")
+    if of.table and model.topology[layout.TABLE_KIND] != of.table:
+        raise ValueError(f"{name} takes a model whose topology also holds a table of its own (kernels/calls/running.py, table_handle)")
     for option, value in zip(of.options, options):
         _check_option(name, option, value, model.topology)
     shapes = of.shapes(model.topology)

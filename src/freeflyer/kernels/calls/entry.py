@@ -95,6 +95,14 @@ class Entry:
         return tuple(dict.fromkeys(f.__module__.split(".", 2)[2] for f in (self.function, *stages)))
 
     @property
+    def facts(self) -> str:
+        """What the table says of the entry, which its code depends on, too."""
+        return repr((
+            self.function.__name__, self.inputs, self.shared, self.options, self.outputs, self.square, self.closed, self.table,
+            self.one_by_one, self.stages and [f.__name__ for f in (self.stages.first, self.stages.second, self.stages.sizes)],
+        ))  # fmt: skip
+
+    @property
     def rows(self) -> tuple[tuple[Dimension, ...], ...]:
         """Shapes of inputs, shared ones, outputs."""
         return (*((LETTERS[x],) for x in self.inputs), *((n,) for n in self.shared), *self.outputs)

@@ -46,8 +46,10 @@ _api.PyCapsule_New.restype, _api.PyCapsule_New.argtypes = ctypes.py_object, [cty
 _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _api.PyCapsule_SetContext.argtypes = [ctypes.py_object, ctypes.c_void_p]
+_api.PyCapsule_IsValid.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _api.PyCFunction_NewEx.restype = ctypes.py_object
 _api.PyCFunction_NewEx.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+CAPSULE_TYPE = type(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
 _kept: list[Any] = []  # what C code points to lives as long as the process
 
 
@@ -97,6 +99,11 @@ def model_record(handle: Any) -> tuple[int, int]:
     return topology, parameters
 
 
+def is_model(handle: Any) -> bool:
+    """Whether an object is a model's handle."""
+    return type(handle) is CAPSULE_TYPE and bool(_api.PyCapsule_IsValid(handle, MODEL_NAME))
+
+
 _scratch = np.zeros(0)
 _known = np.zeros(WHERE_AT + WHERE, np.int64)
 
@@ -117,7 +124,7 @@ def where() -> list[int]:
 @cache
 def known() -> np.ndarray:
     _known[:SCRATCH_AT] = [
-        id(np.ndarray), id(np.dtype(np.float64)), id(int), id(tuple), id(None), id(type(np._core._multiarray_umath._ARRAY_API)),  # type: ignore[attr-defined]
+        id(np.ndarray), id(np.dtype(np.float64)), id(int), id(tuple), id(None), id(CAPSULE_TYPE),
         _new_array(),
     ]  # fmt: skip
     return _known

@@ -42,7 +42,7 @@ def first_single(entry: Entry) -> Callable[..., Any]:
 
 
 def compiled_single(entry: Entry) -> Callable[..., Any]:
-    address = build.address(entry.name, entry.modules, 1)
+    address = build.address(entry.name, entry.modules, 1, entry.facts)
     if not python_calls.layouts_are_known():
         return single_by_ctypes(entry, address)
     counts = entry.input_count, len(entry.options), len(entry.outputs)
@@ -73,22 +73,33 @@ def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table:
 def single_by_ctypes(entry: Entry, address: int) -> Callable[..., Any]:
     """As the builtin function, of the same arguments."""
     function, inputs, first_output = FUNCTION(address), entry.input_count, entry.input_count + len(entry.options)
+    count, axes = first_output + len(entry.outputs), (*(1,) * inputs, *entry.output_axes)
 
-    def single(model: Any, *arguments: Any) -> Any:
-        shape = arguments[-1] if len(entry.outputs) == 1 and not isinstance(arguments[-1], np.ndarray) else None
-        axes = (*(1,) * inputs, *entry.output_axes)
-        arrays = [*arguments[:inputs], *arguments[first_output : -1 if shape is not None else None]]
+    def single(*arguments: Any) -> Any:
+        if len(arguments) != 1 + count:
+            raise TypeError(f"{entry.name} takes {1 + count} arguments, got {len(arguments)}")
+        model, options, last = arguments[0], arguments[1 + inputs : 1 + first_output], arguments[-1]
+        fresh = len(entry.outputs) == 1 and type(last) is not np.ndarray
+        arrays = [*arguments[1 : 1 + inputs], *arguments[1 + first_output : count if fresh else None]]
         usable = all(plain(x, n, k >= inputs) for k, (x, n) in enumerate(zip(arrays, axes)))
-        if not usable or not all(type(x) is int for x in arguments[inputs:first_output]):
-            return NOT_FLAT if shape is None else None
-        if shape is not None:
-            arrays.append(np.empty(shape))
-        options = tuple(min(max(x, -1), 2**62) for x in arguments[inputs:first_output])
-        status, where = call(function, model, arrays[:inputs], options, arrays[inputs:], [x.size for x in arrays], 1, entry_scratch)
+        if not (usable and python_calls.is_model(model) and all(type(x) is int for x in options)):
+            return None if fresh else NOT_FLAT
+        if fresh:
+            arrays.append(new_result(last))
+        within = tuple(min(max(x, -1), 2**62) for x in options)
+        status, where = call(function, model, arrays[:inputs], within, arrays[inputs:], [x.size for x in arrays], 1, entry_scratch)
         python_calls.remember(where)
-        return status if shape is None else arrays[-1] if status == OK else None
+        return arrays[-1] if fresh and status == OK else None if fresh else status
 
     return single
+
+
+def new_result(shape: Any) -> np.ndarray:
+    """A new array of a shape given as an int or a tuple of two; numbers that are no lengths count as zero."""
+    lengths = shape if type(shape) is tuple and len(shape) == 2 else (shape,)
+    if not all(type(n) is int for n in lengths):
+        raise TypeError("the shape of a result is an integer or a tuple of two")
+    return np.empty([n if 0 <= n < 2**63 else 0 for n in lengths])
 
 
 def plain(x: Any, axes: int, writable: bool) -> bool:
@@ -144,7 +155,7 @@ def batch_function(entry: Entry) -> tuple[Any, int]:
     from freeflyer.kernels.compiler import object_code
 
     lanes = 8 if entry.one_by_one else object_code.pack_lanes(*object_code.host())
-    return FUNCTION(build.address(entry.name, entry.modules, lanes)), lanes
+    return FUNCTION(build.address(entry.name, entry.modules, lanes, entry.facts)), lanes
 
 
 def batch(entry: Entry, model: Any, inputs: tuple[np.ndarray, ...], options: tuple[int, ...], outputs: tuple[np.ndarray, ...],

@@ -12,7 +12,7 @@ from freeflyer.kernels.compiler import cache as disk
 from freeflyer.kernels.compiler.object_code import host
 from freeflyer.kernels.compiler.worker import Worker, compile_here
 
-Function = tuple[str, tuple[str, ...], int]  # an entry's name, the files that it comes from, lanes
+Function = tuple[str, tuple[str, ...], int, str]  # an entry's name, the files that it comes from, lanes, what the table says of it
 Progress = Callable[[float, str], None]
 
 
@@ -35,10 +35,10 @@ def compile_ahead(functions: Iterable[Function], processes: int | None = None, p
         idle.put(None)  # started when first needed
 
     def make(function: Function) -> str:
-        name, modules, lanes = function
+        name, _, lanes, _ = function
         worker = idle.get()
         try:
-            file = build.file_name(name, modules, lanes)
+            file = build.file_name(*function)
             with disk.lock(file):
                 if disk.read(file) is None:
                     symbol, cpu = build.symbol(name, lanes), host()

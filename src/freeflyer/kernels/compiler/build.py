@@ -14,7 +14,8 @@ from pathlib import Path
 from freeflyer.kernels.compiler import cache as disk
 from freeflyer.kernels.compiler.sources import source_key
 
-BEHIND_ALL = ("calls.bodies", "compiler.numba_ir", "compiler.object_code", "compiler.build")
+BEHIND_ALL = ("calls.bodies", "lowering")
+ALONE = ("compiler.numba_ir", "compiler.object_code")  # of these, what they import is not counted: it is all entries
 _lock = threading.RLock()
 
 
@@ -32,12 +33,12 @@ def symbol(name: str, lanes: int) -> str:
     return f"freeflyer_{name}" if lanes == 1 else f"freeflyer_{name}_batch"
 
 
-def file_name(name: str, modules: tuple[str, ...], lanes: int) -> str:
-    """The file of the object code of an entry, `modules` being those that it comes from."""
+def file_name(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> str:
+    """The file of the object code of an entry, `modules` being those that it comes from and `facts` what the table says of it."""
     from freeflyer.kernels.compiler.object_code import host
 
-    behind = source_key(modules + BEHIND_ALL)
-    key = hashlib.sha256(repr((versions(), host(), lanes, behind)).encode()).hexdigest()[:32]
+    behind = source_key(modules + BEHIND_ALL, ALONE)
+    key = hashlib.sha256(repr((versions(), host(), lanes, facts, behind)).encode()).hexdigest()[:32]
     return f"{symbol(name, lanes)}.{key}.o"
 
 
@@ -59,28 +60,28 @@ def version(package: str) -> str:
     return metadata.version(package)
 
 
-def is_cached(name: str, modules: tuple[str, ...], lanes: int) -> bool:
-    return disk.read(file_name(name, modules, lanes)) is not None
+def is_cached(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> bool:
+    return disk.read(file_name(name, modules, lanes, facts)) is not None
 
 
-def address(name: str, modules: tuple[str, ...], lanes: int) -> int:
+def address(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> int:
     """Where the compiled function of an entry lies in memory: for one state, or, if lanes > 1, for a batch."""
     with _lock:
-        return _address(name, modules, lanes)
+        return _address(name, modules, lanes, facts)
 
 
 @cache
-def _address(name: str, modules: tuple[str, ...], lanes: int) -> int:
+def _address(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> int:
     from freeflyer.kernels.compiler import object_code
 
-    return object_code.load(made(name, modules, lanes), symbol(name, lanes))
+    return object_code.load(made(name, modules, lanes, facts), symbol(name, lanes))
 
 
-def made(name: str, modules: tuple[str, ...], lanes: int) -> bytes:
+def made(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> bytes:
     """Object code of an entry, from the cache if it is there."""
     from freeflyer.kernels.compiler import worker
 
-    file = file_name(name, modules, lanes)
+    file = file_name(name, modules, lanes, facts)
     code = disk.read(file)
     if code is None:
         with disk.lock(file):

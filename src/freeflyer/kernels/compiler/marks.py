@@ -32,7 +32,8 @@ def primitive(function: F) -> F:
 
 def mark(function: object) -> str:
     """How a function is marked; empty if it is not."""
-    return str(getattr(function, "mark", ""))
+    found = getattr(function, "mark", "")
+    return found if isinstance(found, str) and found in (KERNEL, INLINED, PRIMITIVE) else ""
 
 
 def _marked(function: F, how: str) -> F:

@@ -1,4 +1,7 @@
-"""Which kernel sources a compiled function comes from: their hash names its object code."""
+"""Which kernel sources a compiled function comes from: their hash names its object code.
+
+Imports at the head of a file are followed; those within functions, which compiled code cannot have, are not.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +12,34 @@ from pathlib import Path
 
 ROOM = "freeflyer.kernels"
 FOLDER = Path(__file__).parents[1]
-IMPORTED = re.compile(rf"^[ \t]*from {ROOM}((?:\.\w+)*) import (\([^)]*\)|[^(\n]+)$", re.MULTILINE)
+IMPORTED = re.compile(rf"^from {ROOM}((?:\.\w+)*) import (\([^)]*\)|[^(#\n]+)", re.MULTILINE)
 
 
 @cache
-def source_key(names: tuple[str, ...]) -> str:
-    """Hash of the kernel sources that these modules (dotted names below kernels) reach by their imports."""
+def source_key(names: tuple[str, ...], alone: tuple[str, ...] = ()) -> str:
+    """Hash of the kernel sources that these modules (dotted names below kernels) reach by their imports, and of those `alone`."""
     digest = hashlib.sha256()
-    for name in sorted(reached(names)):
+    for name in sorted(reached(names) | set(alone)):
         digest.update(name.encode() + b"\0" + source(name).encode() + b"\0")
     return digest.hexdigest()
 
 
 def reached(names: tuple[str, ...]) -> set[str]:
-    """Kernel files that these modules are or import, directly or through others."""
+    """Kernel files that these modules are or import, directly or through others; with the packages that they lie in."""
     found: set[str] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += imported(name)
+            package = name.rpartition(".")[0]
+            waiting += [*imported(name), package] if package else imported(name)
     return found
 
 
 @cache
 def imported(name: str) -> tuple[str, ...]:
-    """Kernel files that a kernel file imports: modules, or names of a package that are modules."""
+    """Kernel files that a kernel file imports: modules, packages, or names of a package that are modules."""
     found: list[str] = []
     for package, names in IMPORTED.findall(source(name)):
         inside = [f"{package}.{inner}" for inner in re.findall(r"\w+", names)]
@@ -44,8 +48,9 @@ def imported(name: str) -> tuple[str, ...]:
 
 
 def path(name: str) -> Path:
-    """Where the kernel file of a dotted name lies."""
-    return FOLDER.joinpath(*name.split(".")).with_suffix(".py")
+    """Where the kernel file of a dotted name lies: a package's is its __init__."""
+    place = FOLDER.joinpath(*name.split("."))
+    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
 
 
 @cache

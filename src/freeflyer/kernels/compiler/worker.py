@@ -63,26 +63,32 @@ if hasattr(os, "register_at_fork"):
 
 
 def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = None) -> bytes:
-    """Object code of an entry for a CPU (name, features), this machine's if None. One caller at a time."""
+    """Object code of an entry for a CPU (name, features), this machine's if None. One caller at a time.
+
+    Errors: RuntimeError with what the compiler says.
+    """
     global _worker
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         warnings.warn(
             "NUMBA_DISABLE_JIT is set; freeflyer's kernels are compiled all the same. As plain Python they run by freeflyer.kernels.plain",
             stacklevel=2,
         )
-    notice = announced(name)
+    notice, cpu = announced(name), cpu or host()
     try:
-        try:
-            _worker = _worker or Worker()
-            return _worker.compile(name, lanes, symbol, cpu or host())
-        except (OSError, ValueError):  # no process to be had, or it was ended
-            _forget()
-            return compile_here(name, lanes, symbol, *(cpu or host()))
-        except BaseException:  # an interrupt, say: what the worker answers next is not ours
-            if _worker is not None:
+        for _ in range(2):
+            try:
+                _worker = _worker or Worker()
+            except (OSError, ValueError):  # no process can be started here
+                return compile_here(name, lanes, symbol, *cpu)
+            try:
+                return _worker.compile(name, lanes, symbol, cpu)
+            except OSError:  # it was ended: a new one, once
+                _forget()
+            except BaseException:  # an interrupt, say: what the worker answers next is not asked for
                 _worker.close()
-            _forget()
-            raise
+                _forget()
+                raise
+        raise RuntimeError(f"{name} could not be compiled: the compiling process was ended twice (is there enough memory?)")
     finally:
         notice.cancel()
 

@@ -1,0 +1,94 @@
+"""For every entry: robots that it takes, with a state. Trees of all joint kinds, closed linkages, measured, standing and planned ones."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from kernel_samples import Subject, subject, takes, tree
+
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("closed", "dynamics", "loops")]
+
+import linkage_samples
+from closed_robots import robot, state
+from random_robots import BASES, random_robot
+
+import freeflyer as ff
+from freeflyer import loops
+from freeflyer.dynamics.closed.closing import plan_for
+from freeflyer.estimation import Foot
+from freeflyer.estimation.contact import standing_on
+from freeflyer.estimation.sensing import sensors
+from freeflyer.kernels.calls import python_calls
+from freeflyer.kernels.calls.entry import SCRATCH, STATES, WHERE, Entry
+from freeflyer.kernels.calls.running import FUNCTION
+from freeflyer.kernels.compiler import build
+from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.model.layout import MEASURED, PLAN, STANDING
+
+CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
+POINTS = np.array([[0.1, 0.0, 0.0], [-0.1, 0.05, 0.0], [0.0, -0.1, 0.02]])
+
+
+def subjects(seed: int, random_robots: int = 2) -> list[Subject]:
+    """Each entry on each robot that it takes."""
+    rng = np.random.default_rng(seed)
+    models: list[tuple[ff.Model, np.ndarray | None]] = [(tree(), None), (tree(mimic=True), None)]
+    for k in range(random_robots):
+        model = random_robot(rng, int(rng.integers(1, 12)), base=BASES[k % len(BASES)])
+        models += [(model, None)] if model.nv else []
+    for name in CLOSED:
+        models.append((loops.linked(robot(name)), state(robot(name), rng, 0.02).q))
+    stewart = linkage_samples.stewart(rng)[0]
+    models.append((loops.linked(stewart), np.array(loops.linkage(stewart).q)))
+    found = [subject(entry, model, rng, q=q) for model, q in models for entry in ENTRIES.values() if takes(entry, model)]
+    return found + tables(rng)
+
+
+def tables(rng: np.random.Generator) -> list[Subject]:
+    """Entries that read a table behind the model's topology."""
+    found = []
+    for name in ("point", "nested", "coupled"):
+        model = robot(name)
+        q, nv = state(model, rng, 0.02).q, model.nv
+        standing = standing_on(model, [Foot("l03", POINTS)] if name == "point" else [Foot("l03", POINTS), Foot("l12", POINTS[:2])])
+        update = ENTRIES["contact_update"]
+        contact = subject(update, model, rng, standing.handle, q, shared=(np.array(standing.resultant),), label=f"standing {name}")
+        found.append(contact)
+        for entry in (e for e in ENTRIES.values() if e.table == STANDING and e is not update):
+            more = rng.standard_normal(contact.shapes[0]), np.array(standing.spread), np.array(standing.resultant)
+            found.append(subject(entry, model, rng, standing.handle, q, shared=more, label=f"standing {name}"))
+        bounds = np.full(nv, -4.0), np.full(nv, 4.0), np.array([30.0, 0.2])
+        for rows in (None, np.arange(2)):
+            handle = plan_for(model, np.asarray(loops.linkage(model).dependent), rows)
+            found += [
+                subject(e, model, rng, handle, q, shared=bounds, label=f"planned {name}")
+                for e in ENTRIES.values() if e.table == PLAN
+            ]  # fmt: skip
+    measured = sensors(robot("point"))
+    q = state(robot("point"), rng, 0.02).q
+    for entry in (e for e in ENTRIES.values() if e.table == MEASURED):
+        made = subject(entry, robot("point"), rng, measured.handle, q, shared=(np.array(measured.readable), np.array([0.5, 1e-3, 0.1])))
+        made.inputs[1][:] = q[measured.positions] + 0.001
+        found.append(made)
+    return found
+
+
+def address(entry: Entry, lanes: int) -> int:
+    return build.address(entry.name, entry.modules, lanes, entry.facts)
+
+
+def raw_call(function: int, handle: Any, inputs: Sequence[int], options: Sequence[int], outputs: Sequence[int], sizes: Sequence[int],
+             states: int, scratch: tuple[int, int]) -> tuple[int, list[int]]:  # fmt: skip
+    """(status, where) of the C function at an address; arrays and scratch are given by their addresses, scratch with its size."""
+    words = [(ctypes.c_int64 * max(len(x), 1))(*x) for x in (inputs, options, outputs)]
+    counts = (ctypes.c_int64 * (2 + len(sizes)))(0, 0, *sizes)
+    counts[SCRATCH], counts[STATES] = scratch[1], states
+    where = (ctypes.c_int64 * WHERE)(*[-1] * WHERE)
+    topology, parameters = python_calls.model_record(handle)
+    status = FUNCTION(function)(topology, parameters, *words, counts, scratch[0], where)
+    return status, list(where)

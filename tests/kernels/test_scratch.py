@@ -1,0 +1,135 @@
+"""Scratch: never more than `scratch_need` says, refused where there is less, and nothing beside it or beside the outputs is written."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from compiled_parts import aligned
+from entry_subjects import address, raw_call, subjects
+from kernel_samples import Subject
+
+from freeflyer.kernels import plain
+from freeflyer.kernels.calls.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN, scratch_need
+from freeflyer.kernels.calls.running import batch_function
+from freeflyer.kernels.entries import ENTRIES
+
+SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
+GUARD = 64  # numbers before and after what an entry may write
+CANARY = -1.2345678901234567e300
+MARGIN = 0.75  # of what is there: the most that any entry may take on these robots
+
+need_of = plain.function(scratch_need)
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, list[Subject]]:
+    print(f"FREEFLYER_TEST_SEED={SEED}")
+    by_name: dict[str, list[Subject]] = {name: [] for name in ENTRIES}
+    for x in subjects(SEED, random_robots=5):
+        by_name[x.entry.name].append(x)
+    return by_name
+
+
+def guarded(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(buffer, its middle n numbers): canaries all around, NaN inside."""
+    buffer = np.full(n + 2 * GUARD, CANARY)
+    inside = buffer[GUARD : GUARD + n]
+    inside[:] = np.nan
+    return buffer, inside
+
+
+def intact(buffer: np.ndarray) -> bool:
+    return bool((buffer[:GUARD] == CANARY).all() and (buffer[-GUARD:] == CANARY).all())
+
+
+def run(x: Subject, lanes: int, states: int, scratch: int) -> tuple[int, list[int], list[np.ndarray], np.ndarray]:
+    """(status, where, outputs, memory) of a call with so many numbers of scratch, in a larger memory full of canaries."""
+    entry, own = x.entry, len(x.entry.inputs)
+    inputs = [np.ascontiguousarray(np.tile(a, (states, 1))) if k < own else a for k, a in enumerate(x.inputs)]
+    outs = [guarded(states * int(np.prod(shape))) for shape in x.shapes]
+    memory = aligned(scratch + 2 * GUARD)
+    memory[:] = CANARY
+    sizes = [a.shape[-1] for a in inputs] + [int(np.prod(shape)) for shape in x.shapes]
+    status, where = raw_call(
+        address(entry, lanes), x.handle, [a.ctypes.data for a in inputs], x.options, [inside.ctypes.data for _, inside in outs],
+        sizes, states, (memory[GUARD:].ctypes.data, scratch),
+    )  # fmt: skip
+    assert all(intact(buffer) for buffer, _ in outs), f"{entry.name} on {x.label} wrote beside its outputs"
+    assert intact(memory), f"{entry.name} on {x.label} wrote beside its scratch"
+    return status, where, [inside for _, inside in outs], memory
+
+
+def need(x: Subject, lanes: int, states_at_once: int) -> int:
+    """What the entry asks for."""
+    status, where, outputs, memory = run(x, lanes, 1, 16)
+    assert status == SHORT_SCRATCH
+    assert all(np.isnan(out).all() for out in outputs), "a refused state was written"
+    assert (memory == CANARY).all()
+    at_once = 1 if x.entry.one_by_one else states_at_once
+    assert where[TAKEN] >= need_of(x.topology.tolist(), at_once, x.entry.square)
+    return where[TAKEN]
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_one_state(name, found):
+    for x in found[name]:
+        asked = need(x, 1, 1)
+        status, where, outputs, _ = run(x, 1, 1, asked)
+        assert status in (OK, REFUSED), f"{name} on {x.label}: {status}, {where}"
+        assert 0 <= where[TAKEN] <= MARGIN * asked, f"{name} on {x.label} takes {where[TAKEN]} of {asked}"
+        assert status == REFUSED or all(np.isfinite(out).all() for out in outputs)
+        short, _, outputs, _ = run(x, 1, 1, asked - 1)
+        assert short == SHORT_SCRATCH
+        assert all(np.isnan(out).all() for out in outputs)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_batch(name, found):
+    """As many states as make one whole Pack and a part of one."""
+    _, lanes = batch_function(ENTRIES[name])
+    for x in found[name][:: max(1, len(found[name]) // 6)]:
+        asked = need(x, lanes, lanes)
+        for states in (1, lanes + 3):
+            status, where, outputs, _ = run(x, lanes, states, asked)
+            assert status in (OK, REFUSED), f"{name} on {x.label}: {status}, {where}"
+            assert 0 <= where[TAKEN] <= MARGIN * asked, f"{name} on {x.label} takes {where[TAKEN]} of {asked}"
+            assert status == REFUSED or all(np.isfinite(out).all() for out in outputs)
+        short, _, outputs, _ = run(x, lanes, lanes + 3, asked - 1)
+        assert short == SHORT_SCRATCH
+        assert all(np.isnan(out).all() for out in outputs)
+
+
+def test_any_alignment_of_scratch_serves(found):
+    """Workspaces begin at a cache line wherever the memory does."""
+    x = found["crba"][0]
+    asked = need(x, 1, 1)
+    memory, out = np.full(asked + 2 * GUARD, CANARY), np.empty(x.shapes[0])
+    results = []
+    for shift in range(9):
+        memory[:] = CANARY
+        at = memory[GUARD + shift :].ctypes.data
+        status, _ = raw_call(address(x.entry, 1), x.handle, [x.inputs[0].ctypes.data], (), [out.ctypes.data],
+                             [x.inputs[0].size, out.size], 1, (at, asked))  # fmt: skip
+        assert status == OK
+        assert (memory[: GUARD + shift] == CANARY).all()
+        assert (memory[GUARD + shift + asked :] == CANARY).all()
+        results.append(out.copy())
+    assert all((r == results[0]).all() for r in results)
+
+
+def test_where_is_filled_in_by_sizes(found):
+    """The first array that does not fit the model is named."""
+    x = found["rnea_gradient"][0]
+    outputs = x.outputs()
+    right = [a.size for a in (*x.inputs, *outputs)]
+    arrays = [a.ctypes.data for a in x.inputs], [o.ctypes.data for o in outputs]
+    memory = np.empty(need(x, 1, 1))
+    for k in range(len(right)):
+        for wrong in (right[k] + 1, right[k] - 1, 0, -1, 2**62, -(2**63)):
+            sizes = [*right[:k], wrong, *right[k + 1 :]]
+            status, where = raw_call(address(x.entry, 1), x.handle, arrays[0], (), arrays[1], sizes, 1, (memory.ctypes.data, memory.size))
+            assert (status, where[ARGUMENT]) == (1, k)
+    assert all(np.isnan(o).all() for o in outputs)
+    assert ROWS == 2
