@@ -1,4 +1,5 @@
-"""For every entry: robots that it takes, with a state. Trees of all joint kinds, closed linkages, measured, standing and planned ones."""
+"""For every entry: robots that it takes, with a state. Trees of all joint kinds, closed linkages, measured, standing and
+planned ones."""
 
 from __future__ import annotations
 
@@ -45,7 +46,9 @@ def subjects(seed: int, random_robots: int = 2) -> list[Subject]:
         models.append((loops.linked(robot(name)), state(robot(name), rng, 0.02).q))
     stewart = linkage_samples.stewart(rng)[0]
     models.append((loops.linked(stewart), np.array(loops.linkage(stewart).q)))
-    found = [subject(entry, model, rng, q=q) for model, q in models for entry in ENTRIES.values() if takes(entry, model)]
+    found = [
+        subject(entry, model, rng, q=q) for model, q in models for entry in ENTRIES.values() if takes(entry, model)
+    ]
     return found + tables(rng)
 
 
@@ -55,9 +58,13 @@ def tables(rng: np.random.Generator) -> list[Subject]:
     for name in ("point", "nested", "coupled"):
         model = robot(name)
         q, nv = state(model, rng, 0.02).q, model.nv
-        standing = standing_on(model, [Foot("l03", POINTS)] if name == "point" else [Foot("l03", POINTS), Foot("l12", POINTS[:2])])
+        standing = standing_on(
+            model, [Foot("l03", POINTS)] if name == "point" else [Foot("l03", POINTS), Foot("l12", POINTS[:2])]
+        )
         update = ENTRIES["contact_update"]
-        contact = subject(update, model, rng, standing.handle, q, shared=(np.array(standing.resultant),), label=f"standing {name}")
+        contact = subject(
+            update, model, rng, standing.handle, q, shared=(np.array(standing.resultant),), label=f"standing {name}"
+        )
         found.append(contact)
         for entry in (e for e in ENTRIES.values() if e.table == STANDING and e is not update):
             more = rng.standard_normal(contact.shapes[0]), np.array(standing.spread), np.array(standing.resultant)
@@ -72,7 +79,8 @@ def tables(rng: np.random.Generator) -> list[Subject]:
     measured = sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q
     for entry in (e for e in ENTRIES.values() if e.table == MEASURED):
-        made = subject(entry, robot("point"), rng, measured.handle, q, shared=(np.array(measured.readable), np.array([0.5, 1e-3, 0.1])))
+        shared = np.array(measured.readable), np.array([0.5, 1e-3, 0.1])
+        made = subject(entry, robot("point"), rng, measured.handle, q, shared=shared)
         made.inputs[1][:] = q[measured.positions] + 0.001
         found.append(made)
     return found

@@ -1,9 +1,9 @@
 """The grammar of kernel sources, and a checker that answers with one sentence for each violation.
 
-A module, named by its place below `kernels`, is one of three: kernels (most), PRIMITIVES (the lowest functions, whose compiled meaning
-is in lowering), or PYTHON (it compiles, calls, lists or runs kernels). Marked functions of all obey the rules of arguments; those of the
-first kind also the rules of bodies: nothing but scalars, tuples, and buffers reached through load and store, so that one text runs on
-every scalar.
+A module, named by its place below `kernels`, is one of three: kernels (most), PRIMITIVES (the lowest functions, whose
+compiled meaning is in lowering), or PYTHON (it compiles, calls, lists or runs kernels). Marked functions of all obey the
+rules of arguments; those of the first kind also the rules of bodies: nothing but scalars, tuples, and buffers reached
+through load and store, so that one text runs on every scalar.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def _function(node: ast.FunctionDef, module: str) -> list[str]:
     if decorators & TEACHING and not may_compile(module):
         found.append(f"{where} extends Numba outside of lowering")
     if not is_python(module) and decorators - MARKS:
-        found.append(f"{where} has the decorator {min(decorators - MARKS)}: only {', '.join(sorted(MARKS))} are known here")
+        found.append(
+            f"{where} has the decorator {min(decorators - MARKS)}: only {', '.join(sorted(MARKS))} are known here"
+        )
     if "primitive" in decorators and module not in PRIMITIVES and module != "planted":
         found.append(f"{where} is a primitive outside of {sorted(PRIMITIVES)}")
     if not decorators & MARKS:

@@ -19,7 +19,13 @@ from freeflyer.kernels.entries import ENTRIES
 
 FOLDER = Path(freeflyer.kernels.__file__).parent
 FILES = {".".join(path.relative_to(FOLDER).with_suffix("").parts): path for path in sorted(FOLDER.rglob("*.py"))}
-INPUTS = {"q": ("q",), "v": ("v", "a", "tau", "dv"), "u": ("u", "tau", "du"), "m": ("positions", "rates"), "f": ("tau",)}
+INPUTS = {
+    "q": ("q",),
+    "v": ("v", "a", "tau", "dv"),
+    "u": ("u", "tau", "du"),
+    "m": ("positions", "rates"),
+    "f": ("tau",),
+}
 
 
 def test_modules_are_those_that_the_grammar_knows():
@@ -48,7 +54,7 @@ def test_the_kernel_of_an_entry_takes_what_the_table_says(name):
     assert inspect.getdoc(entry.function), "the docstring says what comes out, and its shape"
     if entry.stages:
         first, second = (list(inspect.signature(f).parameters) for f in (entry.stages.first, entry.stages.second))
-        assert first[: own] == names[:own]
+        assert first[:own] == names[:own]
         tables = len(first) - own
         assert len(second) == 2 + tables + len(entry.outputs)
         assert second[-len(entry.outputs) :] == names[count:]
@@ -81,8 +87,19 @@ def test_every_primitive_has_a_compiled_meaning():
 def test_every_primitive_has_a_plain_meaning():
     """It is replaced, or its Python text is right for one number; some are met by batches alone."""
     replaced = {f"{f.__module__.rpartition('.')[2]}.{f.__name__}" for f in plain_primitives.replacements(8)}
-    one_number = {"pack.like", "pack.lane", "pack.with_lane", "pack.lanes", "pack.rint", "vector4.vector", "vector4.plus", "vector4.times"}
-    batches = {f"transpose.{name}" for name in ("blend", "pack_lanes", "as_numbers", "block_to_packs", "packs_to_block")}
+    one_number = {
+        "pack.like",
+        "pack.lane",
+        "pack.with_lane",
+        "pack.lanes",
+        "pack.rint",
+        "vector4.vector",
+        "vector4.plus",
+        "vector4.times",
+    }
+    batches = {
+        f"transpose.{name}" for name in ("blend", "pack_lanes", "as_numbers", "block_to_packs", "packs_to_block")
+    }
     assert set(primitives()) - replaced == one_number | batches
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -11,7 +11,7 @@ from freeflyer.cli.options import DebugOption
 
 def warm(
     functions: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(help="Names of functions, separated by commas; or loops, closed, estimation. All if left out."),
     ] = None,
     debug: DebugOption = False,
@@ -27,5 +27,5 @@ def warm(
     start = perf_counter()
     with status("compiling") as change:
         count = warming.warm(names, lambda fraction, what: change("compiling", fraction))
-    made = f"{count} functions compiled in {perf_counter() - start:.1f} s" if count else "nothing to do: all of them are in the cache"
-    console().print(made)
+    made = f"{count} functions compiled in {perf_counter() - start:.1f} s"
+    console().print(made if count else "nothing to do: all of them are in the cache")

@@ -30,8 +30,8 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
              out: np.ndarray | tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
     """The general path: checks, broadcasts leading axes, and runs one state or a batch; one array per output.
 
-    `shapes` are the outputs' shapes for one state. `out` may hold the output, or all of several, of shapes (batch axes, *shape). Where a
-    state is refused, results of states before it are in `out`, and nothing is known of the others.
+    `shapes` are the outputs' shapes for one state. `out` may hold the output, or all of several, of shapes (batch axes,
+    *shape). Where a state is refused, results of states before it are in `out`, and nothing is known of the others.
     """
     arrays = [row(model, name, x, letter) for name, x, letter in zip(names, inputs, entry.inputs)]
     leads = {x.shape[:-1] for x in arrays}

@@ -72,7 +72,8 @@ def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int
 
 
 def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError:
-    """The error for a mass matrix that cannot be inverted at q (nq,), with the joint at fault; or for a linkage that cannot be used."""
+    """The error for a mass matrix that cannot be inverted at q (nq,), with the joint at fault; or for a linkage that cannot
+    be used."""
     if model.topology[LINKAGE_AT]:
         from freeflyer.dynamics.closed.projection import projection
         from freeflyer.dynamics.closed.refusal import refusal

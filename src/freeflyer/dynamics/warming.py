@@ -11,7 +11,8 @@ from freeflyer.kernels.entries import ENTRIES
 
 USES: dict[str, tuple[str, ...]] = {  # of models without loops; "closed" and "estimation" are what robots with loops use
     "inverse_dynamics": ("rnea",), "bias_forces": ("rnea",), "gravity_forces": ("gravity",),
-    "forward_dynamics": ("aba", "shared_forward_dynamics"), "mass_matrix": ("crba",), "inverse_mass_matrix": ("minv", "shared_minv"),
+    "forward_dynamics": ("aba", "shared_forward_dynamics"), "mass_matrix": ("crba",),
+    "inverse_mass_matrix": ("minv", "shared_minv"),
     "coriolis_matrix": ("coriolis", "hamel"), "kinetic_energy": ("kinetic_energy",), "potential_energy": ("potential_energy",),
     "center_of_mass": ("com",), "centroidal_momentum_matrix": ("momentum_matrix",), "centroidal_momentum": ("momentum",),
     "centroidal_bias": ("momentum_bias",), "frame_pose": ("frame_pose",), "frame_jacobian": ("frame_jacobian",),
@@ -32,8 +33,8 @@ def warm(functions: Iterable[str] | None = None, progress: Progress = lambda fra
     """Compiles, on all cores, what these public functions need and the cache does not hold; all functions if None.
 
     functions: names of freeflyer's functions, or "loops", "closed" and "estimation" for all that robots with loops use.
-    progress(fraction, what): fraction from 0 to 1. Returns how many compiled functions were made, those for one state and those for batches
-    counted apart. Errors: InputError for a name that is not known.
+    progress(fraction, what): fraction from 0 to 1. Returns how many compiled functions were made, those for one state and
+    those for batches counted apart. Errors: InputError for a name that is not known.
 
     Example:
         freeflyer.dynamics.warming.warm(["inverse_dynamics", "mass_matrix"])

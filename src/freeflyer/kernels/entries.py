@@ -114,8 +114,8 @@ PASSIVE_STEP = Entry("passive_step", passive.passive_step, "qmm", (("nq",), VECT
 CLOSED_TORQUES = Entry("closed_torques", passive.closed_torques, "qvv", (VECTOR, (1,)), one_by_one=True, **CLOSED)
 CONTACT_UPDATE = Entry("contact_update", contact.contact_update, "qvv", (("table 5",), (1,)), shared=("table 4",), square=True,
     table=STANDING, one_by_one=True)
-MOTOR_WRENCHES = Entry("motor_wrenches", contact.motor_wrenches, "f", (("table 7",), (1,)), shared=("table 5", "table 6", "table 4"),
-    square=True, table=STANDING, one_by_one=True)
+MOTOR_WRENCHES = Entry("motor_wrenches", contact.motor_wrenches, "f", (("table 7",), (1,)),
+    shared=("table 5", "table 6", "table 4"), square=True, table=STANDING, one_by_one=True)
 BALANCED_WRENCHES = Entry("balanced_wrenches", contact.balanced_wrenches, "f", (("table 7",), (1,)),
     shared=("table 5", "table 6", "table 4"), square=True, table=STANDING, one_by_one=True)
 

@@ -49,8 +49,8 @@ _plans: WeakKeyDictionary[Model, dict[bytes, Any]] = WeakKeyDictionary()
 
 
 def plan_for(model: Model, movable: np.ndarray, rows: np.ndarray | None) -> Any:
-    """The handle of the model with the plan (kernels/closed/assembly.py) by which the coordinates `movable` (n,) close what rows they can;
-    remembered."""
+    """The handle of the model with the plan (kernels/closed/assembly.py) by which the coordinates `movable` (n,) close what
+    rows they can; remembered."""
     plans = _plans.setdefault(model, {})
     key = np.asarray(movable, np.int64).tobytes() + b"|" + (b"" if rows is None else np.asarray(rows, np.int64).tobytes())
     if key not in plans:

@@ -1,8 +1,9 @@
 """Where numbers are: `load` and `store` are the only functions of the kernels that know.
 
-A compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers. Plain Python
-works on anything indexed. Indices come from a checked model, so that compiled code has no bounds check; plain Python has (tests run it).
-A buffer also knows the memory from which `workspace` takes more. Compiled meanings: lowering/memory.py.
+A compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers.
+Plain Python works on anything indexed. Indices come from a checked model, so that compiled code has no bounds check; plain
+Python has (tests run it). A buffer also knows the memory from which `workspace` takes more. Compiled meanings:
+lowering/memory.py.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def store_row(buffer: Any, i: int, x: Any) -> None:
 
 @primitive
 def row_step(buffer: Any) -> int:
-    """How many neighbouring entries a row stands for: eight of a float buffer, one of Packs, which fill a register by themselves."""
+    """How many neighbouring entries a row stands for: eight of a float buffer, one of Packs, which fill a register by
+    themselves."""
     return 1
 
 

@@ -1,7 +1,8 @@
 """3-vectors kept as one value: the recursion along the tree is then a quarter of the instructions for one state.
 
-A state's numbers are floats, and a vector fills one register, a Vector4 (its fourth entry means nothing). A Pack fills a register by
-itself, so a vector of Packs is a tuple of three. The functions here take either. Compiled meanings: lowering/vectors.py.
+A state's numbers are floats, and a vector fills one register, a Vector4 (its fourth entry means nothing). A Pack fills a
+register by itself, so a vector of Packs is a tuple of three. The functions here take either. Compiled meanings:
+lowering/vectors.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The compiled code behind builtin functions (python_calls.py): from Python's objects to an entry and back. Imported only to compile.
+"""The compiled code behind builtin functions (python_calls.py): from Python's objects to an entry and back. Imported only
+to compile.
 
-Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object Structures" (METH_FASTCALL);
-NumPy C API, PyArray_New and PyArrayObject_fields.
+Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object
+Structures" (METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
 """
 
 from __future__ import annotations

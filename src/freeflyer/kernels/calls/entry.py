@@ -4,9 +4,10 @@ A compiled entry is a C function without reference counts, Python or allocation:
 
     status = name(topology, parameters, inputs, options, outputs, sizes, scratch, where)
 
-`inputs` and `outputs` are addresses of flat float64 rows, `options` integers. `sizes` lists the numbers of scratch, the states, then how many
-numbers one state's inputs and outputs hold. The entry checks all of it before it computes; `where` (3) says which argument and which state
-was refused, and how many numbers of scratch were taken. `name` takes one state; `name_batch` any number, several at a time.
+`inputs` and `outputs` are addresses of flat float64 rows, `options` integers. `sizes` lists the numbers of scratch, the
+states, then how many numbers one state's inputs and outputs hold. The entry checks all of it before it computes; `where` (3)
+says which argument and which state was refused, and how many numbers of scratch were taken. `name` takes one state;
+`name_batch` any number, several at a time.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ def value(of: Formula, topology: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """How a batch makes matrices: `first` leaves tables of Packs, of `sizes(topology)` entries, that are turned into rows; `second` makes
-    each state's matrices of them. A Pack of matrices would be too large for the fastest memory."""
+    """How a batch makes matrices: `first` leaves tables of Packs, of `sizes(topology)` entries, that are turned into rows;
+    `second` makes each state's matrices of them. A Pack of matrices would be too large for the fastest memory."""
 
     first: Callable
     second: Callable
@@ -64,10 +65,11 @@ class Stages:
 class Entry:
     """A kernel(topology, parameters, inputs..., shared..., options..., outputs...) that Python may call.
 
-    `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates), m (measured joints) or f (motors). `shared`: sizes of further
-    inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's results. `square`: whether workspaces grow
-    with the square of the number of columns. `closed`: whether it takes models that hold a linkage. `table`: the kind of table that the
-    model's topology must hold. `one_by_one`: whether states take different ways, so that a batch goes state by state.
+    `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates), m (measured joints) or f (motors).
+    `shared`: sizes of further inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's
+    results. `square`: whether workspaces grow with the square of the number of columns. `closed`: whether it takes models that
+    hold a linkage. `table`: the kind of table that the model's topology must hold. `one_by_one`: whether states take different
+    ways, so that a batch goes state by state.
     """
 
     name: str
@@ -81,7 +83,7 @@ class Entry:
     table: int = 0
     one_by_one: bool = False
     stages: Stages | None = None
-    single: Callable[..., Any] = field(init=False, repr=False)  # for one state: see python_calls.builtin; compiled when first called
+    single: Callable[..., Any] = field(init=False, repr=False)  # for one state (python_calls.builtin); compiled when first called
 
     def __post_init__(self) -> None:
         from freeflyer.kernels.calls.running import first_single

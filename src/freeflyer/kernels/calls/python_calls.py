@@ -1,9 +1,10 @@
-"""Compiled entries as Python functions of plain arrays: the only file, with adapter.py, that rests on CPython's and NumPy's C interface.
+"""Compiled entries as Python functions of plain arrays: the only file, with adapter.py, that rests on CPython's and NumPy's
+C interface.
 
-A builtin function (METH_FASTCALL) whose compiled code, one for all entries, looks at the types of its arguments, reads addresses and sizes
-where CPython and NumPy keep them (PyObject; PyArrayObject_fields, stable since NumPy 1.7), calls the entry and answers with an object. It
-takes plain arrays only: exact type, native aligned float64, C-contiguous. Where these layouts are not what `layouts_are_known` finds at
-start, the same calls go through ctypes.
+A builtin function (METH_FASTCALL) whose compiled code, one for all entries, looks at the types of its arguments, reads
+addresses and sizes where CPython and NumPy keep them (PyObject; PyArrayObject_fields, stable since NumPy 1.7), calls the
+entry and answers with an object. It takes plain arrays only: exact type, native aligned float64, C-contiguous. Where these
+layouts are not what `layouts_are_known` finds at start, the same calls go through ctypes.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def layouts_are_known() -> bool:
     try:
         word, half = (lambda at: ctypes.c_int64.from_address(id(sample) + at).value), ctypes.c_int32.from_address
         shape = (ctypes.c_int64 * 2).from_address(word(SHAPE))
-        found = (word(TYPE), word(DATA), half(id(sample) + AXES).value, *shape, word(DESCR), half(id(sample) + FLAGS).value & WRITABLE)
+        flags = half(id(sample) + FLAGS).value & WRITABLE
+        found = (word(TYPE), word(DATA), half(id(sample) + AXES).value, *shape, word(DESCR), flags)
         return found == (id(np.ndarray), sample.ctypes.data, 2, 2, 3, id(np.dtype(np.float64)), WRITABLE) and bool(_new_array())
     except (ValueError, AttributeError):
         return False
@@ -130,9 +132,11 @@ def known() -> np.ndarray:
     return _known
 
 
-def builtin(name: str, adapter: int, function: int, counts: tuple[int, int, int], output_axes: tuple[int, ...]) -> Callable[..., Any]:
-    """The Python function of a compiled entry: f(handle, inputs..., options..., outputs...) -> status. Instead of its only output it may be
-    given the shape of a new array: then it answers with that, or with None if the state was refused."""
+def builtin(
+    name: str, adapter: int, function: int, counts: tuple[int, int, int], output_axes: tuple[int, ...]
+) -> Callable[..., Any]:
+    """The Python function of a compiled entry: f(handle, inputs..., options..., outputs...) -> status. Instead of its only
+    output it may be given the shape of a new array: then it answers with that, or with None if the state was refused."""
     if max(counts) > MOST:
         raise ValueError(f"{name} has more than {MOST} inputs, options or outputs")
     record = np.array([function, *counts, known().ctypes.data, *output_axes], np.int64)

@@ -129,7 +129,8 @@ def entry_scratch(numbers: int) -> np.ndarray:
 
 def call(function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int,
          memory: Callable[[int], np.ndarray]) -> Result:  # fmt: skip
-    """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it asks for more memory."""
+    """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it asks for
+    more memory."""
     topology, parameters = python_calls.model_record(model)
     rows = (ctypes.c_int64 * len(inputs))(*map(address_of, inputs))
     made = (ctypes.c_int64 * len(outputs))(*map(address_of, outputs))
@@ -160,8 +161,8 @@ def batch_function(entry: Entry) -> tuple[Any, int]:
 
 def batch(entry: Entry, model: Any, inputs: tuple[np.ndarray, ...], options: tuple[int, ...], outputs: tuple[np.ndarray, ...],
           start: int, stop: int) -> Result:  # fmt: skip
-    """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n), shared inputs (n,). The state in `where` counts from
-    the first of all."""
+    """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n), shared inputs (n,). The state in
+    `where` counts from the first of all."""
     function, _ = batch_function(entry)
     arrays = (*inputs, *outputs)
     widths = [x.shape[-1] for x in arrays]

@@ -21,7 +21,9 @@ def missing(functions: Iterable[Function]) -> list[Function]:
     return [function for function in dict.fromkeys(functions) if not build.is_cached(*function)]
 
 
-def compile_ahead(functions: Iterable[Function], processes: int | None = None, progress: Progress = lambda fraction, what: None) -> int:
+def compile_ahead(
+    functions: Iterable[Function], processes: int | None = None, progress: Progress = lambda fraction, what: None
+) -> int:
     """Compiles what the cache does not hold, by as many processes as there are cores; how many functions that were.
 
     progress(fraction, what): called as functions are done, from the calling thread.

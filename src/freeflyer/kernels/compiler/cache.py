@@ -1,7 +1,8 @@
-"""Object code on disk: one file per function, named by a hash of the sources, versions and CPU behind it, sealed by name and content.
+"""Object code on disk: one file per function, named by a hash of the sources, versions and CPU behind it, sealed by name
+and content.
 
-The folder belongs to its user alone (mode 0700): one that others own or may write to is not used. A file that is not whole, or not the
-one that its name says, means: compile again. Files hold object code and nothing that Python would execute.
+The folder belongs to its user alone (mode 0700): one that others own or may write to is not used. A file that is not whole,
+or not the one that its name says, means: compile again. Files hold object code and nothing that Python would execute.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def lock(name: str) -> Iterator[None]:
         yield
         return
     try:
-        file = open(cache_folder() / f"{name}.lock", "wb")
+        file = (cache_folder() / f"{name}.lock").open("wb")
     except OSError:
         yield
         return

@@ -1,7 +1,8 @@
 """The process that compiles: Numba is imported there, not where results are computed.
 
-A worker answers requests, a line each, until its standard input ends; it keeps what it has compiled, so that later functions, which share
-most of their parts with earlier ones, take less time. Where no process can be started, the calling one compiles.
+A worker answers requests, a line each, until its standard input ends; it keeps what it has compiled, so that later
+functions, which share most of their parts with earlier ones, take less time. Where no process can be started, the calling
+one compiles.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class Worker:
 
     def compile(self, name: str, lanes: int, symbol: str, cpu: tuple[str, str]) -> bytes:
         """Object code of an entry. Errors: OSError if the process is gone, RuntimeError with what it says if it fails."""
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.stdin.write(json.dumps([name, lanes, symbol, cpu]).encode() + b"\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
@@ -70,7 +72,8 @@ def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = No
     global _worker
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         warnings.warn(
-            "NUMBA_DISABLE_JIT is set; freeflyer's kernels are compiled all the same. As plain Python they run by freeflyer.kernels.plain",
+            "NUMBA_DISABLE_JIT is set; freeflyer's kernels are compiled all the same. As plain Python they run by "
+            "freeflyer.kernels.plain",
             stacklevel=2,
         )
     notice, cpu = announced(name), cpu or host()

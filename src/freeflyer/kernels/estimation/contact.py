@@ -1,8 +1,8 @@
 """What a posture says of feet on the ground, and contact forces from motor forces. papers/000, (43)-(46).
 
-The table of a standing robot (kind STANDING), `places`, says how many feet, motors, entries of the base and unknowns there are, how many
-numbers the arrays hold, then lists the feet's frames, the motors' and the base's entries of v. The update
-of a posture writes one array: motor forces without contacts (n,), motor forces a unit of each unknown (n, k), the same of the
+The table of a standing robot (kind STANDING), `places`, says how many feet, motors, entries of the base and unknowns there
+are, how many numbers the arrays hold, then lists the feet's frames, the motors' and the base's entries of v. The update of
+a posture writes one array: motor forces without contacts (n,), motor forces a unit of each unknown (n, k), the same of the
 base's equations (m,), (m, k), and the feet's poses (f, 4, 4).
 """
 
@@ -63,8 +63,8 @@ def put_effects(forces, width, resultant, rows, unknown, places, listed, count, 
 
 @kernel
 def contact_update(topology, parameters, q, v, a, resultant, out, quality):
-    """Writes `out` (see above); resultant (6 f, k): wrenches of the feet for each unknown. quality (1,): as `pivot_ratio`; `out` is NaN where
-    that is not positive."""
+    """Writes `out` (see above); resultant (6 f, k): wrenches of the feet for each unknown. quality (1,): as `pivot_ratio`;
+    `out` is NaN where that is not positive."""
     places = from_entry(topology, load_int(topology, TABLE_AT))
     nv, feet = load_int(topology, N_V), load_int(places, N_FEET)
     motors, base, unknown = load_int(places, N_MOTORS), load_int(places, N_BASE), load_int(places, N_UNKNOWN)
@@ -104,8 +104,8 @@ def determined(work, n, width):
 
 @kernel
 def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer, quality):
-    """answer: point forces, then wrenches, from (46) with as many motors as unknowns; quality (1,): the ratio of pivots, 0 if singular,
-    where the answer is NaN."""
+    """answer: point forces, then wrenches, from (46) with as many motors as unknowns; quality (1,): the ratio of pivots, 0
+    if singular, where the answer is NaN."""
     places = from_entry(topology, load_int(topology, TABLE_AT))
     n, six = load_int(places, N_MOTORS), 6 * load_int(places, N_FEET)
     points = load_int(places, ANSWER) - six

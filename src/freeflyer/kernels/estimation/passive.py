@@ -67,8 +67,8 @@ def within(x, limits, n):
 
 @kernel
 def passive_step(topology, parameters, q, positions, rates, limits, gains, q_next, v, quality):
-    """`corrected_step`; quality (1,): what it answers, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower then upper
-    ones. q_next is NaN where that is not positive."""
+    """`corrected_step`; quality (1,): what it answers, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower
+    then upper ones. q_next is NaN where that is not positive."""
     measured, ratio = from_entry(topology, load_int(topology, TABLE_AT)), OUT_OF_LIMITS
     if within(positions, limits, load_int(measured, N_MEASURED)):
         ratio = corrected_step(topology, parameters, measured, q, positions, rates, gains, q_next, v)
@@ -87,8 +87,8 @@ def fill(x, n, number):
 
 @kernel
 def closed_torques(topology, parameters, q, v, a, tau, quality):
-    """tau (nv,) that gives the independent entries of a, the others following: passive joints carry none. papers/000 (28), (29) without
-    contacts. quality (1,): as `pivot_ratio`; tau is NaN where that is not positive."""
+    """tau (nv,) that gives the independent entries of a, the others following: passive joints carry none. papers/000 (28),
+    (29) without contacts. quality (1,): as `pivot_ratio`; tau is NaN where that is not positive."""
     to, n_rows = load_int(topology, FREE_AT), load_int(topology, N_ROWS)
     work = moving_workspace(topology, parameters, q, 0)
     J, inverses, residual = linkage_buffers(topology, work)

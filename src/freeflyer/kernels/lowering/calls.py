@@ -85,8 +85,8 @@ def loaded(builder: Any, pointer: Any, k: int) -> Any:
 
 
 def state_rows(first: int, count: int, shared: int = 0) -> Any:
-    """rows(addresses, sizes, state, record): buffers of one state's numbers, a tuple; `first`: of these arrays' sizes. The last `shared`
-    arrays are the same for all states."""
+    """rows(addresses, sizes, state, record): buffers of one state's numbers, a tuple; `first`: of these arrays' sizes. The
+    last `shared` arrays are the same for all states."""
 
     @intrinsic
     def rows(typing_context, addresses, sizes, state, record):

@@ -196,7 +196,8 @@ def _(buffer, k, c):
             same = builder.icmp_signed("==", at, i64(0))
             return repeated(builder, builder.select(same, one, context.get_constant(number, 0.0)), vector)
         ints = ir.VectorType(i32, vector.count)
-        here = builder.icmp_signed("==", ir.Constant(ints, list(range(vector.count))), repeated(builder, builder.trunc(at, i32), ints))
+        places = ir.Constant(ints, list(range(vector.count)))
+        here = builder.icmp_signed("==", places, repeated(builder, builder.trunc(at, i32), ints))
         return builder.select(here, repeated(builder, one, vector), ir.Constant(vector, None))
 
     return (buffer.row(buffer, types.int64, types.int64), codegen) if is_buffer(buffer) else None

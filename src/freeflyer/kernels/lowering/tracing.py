@@ -1,7 +1,9 @@
-"""Straight-line functions in compiled code: Python runs them once on values that write instructions, instead of Numba compiling them.
+"""Straight-line functions in compiled code: Python runs them once on values that write instructions, instead of Numba
+compiling them.
 
-A marked function without branches and loops, that calls nothing but primitives and others of its kind, means the same either way; traced, it
-takes a fraction of the time to compile, and most functions of math/ and many of model/ and tree/ are of this kind.
+A marked function without branches and loops, that calls nothing but primitives and others of its kind, means the same
+either way; traced, it takes a fraction of the time to compile, and most functions of math/ and many of model/ and tree/ are
+of this kind.
 """
 
 from __future__ import annotations

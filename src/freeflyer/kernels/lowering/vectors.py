@@ -43,7 +43,8 @@ def _(work, at, a):
             pointer = builder.bitcast(place(builder, work, *args[:2]), vector4_type.vector.as_pointer())
             aligned(builder.store(args[2], pointer))
         else:
-            values = lifted(context, builder, cgutils.unpack_tuple(builder, args[2]), a.types, work.scalar if work.lanes > 1 else None)
+            kind = work.scalar if work.lanes > 1 else None
+            values = lifted(context, builder, cgutils.unpack_tuple(builder, args[2]), a.types, kind)
             for k, x in zip(entries(builder, args[1]), values):
                 aligned(builder.store(x, place(builder, work, args[0], k)))
         return context.get_dummy_value()
