@@ -45,7 +45,11 @@ def subjects(seed: int, random_robots: int = 2) -> list[Subject]:
         models.append((loops.linked(robot(name)), state(robot(name), rng, 0.02).q))
     stewart = linkage_samples.stewart(rng)[0]
     models.append((loops.linked(stewart), np.array(loops.linkage(stewart).q)))
-    found = [subject(entry, model, rng, q=q) for model, q in models for entry in ENTRIES.values() if takes(entry, model)]
+    labels = {id(models[1][0]): "zoo with mimics"}
+    found = [
+        subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model, q in models for entry in ENTRIES.values()
+        if takes(entry, model)
+    ]  # fmt: skip
     return found + tables(rng)
 
 
