@@ -1,5 +1,4 @@
-"""For every entry: robots that it takes, with a state. Trees of all joint kinds, closed linkages, measured, standing and
-planned ones."""
+"""For every entry: robots that it takes, with a state. Trees of all joint kinds, closed linkages, measured, standing and planned ones."""
 
 from __future__ import annotations
 
@@ -46,9 +45,11 @@ def subjects(seed: int, random_robots: int = 2) -> list[Subject]:
         models.append((loops.linked(robot(name)), state(robot(name), rng, 0.02).q))
     stewart = linkage_samples.stewart(rng)[0]
     models.append((loops.linked(stewart), np.array(loops.linkage(stewart).q)))
+    labels = {id(models[1][0]): "zoo with mimics"}
     found = [
-        subject(entry, model, rng, q=q) for model, q in models for entry in ENTRIES.values() if takes(entry, model)
-    ]
+        subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model, q in models for entry in ENTRIES.values()
+        if takes(entry, model)
+    ]  # fmt: skip
     return found + tables(rng)
 
 
@@ -79,8 +80,14 @@ def tables(rng: np.random.Generator) -> list[Subject]:
     measured = sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q
     for entry in (e for e in ENTRIES.values() if e.table == MEASURED):
-        shared = np.array(measured.readable), np.array([0.5, 1e-3, 0.1])
-        made = subject(entry, robot("point"), rng, measured.handle, q, shared=shared)
+        made = subject(
+            entry,
+            robot("point"),
+            rng,
+            measured.handle,
+            q,
+            shared=(np.array(measured.readable), np.array([0.5, 1e-3, 0.1])),
+        )
         made.inputs[1][:] = q[measured.positions] + 0.001
         found.append(made)
     return found

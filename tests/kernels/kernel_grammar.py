@@ -21,7 +21,8 @@ TEACHING = {
 PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "backend.vector4"}
 COMPILING = {"compiler.numba_ir", "compiler.object_code", "compiler.build", "calls.adapter"}  # and all of lowering
 PYTHON = {
-    "entries", "plain", "counting", "model.layout", "model.linkage_layout", "backend.plain_primitives", "calls.entry", "calls.bodies",
+    "entries", "plain", "counting", "model.layout", "model.linkage_layout", "backend.plain_primitives", "calls.entry",
+    "calls.bodies",
     "calls.adapter", "calls.python_calls", "calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}

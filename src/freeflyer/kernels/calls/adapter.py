@@ -85,13 +85,13 @@ def integers_at(typing_context, at):
 
 
 @intrinsic
-def stack_integers(typing_context, count):
-    """The address of so many integers (a constant) on the stack."""
+def stack_integers(typing_context):
+    """The address of memory on the stack for addresses of inputs, options and addresses of outputs, MOST each, then sizes."""
 
     def codegen(context, builder, sig, args):
-        return builder.ptrtoint(cgutils.alloca_once(builder, i64, size=MOST * 4), i64)
+        return builder.ptrtoint(cgutils.alloca_once(builder, i64, size=3 * MOST + ROWS + 2 * MOST), i64)
 
-    return types.int64(count), codegen
+    return types.int64(), codegen
 
 
 def c_function(name: str, result: Any, *parameters: Any) -> Any:
@@ -253,7 +253,7 @@ def call(self, arguments, given):
         last = new_result(known, last)
         if last == 0:
             return 0
-    stack = stack_integers(0)
+    stack = stack_integers()
     input_rows, option_row = integers_at(stack), integers_at(stack + 8 * MOST)
     output_rows, sizes = integers_at(stack + 16 * MOST), integers_at(stack + 24 * MOST)
     for k in range(inputs):
