@@ -5,7 +5,7 @@ from __future__ import annotations
 import freeflyer as ff
 from freeflyer.analysis import warming
 from freeflyer.analysis.bench.algorithms import USUAL
-from freeflyer.kernels.compiler import _cache
+from freeflyer.kernels.compiler import cache
 
 
 def test_every_timed_function_is_warmed_once():
@@ -26,9 +26,9 @@ def test_what_is_compiled_is_known(monkeypatch, tmp_path):
     """Nothing is compiled twice; in an empty cache everything is."""
     ff.mass_matrix(ff.robots.chain(2), [0.0, 0.0])
     ff.forward_dynamics(ff.robots.chain(2), [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
-    assert warming.E.CRBA.is_cached()
+    assert warming.is_cached(warming.E.CRBA)
     said: list[str] = []
     warming.warm_all(said.append)
     assert said == []
-    monkeypatch.setattr(_cache, "cache_folder", lambda: str(tmp_path))
-    assert not warming.E.CRBA.is_cached()
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
+    assert not warming.is_cached(warming.E.CRBA)

@@ -20,9 +20,12 @@ from freeflyer.errors import FreeflyerError
 
 ROBOTS = (tree(), ff.robots.chain(3), ff.robots.chain(2, "spherical", base="free"))
 FUNCTIONS = {  # inputs, whether a frame follows
-    "inverse_dynamics": ("qvv", False), "forward_dynamics": ("qvv", False), "mass_matrix": ("q", False), "gravity_forces": ("q", False),
+    "inverse_dynamics": ("qvv", False), "forward_dynamics": ("qvv", False), "mass_matrix": ("q", False),
+    "gravity_forces": ("q", False),
     "frame_jacobian": ("q", True), "frame_velocity": ("qv", True), "integrate": ("qv", False), "center_of_mass": ("q", False),
 }  # fmt: skip
+
+WITH_OUT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_forces", "frame_jacobian")
 
 
 def spoilt(x: np.ndarray, rng: np.random.Generator) -> Any:
@@ -34,7 +37,8 @@ def spoilt(x: np.ndarray, rng: np.random.Generator) -> Any:
             y.reshape(-1)[rng.integers(y.size)] = rng.choice(EXTREMES)
         return y
     if way == 2:
-        among = not_plain(x) if x.ndim == 1 else [x.astype(np.float32), x.astype(">f8"), x.tolist(), x[..., ::-1], None, x.astype(object)]
+        stranger = [x.astype(np.float32), x.astype(">f8"), x.tolist(), x[..., ::-1], None, x.astype(object)]
+        among = not_plain(x) if x.ndim == 1 else stranger
         return among[rng.integers(len(among))]
     if way == 3:
         return x[..., : rng.integers(x.shape[-1] + 1)]
@@ -79,7 +83,7 @@ def run(seed: int, calls: int) -> None:
             k = rng.integers(len(inputs))
             inputs[k] = spoilt(inputs[k], rng)
         options: dict[str, Any] = {}
-        if name in ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_forces", "frame_jacobian") and rng.random() < 0.4:
+        if name in WITH_OUT and rng.random() < 0.4:
             options["out"] = result_of(expected.shape, inputs, rng)
         frame = [model.frame_names[-1] if rng.random() < 0.9 else rng.choice([-1, 10**7, 0])] if framed else []
         call = f"{name}({model.name}, lead {lead}, {[type(x).__name__ for x in inputs]}, {frame}, {list(options)}) seed {seed}"

@@ -1,4 +1,4 @@
-"""Processes and signals: fork, forkserver, spawn, joblib; threads that compile at once; Ctrl-C; memory. Each in a process of its own."""
+"""Processes and signals: fork, forkserver, spawn, joblib; threads that compile at once; Ctrl-C; memory. All in subprocesses."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def run(program: str, **environment: str) -> str:
         with open(path, "w") as file:
             file.write(COMMON + program)
         command = [sys.executable, path]
-    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)  # fmt: skip
+    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, start_new_session=True)  # fmt: skip
     try:
         out, error = process.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:

@@ -109,7 +109,7 @@ print(ff.center_of_mass(ff.robots.chain(2), np.array([0.3, 0.4])).tolist())
 
 
 def test_an_edited_kernel_is_compiled_again(tmp_path):
-    """The package is copied, a kernel of it edited: another file of object code, another result, and the first file still serves."""
+    """The package is copied, a kernel of it edited: another file, another result, and the first file still serves."""
     package, cache = tmp_path / "src" / "freeflyer", tmp_path / "cache"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
 

@@ -16,6 +16,7 @@ from freeflyer.analysis.bench.algorithms import BY_NAME, batch_call, single_call
 from freeflyer.analysis.bench.machine import usable_cores
 from freeflyer.analysis.states import States
 from freeflyer.kernels import entries as E
+from freeflyer.kernels.calls.running import is_cached
 
 HERE = (
     "mass_matrix", "coriolis_matrix", "centroidal_momentum", "integrate", "kinematics", "kinetic_energy", "frame_pose",
@@ -50,7 +51,7 @@ def warm(names: Iterable[str], progress: Callable[[str], None] = lambda _: None)
 
 def warm_all(progress: Callable[[str], None]) -> None:
     """Make sure that the usual functions are compiled; a second process shares the work where there are two cores."""
-    if E.CRBA.is_cached() and E.ABA.is_cached():
+    if is_cached(E.CRBA) and is_cached(E.ABA):
         return
     helper = None
     if usable_cores() > 1:

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TypeVar
 
 import numpy as np
@@ -69,10 +70,9 @@ def run_chunks(run: Callable[[int, int], R], count: int, lanes: int, threads: in
             found.append(run(start, min(start + size, count)))
 
     others: list[Future[None]] = []
-    try:
-        others = [pool(threads - 1).submit(work) for _ in range(min(threads, len(waiting)) - 1)]
-    except RuntimeError:  # no thread can be started, or the interpreter is ending: this one does all
-        pass
+    with suppress(RuntimeError):  # no more threads can be started, or the interpreter is ending: this one does the rest
+        for _ in range(min(threads, len(waiting)) - 1):
+            others.append(pool(threads - 1).submit(work))
     try:
         work()
     except BaseException:
