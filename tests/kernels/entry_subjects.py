@@ -1,4 +1,4 @@
-"""For every entry: robots that it takes, with a state. Trees of all joint kinds, closed linkages, measured, standing and planned ones."""
+"""For every entry: robots that it takes, with a state: trees of all joint kinds, closed linkages, measured and standing ones."""
 
 from __future__ import annotations
 
@@ -80,14 +80,8 @@ def tables(rng: np.random.Generator) -> list[Subject]:
     measured = sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q
     for entry in (e for e in ENTRIES.values() if e.table == MEASURED):
-        made = subject(
-            entry,
-            robot("point"),
-            rng,
-            measured.handle,
-            q,
-            shared=(np.array(measured.readable), np.array([0.5, 1e-3, 0.1])),
-        )
+        more = np.array(measured.readable), np.array([0.5, 1e-3, 0.1])
+        made = subject(entry, robot("point"), rng, measured.handle, q, shared=more)
         made.inputs[1][:] = q[measured.positions] + 0.001
         found.append(made)
     return found
@@ -97,9 +91,9 @@ def address(entry: Entry, lanes: int) -> int:
     return build.address(entry.name, entry.modules, lanes, entry.facts)
 
 
-def raw_call(function: int, handle: Any, inputs: Sequence[int], options: Sequence[int], outputs: Sequence[int], sizes: Sequence[int],
-             states: int, scratch: tuple[int, int]) -> tuple[int, list[int]]:  # fmt: skip
-    """(status, where) of the C function at an address; arrays and scratch are given by their addresses, scratch with its size."""
+def raw_call(function: int, handle: Any, inputs: Sequence[int], options: Sequence[int], outputs: Sequence[int],
+             sizes: Sequence[int], states: int, scratch: tuple[int, int]) -> tuple[int, list[int]]:  # fmt: skip
+    """(status, where) of the C function at an address; arrays are given by their addresses, scratch by its address and size."""
     words = [(ctypes.c_int64 * max(len(x), 1))(*x) for x in (inputs, options, outputs)]
     counts = (ctypes.c_int64 * (2 + len(sizes)))(0, 0, *sizes)
     counts[SCRATCH], counts[STATES] = scratch[1], states

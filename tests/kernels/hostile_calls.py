@@ -113,8 +113,8 @@ class Hostile:
         elif k <= self.inputs + self.options:
             given[k] = self.choose(INTEGERS)
         else:
-            given[k] = self.choose([None, -1, 0, (0, 0), (-1, 3), (2**40, 2**40), 2**80, (2**80, 1), [3, 3], (1,), (1, 2, 3), ("a", 2), 1.5,
-                                    True, (3.0, 3), np.int64(3), 7, (7, 7), x])  # fmt: skip
+            given[k] = self.choose([None, -1, 0, (0, 0), (-1, 3), (2**40, 2**40), 2**80, (2**80, 1), [3, 3], (1,),
+                                    (1, 2, 3), ("a", 2), 1.5, True, (3.0, 3), np.int64(3), 7, (7, 7), x])  # fmt: skip
 
     def choose(self, among: Any) -> Any:
         return among[int(self.rng.integers(len(among)))]

@@ -1,9 +1,9 @@
 """The grammar of kernel sources, and a checker that answers with one sentence for each violation.
 
-A module, named by its place below `kernels`, is one of three: kernels (most), PRIMITIVES (the lowest functions, whose
-compiled meaning is in lowering), or PYTHON (it compiles, calls, lists or runs kernels). Marked functions of all obey the
-rules of arguments; those of the first kind also the rules of bodies: nothing but scalars, tuples, and buffers reached
-through load and store, so that one text runs on every scalar.
+A module, named by its place below `kernels`, is one of three: kernels (most), PRIMITIVES (the lowest functions, whose compiled
+meaning is in lowering), or PYTHON (it compiles, calls, lists or runs kernels). Marked functions of all obey the rules of
+arguments; those of the first kind also the rules of bodies: nothing but scalars, tuples, and buffers reached through load and
+store, so that one text runs on every scalar.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "backend.v
 COMPILING = {"compiler.numba_ir", "compiler.object_code", "compiler.build", "calls.adapter"}  # and all of lowering
 PYTHON = {
     "entries", "plain", "counting", "model.layout", "model.linkage_layout", "backend.plain_primitives", "calls.entry",
-    "calls.bodies",
-    "calls.adapter", "calls.python_calls", "calls.running",
+    "calls.bodies", "calls.adapter", "calls.python_calls", "calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}
 COMPILERS = {"numba", "llvmlite"}

@@ -129,9 +129,8 @@ def test_where_is_filled_in_by_sizes(found):
     for k in range(len(right)):
         for wrong in (right[k] + 1, right[k] - 1, 0, -1, 2**62, -(2**63)):
             sizes = [*right[:k], wrong, *right[k + 1 :]]
-            status, where = raw_call(
-                address(x.entry, 1), x.handle, arrays[0], (), arrays[1], sizes, 1, (memory.ctypes.data, memory.size)
-            )
+            scratch = memory.ctypes.data, memory.size
+            status, where = raw_call(address(x.entry, 1), x.handle, arrays[0], (), arrays[1], sizes, 1, scratch)
             assert (status, where[ARGUMENT]) == (1, k)
     assert all(np.isnan(o).all() for o in outputs)
     assert ROWS == 2

@@ -18,7 +18,8 @@ from freeflyer.kernels.entries import COM, CRBA, ENTRIES, POTENTIAL_ENERGY, RNEA
 
 PACKAGE = Path(freeflyer.__file__).parent
 NAMES = sorted(
-    ".".join(p.relative_to(sources.FOLDER).with_suffix("").parts).removesuffix(".__init__") for p in sources.FOLDER.rglob("*/*.py")
+    ".".join(p.relative_to(sources.FOLDER).with_suffix("").parts).removesuffix(".__init__")
+    for p in sources.FOLDER.rglob("*/*.py")
 )
 
 
@@ -69,7 +70,9 @@ def test_what_the_table_says_counts():
     entry = RNEA
     for other in (dataclasses.replace(entry, square=True), dataclasses.replace(entry, options=("frame",))):
         assert other.modules == entry.modules
-        assert build.file_name("rnea", other.modules, 1, other.facts) != build.file_name("rnea", entry.modules, 1, entry.facts)
+        assert build.file_name("rnea", other.modules, 1, other.facts) != build.file_name(
+            "rnea", entry.modules, 1, entry.facts
+        )
 
 
 def test_what_is_behind_all_changes_all(copy):
@@ -109,14 +112,15 @@ print(ff.center_of_mass(ff.robots.chain(2), np.array([0.3, 0.4])).tolist())
 
 
 def test_an_edited_kernel_is_compiled_again(tmp_path):
-    """The package is copied, a kernel of it edited: another file of object code, another result, and the first file still
-    serves."""
+    """The package is copied, a kernel of it edited: another file, another result, and the first file still serves."""
     package, cache = tmp_path / "src" / "freeflyer", tmp_path / "cache"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
 
     def centre() -> list[float]:
         environment = {**os.environ, "PYTHONPATH": str(package.parent), "FREEFLYER_CACHE_DIR": str(cache)}
-        done = subprocess.run([sys.executable, "-c", VALUE], env=environment, capture_output=True, text=True, timeout=500)
+        done = subprocess.run(
+            [sys.executable, "-c", VALUE], env=environment, capture_output=True, text=True, timeout=500
+        )
         assert done.returncode == 0, done.stderr
         return eval(done.stdout)
 

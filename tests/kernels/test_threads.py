@@ -156,13 +156,23 @@ def test_where_no_thread_can_be_started_one_does_all(threads, robot, monkeypatch
     threads(1)
     expected = ff.inverse_dynamics(robot, q, v, a)
 
-    class Refusing:
-        def submit(self, work):
-            raise RuntimeError("can't start new thread")
+    pool = threading_of_batches.pool(3)
 
-    monkeypatch.setattr(threading_of_batches, "pool", lambda n: Refusing())
-    threads(2)
-    np.testing.assert_array_equal(ff.inverse_dynamics(robot, q, v, a), expected)
+    class Refusing:
+        def __init__(self, allowed):
+            self.allowed = allowed
+
+        def submit(self, work):
+            self.allowed -= 1
+            if self.allowed < 0:
+                raise RuntimeError("can't start new thread")
+            return pool.submit(work)
+
+    for allowed in (0, 1):
+        refusing = Refusing(allowed)
+        monkeypatch.setattr(threading_of_batches, "pool", lambda n, refusing=refusing: refusing)
+        threads(4)
+        np.testing.assert_array_equal(ff.inverse_dynamics(robot, q, v, a), expected)
 
 
 def test_chunks_are_short_enough_to_be_interrupted():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -12,18 +13,21 @@ from freeflyer.kernels.calls.entry import (
     ARGUMENT,
     NOT_FINITE,
     NOT_UNIT,
+    REFUSED,
     STATE,
     WRONG_MODEL,
     WRONG_OPTION,
     WRONG_SIZE,
     Entry,
 )
+from freeflyer.kernels.calls.running import state
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 from freeflyer.model.inputs import coordinate_owner
 from freeflyer.model.model import Model
 
 HUGE = 1e100  # of an input whose result is not finite: what is to blame
+PACK = 8  # states at most, among which compiled code found numbers whose sum is not finite though each of them is
 MOVES = 1e-3  # joints with less of the unit motion that takes no force are not named
 
 
@@ -32,10 +36,13 @@ def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int
     """The error for a refused state of inputs `arrays` (..., n), which broadcast to the batch axes `lead`."""
     if status in (WRONG_SIZE, WRONG_OPTION, WRONG_MODEL):
         return InputError(f"{entry.name} was called with arguments that do not fit the model {model.name!r}: is it the one meant?")
-    at = tuple(int(k) for k in np.unravel_index(where[STATE], lead)) if lead else ()
-    states = [np.broadcast_to(x, (*lead, x.shape[-1]))[at] for x in arrays]
+    arrays = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in arrays]
+    k, found = where[ARGUMENT], where[STATE]
+    if lead and (found >= prod(lead) or (status == NOT_FINITE and np.isfinite(arrays[k][np.unravel_index(found, lead)]).all())):
+        status, found = REFUSED, _largest(np.concatenate(arrays, axis=-1), found, prod(lead))
+    at = tuple(int(k) for k in np.unravel_index(found, lead)) if lead else ()
+    states = [x[at] for x in arrays]
     if status in (NOT_FINITE, NOT_UNIT):
-        k = where[ARGUMENT]
         return (_not_finite if status == NOT_FINITE else _not_unit)(model, names[k], states[k], entry.inputs[k], at)
     for name, x, letter in zip(names, states, entry.inputs):
         k = int(np.argmax(np.abs(x))) if x.size else 0
@@ -46,6 +53,13 @@ def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int
                 name=name, index=(*at, k),
             )  # fmt: skip
     return singular(model, states[0], at)
+
+
+def _largest(x: np.ndarray, end: int, count: int) -> int:
+    """Of the states (..., n) up to PACK before `end`, the number of the one that holds the largest number."""
+    first = max(end - PACK, 0)
+    rows = x.reshape(count, -1)[first : max(end, 1)]
+    return first + int(np.argmax(np.abs(rows).max(axis=1)))
 
 
 def _not_finite(model: Model, name: str, x: np.ndarray, letter: str, at: tuple[int, ...]) -> InputError:
@@ -80,7 +94,7 @@ def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError
 
         return refusal(projection(model), q, at)
     M = np.empty((model.nv, model.nv))
-    entries.CRBA.single(model.handle, np.array(q), M)
+    state(entries.CRBA, model.handle, np.array(q), M)
     values, vectors = np.linalg.eigh(M)
     k = int(np.argmax(np.abs(vectors[:, 0])))
     joint = next(j.name for j in model.joints if j.iv <= k < j.iv + j.nv)

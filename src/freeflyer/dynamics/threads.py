@@ -70,8 +70,9 @@ def run_chunks(run: Callable[[int, int], R], count: int, lanes: int, threads: in
             found.append(run(start, min(start + size, count)))
 
     others: list[Future[None]] = []
-    with suppress(RuntimeError):  # no thread can be started, or the interpreter is ending: this one does all
-        others += [pool(threads - 1).submit(work) for _ in range(min(threads, len(waiting)) - 1)]
+    with suppress(RuntimeError):  # no more threads can be started, or the interpreter is ending: this one does the rest
+        for _ in range(min(threads, len(waiting)) - 1):
+            others.append(pool(threads - 1).submit(work))
     try:
         work()
     except BaseException:

@@ -50,6 +50,11 @@ def compiled_single(entry: Entry) -> Callable[..., Any]:
     return python_calls.builtin(entry.name, adapter, address, counts, entry.output_axes)
 
 
+def is_cached(entry: Entry) -> bool:
+    """Whether the function for one state is compiled already, by this process or another."""
+    return build.is_cached(entry.name, entry.modules, 1, entry.facts)
+
+
 def handle(topology: np.ndarray, parameters: np.ndarray) -> Any:
     """What compiled code knows a model by."""
     return python_calls.model_handle(topology, parameters, release())

@@ -124,4 +124,5 @@ def lock(name: str) -> Iterator[None]:
             yield
         finally:
             with suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough: a child forked meanwhile has the file open, too
                 os.unlink(file.name)

@@ -20,6 +20,7 @@ from freeflyer.kernels.compiler.object_code import host, object_code, target_mac
 
 NOTICE_SECONDS = 2.0  # a compilation that takes longer is announced on a terminal
 MAIN = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from freeflyer.kernels.compiler.worker import main; main()"
+ANSWER = b"freeflyer: "  # begins a line of the worker's output that is one: start-up files of Python may print others
 KEPT_VARIABLES = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")  # of Numba: what else it reads is for other code
 
 
@@ -39,10 +40,12 @@ class Worker:
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps([name, lanes, symbol, cpu]).encode() + b"\n")
         self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        if not answer:
+        for line in self._process.stdout:
+            if line.startswith(ANSWER):
+                break
+        else:
             raise OSError(f"the compiling process ended with status {self._process.wait()}")
-        result = json.loads(answer)
+        result = json.loads(line.removeprefix(ANSWER))
         if "error" in result:
             raise RuntimeError(f"{name} could not be compiled: {result['error']}")
         return base64.b64decode(result["code"])
@@ -86,6 +89,7 @@ def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = No
             try:
                 return _worker.compile(name, lanes, symbol, cpu)
             except OSError:  # it was ended: a new one, once
+                _worker.close()
                 _forget()
             except BaseException:  # an interrupt, say: what the worker answers next is not asked for
                 _worker.close()
@@ -128,5 +132,5 @@ def main() -> None:
             result = {"code": base64.b64encode(compile_here(name, lanes, symbol, *cpu)).decode()}
         except Exception as error:
             result = {"error": f"{type(error).__name__}: {error}"}
-        answers.write(json.dumps(result).encode() + b"\n")
+        answers.write(ANSWER + json.dumps(result).encode() + b"\n")
         answers.flush()

@@ -1,0 +1,104 @@
+"""Public functions called with wrong numbers, shapes, strides and results; run in a process of its own, as a fault would end it.
+
+    python hostile_public_calls.py seed calls
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from hostile_calls import EXTREMES, not_plain
+from kernel_samples import states, tree
+
+import freeflyer as ff
+from freeflyer.errors import FreeflyerError
+
+ROBOTS = (tree(), ff.robots.chain(3), ff.robots.chain(2, "spherical", base="free"))
+FUNCTIONS = {  # inputs, whether a frame follows
+    "inverse_dynamics": ("qvv", False), "forward_dynamics": ("qvv", False), "mass_matrix": ("q", False),
+    "gravity_forces": ("q", False),
+    "frame_jacobian": ("q", True), "frame_velocity": ("qv", True), "integrate": ("qv", False), "center_of_mass": ("q", False),
+}  # fmt: skip
+
+WITH_OUT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_forces", "frame_jacobian")
+
+
+def spoilt(x: np.ndarray, rng: np.random.Generator) -> Any:
+    """x with something wrong or strange about it."""
+    way = rng.integers(8)
+    if way < 2:
+        y = x.copy()
+        if y.size:
+            y.reshape(-1)[rng.integers(y.size)] = rng.choice(EXTREMES)
+        return y
+    if way == 2:
+        stranger = [x.astype(np.float32), x.astype(">f8"), x.tolist(), x[..., ::-1], None, x.astype(object)]
+        among = not_plain(x) if x.ndim == 1 else stranger
+        return among[rng.integers(len(among))]
+    if way == 3:
+        return x[..., : rng.integers(x.shape[-1] + 1)]
+    if way == 4:
+        return np.broadcast_to(x, (2, *x.shape))
+    if way == 5:
+        return np.asfortranarray(x)
+    if way == 6:
+        return x[..., None] if rng.random() < 0.5 else np.concatenate([x, x], axis=-1)
+    return 1e200 * x
+
+
+def result_of(shape: tuple[int, ...], inputs: list[Any], rng: np.random.Generator) -> Any:
+    """An array for results: right, of another shape or type, or in the memory of an input."""
+    way = rng.integers(6)
+    if way == 0:
+        return np.empty(shape)
+    if way == 1:
+        return np.empty(shape, rng.choice(["f4", ">f8", "i8", "O"]))
+    if way == 2:
+        return np.empty((*shape, 1))[..., 0] if shape else np.empty(3)
+    if way == 3:
+        return np.empty(tuple(n + 1 for n in shape))
+    of = [x for x in inputs if isinstance(x, np.ndarray) and x.dtype == np.float64 and x.flags.carray and x.size >= np.prod(shape)]
+    if of and way == 4:
+        return of[0].reshape(-1)[: int(np.prod(shape))].reshape(shape)
+    return None
+
+
+def run(seed: int, calls: int) -> None:
+    rng = np.random.default_rng(seed)
+    ended: Counter[str] = Counter()
+    for _ in range(calls):
+        model = ROBOTS[rng.integers(len(ROBOTS))]
+        name = str(rng.choice(list(FUNCTIONS)))
+        letters, framed = FUNCTIONS[name]
+        lead = [(), (), (3,), (17,), (2, 9)][rng.integers(5)]
+        q, v, a = states(model, lead, seed=int(rng.integers(1000)))
+        inputs: list[Any] = [q, v, a][: len(letters)]
+        expected = getattr(ff, name)(model, *inputs, *([model.frame_names[-1]] if framed else []))
+        if rng.random() < 0.9:
+            k = rng.integers(len(inputs))
+            inputs[k] = spoilt(inputs[k], rng)
+        options: dict[str, Any] = {}
+        if name in WITH_OUT and rng.random() < 0.4:
+            options["out"] = result_of(expected.shape, inputs, rng)
+        frame = [model.frame_names[-1] if rng.random() < 0.9 else rng.choice([-1, 10**7, 0])] if framed else []
+        call = f"{name}({model.name}, lead {lead}, {[type(x).__name__ for x in inputs]}, {frame}, {list(options)}) seed {seed}"
+        try:
+            got = getattr(ff, name)(model, *inputs, *frame, **options)
+        except (FreeflyerError, TypeError) as error:
+            ended[type(error).__name__] += 1
+            continue
+        except Exception as error:
+            raise AssertionError(f"{call} ended in {type(error).__name__}: {error}") from error
+        assert np.isfinite(got).all(), f"{call} gave what is not finite"
+        ended["right"] += 1
+    print(json.dumps(ended))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    run(*map(int, sys.argv[1:]))

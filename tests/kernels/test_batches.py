@@ -1,0 +1,161 @@
+"""Batches as public functions run them: results that lie in the memory of inputs, refused states by their number, no copies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kernel_samples import states, tree
+
+import freeflyer as ff
+from freeflyer.dynamics import evaluate, threads
+from freeflyer.kernels.calls import running
+
+MODEL = tree()
+
+
+@pytest.fixture(params=[1, 3])
+def spread(request, monkeypatch):
+    """Batches on one thread, and on several whatever their size."""
+    monkeypatch.setattr(evaluate, "SMALL_WORK", 0)
+    before = ff.get_threads()
+    ff.set_threads(request.param)
+    yield request.param
+    ff.set_threads(before)
+
+
+@pytest.mark.parametrize("count", [None, 1, 8, 13, 300])
+@pytest.mark.parametrize("behind", [-1, 0, 1, 5])
+def test_results_in_the_memory_of_an_input(count, behind, spread):
+    """As NumPy: the answer is that of inputs as they were, whether results begin a row before, in or after them."""
+    rows = 1 if count is None else count
+    q, v, a = states(MODEL, rows)
+    expected = ff.inverse_dynamics(MODEL, q, v, a)
+    memory = np.zeros((rows + 10, MODEL.nv))
+    memory[5 : 5 + rows] = v
+    inside, out = memory[5 : 5 + rows], memory[5 + behind : 5 + behind + rows]
+    if count is None:
+        q, inside, a, out, expected = q[0], inside[0], a[0], out[0], expected[0]
+    got = ff.inverse_dynamics(MODEL, q, inside, a, out=out)
+    assert got is out
+    np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-12)
+
+
+def test_a_result_that_overlaps_by_one_number():
+    q, v, a = states(MODEL, 40)
+    expected = ff.inverse_dynamics(MODEL, q, v, a)
+    memory = np.zeros(2 * v.size)
+    memory[: v.size] = v.reshape(-1)
+    out = memory[v.size - 1 : 2 * v.size - 1].reshape(v.shape)
+    np.testing.assert_array_equal(ff.inverse_dynamics(MODEL, q, memory[: v.size].reshape(v.shape), a, out=out), expected)
+
+
+@pytest.mark.parametrize("lead", [(), (20,)])
+def test_fields_of_a_result_may_not_share_memory(lead):
+    q, v, a = states(MODEL, lead)
+    shape = (*lead, MODEL.nv, MODEL.nv)
+    same, other = np.empty(shape), np.empty(shape)
+    with pytest.raises(ff.InputError, match="share memory"):
+        ff.inverse_dynamics_derivatives(MODEL, q, v, a, out=ff.InverseDynamicsDerivatives(same, other, same))
+    two = np.empty((2, *shape)).reshape(-1)
+    half = two[: same.size].reshape(shape), two[same.size - 1 : 2 * same.size - 1].reshape(shape)
+    with pytest.raises(ff.InputError, match="share memory"):
+        ff.inverse_dynamics_derivatives(MODEL, q, v, a, out=ff.InverseDynamicsDerivatives(*half, other))
+
+
+def singular() -> ff.Model:
+    """Two joints that turn about the same axis when the first stands at zero, and no armature: M is singular there."""
+    light = ff.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+    heavy = ff.Inertia(1.0, np.array([0.0, 0.0, 0.5]), np.diag([0.1, 0.1, 0.0]))
+    z, x, up = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0]), np.eye(4)
+    return ff.build(ff.Description("gimbal", (ff.Link("ring", light), ff.Link("rod", heavy)), (
+        ff.Joint("turn", "revolute", "world", "ring", up, z), ff.Joint("tilt", "revolute", "ring", "rod", up, x),
+    )))  # fmt: skip
+
+
+@pytest.mark.parametrize("at", [0, 7, 500, 599])
+def test_the_error_names_the_singular_state(at, spread):
+    """A rod that stands upright has no inertia about the axis of its first joint."""
+    model = singular()
+    q = np.tile([0.3, 1.0], (600, 1))
+    q[at, 1] = 0.0
+    with pytest.raises(ff.InputError, match=rf"singular at state \[{at}\]") as caught:
+        ff.forward_dynamics(model, q, np.zeros((600, 2)), np.ones((600, 2)))
+    assert caught.value.data["index"] == (at,)
+    assert abs(caught.value.data["eigenvalue"]) < 1e-12
+    q = q.reshape(20, 30, 2)
+    with pytest.raises(ff.InputError, match=rf"singular at state \[{at // 30}, {at % 30}\]"):
+        ff.forward_dynamics(model, q, np.zeros(2), np.ones(2))
+
+
+@pytest.mark.parametrize("at", [0, 500, 599])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_the_error_names_the_state_that_is_not_finite(at, bad, spread):
+    q, v, a = states(MODEL, 600)
+    v[at, 3] = bad
+    v[min(at + 9, 599), 2] = v[min(at + 90, 599), 2] = np.nan if at < 599 else v[at, 2]
+    with pytest.raises(ff.InputError, match=rf"v\[{at}, 3\].* is {bad}"):
+        ff.inverse_dynamics(MODEL, q, v, a)
+    q[at, 3:7] *= 1.1
+    with pytest.raises(ff.InputError, match=rf"q\[{at}\]\[3:7\]"):
+        ff.mass_matrix(MODEL, q)
+
+
+@pytest.mark.parametrize("huge", [1e154, 1e300, 1e308, 1.7e308])
+@pytest.mark.parametrize("count", [None, 3, 8, 600])
+def test_numbers_that_are_too_large_are_an_error_of_ours(huge, count, spread):
+    """At every place and in every state."""
+    rows = 1 if count is None else count
+    for k in range(0, MODEL.nv, 5):
+        q, v, a = states(MODEL, rows)
+        for x in (v, a):
+            x[rows - 1, k : k + 3] = huge
+            given = (q[0], v[0], a[0]) if count is None else (q, v, a)
+            assert finite_or_refused(lambda given=given: ff.inverse_dynamics(MODEL, *given)) in (None, rows - 1)
+    q, v, a = states(MODEL, rows)
+    q[rows - 1, :3] = huge
+    given = (q[0], v[0]) if count is None else (q, v)
+    assert finite_or_refused(lambda: ff.integrate(MODEL, *given)) in (None, rows - 1)
+
+
+def finite_or_refused(call) -> int | None:
+    """The number of the state that is refused; None if none is, or there is one only."""
+    try:
+        result = call()
+    except ff.InputError as error:
+        index = error.data["index"]
+        return index[0] if len(index) > ("name" in error.data) else None
+    assert np.isfinite(result).all()
+    return None
+
+
+def test_results_before_a_refused_state_are_there():
+    ff.set_threads(1)
+    q, v, a = states(MODEL, 600)
+    expected, out = ff.inverse_dynamics(MODEL, q, v, a), np.full(v.shape, np.nan)
+    v[500] = np.nan
+    with pytest.raises(ff.InputError):
+        ff.inverse_dynamics(MODEL, q, v, a, out=out)
+    np.testing.assert_array_equal(out[:496], expected[:496])
+
+
+@pytest.mark.parametrize("lead", [(), (600,)])
+def test_read_only_inputs_are_not_copied(lead, tmp_path, monkeypatch, spread):
+    """As of files that are mapped into memory: compiled code reads the very addresses."""
+    arrays = states(MODEL, lead)
+    mapped = []
+    for k, x in enumerate(arrays):
+        np.save(tmp_path / f"{k}.npy", x)
+        mapped.append(np.load(tmp_path / f"{k}.npy", mmap_mode="r"))
+    seen: list[tuple[np.ndarray, ...]] = []
+
+    def spying(entry, model, inputs, *others):
+        seen.append(inputs)
+        return running.batch(entry, model, inputs, *others)
+
+    monkeypatch.setattr(evaluate, "batch", spying)
+    got = ff.inverse_dynamics(MODEL, *mapped)
+    np.testing.assert_array_equal(got, ff.inverse_dynamics(MODEL, *arrays))
+    if lead:
+        assert all(np.shares_memory(x, m) for x, m in zip(seen[0], mapped))
+    assert all(not m.flags.writeable for m in mapped)
+    assert threads.get_threads() == spread

@@ -1,0 +1,70 @@
+"""Other CPUs: with four numbers to a register instead of eight, and without fused multiplication, results agree to rounding."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from llvmlite import binding as llvm
+
+from freeflyer.kernels.compiler.object_code import pack_lanes
+
+PROGRAM = """
+import json, os, sys
+sys.path.insert(0, os.environ["HERE"])
+import numpy as np
+import freeflyer as ff
+from kernel_samples import states, tree
+from freeflyer.kernels.calls.running import batch_function
+from freeflyer.kernels.entries import RNEA
+
+model = tree()
+q, v, a = states(model, 21)
+dq, dv, M = ff.inverse_dynamics_derivatives(model, q, v, a)
+found = {
+    "inverse dynamics": ff.inverse_dynamics(model, q, v, a), "forward dynamics": ff.forward_dynamics(model, q, v, a),
+    "mass matrix": ff.mass_matrix(model, q), "dtau/dq": dq, "dtau/dv": dv, "dtau/da": M,
+}
+print(json.dumps([batch_function(RNEA)[1], {name: x.tolist() for name, x in found.items()}]))
+"""
+
+
+def results(cpu: str = "") -> tuple[int, dict[str, np.ndarray]]:
+    """(lanes, results) of a process that compiles for a CPU, by default this one."""
+    environment = {**os.environ, "HERE": os.path.dirname(__file__)}
+    environment |= {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""} if cpu else {}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr[-3000:]
+    lanes, found = json.loads(done.stdout)
+    return lanes, {name: np.array(x) for name, x in found.items()}
+
+
+@pytest.fixture(scope="module")
+def here() -> tuple[int, dict[str, np.ndarray]]:
+    return results()
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="names of x86 CPUs")
+@pytest.mark.parametrize("cpu", ["haswell", "x86-64-v2"])
+def test_other_instructions(cpu, here):
+    """haswell: AVX2 and fused multiplication; x86-64-v2: SSE 4.2, neither."""
+    if cpu == "haswell" and "avx2" not in [name for name, has in llvm.get_host_cpu_features().items() if has]:
+        pytest.skip("this CPU has no AVX2")
+    lanes, found = results(cpu)
+    assert lanes == 4
+    for name, expected in here[1].items():
+        error = np.abs(found[name] - expected).max() / np.abs(expected).max()
+        assert error < 1e-12, f"{name} differs by {error:.1e} of its largest number"
+
+
+def test_lanes_are_those_of_registers():
+    assert pack_lanes("haswell") == 4
+    assert pack_lanes("x86-64-v2") == 4
+    assert pack_lanes("skylake-avx512") == 8
+    assert pack_lanes("generic", "+avx512f,+avx2") == 8
+    assert pack_lanes("generic", "-avx512f,+avx2") == 4

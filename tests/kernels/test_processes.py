@@ -1,0 +1,214 @@
+"""Processes and signals: fork, forkserver, spawn, joblib; threads that compile at once; Ctrl-C; memory. All in subprocesses."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="fork and signals are POSIX")
+SECONDS = 120  # to wait for any of these programs
+COMMON = """
+import multiprocessing, os, signal, sys, threading, time
+import numpy as np
+import freeflyer as ff
+from freeflyer.dynamics import evaluate
+from freeflyer.kernels.compiler import build, worker
+
+evaluate.SMALL_WORK = 0  # batches are spread over threads whatever their size
+model = ff.robots.chain(2, base="free")
+q, v = np.tile(ff.neutral(model), (3000, 1)), np.random.default_rng(0).standard_normal((3000, model.nv))
+ff.set_threads(2)
+
+def moved(k=0):
+    return ff.integrate(model, q, v + k)
+
+def ended(child):
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    return "hangs"
+
+if __name__ == "__main__":
+    expected = moved()
+"""
+
+
+def run(program: str, **environment: str) -> str:
+    command = [sys.executable, "-X", "faulthandler", "-c", COMMON + program]
+    if "multiprocessing.get_context" in program:  # children import the program by its file
+        path = environment["PROGRAM"]
+        with open(path, "w") as file:
+            file.write(COMMON + program)
+        command = [sys.executable, path]
+    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, start_new_session=True)  # fmt: skip
+    try:
+        out, error = process.communicate(timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        pytest.fail(f"hangs: {process.communicate()}")
+    assert process.returncode == 0, error[-3000:]
+    return out
+
+
+FORK = """
+child = os.fork()
+if child == 0:
+    same = np.array_equal(moved(), expected)
+    ff.set_threads(3)
+    os._exit(0 if same and np.array_equal(moved(), expected) else 1)
+print(ended(child), np.array_equal(moved(), expected))
+"""
+
+
+def test_batches_on_threads_after_fork():
+    assert run(FORK).split() == ["0", "True"]
+
+
+FORK_WHILE_COMPILING = """
+def make(lanes):
+    return build.made("release", ("calls.adapter",), lanes)
+
+read, names = build.disk.read, []
+build.disk.read = lambda name: None  # as if nothing were there
+thread = threading.Thread(target=make, args=(1,))
+thread.start()
+while worker._worker is None:  # until it is compiling
+    time.sleep(0.001)
+time.sleep(0.05)
+compiling = thread.is_alive()
+child = os.fork()
+if child == 0:
+    build.disk.read = read
+    same = np.array_equal(moved(), expected)
+    build.disk.read = lambda name: None
+    os._exit(0 if same and len(make(1)) > 1000 and worker._worker._process.poll() is None else 1)
+print(compiling, ended(child))
+thread.join()
+print(len(make(1)) > 1000)
+"""
+
+
+def test_fork_while_another_thread_compiles():
+    """The child neither waits for a lock that nobody holds any more nor talks to its parent's worker."""
+    assert run(FORK_WHILE_COMPILING).split() == ["True", "0", "True"]
+
+
+POOL = """
+    with multiprocessing.get_context("METHOD").Pool(2) as pool:
+        results = pool.map(moved, [0, 1, 2])
+    print(all(np.array_equal(r, moved(k)) for k, r in enumerate(results)))
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+def test_pools_of_processes(method, tmp_path):
+    assert run(POOL.replace("METHOD", method), PROGRAM=str(tmp_path / "program.py")).split() == ["True"]
+
+
+JOBLIB = """
+import joblib
+results = joblib.Parallel(n_jobs=2)(joblib.delayed(ff.integrate)(model, q, v + k) for k in range(3))
+print(all(np.array_equal(r, moved(k)) for k, r in enumerate(results)))
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("joblib") is None, reason="joblib is not installed")
+def test_joblib():
+    assert run(JOBLIB).split() == ["True"]
+
+
+THREADS = """
+found, compile = [], worker.compile
+def counted(*arguments):
+    found.append(arguments[0])
+    return compile(*arguments)
+worker.compile = counted
+start = threading.Barrier(4)
+addresses = []
+def load():
+    start.wait()
+    addresses.append(build.address("release", ("calls.adapter",), 1))
+threads = [threading.Thread(target=load) for _ in range(4)]
+build._address.cache_clear()
+build.disk.cache_folder.cache_clear()
+os.environ["FREEFLYER_CACHE_DIR"] = os.environ["EMPTY"]
+for t in threads: t.start()
+for t in threads: t.join()
+print(len(set(addresses)), len(addresses), found)
+"""
+
+
+def test_threads_that_compile_the_same_function_compile_it_once(tmp_path):
+    assert run(THREADS, EMPTY=str(tmp_path)).split() == ["1", "4", "['release']"]
+
+
+LONG_BATCH = """
+ff.set_threads(THREADS)
+many = np.tile(ff.neutral(model), (1_000_000, 1))
+moves = np.zeros((1_000_000, model.nv))
+out = np.empty_like(moves)
+print("begins", flush=True)
+try:
+    while True:
+        ff.inverse_dynamics(model, many, moves, moves, out=out)
+except KeyboardInterrupt:
+    print("heard", flush=True)
+print(np.array_equal(moved(), expected))
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_in_a_long_batch_is_heard_soon(threads):
+    process = subprocess.Popen([sys.executable, "-c", COMMON + LONG_BATCH.replace("THREADS", str(threads))],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    try:
+        assert process.stdout.readline() == "begins\n", process.stderr.read()
+        time.sleep(0.5)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "heard\n"
+        assert time.monotonic() - start < 2.0
+        assert process.stdout.readline() == "True\n", process.stderr.read()
+        assert process.wait(SECONDS) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+MEMORY = """
+import resource
+x, w, out = q[0].copy(), v[0].copy(), np.empty(model.nv)
+small_q, small_v = q[:9].copy(), v[:9].copy()
+bad = np.full(model.nv, np.nan)
+def many(n):
+    for _ in range(n):
+        ff.integrate(model, x, w)
+        ff.inverse_dynamics(model, x, w, w, out=out)
+    for _ in range(n // 20):
+        ff.integrate(model, small_q, small_v)
+        try: ff.integrate(model, x, bad)
+        except ff.InputError: pass
+    for _ in range(n // 200):
+        ff.integrate(ff.robots.chain(1), np.zeros(1), np.zeros(1))
+ff.set_threads(1)
+many(5_000)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+many(50_000)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_memory_stays_flat():
+    """A hundred thousand calls, refused ones and models that come and go among them. (soak.py makes millions.)"""
+    assert int(run(MEMORY)) < 4 * 1024  # kB
