@@ -12,11 +12,11 @@ from closed_robots import near, robot, shared, state
 import freeflyer as ff
 from freeflyer import loops
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.kernels import closed_entries, plain
+from freeflyer.kernels import entries, plain
 from freeflyer.kernels.calls.entry import Entry
 
 IN = {"coordinates": "independent"}
-ENTRIES = {name: entry for name, entry in vars(closed_entries).items() if isinstance(entry, Entry)}
+ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.closed and not entry.one_by_one}
 STEP = 1e-30
 
 

@@ -94,7 +94,7 @@ CONSTRAINED_ACCELERATIONS = Entry("constrained_accelerations", constrained.const
 SHARED_FORCES = Entry("shared_forces", projection.shared_forces, "qv", (("rows",), ("nu",)), **CLOSED)
 DRIVING_FORCES = Entry("driving_forces", projection.driving_forces, "quu", (("rows",), ("nu",)), **CLOSED)
 MOVE_CLOSED = Entry("move_closed", motion.move_closed, "qu", (("nq",),), **CLOSED)
-STEP_CLOSED = Entry("step_closed", steps.step_closed, "qu", (("nq",), (3,)), **CLOSED)
+STEP_CLOSED = Entry("step_closed", steps.step_closed, "qu", (("nq",), (3,)), partial=True, **CLOSED)
 MAP_RATES = Entry("map_rates", projection_rates.map_rates, "qu", (("nv", "nu"),), **CLOSED)
 PROJECTED_DERIVATIVES = Entry("projected_derivatives", projection_derivatives.projected_derivatives,
     "quu", (REDUCED, REDUCED), **CLOSED)

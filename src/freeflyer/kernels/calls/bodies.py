@@ -74,6 +74,7 @@ def one_state(entry: Entry) -> Callable:
     is_q = (*(int(letter == "q") for letter in entry.inputs), *(0,) * len(entry.shared))
     input_rows, output_rows = calls.state_rows(ROWS, count, len(entry.shared)), calls.state_rows(ROWS + count, results)
     option_values, first_output = calls.option_values(len(entry.options)), count + len(entry.options)
+    partial = entry.partial
 
     @inlined
     def status(topology, parameters, inputs, options, outputs, sizes, state, record, where):
@@ -91,10 +92,11 @@ def one_state(entry: Entry) -> Callable:
         where[TAKEN] = record[SCRATCH_TAKEN]
         if record[SCRATCH_TAKEN] > record[SCRATCH_CAPACITY]:
             return SHORT_SCRATCH
-        for k in range(results):
-            if not finite(made[k], sizes[ROWS + count + k]):
-                where[ARGUMENT] = first_output + k
-                return REFUSED
+        if not partial:
+            for k in range(results):
+                if not finite(made[k], sizes[ROWS + count + k]):
+                    where[ARGUMENT] = first_output + k
+                    return REFUSED
         return OK
 
     return status
@@ -141,7 +143,7 @@ def batch(entry: Entry, lanes: int) -> Callable:
     is_q = tuple(int(letter == "q") for letter in entry.inputs)
     check, packs = checked(entry, lanes), calls.packs_of(lanes)
     input_packs, first_output = calls.pack_rows(ROWS, count), count + len(entry.options)
-    compute = staged(entry, lanes) if entry.stages else packed(entry)
+    compute, partial = staged(entry, lanes) if entry.stages else packed(entry), entry.partial
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
@@ -166,7 +168,7 @@ def batch(entry: Entry, lanes: int) -> Callable:
             where[TAKEN] = record[SCRATCH_TAKEN]
             if record[SCRATCH_TAKEN] > record[SCRATCH_CAPACITY]:
                 return SHORT_SCRATCH
-            if not fine:
+            if not fine and not partial:
                 where[STATE] = end
                 for k in range(results):
                     bad = first_not_finite(numbers_at(outputs[k], record), sizes[ROWS + count + k], first, end)

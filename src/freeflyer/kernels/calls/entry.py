@@ -69,7 +69,7 @@ class Entry:
     `shared`: sizes of further inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's
     results. `square`: whether workspaces grow with the square of the number of columns. `closed`: whether it takes models that
     hold a linkage. `table`: the kind of table that the model's topology must hold. `one_by_one`: whether states take different
-    ways, so that a batch goes state by state.
+    ways, so that a batch goes state by state. `partial`: whether results say themselves which of them are defined (others are NaN).
     """
 
     name: str
@@ -82,6 +82,7 @@ class Entry:
     shared: tuple[Dimension, ...] = ()
     table: int = 0
     one_by_one: bool = False
+    partial: bool = False
     stages: Stages | None = None
     single: Callable[..., Any] = field(init=False, repr=False)  # for one state (python_calls.builtin); compiled when first called
 
@@ -101,7 +102,8 @@ class Entry:
         """What the table says of the entry, which its code depends on, too."""
         return repr((
             self.function.__name__, self.inputs, self.shared, self.options, self.outputs, self.square, self.closed, self.table,
-            self.one_by_one, self.stages and [f.__name__ for f in (self.stages.first, self.stages.second, self.stages.sizes)],
+            self.one_by_one, self.partial,
+            self.stages and [f.__name__ for f in (self.stages.first, self.stages.second, self.stages.sizes)],
         ))  # fmt: skip
 
     @property
