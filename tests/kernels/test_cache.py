@@ -220,7 +220,7 @@ def test_the_folder_may_vanish(folder, compiled):
 def test_old_versions_are_removed(folder, compiled, monkeypatch):
     names = []
     for k in range(2 * cache.KEPT):
-        monkeypatch.setattr(build, "source_key", lambda modules, k=k: f"state {k} of the sources")
+        monkeypatch.setattr(build, "source_key", lambda *modules, k=k: f"state {k} of the sources")
         make("first"), make("first_batch")
         names.append(build.file_name("first", SOURCES, 1))
         os.utime(folder / names[-1], (k, k))

@@ -25,10 +25,10 @@ from freeflyer.kernels.entries import RNEA
 
 model = tree()
 q, v, a = states(model, 21)
-dq, dv, M = ff.inverse_dynamics_derivatives(model, q, v, a)
+d = ff.inverse_dynamics_derivatives(model, q, v, a)
 found = {
     "inverse dynamics": ff.inverse_dynamics(model, q, v, a), "forward dynamics": ff.forward_dynamics(model, q, v, a),
-    "mass matrix": ff.mass_matrix(model, q), "dtau/dq": dq, "dtau/dv": dv, "dtau/da": M,
+    "mass matrix": ff.mass_matrix(model, q), "dtau/dq": d.dq, "dtau/dv": d.dv, "dtau/da": d.da,
 }
 print(json.dumps([batch_function(RNEA)[1], {name: x.tolist() for name, x in found.items()}]))
 """

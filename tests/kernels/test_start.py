@@ -1,4 +1,4 @@
-"""Starting: without Numba where code is compiled already, without a process where none can be had, and after one that was killed."""
+"""Starting: without Numba where code is compiled already, without a process where none can be had, or after one was killed."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def made_anew():  # the smallest function, compiled in this process or another
 
 
 def run(program: str, **environment: str) -> subprocess.CompletedProcess:
-    done = subprocess.run([sys.executable, "-c", COMMON + program], env={**os.environ, **environment}, capture_output=True, text=True,
-                          timeout=300)  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", COMMON + program], env={**os.environ, **environment}, capture_output=True,
+                          text=True, timeout=300)  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     return done
 
@@ -39,7 +39,8 @@ def expected() -> str:
 
 
 def test_a_warm_start_leaves_numba_alone(expected):
-    done = run("print(integrated())\nprint(sorted({m.split('.')[0] for m in sys.modules} & {'numba', 'sympy', 'matplotlib', 'mujoco'}))")
+    unwanted = "{'numba', 'sympy', 'matplotlib', 'mujoco'}"
+    done = run(f"print(integrated())\nprint(sorted({{m.split('.')[0] for m in sys.modules}} & {unwanted}))")
     result, loaded = done.stdout.splitlines()
     assert result == expected.strip()
     assert loaded == "[]"
@@ -47,8 +48,8 @@ def test_a_warm_start_leaves_numba_alone(expected):
 
 
 def test_importing_compiles_and_loads_nothing():
-    done = run("print(build._address.cache_info().currsize, worker._worker, 'numba' in sys.modules, 'llvmlite.binding' in sys.modules)")
-    assert done.stdout.split()[:3] == ["0", "None", "False"]
+    done = run("print(build._address.cache_info().currsize, worker._worker, 'numba' in sys.modules)")
+    assert done.stdout.split() == ["0", "None", "False"]
 
 
 def test_a_cold_call_leaves_numba_to_the_worker(tmp_path):

@@ -43,10 +43,17 @@ def transposed_rows(builder: Any, rows: list[Any]) -> list[Any]:
 
 @lowers(transpose.transposed)
 def _(rows):
+    """Of as many Packs as each has lanes. Where Packs of other sizes hold states, code that handles numbers by rows is compiled, too, but
+    not run: it stops the process."""
+    square = isinstance(rows, types.UniTuple) and isinstance(rows.dtype, PackType)
+
     def codegen(context, builder, sig, args):
+        if rows.count != rows.dtype.lanes:
+            trap = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), []), "llvm.trap")
+            builder.call(trap, [])
+            return args[0]
         return context.make_tuple(builder, rows, transposed_rows(builder, list(cgutils.unpack_tuple(builder, args[0]))))
 
-    square = isinstance(rows, types.UniTuple) and isinstance(rows.dtype, PackType) and rows.count == rows.dtype.lanes
     return (rows(rows), codegen) if square else None
 
 
