@@ -35,7 +35,7 @@ class Poison:
 
 @ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_ssize_t))
 def new_poison(kind: int, axes: int, shape: object) -> np.ndarray:
-    """What doors call to make an array (the arguments of PyArray_New)."""
+    """What builtin functions call to make an array (the arguments of PyArray_New)."""
     return np.full(tuple(shape[:axes]), np.nan)
 
 
@@ -43,17 +43,16 @@ def new_poison(kind: int, axes: int, shape: object) -> np.ndarray:
 def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every array that the library makes for a result is full of NaN, so that an entry not written is seen.
 
-    Without this an old, right result in reused memory could hide it. Doors find the function that makes arrays in a table;
-    workspaces of kernels are not touched, as what kernels see of numpy is compiled into them.
+    Without this an old, right result in reused memory could hide it. Builtin functions find what makes arrays in a table;
+    workspaces of kernels are not touched: they lie in scratch.
     """
     from freeflyer.dynamics import centroidal, equations, evaluate, frames, manifold
-    from freeflyer.kernels.calls import python_calls as door
+    from freeflyer.kernels.calls import python_calls
 
     for module in (centroidal, equations, evaluate, frames, manifold):
         monkeypatch.setattr(module, "np", Poison())
-    new = door.known[door.NEW // 8]
-    door.known.flags.writeable = True
-    door.known[door.NEW // 8] = ctypes.cast(new_poison, ctypes.c_void_p).value
+    known = python_calls.known()
+    new = int(known[python_calls.NEW_ARRAY])
+    known[python_calls.NEW_ARRAY] = ctypes.cast(new_poison, ctypes.c_void_p).value
     yield
-    door.known[door.NEW // 8] = new
-    door.known.flags.writeable = False
+    known[python_calls.NEW_ARRAY] = new

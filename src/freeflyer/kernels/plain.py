@@ -40,8 +40,8 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     """One state's result of the entry `name` of kernels/entries.py (any case): object arrays.
 
     Entries of closed linkages take a model that holds its linkage: freeflyer.loops.linked(model).
-    `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, and those shared by all states, then its options
-    (integers: a frame's number, ...).
+    `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, and those shared by all states, then its
+    options (integers: a frame's number, ...).
     `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `completed`). `row_step`: see `function`.
     Errors: ValueError for wrong arguments, LookupError for a name that is not there.
     """
@@ -53,7 +53,7 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     if of.closed and not model.topology[linkage_layout.LINKAGE_AT]:
         raise ValueError(f"{name} takes a model that holds its linkage: freeflyer.loops.linked(model)")
     if of.table and model.topology[layout.TABLE_KIND] != of.table:
-        raise ValueError(f"{name} takes a model whose topology also holds a table of its own (kernels/calls/running.py, table_handle)")
+        raise ValueError(f"{name} takes a model whose topology also holds its table (kernels/calls/running.py, table_handle)")
     for option, value in zip(of.options, options):
         _check_option(name, option, value, model.topology)
     shapes = of.shapes(model.topology)
