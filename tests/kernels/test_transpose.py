@@ -16,7 +16,6 @@ GUARD = 16  # poisoned numbers before and after what a function may touch
 
 gathered = compiled(lambda rows, n, first, stop, packs: transpose.gather(rows, n, first, stop, packs))
 scattered = compiled(lambda packs, n, rows, first, stop: transpose.scatter(packs, n, rows, first, stop))
-all_finite = compiled(lambda packs, n: transpose.finite_packs(packs, n))
 
 
 def gather(rows: np.ndarray, first: int, stop: int, data: np.ndarray) -> bool:
@@ -26,9 +25,6 @@ def gather(rows: np.ndarray, first: int, stop: int, data: np.ndarray) -> bool:
 def scatter(data: np.ndarray, rows: np.ndarray, first: int, stop: int) -> bool:
     return scattered(packs(data), rows.shape[1], numbers(rows), first, stop)
 
-
-def finite_packs(data: np.ndarray, n: int) -> bool:
-    return all_finite(packs(data), n)
 
 
 def guarded(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -111,18 +107,6 @@ def test_no_width_at_all():
     scatter(data, np.empty((8, 0)), 0, 8)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 40])
-def test_finite_packs(n):
-    buffer, data = guarded(LANES * n)
-    data[:] = 1e306  # the compiler may add before it multiplies by zero
-    assert finite_packs(data, n)
-    for k in range(LANES * n):
-        for bad in (np.nan, np.inf, -np.inf):
-            data[k] = bad
-            assert not finite_packs(data, n)
-        data[k] = 1.0
-    assert np.all(np.isnan(buffer[:GUARD]))  # what lies around it was no reason
-
 
 @compiled
 def transpose_block(x, y, stride):
@@ -174,4 +158,3 @@ def test_mirrored_packs(n):
 
 
 def test_no_packs_are_finite():
-    assert finite_packs(np.full(LANES, np.nan), 0)

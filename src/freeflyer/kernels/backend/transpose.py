@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from freeflyer.kernels.backend.buffers import load, load_row, store, store_row
-from freeflyer.kernels.backend.pack import LANES, all_below, like
+from freeflyer.kernels.backend.pack import LANES, all_below, like, times_zero
 from freeflyer.kernels.compiler.marks import inlined, kernel, primitive
 
 
@@ -84,7 +84,7 @@ def gather(rows, n, first, stop, packs):
         for i in range(n):
             for k in range(count):
                 store(single, count * i + k, load(rows, n * min(first + k, stop - 1) + i))
-            total = total + 0.0 * load(packs, i)
+            total = total + times_zero(load(packs, i))
         return all_below(total, 1.0)
     for i in range(0, n, count):
         j = min(i, n - count)  # the last block may overlap the one before
@@ -103,22 +103,11 @@ def scatter(packs, n, rows, first, stop):
         for i in range(n):
             for k in range(min(count, stop - first)):
                 store(rows, n * (first + k) + i, load(single, count * i + k))
-            total = total + 0.0 * load(packs, i)
+            total = total + times_zero(load(packs, i))
         return all_below(total, 1.0)
     for i in range(0, n, count):
         j = min(i, n - count)
         total = total + packs_to_block(packs, j, rows, n * first + j, n)
-    return all_below(total, 1.0)
-
-
-@kernel
-def finite_packs(packs, n):
-    """Whether the first n Packs are finite."""
-    if n == 0:
-        return True
-    total = 0.0 * load(packs, 0)
-    for i in range(1, n):
-        total = total + 0.0 * load(packs, i)
     return all_below(total, 1.0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int
-from freeflyer.kernels.backend.pack import all_below
+from freeflyer.kernels.backend.pack import all_below, times_zero
 from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
 from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
@@ -14,7 +14,7 @@ def finite(x, n):
     """Whether the first n entries are neither NaN nor infinite."""
     total = 0.0
     for i in range(n):
-        total += 0.0 * load(x, i)
+        total += times_zero(load(x, i))
     return total == 0.0
 
 

@@ -13,7 +13,6 @@ from freeflyer.kernels.backend import transpose
 from freeflyer.kernels.lowering.memory import aligned, blended, place
 from freeflyer.kernels.lowering.scalars import as_vector, constant
 from freeflyer.kernels.lowering.types import (
-    FLAGS,
     OPTIONS,
     BufferType,
     PackType,
@@ -43,8 +42,8 @@ def transposed_rows(builder: Any, rows: list[Any]) -> list[Any]:
 
 @lowers(transpose.transposed)
 def _(rows):
-    """Of as many Packs as each has lanes. Where Packs of other sizes hold states, code that handles numbers by rows is compiled, too, but
-    not run: it stops the process."""
+    """Of as many Packs as each has lanes. Where Packs of other sizes hold states, code that handles numbers by rows is compiled,
+    too, but not run: it stops the process."""
     square = isinstance(rows, types.UniTuple) and isinstance(rows.dtype, PackType)
 
     def codegen(context, builder, sig, args):
@@ -91,8 +90,8 @@ def moved_block(builder: Any, packs: Any, values: Any, reading: bool) -> Any:
     checked = vectors if not reading else None
     out = transposed_rows(builder, list(vectors))
     for x in checked or out:  # lanes of Packs are states
-        product = builder.fmul(x, zero, flags=FLAGS)
-        total = product if total is None else builder.fadd(total, product, flags=FLAGS)
+        product = builder.fmul(x, zero)  # no other order: large numbers must not be added first
+        total = product if total is None else builder.fadd(total, product)
     for x, pointer in zip(out, target):
         aligned(builder.store(x, pointer))
     return total

@@ -129,6 +129,21 @@ def _(a, limit):
     return types.boolean(a, limit), codegen
 
 
+@lowers(pack.times_zero)
+def _(a):
+    kind = pack_kind(a)
+
+    def codegen(context, builder, sig, args):
+        (x,) = lifted(context, builder, args, sig.args, kind)
+        return builder.fmul(x, zeros(x.type))
+
+    return (kind or types.float64)(a), codegen
+
+
+def zeros(ty: Any) -> Any:
+    return ir.Constant(ty, [0.0] * ty.count if isinstance(ty, ir.VectorType) else 0.0)
+
+
 @lowers(pack.lane)
 def _(a, i):
     packed = isinstance(a, PackType)
