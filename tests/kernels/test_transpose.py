@@ -155,6 +155,3 @@ def test_mirrored_packs(n):
     np.testing.assert_array_equal(M[i, j], L[j, i])
     i, j = np.triu_indices(n)
     np.testing.assert_array_equal(M[i, j], before[i, j])
-
-
-def test_no_packs_are_finite():
