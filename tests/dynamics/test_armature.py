@@ -36,7 +36,7 @@ def lone_body(armature: tuple[float, ...], com: tuple[float, float, float] = (0.
 
 def test_a_free_body_with_armature_flies_straight() -> None:
     """Mass and armature together take 3 N to turn a velocity of 1 m/s by 1 rad/s; without forces the velocity stays."""
-    model, v = ff.with_gravity(lone_body((1.0,) * 6), 0.0), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    model, v = ff.with_gravity(lone_body((1.0,) * 6), (0.0, 0.0, 0.0)), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     q = ff.neutral(model)
     np.testing.assert_allclose(ff.bias_forces(model, q, v), [0.0, 3.0, 0.0, 0.0, 0.0, 0.0], atol=1e-15)
     np.testing.assert_allclose(ff.forward_dynamics(model, q, v, np.zeros(6)), [0.0, -1.0, 0.0, 0.0, 0.0, 0.0], atol=1e-15)
@@ -104,7 +104,7 @@ def world_momentum(model: ff.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("armature", [(0.7,) * 6, (0.2, 0.9, 1.4, 0.0, 0.3, 0.1)])
 def test_momentum_stays_in_free_flight(armature: tuple[float, ...]) -> None:
-    model = ff.with_gravity(lone_body(armature, (0.1, -0.2, 0.3)), 0.0)
+    model = ff.with_gravity(lone_body(armature, (0.1, -0.2, 0.3)), (0.0, 0.0, 0.0))
     q, v = ff.neutral(model), np.array([0.3, -1.0, 0.5, 0.7, 1.1, -0.4])
     start, energy = world_momentum(model, q, v), ff.kinetic_energy(model, q, v)
     for _ in range(500):
@@ -117,7 +117,7 @@ def test_momentum_stays_in_free_flight(armature: tuple[float, ...]) -> None:
 @given(cases(bases=("free",)))
 def test_momentum_stays_instantaneously(c: Case) -> None:
     """Of any tree, thrown without gravity, whatever its joints do: d/dt of the world momentum of M v."""
-    model = ff.with_gravity(c.model, 0.0)
+    model = ff.with_gravity(c.model, (0.0, 0.0, 0.0))
     tau = c.tau.copy()
     base = model.joint("base")
     tau[base.iv : base.iv + 6] = 0.0

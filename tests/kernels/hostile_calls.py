@@ -214,7 +214,7 @@ def run(seed: int, part: int, parts: int, calls: int) -> None:
             assert first[1] == second[1] or x.label == "stewart", facts
             ended["status " + str(first[1]) if first[0] == "status" else first[0]] += 1
             if first == ("status", OK):
-                assert all(np.isfinite(out).all() for out in outs)
+                assert entry.partial or all(np.isfinite(out).all() for out in outs)
                 sound = all(np.abs(a).max(initial=0.0) < 1e3 for a in given[1 : 1 + hostile.inputs])
                 if x.label == small.name and given[0] is x.handle and sound and last_compared != entry.name:
                     compare_with_plain(x, small, given, outs)

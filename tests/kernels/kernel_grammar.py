@@ -19,7 +19,7 @@ TEACHING = {
     "lower_builtin", "lowers",
 }  # fmt: skip
 PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "backend.vector4"}
-COMPILING = {"compiler.numba_ir", "compiler.object_code", "compiler.build", "calls.adapter"}  # and all of lowering
+COMPILING = {"compiler.numba_ir", "compiler.object_code", "calls.adapter"}  # and all of lowering
 PYTHON = {
     "entries", "plain", "counting", "model.layout", "model.linkage_layout", "backend.plain_primitives", "calls.entry",
     "calls.bodies", "calls.adapter", "calls.python_calls", "calls.running",

@@ -87,7 +87,7 @@ def test_every_primitive_has_a_compiled_meaning():
 def test_every_primitive_has_a_plain_meaning():
     """It is replaced, or its Python text is right for one number; some are met by batches alone."""
     replaced = {f"{f.__module__.rpartition('.')[2]}.{f.__name__}" for f in plain_primitives.replacements(8)}
-    one_number = {f"pack.{name}" for name in ("like", "lane", "with_lane", "lanes", "rint")}
+    one_number = {f"pack.{name}" for name in ("like", "lane", "with_lane", "lanes", "rint", "times_zero")}
     one_number |= {f"vector4.{name}" for name in ("vector", "plus", "times")}
     batches = {
         f"transpose.{name}" for name in ("blend", "pack_lanes", "as_numbers", "block_to_packs", "packs_to_block")

@@ -77,7 +77,7 @@ def test_batches_on_threads_after_fork():
 
 FORK_WHILE_COMPILING = """
 def make(lanes):
-    return build.made("release", ("calls.adapter",), lanes)
+    return build.made("adapter", ("calls.adapter",), lanes)
 
 read, names = build.disk.read, []
 build.disk.read = lambda name: None  # as if nothing were there
@@ -138,7 +138,7 @@ start = threading.Barrier(4)
 addresses = []
 def load():
     start.wait()
-    addresses.append(build.address("release", ("calls.adapter",), 1))
+    addresses.append(build.address("adapter", ("calls.adapter",), 1))
 threads = [threading.Thread(target=load) for _ in range(4)]
 build._address.cache_clear()
 build.disk.cache_folder.cache_clear()
@@ -150,7 +150,7 @@ print(len(set(addresses)), len(addresses), found)
 
 
 def test_threads_that_compile_the_same_function_compile_it_once(tmp_path):
-    assert run(THREADS, EMPTY=str(tmp_path)).split() == ["1", "4", "['release']"]
+    assert run(THREADS, EMPTY=str(tmp_path)).split() == ["1", "4", "['adapter']"]
 
 
 LONG_BATCH = """

@@ -121,7 +121,7 @@ def _straight_flight(model: Any, x: States) -> Identity:
 
     No other law sees a bias force that does no work and is missing from inverse and forward dynamics alike.
     """
-    weightless = ff.with_gravity(model, 0.0)
+    weightless = ff.with_gravity(model, (0.0, 0.0, 0.0))
     meaning = "thrown without weight, a floating robot keeps its momentum (finite difference)"
     momentum = floating_momentum(model, x.q, x.v)
     a = _or_nan(lambda: ff.forward_dynamics(weightless, x.q, x.v, np.zeros_like(x.v)), x.v)

@@ -13,7 +13,7 @@ of mass, which moves by dc, moments about it lose dc x force. Until that last st
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
+from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at, workspace
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     ZERO,
@@ -192,12 +192,15 @@ def momentum_rate(topology, parameters, q, v, a, b):
     """b (6,): rate of the centroidal momentum."""
     work, _, _, rates = rate_work(topology, parameters, q, v, a)
     center = com_of(topology, parameters, work)
-    F, apart = (zeros(center[0]), zeros(center[0])), zeros(center[0])
-    for i in range(1, load_int(topology, N_BODIES) + 1):
+    n, F, apart = load_int(topology, N_BODIES), (zeros(center[0]), zeros(center[0])), zeros(center[0])
+    offsets = workspace(work, 3 * (n + 1))
+    for i in range(1, n + 1):  # a loop of its own: differences of large positions must not be computed together with the rest
         apart = tree_offset(topology, work, i, apart)
+        store3(offsets, 3 * i, apart)
+    for i in range(1, n + 1):
         if parent_of(topology, i) == 0:
             rate = load_spatial(work, rates + RATES * i)
-            F = spatial_add(F, shift_force_back(rate, subtract(apart, center)))
+            F = spatial_add(F, shift_force_back(rate, subtract(load3(offsets, 3 * i), center)))
     store_spatial(b, 0, F)
 
 
