@@ -61,7 +61,7 @@ def test_ascii_terminals_get_ascii(environment):
     assert "no built-in robot is named" in done.stderr.decode("ascii")
 
 
-@pytest.mark.parametrize("module", ["numpy", "numba", "typer", "freeflyer.cli.app"])
+@pytest.mark.parametrize("module", ["numpy", "freeflyer.kernels.entries", "typer", "freeflyer.cli.app"])
 def test_an_interrupt_during_the_imports_is_one_word(module):
     done = freeflyer("info", "chain", before=STOPPED.format(name=module))
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")

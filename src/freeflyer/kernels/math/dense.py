@@ -14,7 +14,7 @@ NAN = float("nan")
 # Smallest pivot of a general matrix, relative to the largest pivot or entry of its rows. Rates of closed linkages divide by
 # it once, accelerations and derivatives twice: below the root of the rounding error, 1.5e-8, no digit of these would be left.
 SINGULAR = 1e-7
-PIVOT = 1e-14  # smallest pivot of a symmetric matrix, relative to its diagonal entry: less is left by rounding
+PIVOT = 1e-13  # smallest pivot of a symmetric matrix, relative to its diagonal entry: cancellations leave up to some 1e-14
 ZERO = 1e-150  # an entry so small need not be eliminated
 
 
