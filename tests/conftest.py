@@ -11,6 +11,16 @@ import pytest
 from robots_on_disk import MODELS
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before a whole run, everything is compiled on all cores: tests that start processes with a time limit then find it made."""
+    whole = list(session.config.args) == list(session.config.getini("testpaths"))
+    if whole and not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
+        from freeflyer.dynamics.warming import warm
+
+        warm(progress=lambda fraction, what: print(f"\rcompiling: {fraction:4.0%}", end="", flush=True))
+        print()
+
+
 @pytest.fixture
 def models_folder() -> Path:
     """The folder of robot models (FREEFLYER_MODELS); the test is skipped where there is none."""

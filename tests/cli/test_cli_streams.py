@@ -27,7 +27,7 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/
 
 def freeflyer(*arguments: str, before: str = "", stdout=subprocess.PIPE, stderr=subprocess.PIPE, **environment: str):
     command = [sys.executable, "-c", before + RUN, *arguments]
-    return subprocess.run(command, stdout=stdout, stderr=stderr, env={**os.environ, **environment}, timeout=120, check=False)
+    return subprocess.run(command, stdout=stdout, stderr=stderr, env={**os.environ, **environment}, timeout=300, check=False)
 
 
 @needs_full

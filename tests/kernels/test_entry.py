@@ -174,7 +174,7 @@ def processes():
 
 
 def ended(process: subprocess.Popen) -> Counter:
-    out, error = process.communicate(timeout=300)
+    out, error = process.communicate(timeout=900)
     assert process.returncode == 0, f"FREEFLYER_TEST_SEED={SEED}: status {process.returncode}\n{error[-3000:]}"
     return Counter(json.loads(out))
 

@@ -12,7 +12,7 @@ import time
 import pytest
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="fork and signals are POSIX")
-SECONDS = 120  # to wait for any of these programs
+SECONDS = 400  # to wait for any of these programs
 COMMON = """
 import multiprocessing, os, signal, sys, threading, time
 import numpy as np

@@ -27,7 +27,7 @@ def made_anew():  # the smallest function, compiled in this process or another
 
 def run(program: str, **environment: str) -> subprocess.CompletedProcess:
     done = subprocess.run([sys.executable, "-c", COMMON + program], env={**os.environ, **environment}, capture_output=True,
-                          text=True, timeout=300)  # fmt: skip
+                          text=True, timeout=600)  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     return done
 
