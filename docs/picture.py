@@ -12,7 +12,7 @@ import freeflyer as ff
 from freeflyer import robots
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 model = robots.make("humanoid")
 q = ff.neutral(model)

@@ -13,6 +13,7 @@ import freeflyer as ff
 from freeflyer import loops
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries, plain
+from freeflyer.kernels.calls import running
 from freeflyer.kernels.calls.entry import Entry
 
 IN = {"coordinates": "independent"}
@@ -44,7 +45,7 @@ def test_plain_is_as_compiled(name: str, row_step: int) -> None:
     s, entry = state(model, np.random.default_rng(20), 0.04), ENTRIES[name]
     rows = [0.01 * x if name.endswith("_closed") and k else x for k, x in enumerate(inputs(model, entry, s))]
     outputs = [np.full(shape, np.nan) for shape in shapes(model, entry)]
-    assert entry.single(loops.linked(model).handle, *map(np.ascontiguousarray, rows), *outputs) == 0
+    assert running.state(entry, loops.linked(model).handle, *map(np.ascontiguousarray, rows), *outputs)[0] == 0
     found = plain.run(name, loops.linked(model), *rows, row_step=row_step)
     for plainly, compiled in zip(found if isinstance(found, tuple) else (found,), outputs, strict=True):
         near(plainly.astype(float), compiled, 1e-11)
@@ -62,7 +63,7 @@ def test_packs_are_as_single_states(name: str) -> None:
     together = evaluate(entry, linked, tuple(map(np.array, zip(*states))), tuple("qva"[: len(entry.inputs)]), shapes(model, entry))
     for k, rows in enumerate(states):
         alone = [np.full(shape, np.nan) for shape in shapes(model, entry)]
-        assert entry.single(linked.handle, *map(np.ascontiguousarray, rows), *alone) == 0
+        assert running.state(entry, linked.handle, *map(np.ascontiguousarray, rows), *alone)[0] == 0
         for a, b in zip(together, alone, strict=True):
             near(a[k], b, 1e-10)
 

@@ -2,14 +2,17 @@
 
     python tests/kernels/soak.py [evaluations]
 
-Takes about half a minute; not part of the test run. Evaluations are spread over inverse and forward dynamics, the mass
-matrix and integration, on a robot with every joint kind and on the built-in humanoid.
+Takes about a minute; not part of the test run. Evaluations are spread over inverse and forward dynamics, the mass
+matrix and integration, on a robot with every joint kind and on the built-in humanoid. Then as many single calls of inverse
+dynamics with `out=`: how long they take at the median and at worst, and what they allocate.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
+import tracemalloc
 
 import numpy as np
 from kernel_samples import states, tree
@@ -49,5 +52,40 @@ def soak(evaluations: int) -> int:
     return different
 
 
+def single_calls(calls: int) -> None:
+    """Prints the times of single calls with reused output, and what they leave and take in memory."""
+    model = ff.robots.humanoid()
+    q, v, a = (x[0] for x in states(model, 1, seed=0))
+    out = np.empty(model.nv)
+    clock, times, function = time.perf_counter_ns, np.ones(calls, np.int64), ff.inverse_dynamics
+    for what in ("work of the same length in plain Python", "inverse dynamics"):
+        for _ in range(1000):
+            function(model, q, v, a, out=out)
+        before = resident()
+        gc.disable()
+        for k in range(calls):
+            start = clock()
+            if what == "inverse dynamics":
+                function(model, q, v, a, out=out)
+            else:
+                sum(range(60))
+            times[k] = clock() - start
+        gc.enable()
+        grown = resident() - before
+        median, late, latest = np.percentile(times, [50, 99.9, 100])
+        print(f"{calls} calls of {what}: median {median:.0f} ns, 99.9th percentile {late:.0f} ns ({late / median:.2f} of it), longest")
+        print(f"    {latest / 1000:.0f} us; resident memory grew by {grown / 2**10:.0f} KiB")
+    blocks = sys.getallocatedblocks()
+    tracemalloc.start()
+    for _ in range(1000):
+        function(model, q, v, a, out=out)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    print(f"1000 calls: {sys.getallocatedblocks() - blocks} blocks of Python's memory more than before, {peak} bytes at the peak")
+
+
 if __name__ == "__main__":
-    sys.exit(soak(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000) > 0)
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    differing = soak(count)
+    single_calls(count)
+    sys.exit(differing > 0)

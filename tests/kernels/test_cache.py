@@ -270,5 +270,5 @@ def test_entries_are_named_after_all_their_kernels():
     for entry in vars(entries).values():
         if isinstance(entry, Entry):
             assert entry.function.__module__ == f"freeflyer.kernels.{entry.modules[0]}"
-            for function in (entry.stages.first, entry.stages.second, entry.stages.sizes) if entry.stages else ():
+            for function in entry.stages.functions if entry.stages else ():
                 assert function.__module__.removeprefix("freeflyer.kernels.") in entry.modules

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -41,6 +42,10 @@ def singles(request):
         object.__setattr__(entry, "single", single)
 
 
+def status_of(entry, *arguments):
+    return running.single_status(entry, arguments[0], arguments[1:])
+
+
 NOT_PLAIN = [x for x in not_plain(Q) if not isinstance(x, memoryview)]
 
 
@@ -50,7 +55,7 @@ def test_only_plain_arrays_are_read(bad, place):
     inputs = [Q, V, A]
     inputs[place] = bad
     tau = np.full(MODEL.nv, 7.0)
-    assert RNEA.single(MODEL.handle, *inputs, tau) == NOT_FLAT
+    assert status_of(RNEA, MODEL.handle, *inputs, tau) == NOT_FLAT
     assert (tau == 7.0).all()
     assert RNEA.single(MODEL.handle, *inputs, MODEL.nv) is None
 
@@ -58,20 +63,20 @@ def test_only_plain_arrays_are_read(bad, place):
 @pytest.mark.parametrize(("q", "status"), [(Q[:-1].copy(), WRONG_SIZE), (Q * np.nan, NOT_FINITE), (2.0 * Q, NOT_UNIT), (Q, OK)])
 def test_status(q, status):
     tau = np.empty(MODEL.nv)
-    assert RNEA.single(MODEL.handle, q, V, A, tau) == status
+    assert status_of(RNEA, MODEL.handle, q, V, A, tau) == status
     assert (RNEA.single(MODEL.handle, q, V, A, MODEL.nv) is None) == (status != OK)
 
 
 @pytest.mark.parametrize("out", [np.empty(MODEL.square).T, np.empty(MODEL.nv**2), np.empty(MODEL.square, np.float32),
                                  np.empty(MODEL.square)[:, ::-1]])  # fmt: skip
 def test_an_output_that_could_not_be_written_whole_is_refused(out):
-    assert CRBA.single(MODEL.handle, Q, out) == NOT_FLAT
+    assert status_of(CRBA, MODEL.handle, Q, out) == NOT_FLAT
 
 
 def test_a_read_only_output_is_refused_and_a_read_only_input_is_not():
     M, q = np.zeros(MODEL.square), Q.copy()
     M.flags.writeable = q.flags.writeable = False
-    assert CRBA.single(MODEL.handle, Q, M) == NOT_FLAT
+    assert status_of(CRBA, MODEL.handle, Q, M) == NOT_FLAT
     assert not M.any()
     assert (CRBA.single(MODEL.handle, q, MODEL.square) == CRBA.single(MODEL.handle, Q, MODEL.square)).all()
 
@@ -99,7 +104,7 @@ def test_only_handles_of_models_are_taken():
     entry_s = python_calls.capsule(np.zeros(4, np.int64), python_calls.ENTRY_NAME)
     for wrong in (None, 0, id(MODEL), object(), MODEL, entry_s, np._core._multiarray_umath._ARRAY_API, b"freeflyer.model"):
         assert CRBA.single(wrong, Q, MODEL.square) is None
-        assert CRBA.single(wrong, Q, np.empty(MODEL.square)) == NOT_FLAT
+        assert status_of(CRBA, wrong, Q, np.empty(MODEL.square)) == NOT_FLAT
         with pytest.raises((ValueError, TypeError)):
             python_calls.model_record(wrong)
 
@@ -116,15 +121,15 @@ def test_a_handle_outlives_its_model():
 @pytest.mark.parametrize("option", [None, 0.0, "body", np.int64(0), True])
 def test_options_are_integers(option):
     assert JACOBIAN.single(MODEL.handle, Q, 0, option, MODEL.six_rows) is None
-    assert JACOBIAN.single(MODEL.handle, Q, option, 0, np.empty(MODEL.six_rows)) == NOT_FLAT
+    assert status_of(JACOBIAN, MODEL.handle, Q, option, 0, np.empty(MODEL.six_rows)) == NOT_FLAT
 
 
 @pytest.mark.parametrize("option", [-1, 3, 2**31, 2**62, 2**63, 2**64, -(2**63), 10**400, -(10**400)])
 def test_options_have_ranges(option):
     J = np.full(MODEL.six_rows, np.nan)
-    assert JACOBIAN.single(MODEL.handle, Q, 0, option, J) == WRONG_OPTION
+    assert status_of(JACOBIAN, MODEL.handle, Q, 0, option, J) == WRONG_OPTION
     wrong_frame = option if option != 3 else len(MODEL.frame_names)
-    assert JACOBIAN.single(MODEL.handle, Q, wrong_frame, 0, J) == WRONG_OPTION
+    assert status_of(JACOBIAN, MODEL.handle, Q, wrong_frame, 0, J) == WRONG_OPTION
     assert np.isnan(J).all()
 
 
@@ -132,7 +137,7 @@ def test_new_arrays_are_ordinary_and_the_same_as_given_ones():
     for entry in (RNEA, CRBA, JACOBIAN):
         inputs, shape = [Q, V, A][: len(entry.inputs)], output_shapes(MODEL, entry.name)[0]
         given, options = np.full(shape, np.nan), (0,) * len(entry.options)
-        assert entry.single(MODEL.handle, *inputs, *options, given) == OK
+        assert status_of(entry, MODEL.handle, *inputs, *options, given) == OK
         new = entry.single(MODEL.handle, *inputs, *options, shape[0] if len(shape) == 1 else shape)
         assert type(new) is np.ndarray
         assert new.flags.owndata
@@ -143,11 +148,13 @@ def test_new_arrays_are_ordinary_and_the_same_as_given_ones():
 def test_references_are_neither_kept_nor_lost():
     things = [None, Q, MODEL.handle, MODEL.square, np.ndarray]
     made = [CRBA.single(MODEL.handle, Q, MODEL.square) for _ in range(3)]
+    gc.collect()  # what else is collected meanwhile refers to None, too
     before = [sys.getrefcount(x) for x in things]
     for _ in range(1000):
         CRBA.single(MODEL.handle, Q, MODEL.square)
         CRBA.single(MODEL.handle, Q.tolist(), MODEL.square)
         CRBA.single(MODEL.handle, V, MODEL.square)
+    gc.collect()
     assert all(abs(sys.getrefcount(x) - n) < 10 for x, n in zip(things, before))
     assert sys.getrefcount(made[0]) == sys.getrefcount(np.empty(3)) + 1
 
@@ -186,9 +193,8 @@ def test_generated_calls_end_in_a_verdict(processes):
     print(f"FREEFLYER_TEST_SEED={SEED}: {dict(total)}")
     assert total.total() >= 5_000
     assert total["compared"] > 10
-    assert all(total[f"status {k}"] for k in (0, 1, 2, 3, 4, 5, 6, 8, 9))
+    assert all(total[f"status {k}"] for k in (1, 2, 3, 4, 5, 6, 8, 9))
     assert total["array"]
-    assert total["none"]
 
 
 @pytest.mark.parametrize("singles", ["builtin"], indirect=True)

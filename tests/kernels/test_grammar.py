@@ -53,7 +53,7 @@ def test_the_kernel_of_an_entry_takes_what_the_table_says(name):
     assert mark(entry.function) == marks.KERNEL
     assert inspect.getdoc(entry.function), "the docstring says what comes out, and its shape"
     if entry.stages:
-        first, second = (list(inspect.signature(f).parameters) for f in (entry.stages.first, entry.stages.second))
+        first, second = (list(inspect.signature(f).parameters) for f in entry.stages.functions[:2])
         assert first[:own] == names[:own]
         tables = len(first) - own
         assert len(second) == 2 + tables + len(entry.outputs)

@@ -11,8 +11,9 @@ from entry_subjects import address, raw_call, subjects
 from kernel_samples import Subject
 
 from freeflyer.kernels import plain
-from freeflyer.kernels.calls.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN, scratch_need
+from freeflyer.kernels.calls.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
 from freeflyer.kernels.calls.running import batch_function
+from freeflyer.kernels.calls.scratch import scratch_need
 from freeflyer.kernels.entries import ENTRIES
 
 SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**32))

@@ -24,7 +24,7 @@ NAMES = sorted(
 
 
 def forget() -> None:
-    for cached in (sources.source_key, sources.imported, sources.source):
+    for cached in (sources.source_key, sources.imported, sources.source, sources.files):
         cached.cache_clear()
 
 
@@ -57,7 +57,7 @@ def test_files_that_an_entry_reaches():
 @pytest.mark.parametrize("module", ["math.dense", "tree.factor", "closed.blocks", "model.joints", "tree.crba"])
 def test_a_change_counts_where_the_source_is_reached(copy, module):
     original = keys()
-    path = sources.path(module)
+    path = Path(sources.files()[module])
     path.write_bytes(path.read_bytes() + b"# changed\n")
     changed = {name for name, key in keys().items() if key != original[name]}
     always = module in sources.reached(build.BEHIND_ALL)
@@ -78,7 +78,7 @@ def test_what_the_table_says_counts():
 def test_what_is_behind_all_changes_all(copy):
     original = keys()
     for module in ("lowering.vectors", "lowering.blocks", "calls.bodies", "compiler.object_code"):
-        path = sources.path(module)
+        path = Path(sources.files()[module])
         path.write_bytes(path.read_bytes() + b"# changed\n")
         now = keys()
         assert all(now[name] != key for name, key in original.items()), module
@@ -101,7 +101,7 @@ def named(path: Path) -> set[str]:
 @pytest.mark.parametrize("name", [*NAMES, "entries", "plain", "counting"])
 def test_every_import_of_a_kernel_file_is_followed(name):
     """The key finds imports by their text: it must find all that the language finds."""
-    assert named(sources.path(name)) == set(sources.imported(name))
+    assert named(Path(sources.files()[name])) == set(sources.imported(name))
 
 
 VALUE = """

@@ -59,10 +59,9 @@ def centroidal_momentum_matrix(
         return loops.centroidal_momentum_matrix(model, q, out)
     if not model.mass > 0.0:
         raise massless(model)
-    if out is None:
-        A = E.MOMENTUM_MATRIX.single(model.handle, q, model.six_rows)
-        if A is not None:
-            return A
+    A = E.MOMENTUM_MATRIX.single(model.handle, q, model.six_rows if out is None else out)
+    if A is not None:
+        return A
     return one(evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), (model.six_rows,), out=out))
 
 

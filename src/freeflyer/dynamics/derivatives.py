@@ -83,11 +83,11 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.inverse_dynamics_derivatives(model, q, v, a, external, gravity, out)
-    if external is None and gravity is None and out is None:
+    if external is None and gravity is None:
         try:
-            dq, dv, da = empty(model.square), empty(model.square), empty(model.square)
-            if not E.RNEA_GRADIENT.single(model.handle, q, v, a, dq, dv, da):
-                return InverseDynamicsDerivatives(dq, dv, da)
+            D = InverseDynamicsDerivatives(empty(model.square), empty(model.square), empty(model.square)) if out is None else out
+            if not E.RNEA_GRADIENT.single(model.handle, q, v, a, D.dq, D.dv, D.da):
+                return D
         except REFUSED:
             pass
     model = under(model, gravity)
@@ -112,11 +112,11 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.forward_dynamics_derivatives(model, q, v, tau, external, gravity, out)
     entry = E.ABA_GRADIENT
-    if external is None and gravity is None and out is None:
+    if external is None and gravity is None:
         try:
-            dq, dv, dtau = empty(model.square), empty(model.square), empty(model.square)
-            if not entry.single(model.handle, q, v, tau, dq, dv, dtau):
-                return ForwardDynamicsDerivatives(dq, dv, dtau)
+            D = ForwardDynamicsDerivatives(empty(model.square), empty(model.square), empty(model.square)) if out is None else out
+            if not entry.single(model.handle, q, v, tau, D.dq, D.dv, D.dtau):
+                return D
         except REFUSED:
             pass
     model = under(model, gravity)

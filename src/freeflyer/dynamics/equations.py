@@ -42,8 +42,8 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.inverse_dynamics(model, q, v, a, external, gravity, out)
-    if external is None and gravity is None and out is None:
-        tau = E.RNEA.single(model.handle, q, v, a, model.nv)
+    if external is None and gravity is None:
+        tau = E.RNEA.single(model.handle, q, v, a, model.nv if out is None else out)
         if tau is not None:
             return tau
     model = under(model, gravity)
@@ -81,8 +81,8 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.forward_dynamics(model, q, v, tau, external, gravity, out)
     entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
-    if external is None and gravity is None and out is None:
-        a = entry.single(model.handle, q, v, tau, model.nv)
+    if external is None and gravity is None:
+        a = entry.single(model.handle, q, v, tau, model.nv if out is None else out)
         if a is not None:
             return a
     model = under(model, gravity)
@@ -100,8 +100,8 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike 
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.bias_forces(model, q, v, gravity, out)
-    if gravity is None and out is None:
-        tau = E.RNEA.single(model.handle, q, v, model._zero, model.nv)
+    if gravity is None:
+        tau = E.RNEA.single(model.handle, q, v, model._zero, model.nv if out is None else out)
         if tau is not None:
             return tau
     model = under(model, gravity)
@@ -123,8 +123,8 @@ def gravity_forces(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.gravity_forces(model, q, gravity, out)
-    if gravity is None and out is None:
-        tau = E.GRAVITY.single(model.handle, q, model.nv)
+    if gravity is None:
+        tau = E.GRAVITY.single(model.handle, q, model.nv if out is None else out)
         if tau is not None:
             return tau
     model = under(model, gravity)
@@ -141,10 +141,9 @@ def mass_matrix(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.mass_matrix(model, q, out)
-    if out is None:
-        M = E.CRBA.single(model.handle, q, model.square)
-        if M is not None:
-            return M
+    M = E.CRBA.single(model.handle, q, model.square if out is None else out)
+    if M is not None:
+        return M
     return one(evaluate(E.CRBA, model, (q,), ("q",), (model.square,), out=out))
 
 
@@ -159,10 +158,9 @@ def inverse_mass_matrix(
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.inverse_mass_matrix(model, q, out)
     entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
-    if out is None:
-        Minv = entry.single(model.handle, q, model.square)
-        if Minv is not None:
-            return Minv
+    Minv = entry.single(model.handle, q, model.square if out is None else out)
+    if Minv is not None:
+        return Minv
     return one(evaluate(entry, model, (q,), ("q",), (model.square,), out=out))
 
 
@@ -181,10 +179,9 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
         entry = FORMS[form]
     except (KeyError, TypeError):
         raise InputError(f"form must be 'passive' or 'hamel', got {form!r}", form=form) from None
-    if out is None:
-        C = entry.single(model.handle, q, v, model.square)
-        if C is not None:
-            return C
+    C = entry.single(model.handle, q, v, model.square if out is None else out)
+    if C is not None:
+        return C
     return one(evaluate(entry, model, (q, v), ("q", "v"), (model.square,), out=out))
 
 

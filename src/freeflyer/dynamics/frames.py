@@ -59,13 +59,13 @@ def frame_jacobian(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_jacobian(model, q, frame, expressed, out)
-    if out is None:
-        try:
-            J = E.FRAME_JACOBIAN.single(model.handle, q, model.frame_index[frame], EXPRESSED[expressed], model.six_rows)
-            if J is not None:
-                return J
-        except (KeyError, TypeError):
-            pass
+    try:
+        shape = model.six_rows if out is None else out
+        J = E.FRAME_JACOBIAN.single(model.handle, q, model.frame_index[frame], EXPRESSED[expressed], shape)
+        if J is not None:
+            return J
+    except (KeyError, TypeError):
+        pass
     options = (model.frame(frame), expression(expressed))
     return one(evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), (model.six_rows,), options, out=out))
 

@@ -3,120 +3,96 @@
 from __future__ import annotations
 
 from freeflyer.kernels.calls.entry import Entry, Stages
-from freeflyer.kernels.closed import (
-    assembly,
-    constrained,
-    constraints,
-    motion,
-    projection,
-    projection_derivatives,
-    projection_gradients,
-    projection_rates,
-    steps,
-)
-from freeflyer.kernels.derivatives import forward, gradient_rows, inverse, linear
-from freeflyer.kernels.derivatives import frames as frame_derivatives
-from freeflyer.kernels.derivatives import momentum as momentum_derivatives
-from freeflyer.kernels.estimation import contact, passive
-from freeflyer.kernels.model import configuration
 from freeflyer.kernels.model.layout import MEASURED, PLAN, STANDING
-from freeflyer.kernels.tree import (
-    aba,
-    centroidal,
-    coriolis,
-    crba,
-    energies,
-    factor,
-    frames,
-    gravity,
-    hamel,
-    minv,
-    motions,
-    rnea,
-)
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
 FRAME = ("frame", "expressed")
 CLOSED = {"square": True, "closed": True}  # on models that hold a linkage (model/linkage_layout.py)
 
 # fmt: off
-RNEA = Entry("rnea", rnea.rnea, "qvv", (VECTOR,))
-ABA = Entry("aba", aba.aba, "qvv", (VECTOR,))
-SHARED_FORWARD_DYNAMICS = Entry("shared_forward_dynamics", factor.shared_forward_dynamics, "qvv", (VECTOR,), square=True)
-CRBA = Entry("crba", crba.crba, "q", (MATRIX,), square=True)
-GRAVITY = Entry("gravity", gravity.gravity, "q", (VECTOR,))
-MINV = Entry("minv", minv.minv, "q", (MATRIX,), square=True)
-CORIOLIS = Entry("coriolis", coriolis.coriolis, "qv", (MATRIX,), square=True)
-HAMEL = Entry("hamel", hamel.hamel_coriolis, "qv", (MATRIX,), square=True)
-FRAME_POSE = Entry("frame_pose", frames.frame_pose, "q", ((4, 4),), options=("frame",))
-FRAME_JACOBIAN = Entry("frame_jacobian", frames.frame_jacobian, "q", ((6, "nv"),), options=FRAME)
-FRAME_VELOCITY = Entry("frame_velocity", motions.frame_velocity, "qv", ((6,),), options=FRAME)
-FRAME_BIAS = Entry("frame_bias", motions.frame_bias, "qv", ((6,),), options=FRAME)
-ALL_MOTIONS = Entry("all_motions", motions.all_motions, "qv", (("bodies", 12), ("bodies", 12), ("columns", 6)))
-ALL_POSES = Entry("all_poses", motions.all_poses, "q", (("bodies", 12),))
-SHARED_MINV = Entry("shared_minv", factor.shared_minv, "q", (MATRIX,), square=True)
-COM = Entry("com", energies.com, "q", ((3,),))
-MOMENTUM_MATRIX = Entry("momentum_matrix", centroidal.momentum_matrix, "q", ((6, "nv"),))
-MOMENTUM = Entry("momentum", centroidal.momentum_vector, "qv", ((6,),))
-MOMENTUM_BIAS = Entry("momentum_bias", centroidal.momentum_bias, "qv", ((6,),))
-KINETIC_ENERGY = Entry("kinetic_energy", energies.kinetic_energy, "qv", ((1,),))
-POTENTIAL_ENERGY = Entry("potential_energy", energies.potential_energy, "q", ((1,),))
-INTEGRATE = Entry("integrate", configuration.integrate, "qv", (("nq",),))
-DIFFERENCE = Entry("difference", configuration.difference, "qq", (VECTOR,))
-RNEA_GRADIENT = Entry("rnea_gradient", gradient_rows.inverse_dynamics_gradient, "qvv", (MATRIX,) * 3, square=True,
-    stages=Stages(inverse.inverse_table, gradient_rows.inverse_matrices, inverse.table_sizes))
-ABA_GRADIENT = Entry("aba_gradient", forward.forward_dynamics_gradient, "qvv", (MATRIX,) * 3, square=True,
-    stages=Stages(forward.solved_table, forward.forward_matrices, forward.solved_sizes))
-CONSTRAINT_RESIDUAL = Entry("constraint_residual", constraints.constraint_residual, "q", (("rows",),), square=True)
-CONSTRAINTS = Entry("constraints", constraints.constraints, "q", (("rows",), ("rows", "nv")), square=True)
-CONSTRAINT_BIAS = Entry("constraint_bias", constraints.constraint_bias, "qv", (("rows",),), square=True)
-FRAME_ACCELERATION = Entry("frame_acceleration", frame_derivatives.frame_acceleration, "qvv", ((6,),), options=FRAME)
-FRAME_VELOCITY_DERIVATIVES = Entry("frame_velocity_derivatives", frame_derivatives.frame_velocity_derivatives,
+RNEA = Entry("rnea", "tree.rnea.rnea", "qvv", (VECTOR,))
+ABA = Entry("aba", "tree.aba.aba", "qvv", (VECTOR,))
+SHARED_FORWARD_DYNAMICS = Entry("shared_forward_dynamics", "tree.factor.shared_forward_dynamics", "qvv", (VECTOR,), square=True)
+CRBA = Entry("crba", "tree.crba.crba", "q", (MATRIX,), square=True)
+GRAVITY = Entry("gravity", "tree.gravity.gravity", "q", (VECTOR,))
+MINV = Entry("minv", "tree.minv.minv", "q", (MATRIX,), square=True)
+CORIOLIS = Entry("coriolis", "tree.coriolis.coriolis", "qv", (MATRIX,), square=True)
+HAMEL = Entry("hamel", "tree.hamel.hamel_coriolis", "qv", (MATRIX,), square=True)
+FRAME_POSE = Entry("frame_pose", "tree.frames.frame_pose", "q", ((4, 4),), options=("frame",))
+FRAME_JACOBIAN = Entry("frame_jacobian", "tree.frames.frame_jacobian", "q", ((6, "nv"),), options=FRAME)
+FRAME_VELOCITY = Entry("frame_velocity", "tree.motions.frame_velocity", "qv", ((6,),), options=FRAME)
+FRAME_BIAS = Entry("frame_bias", "tree.motions.frame_bias", "qv", ((6,),), options=FRAME)
+ALL_MOTIONS = Entry("all_motions", "tree.motions.all_motions", "qv", (("bodies", 12), ("bodies", 12), ("columns", 6)))
+ALL_POSES = Entry("all_poses", "tree.motions.all_poses", "q", (("bodies", 12),))
+SHARED_MINV = Entry("shared_minv", "tree.factor.shared_minv", "q", (MATRIX,), square=True)
+COM = Entry("com", "tree.energies.com", "q", ((3,),))
+MOMENTUM_MATRIX = Entry("momentum_matrix", "tree.centroidal.momentum_matrix", "q", ((6, "nv"),))
+MOMENTUM = Entry("momentum", "tree.centroidal.momentum_vector", "qv", ((6,),))
+MOMENTUM_BIAS = Entry("momentum_bias", "tree.centroidal.momentum_bias", "qv", ((6,),))
+KINETIC_ENERGY = Entry("kinetic_energy", "tree.energies.kinetic_energy", "qv", ((1,),))
+POTENTIAL_ENERGY = Entry("potential_energy", "tree.energies.potential_energy", "q", ((1,),))
+INTEGRATE = Entry("integrate", "model.configuration.integrate", "qv", (("nq",),))
+DIFFERENCE = Entry("difference", "model.configuration.difference", "qq", (VECTOR,))
+RNEA_GRADIENT = Entry("rnea_gradient", "derivatives.gradient_rows.inverse_dynamics_gradient", "qvv", (MATRIX,) * 3, square=True,
+    stages=Stages("derivatives.inverse.inverse_table", "derivatives.gradient_rows.inverse_matrices",
+        "derivatives.inverse.table_sizes"))
+ABA_GRADIENT = Entry("aba_gradient", "derivatives.forward.forward_dynamics_gradient", "qvv", (MATRIX,) * 3, square=True,
+    stages=Stages("derivatives.forward.solved_table", "derivatives.forward.forward_matrices", "derivatives.forward.solved_sizes"))
+CONSTRAINT_RESIDUAL = Entry("constraint_residual", "closed.constraints.constraint_residual", "q", (("rows",),), square=True)
+CONSTRAINTS = Entry("constraints", "closed.constraints.constraints", "q", (("rows",), ("rows", "nv")), square=True)
+CONSTRAINT_BIAS = Entry("constraint_bias", "closed.constraints.constraint_bias", "qv", (("rows",),), square=True)
+FRAME_ACCELERATION = Entry("frame_acceleration", "derivatives.frames.frame_acceleration", "qvv", ((6,),), options=FRAME)
+FRAME_VELOCITY_DERIVATIVES = Entry("frame_velocity_derivatives", "derivatives.frames.frame_velocity_derivatives",
     "qv", ((12, "nv"),), options=FRAME, square=True)
-FRAME_ACCELERATION_DERIVATIVES = Entry("frame_acceleration_derivatives", frame_derivatives.frame_acceleration_derivatives,
+FRAME_ACCELERATION_DERIVATIVES = Entry("frame_acceleration_derivatives", "derivatives.frames.frame_acceleration_derivatives",
     "qvv", ((18, "nv"),), options=FRAME, square=True)
-MOMENTUM_RATE = Entry("momentum_rate", momentum_derivatives.momentum_rate, "qvv", ((6,),))
-MOMENTUM_DERIVATIVES = Entry("momentum_derivatives", momentum_derivatives.momentum_derivatives, "qv", ((12, "nv"),), square=True)
-MOMENTUM_RATE_DERIVATIVES = Entry("momentum_rate_derivatives", momentum_derivatives.momentum_rate_derivatives,
+MOMENTUM_RATE = Entry("momentum_rate", "derivatives.momentum.momentum_rate", "qvv", ((6,),))
+MOMENTUM_DERIVATIVES = Entry("momentum_derivatives", "derivatives.momentum.momentum_derivatives", "qv", ((12, "nv"),), square=True)
+MOMENTUM_RATE_DERIVATIVES = Entry("momentum_rate_derivatives", "derivatives.momentum.momentum_rate_derivatives",
     "qvv", ((18, "nv"),), square=True)
-LINEAR = Entry("linear", linear.linear, "qvv", (("2 nv", "2 nv"), ("2 nv", "nv")), square=True,
-    stages=Stages(linear.linear_table, linear.linear_matrices, linear.linear_sizes))
+LINEAR = Entry("linear", "derivatives.linear.linear", "qvv", (("2 nv", "2 nv"), ("2 nv", "nv")), square=True,
+    stages=Stages("derivatives.linear.linear_table", "derivatives.linear.linear_matrices", "derivatives.linear.linear_sizes"))
 
-PROJECTION_MAP = Entry("projection_map", projection.projection_map, "q", (("nv", "nu"),), **CLOSED)
-PROJECTED_MOTION = Entry("projected_motion", projection.projected_motion, "quu", (("nv",), ("nv",)), **CLOSED)
-PROJECTED_MASS = Entry("projected_mass", projection.projected_mass, "q", (REDUCED,), **CLOSED)
-PROJECTED_INVERSE_MASS = Entry("projected_inverse_mass", projection.projected_inverse_mass, "q", (REDUCED,), **CLOSED)
-PROJECTED_INVERSE_DYNAMICS = Entry("projected_inverse_dynamics", projection.projected_inverse_dynamics, "quu", (("nu",),), **CLOSED)
-PROJECTED_FORWARD_DYNAMICS = Entry("projected_forward_dynamics", projection.projected_forward_dynamics, "quu", (("nu",),), **CLOSED)
-PROJECTED_EQUATIONS = Entry("projected_equations", projection.projected_equations, "qu", (REDUCED, ("nu",)), **CLOSED)
-CONSTRAINED_ACCELERATIONS = Entry("constrained_accelerations", constrained.constrained_accelerations,
+PROJECTION_MAP = Entry("projection_map", "closed.projection.projection_map", "q", (("nv", "nu"),), **CLOSED)
+PROJECTED_MOTION = Entry("projected_motion", "closed.projection.projected_motion", "quu", (("nv",), ("nv",)), **CLOSED)
+PROJECTED_MASS = Entry("projected_mass", "closed.projection.projected_mass", "q", (REDUCED,), **CLOSED)
+PROJECTED_INVERSE_MASS = Entry("projected_inverse_mass", "closed.projection.projected_inverse_mass", "q", (REDUCED,), **CLOSED)
+PROJECTED_INVERSE_DYNAMICS = Entry("projected_inverse_dynamics", "closed.projection.projected_inverse_dynamics", "quu",
+    (("nu",),), **CLOSED)
+PROJECTED_FORWARD_DYNAMICS = Entry("projected_forward_dynamics", "closed.projection.projected_forward_dynamics", "quu",
+    (("nu",),), **CLOSED)
+PROJECTED_EQUATIONS = Entry("projected_equations", "closed.projection.projected_equations", "qu", (REDUCED, ("nu",)), **CLOSED)
+CONSTRAINED_ACCELERATIONS = Entry("constrained_accelerations", "closed.constrained.constrained_accelerations",
     "qvv", ((2,), ("nv",)), **CLOSED)
-SHARED_FORCES = Entry("shared_forces", projection.shared_forces, "qv", (("rows",), ("nu",)), **CLOSED)
-DRIVING_FORCES = Entry("driving_forces", projection.driving_forces, "quu", (("rows",), ("nu",)), **CLOSED)
-MOVE_CLOSED = Entry("move_closed", motion.move_closed, "qu", (("nq",),), **CLOSED)
-STEP_CLOSED = Entry("step_closed", steps.step_closed, "qu", (("nq",), (3,)), partial=True, **CLOSED)
-MAP_RATES = Entry("map_rates", projection_rates.map_rates, "qu", (("nv", "nu"),), **CLOSED)
-PROJECTED_DERIVATIVES = Entry("projected_derivatives", projection_derivatives.projected_derivatives,
+SHARED_FORCES = Entry("shared_forces", "closed.projection.shared_forces", "qv", (("rows",), ("nu",)), **CLOSED)
+DRIVING_FORCES = Entry("driving_forces", "closed.projection.driving_forces", "quu", (("rows",), ("nu",)), **CLOSED)
+MOVE_CLOSED = Entry("move_closed", "closed.motion.move_closed", "qu", (("nq",),), **CLOSED)
+STEP_CLOSED = Entry("step_closed", "closed.steps.step_closed", "qu", (("nq",), (3,)), partial=True, **CLOSED)
+MAP_RATES = Entry("map_rates", "closed.projection_rates.map_rates", "qu", (("nv", "nu"),), **CLOSED)
+PROJECTED_DERIVATIVES = Entry("projected_derivatives", "closed.projection_derivatives.projected_derivatives",
     "quu", (REDUCED, REDUCED), **CLOSED)
-PROJECTED_INVERSE_GRADIENT = Entry("projected_inverse_gradient", projection_gradients.projected_inverse_gradient,
+PROJECTED_INVERSE_GRADIENT = Entry("projected_inverse_gradient", "closed.projection_gradients.projected_inverse_gradient",
     "quu", (REDUCED,) * 3, **CLOSED)
-PROJECTED_FORWARD_GRADIENT = Entry("projected_forward_gradient", projection_gradients.projected_forward_gradient,
+PROJECTED_FORWARD_GRADIENT = Entry("projected_forward_gradient", "closed.projection_gradients.projected_forward_gradient",
     "quu", (REDUCED,) * 3, **CLOSED)
-PROJECTED_FORCE_DERIVATIVES = Entry("projected_force_derivatives", projection_rates.projected_force_derivatives,
+PROJECTED_FORCE_DERIVATIVES = Entry("projected_force_derivatives", "closed.projection_rates.projected_force_derivatives",
     "qv", (REDUCED,), **CLOSED)
-CLOSE_POSTURE = Entry("close_posture", assembly.close_posture, "q", (("nq",), ("rows",), (1,)), shared=("nv", "nv", 2), square=True,
+CLOSE_POSTURE = Entry("close_posture", "closed.assembly.close_posture", "q", (("nq",), ("rows",), (1,)), shared=("nv", "nv",
+    2), square=True,
     table=PLAN, one_by_one=True)
 
 
 # of robots with encoders, and standing ones (estimation/)
-PASSIVE_STEP = Entry("passive_step", passive.passive_step, "qmm", (("nq",), VECTOR, (1,)), shared=("2 table 0", 3), table=MEASURED,
+PASSIVE_STEP = Entry("passive_step", "estimation.passive.passive_step", "qmm", (("nq",), VECTOR, (1,)), shared=("2 table 0",
+    3), table=MEASURED,
     one_by_one=True, **CLOSED)
-CLOSED_TORQUES = Entry("closed_torques", passive.closed_torques, "qvv", (VECTOR, (1,)), one_by_one=True, **CLOSED)
-CONTACT_UPDATE = Entry("contact_update", contact.contact_update, "qvv", (("table 5",), (1,)), shared=("table 4",), square=True,
+CLOSED_TORQUES = Entry("closed_torques", "estimation.passive.closed_torques", "qvv", (VECTOR, (1,)), one_by_one=True, **CLOSED)
+CONTACT_UPDATE = Entry("contact_update", "estimation.contact.contact_update", "qvv", (("table 5",), (1,)),
+    shared=("table 4",), square=True,
     table=STANDING, one_by_one=True)
-MOTOR_WRENCHES = Entry("motor_wrenches", contact.motor_wrenches, "f", (("table 7",), (1,)),
+MOTOR_WRENCHES = Entry("motor_wrenches", "estimation.contact.motor_wrenches", "f", (("table 7",), (1,)),
     shared=("table 5", "table 6", "table 4"), square=True, table=STANDING, one_by_one=True)
-BALANCED_WRENCHES = Entry("balanced_wrenches", contact.balanced_wrenches, "f", (("table 7",), (1,)),
+BALANCED_WRENCHES = Entry("balanced_wrenches", "estimation.contact.balanced_wrenches", "f", (("table 7",), (1,)),
     shared=("table 5", "table 6", "table 4"), square=True, table=STANDING, one_by_one=True)
 
 # fmt: on

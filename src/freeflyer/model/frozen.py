@@ -46,13 +46,18 @@ def is_frozen(array: np.ndarray) -> bool:
     )  # fmt: skip
 
 
+def is_masked(x: object) -> bool:
+    """Whether x is an array of which entries are masked. Only an array of another type than NumPy's own asks for numpy.ma."""
+    return isinstance(x, np.ndarray) and type(x) is not np.ndarray and bool(np.ma.is_masked(x))
+
+
 def frozen(x: Any) -> Any:
     """A value for a record's field: arrays frozen, lists and tuples as tuples of frozen values, anything else as it is.
 
     Arrays of other things than numbers stay as they are: `build` refuses them and names the joint or link.
     """
     if isinstance(x, np.ndarray):
-        return frozen_array(x) if x.dtype.kind in "biufc" and not np.ma.is_masked(x) else x
+        return frozen_array(x) if x.dtype.kind in "biufc" and not is_masked(x) else x
     if isinstance(x, list | tuple):
         return tuple(map(frozen, x))
     return x
@@ -64,7 +69,7 @@ def frozen_numbers(x: Any) -> Any:
         array = np.asarray(x)
     except Exception:  # ragged lists, objects of other libraries
         return frozen(x)
-    if array.dtype.kind not in "fiu" or np.ma.is_masked(x):
+    if array.dtype.kind not in "fiu" or is_masked(x):
         return frozen(x)
     return frozen_array(array.astype(np.float64, copy=False))
 

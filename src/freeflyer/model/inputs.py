@@ -11,6 +11,7 @@ from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, LINKAGE_AT, N_INDEPENDENT
 from freeflyer.model.capacity import MOST_AXES, check_axes
+from freeflyer.model.frozen import is_masked
 from freeflyer.model.model import Model
 
 
@@ -22,7 +23,7 @@ def real_array(name: str, x: Any) -> np.ndarray:
         array = np.asarray(x)
     except Exception as error:
         raise InputError(f"{name} cannot be read as an array: {error}", name=name) from None
-    if np.ma.is_masked(x):
+    if is_masked(x):
         raise InputError(f"{name} is a masked array: fill or drop its masked entries first", name=name)
     if array.dtype.kind not in "fiu":
         raise InputError(f"{name} must hold real numbers, got {type(x).__name__} of dtype {array.dtype}", name=name)

@@ -6,6 +6,7 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import Description, Inertia, Joint, joint_sizes
+from freeflyer.model.frozen import is_masked
 
 LARGEST = 1e12  # no length, mass, inertia or loss of a robot is larger, in SI units
 SMALLEST = 1e-100  # kg or kg m^2: solves multiply inertias, and below 1e-154 products of two are zero in float64
@@ -20,7 +21,7 @@ QUATERNION_AT = {"spherical": 0, "free": 3}
 
 def check_vector(value: object, shape: tuple[int, ...], what: str) -> np.ndarray:
     """The value as an array of finite numbers of that shape."""
-    if np.ma.is_masked(value):
+    if is_masked(value):
         raise DescriptionError(f"{what} is a masked array with masked entries: give a number for each of them")
     try:
         array = np.asarray(value)

@@ -50,12 +50,9 @@ def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     frame_b; one gives its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
     q (..., nq). Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length.
     """
-    try:
-        residual = np.empty(model.constraint_rows[0])
-        if not E.CONSTRAINT_RESIDUAL.single(model.handle, q, residual):
-            return residual
-    except REFUSED:
-        pass
+    residual = E.CONSTRAINT_RESIDUAL.single(model.handle, q, model.constraint_rows[0])
+    if residual is not None:
+        return residual
     return one(evaluate(E.CONSTRAINT_RESIDUAL, model, (q,), ("q",), (model.constraint_rows[:1],)))
 
 
@@ -87,10 +84,7 @@ def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 
     q (..., nq), v (..., nv); m/s^2 and rad/s^2. Errors: as constraint_residual.
     """
-    try:
-        bias = np.empty(model.constraint_rows[0])
-        if not E.CONSTRAINT_BIAS.single(model.handle, q, v, bias):
-            return bias
-    except REFUSED:
-        pass
+    bias = E.CONSTRAINT_BIAS.single(model.handle, q, v, model.constraint_rows[0])
+    if bias is not None:
+        return bias
     return one(evaluate(E.CONSTRAINT_BIAS, model, (q, v), ("q", "v"), (model.constraint_rows[:1],)))

@@ -35,10 +35,9 @@ def projected(model: Model, gravity: ArrayLike | None = None) -> Projection:
 def run(entry: Entry, p: Projection, inputs: tuple[Any, ...], names: tuple[str, ...], shape: Shape,
         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """The only output of a kernel, for one state or a batch."""
-    if out is None:
-        x = entry.single(p.model.handle, *inputs, shape if len(shape) == 2 else shape[0])
-        if x is not None:
-            return x
+    x = entry.single(p.model.handle, *inputs, out if out is not None else shape if len(shape) == 2 else shape[0])
+    if x is not None:
+        return x
     return one(evaluate(entry, p.model, inputs, names, (shape,), out=out))
 
 

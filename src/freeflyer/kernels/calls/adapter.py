@@ -41,6 +41,7 @@ from freeflyer.kernels.calls.python_calls import (
     SCRATCH_AT,
     SCRATCH_SIZE,
     SHAPE,
+    STATUS_AT,
     TOPOLOGY,
     TUPLE,
     TYPE,
@@ -235,6 +236,16 @@ def fits(known, entry, arguments, fresh):
     return True
 
 
+@inlined
+def answer(known, status, outputs, result):
+    """The only output, or None where the state was refused; of entries with several outputs, the status."""
+    if outputs != 1:
+        return from_integer((status,))
+    found = result if status == OK else known[NONE]
+    incref((found,))
+    return found
+
+
 def call(self, arguments, given):
     entry = integers_at(capsule_pointer((self, entry_name())))
     known, inputs, options, outputs = integers_at(entry[KNOWN]), entry[INPUTS], entry[OPTIONS], entry[OUTPUTS]
@@ -245,10 +256,8 @@ def call(self, arguments, given):
     last = arguments[count - 1]
     fresh = outputs == 1 and word(last, TYPE) != known[ARRAY]
     if not fits(known, entry, arguments, fresh):
-        if fresh:
-            incref((known[NONE],))
-            return known[NONE]
-        return from_integer((NOT_FLAT,))
+        known[STATUS_AT] = NOT_FLAT
+        return answer(known, NOT_FLAT, outputs, known[NONE])
     if fresh:
         last = new_result(known, last)
         if last == 0:
@@ -270,13 +279,11 @@ def call(self, arguments, given):
         model[TOPOLOGY], model[PARAMETERS], stack, stack + 8 * MOST, stack + 16 * MOST, stack + 24 * MOST,
         known[SCRATCH_AT], entry[KNOWN] + 8 * WHERE_AT,
     ))  # fmt: skip
-    if not fresh:
-        return from_integer((status,))
-    if status == OK:
-        return last
-    decref((last,))
-    incref((known[NONE],))
-    return known[NONE]
+    known[STATUS_AT] = status
+    result = answer(known, status, outputs, last)
+    if fresh:
+        decref((last,))
+    return result
 
 
 BODIES: dict[str, tuple[Any, Any]] = {  # compiled functions that are no entries

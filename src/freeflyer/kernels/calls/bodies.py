@@ -24,8 +24,8 @@ from freeflyer.kernels.calls.entry import (
     WRONG_OPTION,
     WRONG_SIZE,
     Entry,
-    scratch_need,
 )
+from freeflyer.kernels.calls.scratch import scratch_need
 from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.lowering import calls, memory
 from freeflyer.kernels.model.layout import TABLE_KIND
@@ -200,7 +200,7 @@ def packed(entry: Entry) -> Callable:
 def staged(entry: Entry, lanes: int) -> Callable:
     """fine(...): one Pack of states in two stages; whether all results are finite."""
     assert entry.stages is not None
-    first_stage, second_stage, table_sizes = entry.stages.first, entry.stages.second, entry.stages.sizes
+    first_stage, second_stage, table_sizes = entry.stages.functions
     count, results = len(entry.inputs), len(entry.outputs)
     output_rows = calls.state_rows(ROWS + count, results)
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
 from math import prod
 from typing import Any
 
-from freeflyer.kernels.backend.buffers import load_int
-from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.model import layout as L
-from freeflyer.kernels.model.linkage_layout import LINKAGE_AT, N_INDEPENDENT
+from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
 
 OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, REFUSED, NOT_FLAT, WRONG_OPTION, SHORT_SCRATCH, OVERLAP, WRONG_MODEL = range(10)
 SCRATCH, STATES, ROWS = 0, 1, 2  # in sizes
@@ -51,20 +51,34 @@ def value(of: Formula, topology: Any) -> int:
     return factor * int(topology[at]) + addend
 
 
+def kernel_function(name: str) -> Callable[..., Any]:
+    """The function of a dotted name below kernels. Its file is read now: compiled calls do without it."""
+    module, _, function = name.rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(f"freeflyer.kernels.{module}"), function)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Stages:
     """How a batch makes matrices: `first` leaves tables of Packs, of `sizes(topology)` entries, that are turned into rows;
-    `second` makes each state's matrices of them. A Pack of matrices would be too large for the fastest memory."""
+    `second` makes each state's matrices of them. A Pack of matrices would be too large for the fastest memory.
+    Each is the name of a function below kernels."""
 
-    first: Callable
-    second: Callable
-    sizes: Callable
+    first: str
+    second: str
+    sizes: str
+
+    @property
+    def functions(self) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+        """first, second, sizes."""
+        return kernel_function(self.first), kernel_function(self.second), kernel_function(self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
     """A kernel(topology, parameters, inputs..., shared..., options..., outputs...) that Python may call.
 
+    `source`: its dotted name below kernels.
     `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates), m (measured joints) or f (motors).
     `shared`: sizes of further inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's
     results. `square`: whether workspaces grow with the square of the number of columns. `closed`: whether it takes models that
@@ -73,7 +87,7 @@ class Entry:
     """
 
     name: str
-    function: Callable
+    source: str
     inputs: str
     outputs: tuple[tuple[Dimension, ...], ...]
     options: tuple[str, ...] = ()
@@ -91,19 +105,27 @@ class Entry:
 
         object.__setattr__(self, "single", first_single(self))
 
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """The kernel."""
+        return kernel_function(self.source)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Dotted names of the functions below kernels that the entry is made of."""
+        return (self.source, self.stages.first, self.stages.second, self.stages.sizes) if self.stages else (self.source,)
+
     @property
     def modules(self) -> tuple[str, ...]:
         """Files below kernels that the entry's code comes from."""
-        stages = (self.stages.first, self.stages.second, self.stages.sizes) if self.stages else ()
-        return tuple(dict.fromkeys(f.__module__.split(".", 2)[2] for f in (self.function, *stages)))
+        return tuple(dict.fromkeys(name.rpartition(".")[0] for name in self.sources))
 
     @property
     def facts(self) -> str:
         """What the table says of the entry, which its code depends on, too."""
         return repr((
-            self.function.__name__, self.inputs, self.shared, self.options, self.outputs, self.square, self.closed, self.table,
+            self.sources, self.inputs, self.shared, self.options, self.outputs, self.square, self.closed, self.table,
             self.one_by_one, self.partial,
-            self.stages and [f.__name__ for f in (self.stages.first, self.stages.second, self.stages.sizes)],
         ))  # fmt: skip
 
     @property
@@ -125,15 +147,3 @@ class Entry:
 
     def sizes(self, topology: Any) -> tuple[int, ...]:
         return tuple(map(prod, self.shapes(topology)))
-
-
-@kernel
-def scratch_need(topology, lanes, square):
-    """Numbers of scratch that are enough for any entry on this model, `lanes` states at a time."""
-    bodies, row, rows = load_int(topology, L.N_BODIES) + 9, load_int(topology, L.COLUMN_ROW) + 8, load_int(topology, L.N_ROWS)
-    need = 400 * bodies + 120 * row + 40 * rows
-    if square:
-        need += 10 * (row + rows) * (row + rows)
-    if load_int(topology, LINKAGE_AT) > 0:
-        need += 8 * (row + rows) * row
-    return lanes * need + 64

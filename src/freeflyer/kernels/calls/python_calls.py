@@ -30,6 +30,7 @@ MOST = 8  # inputs, options, outputs of an entry
 # an entry's record, then the axes of its outputs; what all of them need; a model's record
 FUNCTION, INPUTS, OPTIONS, OUTPUTS, KNOWN, OUTPUT_AXES = range(6)
 ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(10)
+STATUS_AT = WHERE_AT + WHERE  # behind what an entry leaves in `where`
 TOPOLOGY, PARAMETERS = range(2)
 
 RELEASE = """
@@ -107,7 +108,7 @@ def is_model(handle: Any) -> bool:
 
 
 _scratch = np.zeros(0)
-_known = np.zeros(WHERE_AT + WHERE, np.int64)
+_known = np.zeros(STATUS_AT + 1, np.int64)
 
 
 def grow_scratch(numbers: int) -> None:
@@ -120,7 +121,12 @@ def grow_scratch(numbers: int) -> None:
 
 def where() -> list[int]:
     """What the last single state that was refused left."""
-    return [int(x) for x in _known[WHERE_AT:]]
+    return [int(x) for x in _known[WHERE_AT:STATUS_AT]]
+
+
+def status() -> int:
+    """The status of the last single state."""
+    return int(_known[STATUS_AT])
 
 
 @cache
@@ -135,8 +141,9 @@ def known() -> np.ndarray:
 def builtin(
     name: str, adapter: int, function: int, counts: tuple[int, int, int], output_axes: tuple[int, ...]
 ) -> Callable[..., Any]:
-    """The Python function of a compiled entry: f(handle, inputs..., options..., outputs...) -> status. Instead of its only
-    output it may be given the shape of a new array: then it answers with that, or with None if the state was refused."""
+    """The Python function of a compiled entry: f(handle, inputs..., options..., outputs...). It returns its only output, or
+    None where the state was refused (`status` says why); of several outputs, the status. Instead of an only output it may be
+    given the shape of a new array."""
     if max(counts) > MOST:
         raise ValueError(f"{name} has more than {MOST} inputs, options or outputs")
     record = np.array([function, *counts, known().ctypes.data, *output_axes], np.int64)
@@ -145,6 +152,6 @@ def builtin(
     return _api.PyCFunction_NewEx(ctypes.addressof(method), capsule(record, ENTRY_NAME), None)
 
 
-def remember(left: tuple[int, ...]) -> None:
-    """Keeps what a single state that went through ctypes left, for `where`."""
-    _known[WHERE_AT:] = left
+def remember(status: int, left: tuple[int, ...]) -> None:
+    """Keeps what a single state that went through ctypes left, for `status` and `where`."""
+    _known[WHERE_AT:] = *left, status

@@ -34,7 +34,8 @@ def first_single(entry: Entry) -> Callable[..., Any]:
 
     def single(*arguments: Any) -> Any:
         if not all(isinstance(x, np.ndarray) and x.ndim == 1 for x in arguments[1 : 1 + entry.input_count]):
-            return None if isinstance(arguments[-1], int | tuple) else NOT_FLAT  # perhaps a batch that tries the short way first
+            python_calls.remember(NOT_FLAT, (0,) * WHERE)
+            return None if len(entry.outputs) == 1 else NOT_FLAT  # perhaps a batch that tries the short way first
         object.__setattr__(entry, "single", compiled_single(entry))
         return entry.single(*arguments)
 
@@ -84,17 +85,19 @@ def single_by_ctypes(entry: Entry, address: int) -> Callable[..., Any]:
         if len(arguments) != 1 + count:
             raise TypeError(f"{entry.name} takes {1 + count} arguments, got {len(arguments)}")
         model, options, last = arguments[0], arguments[1 + inputs : 1 + first_output], arguments[-1]
-        fresh = len(entry.outputs) == 1 and type(last) is not np.ndarray
+        only = len(entry.outputs) == 1
+        fresh = only and type(last) is not np.ndarray
         arrays = [*arguments[1 : 1 + inputs], *arguments[1 + first_output : count if fresh else None]]
         usable = all(plain(x, n, k >= inputs) for k, (x, n) in enumerate(zip(arrays, axes)))
         if not (usable and python_calls.is_model(model) and all(type(x) is int for x in options)):
-            return None if fresh else NOT_FLAT
+            python_calls.remember(NOT_FLAT, (0,) * WHERE)
+            return None if only else NOT_FLAT
         if fresh:
             arrays.append(new_result(last))
         within = tuple(min(max(x, -1), 2**62) for x in options)
         status, where = call(function, model, arrays[:inputs], within, arrays[inputs:], [x.size for x in arrays], 1, entry_scratch)
-        python_calls.remember(where)
-        return arrays[-1] if fresh and status == OK else None if fresh else status
+        python_calls.remember(status, where)
+        return status if not only else arrays[-1] if status == OK else None
 
     return single
 
@@ -115,11 +118,17 @@ def plain(x: Any, axes: int, writable: bool) -> bool:
 
 def state(entry: Entry, model: Any, *arguments: Any) -> Result:
     """Runs one state of plain arrays: inputs, shared ones, options, outputs."""
-    status = entry.single(model, *arguments)
+    status = single_status(entry, model, arguments)
     if status == SHORT_SCRATCH:
         python_calls.grow_scratch(python_calls.where()[TAKEN])
-        status = entry.single(model, *arguments)
+        status = single_status(entry, model, arguments)
     return status, tuple(python_calls.where()) if status != OK else ()
+
+
+def single_status(entry: Entry, model: Any, arguments: tuple[Any, ...]) -> int:
+    """The status of one call of the function for one state."""
+    answer = entry.single(model, *arguments)
+    return answer if type(answer) is int else python_calls.status() if answer is None else OK
 
 
 def entry_scratch(numbers: int) -> np.ndarray:

@@ -79,14 +79,14 @@ def _address(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -
 
 def made(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> bytes:
     """Object code of an entry, from the cache if it is there."""
-    from freeflyer.kernels.compiler import worker
-
     file = file_name(name, modules, lanes, facts)
     code = disk.read(file)
     if code is None:
         with disk.lock(file):
             code = disk.read(file)  # another process may have made it meanwhile
             if code is None:
+                from freeflyer.kernels.compiler import worker
+
                 code = worker.compile(name, lanes, symbol(name, lanes))
                 disk.write(file, code)
     return code

@@ -1,0 +1,24 @@
+"""How much memory for workspaces an entry asks of its caller."""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load_int
+from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.model import layout as L
+from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
+
+
+@kernel
+def scratch_need(topology, lanes, square):
+    """Numbers of scratch that are enough for any entry on this model, `lanes` states at a time."""
+    bodies, row, rows = (
+        load_int(topology, L.N_BODIES) + 9,
+        load_int(topology, L.COLUMN_ROW) + 8,
+        load_int(topology, L.N_ROWS),
+    )
+    need = 400 * bodies + 120 * row + 40 * rows
+    if square:
+        need += 10 * (row + rows) * (row + rows)
+    if load_int(topology, LINKAGE_AT) > 0:
+        need += 8 * (row + rows) * row
+    return lanes * need + 64
