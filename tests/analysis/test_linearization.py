@@ -9,8 +9,7 @@ import freeflyer as ff
 from freeflyer import control, robots
 from freeflyer.analysis.linearization import study
 from freeflyer.analysis.linearization_euler import EulerRegulator, angle_linearization, angle_map, body_rates
-from freeflyer.analysis.linearization_figures import poles
-from freeflyer.analysis.linearization_figures import recovery as draw_recovery
+from freeflyer.analysis.linearization_figures import poles, recovery as draw_recovery
 from freeflyer.analysis.linearization_recovery import recovery
 from freeflyer.spatial import quaternion
 

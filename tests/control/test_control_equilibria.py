@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from control_robots import aerial, satellite
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import freeflyer as ff
 from freeflyer import control, robots

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from cases import Case, case
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import freeflyer as ff
 from freeflyer.spatial import quaternion

@@ -73,8 +73,8 @@ def single_calls(calls: int) -> None:
         gc.enable()
         grown = resident() - before
         median, late, latest = np.percentile(times, [50, 99.9, 100])
-        print(f"{calls} calls of {what}: median {median:.0f} ns, 99.9th percentile {late:.0f} ns ({late / median:.2f} of it), longest")
-        print(f"    {latest / 1000:.0f} us; resident memory grew by {grown / 2**10:.0f} KiB")
+        print(f"{calls} calls of {what}: median {median:.0f} ns, 99.9th percentile {late:.0f} ns ({late / median:.2f} of it),")
+        print(f"    longest {latest / 1000:.0f} us; resident memory grew by {grown / 2**10:.0f} KiB")
     blocks = sys.getallocatedblocks()
     tracemalloc.start()
     for _ in range(1000):

@@ -154,6 +154,7 @@ def test_threads_that_compile_the_same_function_compile_it_once(tmp_path):
 
 
 LONG_BATCH = """
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it, and its children inherit that
 ff.set_threads(THREADS)
 many = np.tile(ff.neutral(model), (1_000_000, 1))
 moves = np.zeros((1_000_000, model.nv))

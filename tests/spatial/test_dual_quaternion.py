@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from spatial_samples import ALL_ANGLES, TO_PI, exact_sum, random_pose, random_twist, rng, twists_at
 
 from freeflyer.errors import InputError
-from freeflyer.spatial import dual_quaternion as D
-from freeflyer.spatial import quaternion, se3, twist, wrench
+from freeflyer.spatial import dual_quaternion as D, quaternion, se3, twist, wrench
 
 EPS = np.finfo(float).eps
 twists = st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6).map(np.array)

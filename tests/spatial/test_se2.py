@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from spatial_samples import ALL_ANGLES, TO_PI, exact_sum, rng
 
 from freeflyer.errors import InputError

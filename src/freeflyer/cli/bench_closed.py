@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from freeflyer.analysis.bench.results import ClosedTimings
-from freeflyer.analysis.text import microseconds as us
-from freeflyer.analysis.text import visible
+from freeflyer.analysis.text import microseconds as us, visible
 from freeflyer.cli.output import table
 
 

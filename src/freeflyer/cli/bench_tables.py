@@ -6,8 +6,7 @@ from typing import Any
 
 from freeflyer.analysis.bench.results import Bench, Machine, RobotTimings, ScalingPoint, Start, geometric_mean
 from freeflyer.analysis.bench.scaling import ALGORITHMS, exponent
-from freeflyer.analysis.text import microseconds as us
-from freeflyer.analysis.text import visible
+from freeflyer.analysis.text import microseconds as us, visible
 from freeflyer.cli import bench_closed as closed
 from freeflyer.cli.output import table
 

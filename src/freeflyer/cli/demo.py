@@ -47,8 +47,7 @@ def demo(
 
 
 def _table(rows: list[Tour]) -> Any:
-    from freeflyer.analysis.text import microseconds as us
-    from freeflyer.analysis.text import number
+    from freeflyer.analysis.text import microseconds as us, number
     from freeflyer.cli.output import table
 
     columns = (

@@ -23,8 +23,7 @@ THIN = 5  # of the samples of sinusoids, one in so many is drawn
 def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress, pictures: Pictures) -> list[dict[str, Any]]:
     """Three kinds of encoders, the paper's gain alpha and one that closes loops at once."""
     from freeflyer.analysis.estimation_figures import tracking as draw
-    from freeflyer.estimation import Encoder as Kind
-    from freeflyer.estimation import sinusoids, track
+    from freeflyer.estimation import Encoder as Kind, sinusoids, track
 
     path, numbers, closures, first = sinusoids(s), [], {}, None
     kinds = {"ideal": Kind(), "quantised": Kind(0.0, encoder.quantum), "noisy, quantised": encoder}

@@ -115,7 +115,7 @@ def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inp
     tau, external = inputs.acting(u)
     if step is not None:  # thrusters turn with their links within a step
         h = time_step("step", step)
-        return linearized_step(model, q, v, tau, external, gravity, scheme, h, lambda x: inputs.matrix(model, x))
+        return linearized_step(model, q, v, tau, external, gravity, "body", scheme, h, lambda x: inputs.matrix(model, x))
     found = ff.linearize(model, q, v, tau, external, gravity=gravity)
     return found.A, found.B @ inputs.matrix(model, q)
 

@@ -10,68 +10,54 @@ With coordinates="independent" the same hold for a robot with loops in its indep
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics._gravity import under
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate, one
-from freeflyer.dynamics.external import external_forces
+from freeflyer.dynamics.frames import Expressed
+from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, run_loaded
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import row
+from freeflyer.model.gravity import gravity_rows
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-Wrenches = Mapping[str, ArrayLike] | None
 FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 
 
 @public
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
-                     gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
+                     expressed: Expressed = "body", gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
                      out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """tau (..., nv) that gives the acceleration a: M a + bias minus the forces of `external`.
 
-    `external` maps frame names to wrenches [force; torque] (..., 6) on that frame, in its own axes, N and N m.
-    `gravity` (3,) replaces the model's; `out` (..., nv) receives the result. RBDA (2008), table 5.1.
-    Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length.
+    `external` maps frame names to wrenches [force; torque] (..., 6) that act on the robot there, N and N m, or holds them
+    prepared: (frame_set(...), W (..., k, 6)). `expressed`: "body" (the frame's axes, at its origin), "mixed" (world axes, at
+    its origin) or "world" (world axes, about the world's origin). `gravity` (..., 3), m/s^2, replaces the model's; `out`
+    (..., nv) receives the result. RBDA (2008), table 5.1.
+    Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length; UnknownNameError.
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.inverse_dynamics(model, q, v, a, external, gravity, out)
-    if external is None and gravity is None:
-        tau = E.RNEA.single(model.handle, q, v, a, model.nv if out is None else out)
+        return loops.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
+    if external is None and expressed == "body":
+        shape = model.nv if out is None else out
+        if gravity is None:
+            tau = E.RNEA.single(model.handle, q, v, a, shape)
+            if tau is not None:
+                return tau
+            return one(evaluate(E.RNEA, model, (q, v, a), ("q", "v", "a"), ((model.nv,),), out=out))
+        tau = E.LOADED_RNEA.single(model._unloaded, q, v, a, gravity, NO_WRENCH, 0, shape)
         if tau is not None:
             return tau
-    model = under(model, gravity)
-    tau = one(evaluate(E.RNEA, model, (q, v, a), ("q", "v", "a"), ((model.nv,),), out=out))
-    if external is None:
-        return tau
-    forces = external_forces(model, q, external)
-    if out is None:
-        return total(tau, -forces)
-    out[...] = total(tau, -forces)
-    return out
-
-
-def total(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """Their sum; InputError where their leading axes do not fit."""
-    try:
-        return tau + forces
-    except ValueError:
-        raise InputError(
-            "the leading (batch) axes of the state and of the external wrenches do not broadcast together: their forces have "
-            f"shapes {tau.shape} and {forces.shape}",
-            shapes=(tau.shape, forces.shape),
-        ) from None
+    return run_loaded(E.LOADED_RNEA, model, (q, v, a), ("q", "v", "a"), external, gravity, expressed, (model.nv,), out)
 
 
 @public
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
-                     gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
+                     expressed: Expressed = "body", gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
                      out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """a (..., nv), the acceleration under the generalised forces tau and the wrenches `external` (see inverse_dynamics).
 
@@ -79,56 +65,59 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
     Errors: as inverse_dynamics; and where M is singular (massless bodies that nothing holds), instead of a division by 0.
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.forward_dynamics(model, q, v, tau, external, gravity, out)
-    entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
-    if external is None and gravity is None:
+        return loops.forward_dynamics(model, q, v, tau, external, gravity, expressed, out)
+    if external is None and gravity is None and expressed == "body":
+        entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
         a = entry.single(model.handle, q, v, tau, model.nv if out is None else out)
         if a is not None:
             return a
-    model = under(model, gravity)
-    if external is not None:
-        tau = total(row(model, "tau", tau, "v"), external_forces(model, q, external))
-    return one(evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), ((model.nv,),), out=out))
+        return one(evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), ((model.nv,),), out=out))
+    entry = E.LOADED_SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.LOADED_ABA
+    return run_loaded(entry, model, (q, v, tau), ("q", "v", "tau"), external, gravity, expressed, (model.nv,), out)
 
 
 @public
-def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
+def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external: Wrenches = None, *, expressed: Expressed = "body",
+                gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
                 out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """tau (..., nv) at zero acceleration: Coriolis, centrifugal and gravity forces.
+    """tau (..., nv) at zero acceleration: Coriolis, centrifugal and gravity forces, less those of the wrenches `external`.
 
-    q (..., nq), v (..., nv); N, N m. RBDA (2008), table 5.1, at a = 0. Errors: as inverse_dynamics.
+    q (..., nq), v (..., nv); N, N m. RBDA (2008), table 5.1, at a = 0. Arguments and errors: as inverse_dynamics.
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.bias_forces(model, q, v, gravity, out)
-    if gravity is None:
+        return loops.bias_forces(model, q, v, external, gravity, expressed, out)
+    if external is None and gravity is None and expressed == "body":
         tau = E.RNEA.single(model.handle, q, v, model._zero, model.nv if out is None else out)
         if tau is not None:
             return tau
-    model = under(model, gravity)
-    return one(evaluate(E.RNEA, model, (q, v, model._zero), ("q", "v", "a"), ((model.nv,),), out=out))
+        return one(evaluate(E.RNEA, model, (q, v, model._zero), ("q", "v", "a"), ((model.nv,),), out=out))
+    inputs = (q, v, model._zero)
+    return run_loaded(E.LOADED_RNEA, model, inputs, ("q", "v", "a"), external, gravity, expressed, (model.nv,), out)
 
 
 @public
-def gravity_forces(
-    model: Model,
-    q: ArrayLike,
-    *,
-    gravity: ArrayLike | None = None,
-    coordinates: Coordinates = "tree",
-    out: np.ndarray | None = None,
-) -> np.ndarray:
-    """tau (..., nv) that holds the robot at rest: the gradient of the potential energy.
+def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, expressed: Expressed = "body",
+                   gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
+                   out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+    """tau (..., nv) that holds the robot at rest: the gradient of the potential energy, less the forces of `external`.
 
-    q (..., nq); N, N m. `gravity` (3,), m/s^2, replaces the model's. Errors: as inverse_dynamics.
+    q (..., nq); N, N m. Arguments and errors: as inverse_dynamics.
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.gravity_forces(model, q, gravity, out)
+        return loops.gravity_forces(model, q, external, gravity, expressed, out)
+    if external is not None or expressed != "body":
+        inputs = (q, model._zero, model._zero)
+        return run_loaded(E.LOADED_RNEA, model, inputs, ("q", "v", "a"), external, gravity, expressed, (model.nv,), out)
+    shape = model.nv if out is None else out
     if gravity is None:
-        tau = E.GRAVITY.single(model.handle, q, model.nv if out is None else out)
+        tau = E.GRAVITY.single(model.handle, q, shape)
         if tau is not None:
             return tau
-    model = under(model, gravity)
-    return one(evaluate(E.GRAVITY, model, (q,), ("q",), ((model.nv,),), out=out))
+        return one(evaluate(E.GRAVITY, model, (q,), ("q",), ((model.nv,),), out=out))
+    tau = E.GIVEN_GRAVITY.single(model.handle, q, gravity, shape)
+    if tau is not None:
+        return tau
+    return one(evaluate(E.GIVEN_GRAVITY, model, (q, gravity_rows(gravity)), ("q", "gravity"), ((model.nv,),), out=out))
 
 
 @public
@@ -203,10 +192,15 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coo
 def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = None) -> Any:
     """U (...), J: -mass gravity . centre of mass; zero when that is at the world's origin.
 
-    q (..., nq); `gravity` (3,), m/s^2, replaces the model's. Errors: as inverse_dynamics.
+    q (..., nq); `gravity` (..., 3), m/s^2, replaces the model's. Errors: as inverse_dynamics.
     """
     if gravity is None:
         U = E.POTENTIAL_ENERGY.single(model.handle, q, 1)
         if U is not None:
             return U[0]
-    return one(evaluate(E.POTENTIAL_ENERGY, under(model, gravity), (q,), ("q",), ((1,),)))[..., 0][()]
+        return one(evaluate(E.POTENTIAL_ENERGY, model, (q,), ("q",), ((1,),)))[..., 0][()]
+    U = E.POTENTIAL_ENERGY_UNDER.single(model.handle, q, gravity, 1)
+    if U is not None:
+        return U[0]
+    inputs = (q, gravity_rows(gravity))
+    return one(evaluate(E.POTENTIAL_ENERGY_UNDER, model, inputs, ("q", "gravity"), ((1,),)))[..., 0][()]

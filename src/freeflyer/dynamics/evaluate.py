@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.refused import explain_refusal
 from freeflyer.dynamics.threads import get_threads, run_chunks, set_threads
 from freeflyer.errors import InputError
@@ -18,6 +19,7 @@ from freeflyer.model.inputs import output_array, row
 from freeflyer.model.model import Model
 
 REFUSED = (TypeError,)  # what a builtin function raises for arguments that it cannot tell apart
+LOADS = "gw"  # letters of gravity and wrenches
 SMALL_WORK = 100_000  # coordinates and results of all states: below that, threads cost more (0.1 ms) than they give
 LOOPS_WEIGH = 50  # times as much, the work on a state of a closed linkage
 STATES_UNTIL_INTERRUPT = 4096  # that one call computes: between calls Ctrl-C is noticed
@@ -27,13 +29,16 @@ __all__ = ["REFUSED", "evaluate", "get_threads", "one", "set_threads"]
 
 def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], shapes: tuple[tuple[int, ...], ...],
              options: tuple[int, ...] = (),
-             out: np.ndarray | tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
+             out: np.ndarray | tuple[np.ndarray, ...] | None = None,
+             frames: FrameSet | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
     """The general path: checks, broadcasts leading axes, and runs one state or a batch; one array per output.
 
-    `shapes` are the outputs' shapes for one state. `out` may hold the output, or all of several, of shapes (batch axes,
-    *shape). Where a state is refused, results of states before it are in `out`, and nothing is known of the others.
+    `shapes` are the outputs' shapes for one state. `frames`: of an entry that takes wrenches; these and gravity come checked.
+    `out` may hold the output, or all of several, of shapes (batch axes, *shape). Where a state is refused, results of states
+    before it are in `out`, and nothing is known of the others.
     """
-    arrays = [row(model, name, x, letter) for name, x, letter in zip(names, inputs, entry.inputs)]
+    arrays = [x if letter in LOADS else row(model, name, x, letter) for name, x, letter in zip(names, inputs, entry.inputs)]
+    handle = model.handle if frames is None else frames.handle
     leads = {x.shape[:-1] for x in arrays}
     try:
         lead = np.broadcast_shapes(*leads) if len(leads) > 1 else leads.pop()
@@ -49,36 +54,35 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     )
     if prod(lead) == 0:
         return results
-    status, where = _run(entry, model, arrays, lead, options, results, shapes)
+    status, where = _run(entry, model, handle, arrays, lead, options, results, shapes)
     if status == OVERLAP:  # as NumPy: from copies of inputs that lie where results go
         _refuse_same_memory(results)
         arrays = [np.array(x) if any(np.shares_memory(x, r) for r in results) else x for x in arrays]
-        status, where = _run(entry, model, arrays, lead, options, results, shapes)
+        status, where = _run(entry, model, handle, arrays, lead, options, results, shapes)
     if status != OK:
         raise explain_refusal(entry, model, status, where, arrays, lead, names)
     return results
 
 
-def _run(entry: Entry, model: Model, arrays: Sequence[np.ndarray], lead: tuple[int, ...], options: tuple[int, ...],
+def _run(entry: Entry, model: Model, handle: Any, arrays: Sequence[np.ndarray], lead: tuple[int, ...], options: tuple[int, ...],
          results: tuple[np.ndarray, ...], shapes: tuple[tuple[int, ...], ...]) -> Result:  # fmt: skip
     count = prod(lead)
     rows = tuple(_rows(x, lead, count) for x in arrays)
     if not lead:
         outs = tuple(_two_axes(r, s) for r, s in zip(results, shapes))
-        status, where = state(entry, model.handle, *(x[0] for x in rows), *options, *outs)
+        given = (x if n == 2 else x[0] for x, n in zip(rows, entry.input_axes))
+        status, where = state(entry, handle, *given, *options, *outs)
         if status != NOT_FLAT:
             return status, where
-    return _batch(entry, model, rows, options, tuple(r.reshape(count, prod(shape)) for r, shape in zip(results, shapes)))
+    return _batch(entry, model, handle, rows, options, tuple(r.reshape(count, prod(shape)) for r, shape in zip(results, shapes)))
 
 
-def _batch(
-    entry: Entry, model: Model, rows: tuple[np.ndarray, ...], options: tuple[int, ...], outs: tuple[np.ndarray, ...]
-) -> Result:
+def _batch(entry: Entry, model: Model, handle: Any, rows: tuple[np.ndarray, ...], options: tuple[int, ...],
+           outs: tuple[np.ndarray, ...]) -> Result:  # fmt: skip
     """The first refused state's status, or OK. Chunks begin at multiples of the lanes, so results do not depend on threads."""
     _, lanes = batch_function(entry)
     count = rows[0].shape[0]
     work = count * (model.nv + sum(x.shape[1] for x in outs)) * (LOOPS_WEIGH if model.topology[LINKAGE_AT] else 1)
-    handle = model.handle
 
     def run(start: int, stop: int) -> Result:
         return batch(entry, handle, rows, options, outs, start, stop)

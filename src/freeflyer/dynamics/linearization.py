@@ -17,14 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics._gravity import under
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives
 from freeflyer.dynamics.duals import Dual
-from freeflyer.dynamics.equations import Wrenches, forward_dynamics, total
+from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.evaluate import REFUSED, evaluate
-from freeflyer.dynamics.external import external_forces, external_gradient
+from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
+from freeflyer.dynamics.loads import Wrenches, run_loaded_many
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.manifold_derivatives import step_derivatives
 from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
@@ -58,48 +58,48 @@ class Linearization:
 
 @public
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
-              gravity: ArrayLike | None = None, step: float | None = None, integrator: Integrator = "semi-implicit",
+              expressed: Expressed = "body", gravity: ArrayLike | None = None, step: float | None = None,
+              integrator: Integrator = "semi-implicit",
               frames: Sequence[str] = (), coordinates: Coordinates = "tree") -> Linearization:  # fmt: skip
     """A and B about a state and its input, or along trajectories: q (..., nq), v and tau (..., nv) broadcast.
 
-    external, gravity: as forward_dynamics; wrenches are constant in their frames' axes. step (s): linearise one step of
+    external, expressed, gravity: as forward_dynamics; wrenches are held fixed as expressed. step (s): linearise one step of
     `integrator` ("semi-implicit", "explicit", "rk4": see freeflyer.step) instead of the rates, exactly. frames: whose
     poses and twists make up the output map C. Errors: as forward_dynamics; UnknownNameError for frames that do not exist.
     """
     scheme = scheme_of(integrator)
     h = None if step is None else time_step("step", step)
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.linearize(model, q, v, tau, external, gravity, h, integrator, scheme, frames)
+        return loops.linearize(model, q, v, tau, external, gravity, expressed, h, integrator, scheme, frames)
     named = listed_frames(model, frames)
     if h is None:
-        A, B = _rates(model, q, v, tau, external, gravity)
+        A, B = _rates(model, q, v, tau, external, gravity, expressed)
     else:
-        A, B = linearized_step(model, q, v, tau, external, gravity, scheme, h)
+        A, B = linearized_step(model, q, v, tau, external, gravity, expressed, scheme, h)
     return Linearization(A, B, _outputs(model, q, v, named, A.shape[:-2]), named, h, None if h is None else integrator)
 
 
 def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
-           gravity: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+           gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     entry, n = E.LINEAR, model.nv
     shapes = ((2 * n, 2 * n), (2 * n, n))
-    if external is None and gravity is None:
+    if external is None and gravity is None and expressed == "body":
         try:
             A, B = empty(shapes[0]), empty(shapes[1])
             if not entry.single(model.handle, q, v, tau, A, B):
                 return A, B
         except REFUSED:
             pass
-    model = under(model, gravity)
-    if external is not None:
-        tau = total(row(model, "tau", tau, "v"), external_forces(model, q, external))
-    A, B = evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), shapes)
-    if external is not None:
-        A[..., n:, :n] += B[..., n:, :] @ external_gradient(model, q, external)
+        A, B = evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), shapes)
+    else:
+        inputs = (q, v, tau)
+        A, B = run_loaded_many(E.LOADED_LINEAR, model, inputs, ("q", "v", "tau"), external, gravity, expressed, shapes)
     return A, B
 
 
 def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
-                    scheme: object, h: float, effect: Effect | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+                    expressed: Expressed, scheme: object, h: float,
+                    effect: Effect | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The derivative (A, B) of one step: the scheme's own text, run on values that carry theirs along.
 
     `effect`: q to (..., nv, m), forces for each of m inputs that tau and `external` stand for, and that are held over the
@@ -107,15 +107,15 @@ def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, ex
     """
     n = model.nv
     m = n if effect is None else effect(row(model, "q", q, "q")).shape[-1]
-    first = forward_dynamics(model, q, v, tau, external, gravity=gravity)
+    first = forward_dynamics(model, q, v, tau, external, expressed=expressed, gravity=gravity)
     inputs = np.eye(2 * n + m)
     q0 = Dual(np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq)), inputs[:n])
     v0 = Dual(np.broadcast_to(row(model, "v", v, "v"), first.shape), inputs[n : 2 * n])
     forces = inputs[2 * n :]
 
     def acceleration(x: Dual, y: Dual) -> Dual:
-        d = forward_dynamics_derivatives(model, x.value, y.value, tau, external, gravity=gravity)
-        value = forward_dynamics(model, x.value, y.value, tau, external, gravity=gravity)
+        d = forward_dynamics_derivatives(model, x.value, y.value, tau, external, expressed=expressed, gravity=gravity)
+        value = forward_dynamics(model, x.value, y.value, tau, external, expressed=expressed, gravity=gravity)
         pushed = d.dtau if effect is None else d.dtau @ effect(x.value)
         return Dual(value, d.dq @ x.tangent + d.dv @ y.tangent + pushed @ forces)
 

@@ -47,8 +47,9 @@ def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int
     for name, x, letter in zip(names, states, entry.inputs):
         k = int(np.argmax(np.abs(x))) if x.size else 0
         if x.size and abs(x[k]) > HUGE:
+            owner = f" (joint {coordinate_owner(model, k, letter)!r})" if letter in "quv" else ""
             return InputError(
-                f"the result is beyond floating-point numbers: {name}{[*at, k]} (joint {coordinate_owner(model, k, letter)!r}) is "
+                f"the result is beyond floating-point numbers: {name}{[*at, k]}{owner} is "
                 f"{x[k]:.3g}. No robot is that fast or strong: look for the step that made it grow",
                 name=name, index=(*at, k),
             )  # fmt: skip

@@ -16,8 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics._gravity import under
+from freeflyer.dynamics.frame_sets import FrameSet
+from freeflyer.dynamics.frames import Expressed, expression
+from freeflyer.dynamics.loads import Wrenches, wrench_rows, wrenches
 from freeflyer.errors import InputError
+from freeflyer.model.gravity import gravity_rows
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -48,24 +51,26 @@ class InverseDynamicsHessianProduct:
 @public
 def inverse_dynamics_second_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, along_q: ArrayLike | None = None,
-    along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, gravity: ArrayLike | None = None,
+    along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, external: Wrenches = None,
+    expressed: Expressed = "body", gravity: ArrayLike | None = None,
 ) -> InverseDynamicsSecondDerivatives:  # fmt: skip
     """d/de of inverse_dynamics_derivatives at (q (+) e along_q, v + e along_v, a + e along_a), e = 0.
 
-    The directions (..., nv) are zero where not given; leading axes of all arrays broadcast. `gravity` (3,) replaces the model's.
+    The directions (..., nv) are zero where not given; leading axes of all arrays broadcast. `external`, `expressed`,
+    `gravity`: as inverse_dynamics, wrenches held fixed as expressed.
     Errors: as inverse_dynamics_derivatives, for the directions, too; InputError where none is given.
     """
-    model = under(model, gravity)
     directions = {"along_q": along_q, "along_v": along_v, "along_a": along_a}
     given = {name: x for name, x in directions.items() if x is not None}
-    rates = _rates(model, {"q": q, "v": v, "a": a, **given})
+    rates = _rates(model, {"q": q, "v": v, "a": a, **given}, external, gravity, expressed)
     return InverseDynamicsSecondDerivatives(*rates)
 
 
 @public
 def inverse_dynamics_hessian_product(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, weights: ArrayLike, along_q: ArrayLike | None = None,
-    along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, gravity: ArrayLike | None = None,
+    along_v: ArrayLike | None = None, along_a: ArrayLike | None = None, *, external: Wrenches = None,
+    expressed: Expressed = "body", gravity: ArrayLike | None = None,
 ) -> InverseDynamicsHessianProduct:  # fmt: skip
     """d/de of weights^T [.dq .dv .da] along a direction: what Newton's method needs of a constraint weights . tau = 0.
 
@@ -73,10 +78,10 @@ def inverse_dynamics_hessian_product(
     derivatives by q: the entry of `.dq` for a step y is D_x (D_y (weights . tau)).
     Errors: as inverse_dynamics_second_derivatives, for the weights, too.
     """
-    model = under(model, gravity)
     w = row(model, "weights", weights, "v")
     check_configuration(model, "weights", w, "v")
-    rates = inverse_dynamics_second_derivatives(model, q, v, a, along_q, along_v, along_a)
+    rates = inverse_dynamics_second_derivatives(model, q, v, a, along_q, along_v, along_a,
+                                                external=external, expressed=expressed, gravity=gravity)  # fmt: skip
     try:
         products = (np.einsum("...i,...ij->...j", w, x) for x in (rates.dq, rates.dv, rates.da))
         return InverseDynamicsHessianProduct(*products)
@@ -87,30 +92,36 @@ def inverse_dynamics_hessian_product(
         ) from None
 
 
-def _rates(model: Model, given: dict[str, ArrayLike]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _rates(model: Model, given: dict[str, ArrayLike], external: Wrenches, gravity: ArrayLike | None,
+           expressed: Expressed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The three matrices' rates, from checked and broadcast arrays."""
     arrays = {name: row(model, name, x, LETTERS[name]) for name, x in given.items()}
     if len(arrays) == 3:
         raise InputError("no direction is given: pass along_q, along_v or along_a (..., nv)")
+    frames, W = wrenches(model, external)
+    W, option = wrench_rows(frames, W), expression(expressed)
+    g = model._gravity if gravity is None else gravity_rows(gravity)
+    arrays |= {"gravity": g, "external": W}
     try:
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays.values()))
     except ValueError:
         shown = ", ".join(f"{name} {x.shape}" for name, x in arrays.items())
         raise InputError(f"the leading (batch) axes do not broadcast together: {shown}") from None
     for name, x in arrays.items():
-        check_configuration(model, name, x, LETTERS[name])
+        if name in LETTERS:
+            check_configuration(model, name, x, LETTERS[name])
     full = {name: np.broadcast_to(x, (*lead, x.shape[-1])) for name, x in arrays.items()}
     zero = np.zeros((*lead, model.nv))
-    names = ("q", "v", "a", "along_q", "along_v", "along_a")
+    names = ("q", "v", "a", "along_q", "along_v", "along_a", "gravity", "external")
     rows = [full.get(name, zero) for name in names]
     out = np.empty((3, *lead, model.nv, model.nv))
     for k in np.ndindex(lead):
-        out[(slice(None), *k)] = _rate(model, *(x[k] for x in rows))
+        out[(slice(None), *k)] = _rate(model, frames, option, *(x[k] for x in rows))
     return out[0], out[1], out[2]
 
 
-def _rate(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, x: np.ndarray, y: np.ndarray,
-          z: np.ndarray) -> np.ndarray:  # fmt: skip
+def _rate(model: Model, frames: FrameSet, option: int, q: np.ndarray, v: np.ndarray, a: np.ndarray, x: np.ndarray,
+          y: np.ndarray, z: np.ndarray, g: np.ndarray, W: np.ndarray) -> np.ndarray:  # fmt: skip
     """(3, nv, nv) for one state and direction, which is scaled to size 1 first."""
     from freeflyer.kernels import plain
 
@@ -119,5 +130,5 @@ def _rate(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, x: np.ndarr
         return np.zeros((3, model.nv, model.nv))
     x, y, z = (1j * STEP * (d / size) for d in (x, y, z))
     moved = plain.run("integrate", model, q, x)
-    matrices = plain.run("rnea_gradient", model, moved, v + y, a + z)
+    matrices = plain.run("loaded_rnea_gradient", frames, moved, v + y, a + z, g, W, option)
     return np.array(matrices, complex).imag * (size / STEP)

@@ -15,8 +15,7 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.balance import in_world, low_pass
 from freeflyer.estimation.contact import contact_model, contact_wrenches
 from freeflyer.estimation.feet import Foot, checked_feet
-from freeflyer.estimation.passive import given, step
-from freeflyer.estimation.passive import start as at_rest
+from freeflyer.estimation.passive import given, start as at_rest, step
 from freeflyer.estimation.placing import base_over_soles
 from freeflyer.estimation.postures import reached
 from freeflyer.estimation.sensing import Sensors

@@ -65,6 +65,7 @@ def count(name: str, model: Any, *options: int) -> Operations:
     """What the entry `name` of kernels/entries.py does for one state of a model."""
     operations = Operations()
     x = CountingScalar(operations)
-    inputs = [[x] * (model.nq if letter == "q" else model.nv) for letter in plain.entry(name).inputs]
+    of = plain.entry(name)
+    inputs = [[x] * n for n in of.sizes(model.topology)[: of.input_count]]
     plain.run(name, model, *inputs, *options, parameters=[x] * len(model.parameters), row_step=1)
     return operations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.calls.entry import Entry, Stages
-from freeflyer.kernels.model.layout import MEASURED, PLAN, STANDING
+from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
 FRAME = ("frame", "expressed")
@@ -52,6 +52,26 @@ MOMENTUM_RATE_DERIVATIVES = Entry("momentum_rate_derivatives", "derivatives.mome
     "qvv", ((18, "nv"),), square=True)
 LINEAR = Entry("linear", "derivatives.linear.linear", "qvv", (("2 nv", "2 nv"), ("2 nv", "nv")), square=True,
     stages=Stages("derivatives.linear.linear_table", "derivatives.linear.linear_matrices", "derivatives.linear.linear_sizes"))
+
+# under gravity (3,) and wrenches on frames, listed in a table, that are inputs
+LOADED = {"options": ("expressed",), "table": FRAMES}
+LOADED_RNEA = Entry("loaded_rnea", "tree.rnea.loaded_rnea", "qvvgw", (VECTOR,), **LOADED)
+LOADED_ABA = Entry("loaded_aba", "tree.aba.loaded_aba", "qvvgw", (VECTOR,), **LOADED)
+LOADED_SHARED_FORWARD_DYNAMICS = Entry("loaded_shared_forward_dynamics", "tree.factor.loaded_shared_forward_dynamics",
+    "qvvgw", (VECTOR,), square=True, **LOADED)
+GIVEN_GRAVITY = Entry("given_gravity", "tree.gravity.given_gravity", "qg", (VECTOR,))
+POTENTIAL_ENERGY_UNDER = Entry("potential_energy_under", "tree.energies.potential_energy_under", "qg", ((1,),))
+LOADED_RNEA_GRADIENT = Entry("loaded_rnea_gradient", "derivatives.loaded.loaded_inverse_gradient", "qvvgw", (MATRIX,) * 3,
+    square=True, stages=Stages("derivatives.loaded.loaded_inverse_table", "derivatives.loaded.loaded_inverse_matrices",
+                               "derivatives.loaded.loaded_sizes"), **LOADED)
+LOADED_ABA_GRADIENT = Entry("loaded_aba_gradient", "derivatives.loaded.loaded_forward_gradient", "qvvgw", (MATRIX,) * 3,
+    square=True, stages=Stages("derivatives.loaded.loaded_solved_table", "derivatives.loaded.loaded_forward_matrices",
+                               "derivatives.loaded.loaded_solved_sizes"), **LOADED)
+LOADED_LINEAR = Entry("loaded_linear", "derivatives.loaded.loaded_linear", "qvvgw", (("2 nv", "2 nv"), ("2 nv", "nv")),
+    square=True, stages=Stages("derivatives.loaded.loaded_solved_table", "derivatives.loaded.loaded_linear_matrices",
+                               "derivatives.loaded.loaded_solved_sizes"), **LOADED)
+ALL_TERMS = Entry("all_terms", "tree.all_terms.all_terms", "qvg", (MATRIX, (2, "nv"), (6, "nv"), (3, "nv"), (15,), ("table 0", 16),
+    ("table 0", 12), ("6 table 0", "nv")), square=True, **LOADED)
 
 PROJECTION_MAP = Entry("projection_map", "closed.projection.projection_map", "q", (("nv", "nu"),), **CLOSED)
 PROJECTED_MOTION = Entry("projected_motion", "closed.projection.projected_motion", "quu", (("nv",), ("nv",)), **CLOSED)

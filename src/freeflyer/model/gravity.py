@@ -23,6 +23,17 @@ def gravity_vector(gravity: Any) -> tuple[float, float, float]:
     return x, y, z
 
 
+def gravity_rows(gravity: Any) -> np.ndarray:
+    """Finite numbers (..., 3) (m/s^2, world axes); InputError for anything else."""
+    g = real_array("gravity", gravity)
+    if g.ndim == 0 or g.shape[-1] != 3:
+        raise InputError(f"gravity {mistaken(g)}", shape=g.shape, expected=(3,))
+    if not np.isfinite(g).all():
+        at = [int(k) for k in np.argwhere(~np.isfinite(g))[0]]
+        raise InputError(f"gravity{at} is {g[tuple(at)]}: every entry must be finite, {DOWN} (m/s^2)", index=tuple(at))
+    return g
+
+
 def mistaken(g: np.ndarray) -> str:
     """What is wrong with numbers of another shape than (3,), and what to write instead."""
     if g.size != 1:

@@ -13,11 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
-from freeflyer.spatial import _check as ck
-from freeflyer.spatial import _series as series
-from freeflyer.spatial import quaternion, se3
-from freeflyer.spatial._vector import cross as cross3
-from freeflyer.spatial._vector import dot
+from freeflyer.spatial import _check as ck, _series as series, quaternion, se3
+from freeflyer.spatial._vector import cross as cross3, dot
 
 __all__ = [
     "adjoint", "adjoint_rate", "check_unit", "conjugate", "cross", "dual_conjugate", "exp", "from_pose",

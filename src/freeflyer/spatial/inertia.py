@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
-from freeflyer.spatial import _check as ck
-from freeflyer.spatial import _vector as vec
-from freeflyer.spatial import se3
+from freeflyer.spatial import _check as ck, _vector as vec, se3
 
 __all__ = [
     "MassProperties", "about_com", "about_point", "from_matrix", "from_parameters", "matrix", "parameters",

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
-from freeflyer.spatial import _check as ck
-from freeflyer.spatial import _series as series
+from freeflyer.spatial import _check as ck, _series as series
 from freeflyer.spatial._vector import cross, dot, norm
 
 __all__ = [

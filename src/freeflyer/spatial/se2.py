@@ -11,8 +11,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.spatial import _check as ck
-from freeflyer.spatial import _series as series
+from freeflyer.spatial import _check as ck, _series as series
 from freeflyer.spatial._vector import times
 
 __all__ = [

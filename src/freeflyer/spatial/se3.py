@@ -11,10 +11,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.spatial import _check as ck
-from freeflyer.spatial import _series as series
-from freeflyer.spatial import _vector as vec
-from freeflyer.spatial import quaternion
+from freeflyer.spatial import _check as ck, _series as series, _vector as vec, quaternion
 
 __all__ = [
     "act", "ad", "adjoint", "coadjoint", "compose", "exp", "from_position_quaternion", "from_position_rotation", "hat",

@@ -12,9 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.spatial import _check as ck
-from freeflyer.spatial import _vector as vec
-from freeflyer.spatial import se3
+from freeflyer.spatial import _check as ck, _vector as vec, se3
 from freeflyer.spatial._expression import EXPRESSIONS, between
 
 __all__ = [

@@ -10,9 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.spatial import _check as ck
-from freeflyer.spatial import _vector as vec
-from freeflyer.spatial import se3
+from freeflyer.spatial import _check as ck, _vector as vec, se3
 from freeflyer.spatial._expression import between
 
 __all__ = ["at_point", "change_expression", "change_frame", "cross", "cross_matrix", "expression_matrix", "power"]

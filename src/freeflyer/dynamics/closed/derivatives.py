@@ -11,8 +11,9 @@ from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.equations import forward_dynamics, inverse_mass_matrix
 from freeflyer.dynamics.closed.running import projected, run, run_many, velocity_map
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, arrays_of
-from freeflyer.dynamics.equations import Wrenches, total
-from freeflyer.dynamics.external import external_forces, external_gradient
+from freeflyer.dynamics.external import load_forces, load_gradient, total
+from freeflyer.dynamics.frames import Expressed
+from freeflyer.dynamics.loads import Wrenches
 from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 
@@ -24,13 +25,14 @@ def inverse_dynamics_derivatives(
     u_dot: ArrayLike,
     external: Wrenches = None,
     gravity: ArrayLike | None = None,
+    expressed: Expressed = "body",
     out: InverseDynamicsDerivatives | None = None,
 ) -> InverseDynamicsDerivatives:
     """d tau_p by independent steps of q, by u, by u_dot (..., nu, nu): see kernels/closed/projection_derivatives.py."""
-    p = projected(model, gravity)
+    p = projected(model)
     dq, du, M = run_many(D.INVERSE_GRADIENT, p, (q, u, u_dot), ("q", "v", "a"), (p.square,) * 3)
-    if external is not None:
-        dq = total(dq, -_external(model, q, external))
+    if external is not None or gravity is not None or expressed != "body":
+        dq = total(dq, -_loads(model, q, external, gravity, expressed))
         du, M = (np.broadcast_to(x, dq.shape).copy() if x.shape != dq.shape else x for x in (du, M))
     return given(out, InverseDynamicsDerivatives(dq, du, M))
 
@@ -42,15 +44,16 @@ def forward_dynamics_derivatives(
     tau: ArrayLike,
     external: Wrenches = None,
     gravity: ArrayLike | None = None,
+    expressed: Expressed = "body",
     out: ForwardDynamicsDerivatives | None = None,
 ) -> ForwardDynamicsDerivatives:
     """d u_dot by independent steps of q, by u, by tau_p (..., nu, nu)."""
-    if external is None:
-        p = projected(model, gravity)
+    if external is None and gravity is None and expressed == "body":
+        p = projected(model)
         found = run_many(D.FORWARD_GRADIENT, p, (q, u, tau), ("q", "v", "tau"), (p.square,) * 3)
         return given(out, ForwardDynamicsDerivatives(*found))
-    u_dot = forward_dynamics(model, q, u, tau, external, gravity)
-    d = inverse_dynamics_derivatives(model, q, u, u_dot, external, gravity)
+    u_dot = forward_dynamics(model, q, u, tau, external, gravity, expressed)
+    d = inverse_dynamics_derivatives(model, q, u, u_dot, external, gravity, expressed)
     inverse = np.broadcast_to(inverse_mass_matrix(model, q), d.dq.shape)
     return given(out, ForwardDynamicsDerivatives(-inverse @ d.dq, -inverse @ d.dv, inverse.copy()))
 
@@ -67,10 +70,9 @@ def given(out: Any, made: Any) -> Any:
     return out
 
 
-def _external(model: Model, q: ArrayLike, external: Wrenches) -> np.ndarray:
-    """Derivative of G^T J^T w along q (+) G delta."""
-    assert external is not None
+def _loads(model: Model, q: ArrayLike, external: Wrenches, gravity: ArrayLike | None, expressed: Expressed) -> np.ndarray:
+    """Derivative of G^T (J^T w + what gravity does beyond the model's own) along q (+) G delta."""
     p = projected(model)
-    G, forces = velocity_map(p, q), external_forces(model, q, external)
-    turned = np.swapaxes(G, -1, -2) @ external_gradient(model, q, external) @ G
+    G, forces = velocity_map(p, q), load_forces(model, q, external, gravity, expressed)
+    turned = np.swapaxes(G, -1, -2) @ load_gradient(model, q, external, gravity, expressed) @ G
     return turned + run(D.FORCE_DERIVATIVES, p, (q, forces), ("q", "forces"), p.square)

@@ -15,9 +15,10 @@ from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.projection import is_closed
 from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, run_many, velocity_map
-from freeflyer.dynamics.equations import Wrenches, total
-from freeflyer.dynamics.external import external_forces
-from freeflyer.model.inputs import row
+from freeflyer.dynamics.external import load_forces, total
+from freeflyer.dynamics.frames import Expressed
+from freeflyer.dynamics.loads import Wrenches
+from freeflyer.model.inputs import output_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -26,29 +27,34 @@ Output = np.ndarray | None
 
 def inverse_dynamics(
     model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike, external: Wrenches = None, gravity: ArrayLike | None = None,
-    out: Output = None,
+    expressed: Expressed = "body", out: Output = None,
 ) -> np.ndarray:  # fmt: skip
     """tau_p (..., nu): forces at the independent coordinates, passive joints being free of them."""
-    p = projected(model, gravity)
-    tau = run(D.INVERSE_DYNAMICS, p, (q, u, u_dot), ("q", "v", "a"), (p.nu,), out)
-    if external is None:
-        return tau
-    tau = total(tau, -project_forces(p, q, external_forces(model, q, external)))
-    if out is None:
-        return tau
-    out[...] = tau
-    return out
+    p = projected(model)
+    if external is None and gravity is None and expressed == "body":
+        return run(D.INVERSE_DYNAMICS, p, (q, u, u_dot), ("q", "v", "a"), (p.nu,), out)
+    tau = run(D.INVERSE_DYNAMICS, p, (q, u, u_dot), ("q", "v", "a"), (p.nu,))
+    return put(out, total(tau, -project_forces(p, q, load_forces(model, q, external, gravity, expressed))))
 
 
 def forward_dynamics(
     model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches = None, gravity: ArrayLike | None = None,
-    out: Output = None,
+    expressed: Expressed = "body", out: Output = None,
 ) -> np.ndarray:  # fmt: skip
     """u_dot (..., nu) under tau_p (..., nu)."""
-    p = projected(model, gravity)
-    if external is not None:
-        tau = total(row(p.model, "tau", tau, "u"), project_forces(p, q, external_forces(model, q, external)))
+    p = projected(model)
+    if external is not None or gravity is not None or expressed != "body":
+        forces = project_forces(p, q, load_forces(model, q, external, gravity, expressed))
+        tau = total(row(p.model, "tau", tau, "u"), forces)
     return run(D.FORWARD_DYNAMICS, p, (q, u, tau), ("q", "v", "tau"), (p.nu,), out)
+
+
+def put(out: Output, result: np.ndarray) -> np.ndarray:
+    """The result, in `out` if that is given."""
+    if out is None:
+        return result
+    output_array(out, result.shape)[...] = result
+    return out
 
 
 @public
@@ -61,23 +67,28 @@ def projected_equations(
     """
     if not is_closed(model):
         return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)
-    p = projected(model, gravity)
+    p = projected(model)
     M, h = run_many(D.EQUATIONS, p, (q, u), ("q", "v"), (p.square, (p.nu,)))
+    if gravity is not None:
+        h = total(h, -project_forces(p, q, load_forces(model, q, None, gravity, "body")))
     return M, h
 
 
 def bias_forces(
-    model: Model, q: ArrayLike, u: ArrayLike, gravity: ArrayLike | None = None, out: Output = None
-) -> np.ndarray:
-    """h_p (..., nu)."""
-    p = projected(model, gravity)
-    return run(D.INVERSE_DYNAMICS, p, (q, u, p.rest), ("q", "v", "a"), (p.nu,), out)
+    model: Model, q: ArrayLike, u: ArrayLike, external: Wrenches = None, gravity: ArrayLike | None = None,
+    expressed: Expressed = "body", out: Output = None,
+) -> np.ndarray:  # fmt: skip
+    """h_p (..., nu), less the forces of the wrenches."""
+    return inverse_dynamics(model, q, u, projected(model).rest, external, gravity, expressed, out)
 
 
-def gravity_forces(model: Model, q: ArrayLike, gravity: ArrayLike | None = None, out: Output = None) -> np.ndarray:
-    """G^T of the tree's gravity forces (..., nu)."""
-    p = projected(model, gravity)
-    return run(D.INVERSE_DYNAMICS, p, (q, p.rest, p.rest), ("q", "v", "a"), (p.nu,), out)
+def gravity_forces(
+    model: Model, q: ArrayLike, external: Wrenches = None, gravity: ArrayLike | None = None, expressed: Expressed = "body",
+    out: Output = None,
+) -> np.ndarray:  # fmt: skip
+    """G^T of the tree's gravity forces (..., nu), less the forces of the wrenches."""
+    rest = projected(model).rest
+    return inverse_dynamics(model, q, rest, rest, external, gravity, expressed, out)
 
 
 def mass_matrix(model: Model, q: ArrayLike, out: Output = None) -> np.ndarray:
@@ -98,11 +109,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, u: ArrayLike, form: Any = "passi
     v = motion(p, q, u)[0]
     C, M = tree.coriolis_matrix(model, q, v, form), tree.mass_matrix(model, q)
     G, rates = velocity_map(p, q), run(D.MAP_RATES, p, (q, u), ("q", "v"), p.map)
-    result = np.swapaxes(G, -1, -2) @ (C @ G + M @ rates)
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return put(out, np.swapaxes(G, -1, -2) @ (C @ G + M @ rates))
 
 
 def kinetic_energy(model: Model, q: ArrayLike, u: ArrayLike) -> Any:

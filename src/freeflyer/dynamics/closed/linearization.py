@@ -17,23 +17,25 @@ from freeflyer.dynamics.closed.motion import frame_jacobian, integrate
 from freeflyer.dynamics.closed.partial_moves import has_partial_joints, move_derivatives
 from freeflyer.dynamics.closed.running import motion, projected, velocity_map
 from freeflyer.dynamics.duals import Dual
-from freeflyer.dynamics.equations import Wrenches
+from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.linearization import Linearization, listed_frames
+from freeflyer.dynamics.loads import Wrenches
 from freeflyer.dynamics.manifold_derivatives import quaternion_blocks, step_derivatives
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 
 
 def linearize(
-    model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None, h: float | None,
+    model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
+    expressed: Expressed, h: float | None,
     integrator: str, scheme: Any, frames: Sequence[str],
 ) -> Linearization:  # fmt: skip
     """A (..., 2 nu, 2 nu), B (..., 2 nu, nu), C (..., 6 len(frames), 2 nu): see Linearization, with u for v."""
     named = listed_frames(model, frames)
     A, B = (
-        _rates(model, q, u, tau, external, gravity)
+        _rates(model, q, u, tau, external, gravity, expressed)
         if h is None
-        else _step(model, q, u, tau, external, gravity, scheme, h)
+        else _step(model, q, u, tau, external, gravity, expressed, scheme, h)
     )
     n = B.shape[-1]
     C = np.zeros((*A.shape[:-2], 6 * len(named), 2 * n))
@@ -43,9 +45,10 @@ def linearize(
 
 
 def _rates(
-    model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None
+    model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
+    expressed: Expressed,
 ) -> tuple[np.ndarray, np.ndarray]:
-    d, p = forward_dynamics_derivatives(model, q, u, tau, external, gravity), projected(model)
+    d, p = forward_dynamics_derivatives(model, q, u, tau, external, gravity, expressed), projected(model)
     n, lead = p.nu, d.dq.shape[:-2]
     A, B = np.zeros((*lead, 2 * n, 2 * n)), np.zeros((*lead, 2 * n, n))
     v = motion(p, q, u)[0]
@@ -74,18 +77,18 @@ def _minus_skew(w: np.ndarray, out: np.ndarray) -> None:
 
 
 def _step(model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
-          scheme: Any, h: float) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+          expressed: Expressed, scheme: Any, h: float) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """As the tree's, with moves that close the loops again."""
     p = projected(model)
     in_part = has_partial_joints(model, p)
-    first = forward_dynamics(model, q, u, tau, external, gravity)
+    first = forward_dynamics(model, q, u, tau, external, gravity, expressed)
     n, lead, inputs = p.nu, first.shape[:-1], np.eye(3 * p.nu)
     q0 = Dual(np.broadcast_to(row(model, "q", q, "q"), (*lead, model.nq)), inputs[:n])
     u0 = Dual(np.broadcast_to(row(p.model, "v", u, "u"), first.shape), inputs[n : 2 * n])
 
     def acceleration(x: Dual, y: Dual) -> Dual:
-        d = forward_dynamics_derivatives(model, x.value, y.value, tau, external, gravity)
-        value = forward_dynamics(model, x.value, y.value, tau, external, gravity)
+        d = forward_dynamics_derivatives(model, x.value, y.value, tau, external, gravity, expressed)
+        value = forward_dynamics(model, x.value, y.value, tau, external, gravity, expressed)
         return Dual(value, d.dq @ x.tangent + d.dv @ y.tangent + d.dtau @ inputs[2 * n :])
 
     def plus(x: Dual, s: Dual) -> Dual:

@@ -9,8 +9,7 @@ import numpy as np
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.linkage import Linkage, linkage
 from freeflyer.dynamics.closed.structure import structure
-from freeflyer.kernels.model import layout as L
-from freeflyer.kernels.model import linkage_layout as LL
+from freeflyer.kernels.model import layout as L, linkage_layout as LL
 from freeflyer.model.build import compiled, recompiled
 from freeflyer.model.description import Description
 from freeflyer.model.frozen import frozen

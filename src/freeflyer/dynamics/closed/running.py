@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics._gravity import under
 from freeflyer.dynamics.closed import compiled as D
-from freeflyer.dynamics.closed.projection import Projection, linked_by, projection
+from freeflyer.dynamics.closed.projection import Projection, projection
 from freeflyer.dynamics.evaluate import evaluate, one
 from freeflyer.kernels.calls.entry import Entry
-from freeflyer.model.build import recompiled
 from freeflyer.model.model import Model
 
 Shape = tuple[int, ...]
 
 
-def projected(model: Model, gravity: ArrayLike | None = None) -> Projection:
-    """The model's projection, under this gravity (3,) if one is given."""
-    p = projection(model)
-    if gravity is None:
-        return p
-    g = under(model, gravity)
-    made_by = linked_by, (g.description, p.split)
-    other = recompiled(p.model, made_by, parameters=g.parameters, description=g.description)
-    p = replace(p, model=other)
-    object.__setattr__(other, "_projection", p)
-    return p
+def projected(model: Model) -> Projection:
+    """The model's projection."""
+    return projection(model)
 
 
 def run(entry: Entry, p: Projection, inputs: tuple[Any, ...], names: tuple[str, ...], shape: Shape,

@@ -9,8 +9,7 @@ import numpy as np
 
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import WORLD
-from freeflyer.model.frozen import Record
-from freeflyer.model.frozen import frozen_array as frozen
+from freeflyer.model.frozen import Record, frozen_array as frozen
 from freeflyer.model.model import Model
 
 BASES = ("free", "planar")

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels.backend import buffers as memory
-from freeflyer.kernels.backend import pack, transpose
-from freeflyer.kernels.backend import vector4 as vectors
+from freeflyer.kernels.backend import buffers as memory, pack, transpose, vector4 as vectors
 from freeflyer.kernels.math import trig
 from freeflyer.kernels.model import layout
 

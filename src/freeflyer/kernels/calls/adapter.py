@@ -18,6 +18,7 @@ from freeflyer.kernels.calls.entry import NOT_FLAT, OK, ROWS, SCRATCH, STATES
 from freeflyer.kernels.calls.python_calls import (
     ARRAY,
     AXES,
+    AXES_OF_ALL,
     CAPSULE,
     DATA,
     DESCR,
@@ -34,7 +35,6 @@ from freeflyer.kernels.calls.python_calls import (
     NONE,
     NPY_DOUBLE,
     OPTIONS,
-    OUTPUT_AXES,
     OUTPUTS,
     PARAMETERS,
     READABLE,
@@ -95,8 +95,12 @@ def stack_integers(typing_context):
     return types.int64(), codegen
 
 
+CALLED: set[str] = set()  # functions of CPython's C interface
+
+
 def c_function(name: str, result: Any, *parameters: Any) -> Any:
     """A function of CPython's C interface, objects being addresses."""
+    CALLED.add(name)
 
     @intrinsic
     def call(typing_context, arguments):
@@ -225,13 +229,13 @@ def fits(known, entry, arguments, fresh):
     if word(arguments[0], TYPE) != known[CAPSULE] or capsule_is_valid((arguments[0], model_name())) == 0:
         return False
     for k in range(inputs):
-        if not is_array(known, arguments[1 + k], 1, READABLE):
+        if not is_array(known, arguments[1 + k], entry[AXES_OF_ALL + outputs + k], READABLE):
             return False
     for k in range(options):
         if word(arguments[1 + inputs + k], TYPE) != known[INT]:
             return False
     for k in range(1 if fresh else 0, outputs):
-        if not is_array(known, arguments[1 + inputs + options + k], entry[OUTPUT_AXES + k], WRITABLE):
+        if not is_array(known, arguments[1 + inputs + options + k], entry[AXES_OF_ALL + k], WRITABLE):
             return False
     return True
 
@@ -267,12 +271,12 @@ def call(self, arguments, given):
     output_rows, sizes = integers_at(stack + 16 * MOST), integers_at(stack + 24 * MOST)
     for k in range(inputs):
         x = arguments[1 + k]
-        input_rows[k], sizes[ROWS + k] = word(x, DATA), array_size(x, 1)
+        input_rows[k], sizes[ROWS + k] = word(x, DATA), array_size(x, entry[AXES_OF_ALL + outputs + k])
     for k in range(options):
         option_row[k] = integer(arguments[1 + inputs + k])
     for k in range(outputs):
         x = last if k == outputs - 1 else arguments[1 + inputs + options + k]
-        output_rows[k], sizes[ROWS + inputs + k] = word(x, DATA), array_size(x, entry[OUTPUT_AXES + k])
+        output_rows[k], sizes[ROWS + inputs + k] = word(x, DATA), array_size(x, entry[AXES_OF_ALL + k])
     sizes[SCRATCH], sizes[STATES] = known[SCRATCH_SIZE], 1
     model = integers_at(capsule_pointer((arguments[0], model_name())))
     status = call_entry(entry[FUNCTION], (

@@ -32,7 +32,7 @@ from freeflyer.kernels.model.layout import TABLE_KIND
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 
 integers, numbers, numbers_at, scratch_record = calls.integers, calls.numbers, calls.numbers_at, calls.scratch_record
-workspaces, padded_sizes, table_rows = calls.workspaces, calls.padded_sizes, calls.table_rows
+workspaces, padded_sizes, table_rows, item = calls.workspaces, calls.padded_sizes, calls.table_rows, calls.item
 SCRATCH_TAKEN, SCRATCH_CAPACITY = memory.TAKEN, memory.CAPACITY
 
 
@@ -82,11 +82,11 @@ def one_state(entry: Entry) -> Callable:
         given, made = input_rows(inputs, sizes, state, record), output_rows(outputs, sizes, state, record)
         for k in range(count):
             where[ARGUMENT] = k
-            if k < own and not finite(given[k], sizes[ROWS + k]):
+            if k < own and not finite(item(given, k), sizes[ROWS + k]):
                 return NOT_FINITE
-            if k >= own and not no_nan(given[k], sizes[ROWS + k]):
+            if k >= own and not no_nan(item(given, k), sizes[ROWS + k]):
                 return NOT_FINITE
-            if is_q[k] and not unit_quaternions(tree, given[k]):
+            if item(is_q, k) and not unit_quaternions(tree, item(given, k)):
                 return NOT_UNIT
         function(tree, numbers(parameters, record), *given, *option_values(options), *made)
         where[TAKEN] = record[SCRATCH_TAKEN]
@@ -94,7 +94,7 @@ def one_state(entry: Entry) -> Callable:
             return SHORT_SCRATCH
         if not partial:
             for k in range(results):
-                if not finite(made[k], sizes[ROWS + count + k]):
+                if not finite(item(made, k), sizes[ROWS + count + k]):
                     where[ARGUMENT] = first_output + k
                     return REFUSED
         return OK
@@ -157,10 +157,10 @@ def batch(entry: Entry, lanes: int) -> Callable:
             for k in range(count):
                 rows, n = numbers_at(inputs[k], record), sizes[ROWS + k]
                 where[ARGUMENT] = k
-                if not gather(rows, n, first, stop, given[k]):
+                if not gather(rows, n, first, stop, item(given, k)):
                     where[STATE] = first_not_finite(rows, n, first, end)
                     return NOT_FINITE
-                if is_q[k] and not unit_quaternions(tree, given[k]):
+                if item(is_q, k) and not unit_quaternions(tree, item(given, k)):
                     where[STATE] = first_not_unit(tree, rows, n, first, end)
                     return NOT_UNIT
             record[SCRATCH_TAKEN] = used
@@ -191,7 +191,7 @@ def packed(entry: Entry) -> Callable:
         function(tree, parameters, *given, *option_values(options), *made)
         fine = True
         for k in range(results):
-            fine &= scatter(made[k], sizes[ROWS + count + k], numbers_at(outputs[k], record), first, stop)
+            fine &= scatter(item(made, k), sizes[ROWS + count + k], numbers_at(outputs[k], record), first, stop)
         return fine
 
     return compute
@@ -202,19 +202,19 @@ def staged(entry: Entry, lanes: int) -> Callable:
     assert entry.stages is not None
     first_stage, second_stage, table_sizes = entry.stages.functions
     count, results = len(entry.inputs), len(entry.outputs)
-    output_rows = calls.state_rows(ROWS + count, results)
+    output_rows, option_values = calls.state_rows(ROWS + count, results), calls.option_values(len(entry.options))
 
     @inlined
     def compute(tree, parameters, given, options, outputs, sizes, first, stop, record):
         widths = table_sizes(tree)
         packs = workspaces(given[0], padded_sizes(widths, 1))
         for k in range(len(packs)):
-            for i in range(row_width(parameters, widths[k])):
-                store(packs[k], i, 0.0)
-        first_stage(tree, parameters, *given, *packs)
+            for i in range(row_width(parameters, item(widths, k))):
+                store(item(packs, k), i, 0.0)
+        first_stage(tree, parameters, *given, *option_values(options), *packs)
         tables = workspaces(parameters, padded_sizes(widths, lanes))
         for k in range(len(tables)):
-            scatter(packs[k], row_width(parameters, widths[k]), tables[k], 0, lanes)
+            scatter(item(packs, k), row_width(parameters, item(widths, k)), item(tables, k), 0, lanes)
         fine = True
         for state in range(first, min(first + lanes, stop)):
             rows = output_rows(outputs, sizes, state, record)

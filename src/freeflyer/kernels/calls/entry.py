@@ -33,8 +33,11 @@ DIMENSIONS: dict[str, Formula] = {
     "nq": (1, L.N_Q, 0), "nv": (1, L.N_V, 0), "2 nv": (2, L.N_V, 0), "bodies": (1, L.N_BODIES, 1),
     "columns": (1, L.N_COLUMNS, 0), "rows": (1, L.N_ROWS, 0), "nu": (1, N_INDEPENDENT, 0),
     **{f"table {k}": (1, -1 - k, 0) for k in range(8)}, **{f"2 table {k}": (2, -1 - k, 0) for k in range(8)},
+    "6 table 0": (6, -1, 0),
 }  # fmt: skip
-LETTERS = {"q": "nq", "v": "nv", "u": "nu", "m": "table 0", "f": "table 1"}  # of inputs
+LETTERS: dict[str, Dimension] = {  # of inputs
+    "q": "nq", "v": "nv", "u": "nu", "m": "table 0", "f": "table 1", "g": 3, "w": "6 table 0",
+}  # fmt: skip
 OPTIONS: dict[str, Formula] = {"frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3)}  # an option is 0 or more and below this
 
 
@@ -79,7 +82,8 @@ class Entry:
     """A kernel(topology, parameters, inputs..., shared..., options..., outputs...) that Python may call.
 
     `source`: its dotted name below kernels.
-    `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates), m (measured joints) or f (motors).
+    `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates), m (measured joints), f (motors),
+    g (gravity) or w (wrenches on frames).
     `shared`: sizes of further inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's
     results. `square`: whether workspaces grow with the square of the number of columns. `closed`: whether it takes models that
     hold a linkage. `table`: the kind of table that the model's topology must hold. `one_by_one`: whether states take different
@@ -136,6 +140,11 @@ class Entry:
     @property
     def input_count(self) -> int:
         return len(self.inputs) + len(self.shared)
+
+    @property
+    def input_axes(self) -> tuple[int, ...]:
+        """Of one state's inputs: wrenches are given as an array (k, 6)."""
+        return (*(2 if x == "w" else 1 for x in self.inputs), *(1,) * len(self.shared))
 
     @property
     def output_axes(self) -> tuple[int, ...]:

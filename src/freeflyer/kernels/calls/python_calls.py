@@ -27,8 +27,8 @@ PY_ARRAY_NEW, NPY_DOUBLE, METH_FASTCALL = 93, 12, 0x80
 ENTRY_NAME, MODEL_NAME = b"freeflyer.entry", b"freeflyer.model"  # of capsules
 MOST = 8  # inputs, options, outputs of an entry
 
-# an entry's record, then the axes of its outputs; what all of them need; a model's record
-FUNCTION, INPUTS, OPTIONS, OUTPUTS, KNOWN, OUTPUT_AXES = range(6)
+# an entry's record, then the axes of its outputs and of its inputs; what all of them need; a model's record
+FUNCTION, INPUTS, OPTIONS, OUTPUTS, KNOWN, AXES_OF_ALL = range(6)
 ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(10)
 STATUS_AT = WHERE_AT + WHERE  # behind what an entry leaves in `where`
 TOPOLOGY, PARAMETERS = range(2)
@@ -139,14 +139,14 @@ def known() -> np.ndarray:
 
 
 def builtin(
-    name: str, adapter: int, function: int, counts: tuple[int, int, int], output_axes: tuple[int, ...]
+    name: str, adapter: int, function: int, counts: tuple[int, int, int], axes: tuple[int, ...]
 ) -> Callable[..., Any]:
     """The Python function of a compiled entry: f(handle, inputs..., options..., outputs...). It returns its only output, or
     None where the state was refused (`status` says why); of several outputs, the status. Instead of an only output it may be
-    given the shape of a new array."""
+    given the shape of a new array. `axes`: of the outputs, then of the inputs."""
     if max(counts) > MOST:
         raise ValueError(f"{name} has more than {MOST} inputs, options or outputs")
-    record = np.array([function, *counts, known().ctypes.data, *output_axes], np.int64)
+    record = np.array([function, *counts, known().ctypes.data, *axes], np.int64)
     method = MethodDef(name.encode(), adapter, METH_FASTCALL, None)
     _kept.append((record, method))
     return _api.PyCFunction_NewEx(ctypes.addressof(method), capsule(record, ENTRY_NAME), None)

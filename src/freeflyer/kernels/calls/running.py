@@ -33,7 +33,8 @@ def first_single(entry: Entry) -> Callable[..., Any]:
     """The entry's function for one state until it is compiled, which the first call does."""
 
     def single(*arguments: Any) -> Any:
-        if not all(isinstance(x, np.ndarray) and x.ndim == 1 for x in arguments[1 : 1 + entry.input_count]):
+        inputs = arguments[1 : 1 + entry.input_count]
+        if not all(isinstance(x, np.ndarray) and x.ndim == n for x, n in zip(inputs, entry.input_axes)):
             python_calls.remember(NOT_FLAT, (0,) * WHERE)
             return None if len(entry.outputs) == 1 else NOT_FLAT  # perhaps a batch that tries the short way first
         object.__setattr__(entry, "single", compiled_single(entry))
@@ -48,7 +49,7 @@ def compiled_single(entry: Entry) -> Callable[..., Any]:
         return single_by_ctypes(entry, address)
     counts = entry.input_count, len(entry.options), len(entry.outputs)
     adapter = build.address("adapter", ("calls.adapter",), 1)
-    return python_calls.builtin(entry.name, adapter, address, counts, entry.output_axes)
+    return python_calls.builtin(entry.name, adapter, address, counts, (*entry.output_axes, *entry.input_axes))
 
 
 def is_cached(entry: Entry) -> bool:
@@ -71,15 +72,20 @@ def release() -> int:
 
 def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray) -> Any:
     """The handle of a model whose topology also holds a table of integers, for the entries that read such a table."""
+    return handle(with_table(topology, kind, table), parameters)
+
+
+def with_table(topology: np.ndarray, kind: int, table: np.ndarray) -> np.ndarray:
+    """A topology that also holds a table of integers."""
     longer = np.concatenate([topology, table]).astype(np.int64)
     longer[TABLE_AT], longer[TABLE_KIND] = len(topology), kind
-    return handle(longer, parameters)
+    return longer
 
 
 def single_by_ctypes(entry: Entry, address: int) -> Callable[..., Any]:
     """As the builtin function, of the same arguments."""
     function, inputs, first_output = FUNCTION(address), entry.input_count, entry.input_count + len(entry.options)
-    count, axes = first_output + len(entry.outputs), (*(1,) * inputs, *entry.output_axes)
+    count, axes = first_output + len(entry.outputs), (*entry.input_axes, *entry.output_axes)
 
     def single(*arguments: Any) -> Any:
         if len(arguments) != 1 + count:

@@ -21,4 +21,6 @@ def scratch_need(topology, lanes, square):
         need += 10 * (row + rows) * (row + rows)
     if load_int(topology, LINKAGE_AT) > 0:
         need += 8 * (row + rows) * row
+    if load_int(topology, L.TABLE_KIND) == L.FRAMES:  # what each wrench leaves in tables of derivatives
+        need += 14 * load_int(topology, load_int(topology, L.TABLE_AT)) * row
     return lanes * need + 64

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 
-from freeflyer.kernels.compiler import build
-from freeflyer.kernels.compiler import cache as disk
+from freeflyer.kernels.compiler import build, cache as disk
 from freeflyer.kernels.compiler.object_code import host
 from freeflyer.kernels.compiler.worker import Worker, compile_here
 

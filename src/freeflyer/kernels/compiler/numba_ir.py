@@ -15,6 +15,7 @@ from freeflyer.kernels.lowering.types import CALLABLE, options
 
 INTEGERS, NUMBERS = types.CPointer(types.int64), types.CPointer(types.float64)
 ENTRY = types.int64(INTEGERS, NUMBERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, NUMBERS, INTEGERS)
+PYTHON = {"adapter": adapter.CALLED}  # what compiled functions that are no entries may call
 _registered: set[int] = set()
 
 

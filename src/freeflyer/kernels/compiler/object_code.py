@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Collection
 from functools import cache
 from typing import Any
 
@@ -43,8 +44,14 @@ def pack_lanes(cpu: str, features: str = "") -> int:
     return 8 if "zmm" in target_machine(cpu, features).emit_assembly(llvm.parse_assembly(WIDE)) else 4
 
 
-def object_code(ir: str, name: str, symbol: str, machine: Any) -> bytes:
-    """Object code in which the function `name` is visible as `symbol`, and nothing else is."""
+LIBRARY = {"memset", "memcpy", "memmove", "sincos", "sin", "cos", "atan2", "sqrt", "fma"}  # of C: all that entries may call
+
+
+def object_code(ir: str, name: str, symbol: str, machine: Any, library: Collection[str] = LIBRARY) -> bytes:
+    """Object code in which the function `name` is visible as `symbol`, and nothing else is.
+
+    Errors: RuntimeError where it calls functions that are not in `library`: they would be missing where it is loaded.
+    """
     module = llvm.parse_assembly(ir)
     for value in (*module.functions, *module.global_variables):
         if not value.is_declaration and value.name != name:
@@ -52,6 +59,9 @@ def object_code(ir: str, name: str, symbol: str, machine: Any) -> bytes:
     module.get_function(name).name = symbol
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
     builder.getModulePassManager().run(module, builder)
+    missing = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")} - set(library)
+    if missing:
+        raise RuntimeError(f"{symbol} calls {', '.join(sorted(missing))}: no entry may")
     return machine.emit_object(module)
 
 

@@ -16,7 +16,7 @@ import threading
 import warnings
 from typing import Any
 
-from freeflyer.kernels.compiler.object_code import host, object_code, target_machine
+from freeflyer.kernels.compiler.object_code import LIBRARY, host, object_code, target_machine
 
 NOTICE_SECONDS = 2.0  # a compilation that takes longer is announced on a terminal
 MAIN = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from freeflyer.kernels.compiler.worker import main; main()"
@@ -115,10 +115,11 @@ def announced(name: str) -> threading.Timer:
 
 def compile_here(name: str, lanes: int, symbol: str, cpu: str, features: str) -> bytes:
     """Object code of an entry, made in this process."""
-    from freeflyer.kernels.compiler.numba_ir import llvm_ir
+    from freeflyer.kernels.compiler.numba_ir import PYTHON, llvm_ir
 
     ir, function = llvm_ir(name, lanes)
-    return object_code(ir, function, symbol, target_machine(cpu, features))
+    library = PYTHON.get(name, LIBRARY)
+    return object_code(ir, function, symbol, target_machine(cpu, features), library)
 
 
 def main() -> None:

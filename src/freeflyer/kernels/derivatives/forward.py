@@ -10,6 +10,7 @@ from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step
 from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.gradient_rows import put_rows, turn_together
+from freeflyer.kernels.derivatives.held_wrenches import add_held
 from freeflyer.kernels.derivatives.inverse import (
     DIRECTION_RECORD,
     FORCE,
@@ -29,9 +30,10 @@ from freeflyer.kernels.derivatives.inverse import (
     velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
+from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates, put_armature_rates
-from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import condense, mirror, row_dot, scalar_column
 from freeflyer.kernels.tree.composite import column_range, coordinate
 from freeflyer.kernels.tree.factor import factor, solve
@@ -83,9 +85,9 @@ def mass_rows(topology, parameters, table, L):
         store(L, stride * k + k, load(L, stride * k + k) + load(parameters, armature + k))
 
 
-@kernel
-def solved_table(topology, parameters, q, v, tau, table, L):
-    """The table of columns at (q, v, a), and the factor of M."""
+@inlined
+def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
+    """Writes the table of columns at (q, v, a) and the factor of M, under gravity g and wrenches; returns the work array."""
     nv = load_int(topology, N_V)
     work, a, x = (
         kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)),
@@ -97,36 +99,45 @@ def solved_table(topology, parameters, q, v, tau, table, L):
         store(x, j, load(tau, j))
     velocities(topology, work, v)
     subtree_loads(topology, parameters, work)
-    accelerations(topology, parameters, work, a)
-    subtree_forces(topology, parameters, work)
+    accelerations(topology, work, a, g)
+    subtree_forces(topology, parameters, work, wrenches, count, expressed)
     less_forces(topology, work, x)
     add_armature_forces(topology, parameters, v, -1.0, x, 0)
     put_momenta(topology, work, table)
     mass_rows(topology, parameters, table, L)
     factor(topology, L)
     solve(topology, L, x)
-    accelerations(topology, parameters, work, x)
-    subtree_forces(topology, parameters, work)
+    accelerations(topology, work, x, g)
+    subtree_forces(topology, parameters, work, wrenches, count, expressed)
     put_table(topology, work, table)
     put_pairs(topology, work, table)
     put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+    return work
+
+
+@kernel
+def solved_table(topology, parameters, q, v, tau, table, L):
+    """The table of columns at (q, v, a), and the factor of M."""
+    put_solved_table(topology, parameters, q, v, tau, load3(parameters, GRAVITY), q, 0, 0, table, L)
 
 
 @inlined
-def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at):
-    """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`."""
+def solved_matrices(topology, table, held, count, L, dq, q_at, dv, v_at, width, dtau, tau_at):
+    """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`; held, count: as put_inverse_matrices."""
     nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
     length = solved_width(topology, table)
     Q, V, E = workspace(table, nv * length), workspace(table, nv * length), workspace(table, nv * length)
     if n == nv:
         put_rows(topology, table, Q, V, Q, length, False)
         turn_together(topology, table, Q, length)
+        add_held(topology, table, held, count, Q, length)
         clear_behind(Q, nv, row_width(table, n), length)
         clear_behind(V, nv, row_width(table, n), length)
     else:
         by_q, by_v = workspace(table, n * stride), workspace(table, n * stride)
         put_rows(topology, table, by_q, by_v, by_q, stride, False)
         turn_together(topology, table, by_q, stride)
+        add_held(topology, table, held, count, by_q, stride)
         condense(topology, by_q, stride, Q, length)
         condense(topology, by_v, stride, V, length)
     add_armature_rates(topology, table, armature_rates_at(topology), V, length)
@@ -137,7 +148,7 @@ def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at)
 @kernel
 def forward_matrices(topology, parameters, table, L, dq, dv, dtau):
     """Derivatives (nv, nv) of forward dynamics from the tables."""
-    solved_matrices(topology, table, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
+    solved_matrices(topology, table, 0, 0, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
 
 
 @kernel

@@ -19,6 +19,7 @@ from freeflyer.kernels.backend.buffers import (
 )
 from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.derivatives.held_wrenches import add_held
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q,
     BY_V,
@@ -138,9 +139,9 @@ def fits(topology, table):
     return n == load_int(topology, N_V) and n >= row_step(table)
 
 
-@kernel
-def inverse_matrices(topology, parameters, table, dq, dv, M):
-    """dq, dv and the mass matrix (nv, nv)."""
+@inlined
+def put_inverse_matrices(topology, parameters, table, held, count, dq, dv, M):
+    """dq, dv and the mass matrix (nv, nv); what wrenches held in other axes than their frame's add lies from `held` on."""
     n, nv, armature = load_int(topology, N_COLUMNS), load_int(topology, N_V), load_int(topology, ARMATURE_AT)
     direct, width, by_q, by_v, H = fits(topology, table), n, dq, dv, M
     if not direct:
@@ -148,6 +149,7 @@ def inverse_matrices(topology, parameters, table, dq, dv, M):
         by_q, by_v, H = workspace(table, n * width), workspace(table, n * width), workspace(table, n * width)
     put_rows(topology, table, by_q, by_v, H, width, True)
     turn_together(topology, table, by_q, width)
+    add_held(topology, table, held, count, by_q, width)
     if not direct:
         condense(topology, by_q, width, dq, nv)
         condense(topology, by_v, width, dv, nv)
@@ -156,6 +158,12 @@ def inverse_matrices(topology, parameters, table, dq, dv, M):
     for j in range(nv):
         at = nv * j + j
         store(M, at, load(M, at) + load(parameters, armature + j))
+
+
+@kernel
+def inverse_matrices(topology, parameters, table, dq, dv, M):
+    """dq, dv and the mass matrix (nv, nv)."""
+    put_inverse_matrices(topology, parameters, table, 0, 0, dq, dv, M)
 
 
 @kernel

@@ -45,6 +45,7 @@ from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import pose_at, row3
+from freeflyer.kernels.tree.wrenches import subtract_wrenches
 
 DIRECTION_RECORD = 8  # of a column: S (6)
 MOVING, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)
@@ -120,10 +121,10 @@ def velocities(topology, work, v):
 
 
 @kernel
-def accelerations(topology, parameters, work, a):
-    """Writes all accelerations, A = A of the parent + V of the parent x V + S a; the world's is against gravity."""
+def accelerations(topology, work, a, g):
+    """Writes all accelerations, A = A of the parent + V of the parent x V + S a; the world's is against gravity g."""
     directions, moving, _, _, _, _ = areas(topology)
-    put_motion(work, moving + ACCELERATION, (scale(-1.0, load3(parameters, GRAVITY)), ZERO))
+    put_motion(work, moving + ACCELERATION, (scale(-1.0, g), ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, here = moving + MOVING * parent_of(topology, i), moving + MOVING * i
         swept = motion_cross(load_spatial(work, there), load_spatial(work, here))
@@ -153,8 +154,8 @@ def subtree_loads(topology, parameters, work):
 
 
 @kernel
-def subtree_forces(topology, parameters, work):
-    """Writes the force (linear, angular) that every subtree needs, about the root body's origin."""
+def subtree_forces(topology, parameters, work, wrenches, count, expressed):
+    """Writes the force (linear, angular) that every subtree needs beside its wrenches, about the root body's origin."""
     _, moving, inertias, _, forces, _ = areas(topology)
     n, step = load_int(topology, N_BODIES), row_step(work)
     for i in range(0, n + 1, step):
@@ -166,6 +167,7 @@ def subtree_forces(topology, parameters, work):
         f, t = spatial_add(inertia_times(m, h, I, A), force_cross(V, inertia_times(m, h, I, V)))
         z = 0.0 * f[0]
         put_records(work, forces, FORCE, i, (f[0], f[1], f[2], t[0], t[1], t[2], z, z))
+    subtract_wrenches(topology, parameters, work, wrenches, count, expressed, forces, FORCE)
     for i in range(n, 0, -1):
         add_record(work, forces + FORCE * parent_of(topology, i), forces + FORCE * i, 6)
 
@@ -251,14 +253,21 @@ def put_pairs(topology, work, table):
                 to += 1
 
 
-@kernel
-def inverse_table(topology, parameters, q, v, a, table):
-    """The table at (q, v, a)."""
+@inlined
+def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table):
+    """Writes the table at (q, v, a), under gravity g and so many wrenches; returns the work array."""
     work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))
     velocities(topology, work, v)
     subtree_loads(topology, parameters, work)
-    accelerations(topology, parameters, work, a)
-    subtree_forces(topology, parameters, work)
+    accelerations(topology, work, a, g)
+    subtree_forces(topology, parameters, work, wrenches, count, expressed)
     put_table(topology, work, table)
     put_pairs(topology, work, table)
     put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
+    return work
+
+
+@kernel
+def inverse_table(topology, parameters, q, v, a, table):
+    """The table at (q, v, a)."""
+    put_inverse_table(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, table)

@@ -55,13 +55,19 @@ def clear(M, n):
         store(M, k, 0.0)
 
 
+@inlined
+def put_linear_matrices(topology, table, v_at, held, count, L, A, B):
+    """A (2 nv, 2 nv) and B (2 nv, nv) from the tables; v lies from `v_at` on, held, count: as put_inverse_matrices."""
+    nv = load_int(topology, N_V)
+    kinematic_rows(topology, table, v_at, A, B)
+    at = 2 * nv * nv
+    solved_matrices(topology, table, held, count, L, A, at, A, at + nv, 2 * nv, B, nv * nv)
+
+
 @kernel
 def linear_matrices(topology, parameters, table, L, A, B):
     """A (2 nv, 2 nv) and B (2 nv, nv) from the tables."""
-    nv = load_int(topology, N_V)
-    kinematic_rows(topology, table, table_size(topology), A, B)
-    at = 2 * nv * nv
-    solved_matrices(topology, table, L, A, at, A, at + nv, 2 * nv, B, nv * nv)
+    put_linear_matrices(topology, table, table_size(topology), 0, 0, L, A, B)
 
 
 @kernel

@@ -123,6 +123,17 @@ def pack_rows(first: int, count: int) -> Any:
     return rows
 
 
+@intrinsic
+def item(typing_context, values, k):
+    """Entry k of a tuple of one type, which k is not checked against: an error that Numba could raise would stay in the entry."""
+
+    def codegen(context, builder, sig, args):
+        place = cgutils.alloca_once_value(builder, args[0])
+        return builder.load(builder.gep(place, [i64(0), args[1]], inbounds=True))
+
+    return values.dtype(values, k), codegen
+
+
 def option_values(count: int) -> Any:
     """values(options): the options, a tuple."""
 

@@ -30,7 +30,7 @@ TABLE_AT, TABLE_KIND = 28, 29  # where a table of an entry's own begins in topol
 N_PAIRS = 32  # pairs of different columns of one joint, of all joints
 HEADER = 40
 
-MEASURED, STANDING, PLAN = 1, 2, 3  # kinds of tables
+MEASURED, STANDING, PLAN, FRAMES = 1, 2, 3, 4  # kinds of tables
 
 # a body in topology, record 0 being the world
 BODY_INTS = 9

@@ -56,6 +56,7 @@ from freeflyer.kernels.model.layout import (
 )
 from freeflyer.kernels.tree.articulated import inverse_inertia
 from freeflyer.kernels.tree.composite import column_range, coordinate, zeros
+from freeflyer.kernels.tree.wrenches import add_wrench_forces, wrench_count
 
 LEVEL = 27  # by depth, what the children of a body add to it: articulated inertia (A, B, C), bias force and moment
 A_AT, B_AT, C_AT, FORCE, TORQUE = 0, 6, 15, 21, 24
@@ -190,9 +191,8 @@ def articulate(topology, parameters, q, tau, work, levels, bodies, columns, roto
 
 
 @kernel
-def accelerations(topology, parameters, q, work, bodies, columns, a):
-    """Outward again: joint accelerations."""
-    g = load3(parameters, GRAVITY)
+def accelerations(topology, parameters, q, g, work, bodies, columns, a):
+    """Outward again: joint accelerations under gravity g."""
     store3(work, bodies + LINEAR, (-g[0], -g[1], -g[2]))
     store3(work, bodies + ANGULAR, ZERO)
     for n in range(load_int(topology, N_BODIES)):
@@ -223,16 +223,46 @@ def put_armature_forces(topology, parameters, v, work, to):
         add_armature_forces(topology, parameters, v, 1.0, work, to)
 
 
-@kernel
-def aba(topology, parameters, q, v, tau, a):
-    """a (nv,) of M(q) a + bias(q, v) = tau; velocity coordinates must not be shared by mimic joints."""
+@inlined
+def areas(topology):
+    """(levels, bodies, columns, rotors, end): where they begin in work."""
     levels = 3 * joint_row(topology)
     bodies = levels + LEVEL * (load_int(topology, MAX_DEPTH) + 2)
     columns = bodies + BODY * (load_int(topology, N_BODIES) + 1)
     rotors = columns + ELIMINATED * load_int(topology, N_COLUMNS)
-    work = workspace(q, rotors + load_int(topology, N_V))
+    return levels, bodies, columns, rotors, rotors + load_int(topology, N_V)
+
+
+@inlined
+def angles_workspace(topology, parameters, q):
+    """A work array with the joints' angles and room for the rest."""
+    work = workspace(q, areas(topology)[4])
     joint_angles(topology, parameters, q, work)
+    return work
+
+
+@inlined
+def articulated_bodies(topology, parameters, q, v, tau, g, work, a):
+    """a (nv,) of M(q) a + bias(q, v) = tau, under gravity g."""
+    levels, bodies, columns, rotors, _ = areas(topology)
     bias_motions(topology, parameters, q, v, work, bodies)
     put_armature_forces(topology, parameters, v, work, rotors)
     articulate(topology, parameters, q, tau, work, levels, bodies, columns, rotors)
-    accelerations(topology, parameters, q, work, bodies, columns, a)
+    accelerations(topology, parameters, q, g, work, bodies, columns, a)
+
+
+@kernel
+def aba(topology, parameters, q, v, tau, a):
+    """a (nv,) of M(q) a + bias(q, v) = tau; velocity coordinates must not be shared by mimic joints."""
+    work = angles_workspace(topology, parameters, q)
+    articulated_bodies(topology, parameters, q, v, tau, load3(parameters, GRAVITY), work, a)
+
+
+@kernel
+def loaded_aba(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
+    """a (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
+    work, forces = angles_workspace(topology, parameters, q), workspace(q, load_int(topology, N_V))
+    for j in range(load_int(topology, N_V)):
+        store(forces, j, load(tau, j))
+    add_wrench_forces(topology, parameters, q, work, wrenches, wrench_count(topology), expressed, forces)
+    articulated_bodies(topology, parameters, q, v, forces, load3(gravity, 0), work, a)

@@ -81,6 +81,14 @@ def potential_energy(topology, parameters, q, U):
     store(U, 0, -dot(load3(parameters, GRAVITY), load3(work, moments)))
 
 
+@kernel
+def potential_energy_under(topology, parameters, q, g, U):
+    """U (1,): as `potential_energy`, under gravity g (3,)."""
+    work, moments = moment_workspace(topology, q)
+    total_moment(topology, parameters, q, work, moments)
+    store(U, 0, -dot(load3(g, 0), load3(work, moments)))
+
+
 @inlined
 def twice_kinetic(parameters, at, l, w):
     """Of one body whose origin moves at l and that turns at w."""

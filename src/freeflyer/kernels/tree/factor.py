@@ -24,7 +24,7 @@ from freeflyer.kernels.model.layout import (
     PARENT_COORDINATE,
 )
 from freeflyer.kernels.tree.crba import crba
-from freeflyer.kernels.tree.rnea import rnea
+from freeflyer.kernels.tree.rnea import loaded_rnea, rnea
 
 
 @inlined
@@ -167,11 +167,31 @@ def shared_minv(topology, parameters, q, Minv):
 @kernel
 def shared_forward_dynamics(topology, parameters, q, v, tau, a):
     """a (nv,) of M a + bias = tau where mimic joints share velocity coordinates, which the tree recursion cannot do."""
-    nv = load_int(topology, N_V)
-    L, bias, zero = factored(topology, parameters, q), workspace(q, nv), workspace(q, nv)
-    for j in range(nv):
-        store(zero, j, 0.0)
+    L, bias, zero = factored(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
     rnea(topology, parameters, q, v, zero, bias)
-    for j in range(nv):
+    solve_less(topology, L, tau, bias, a)
+
+
+@kernel
+def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
+    """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
+    L, bias, zero = factored(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
+    loaded_rnea(topology, parameters, q, v, zero, gravity, wrenches, expressed, bias)
+    solve_less(topology, L, tau, bias, a)
+
+
+@inlined
+def zeros_workspace(topology, q):
+    """A vector (nv,) of zeros."""
+    made = workspace(q, load_int(topology, N_V))
+    for j in range(load_int(topology, N_V)):
+        store(made, j, 0.0)
+    return made
+
+
+@inlined
+def solve_less(topology, L, tau, bias, a):
+    """a becomes M^-1 (tau - bias)."""
+    for j in range(load_int(topology, N_V)):
         store(a, j, load(tau, j) - load(bias, j))
     solve(topology, L, a)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, rotate, scale
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, N_BODIES, N_V, SINES_AT, SUBTREE_MASS
@@ -16,9 +16,9 @@ from freeflyer.kernels.tree.poses import add_spaced3, offset, pose_at, put_row3,
 MOMENT = 3  # first moment of a subtree's mass at its root body's origin
 
 
-@kernel
-def gravity(topology, parameters, q, tau):
-    """tau (nv,) that holds the robot at rest."""
+@inlined
+def forces_under(topology, parameters, q, g, tau):
+    """tau (nv,) that holds the robot at rest under gravity g."""
     n, moments = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
     work = kinematics_workspace(topology, parameters, q, MOMENT * (load_int(topology, SINES_AT) + LANES))
     for i in range(0, n + 1, row_step(work)):
@@ -27,7 +27,6 @@ def gravity(topology, parameters, q, tau):
         put_row3(work, moments + tile_at(work, MOMENT, i), h)
     for j in range(load_int(topology, N_V)):
         store(tau, j, 0.0)
-    g = load3(parameters, GRAVITY)
     for i in range(n, 0, -1):
         m, h = load(parameters, body_floats(i) + SUBTREE_MASS), spaced3(work, moments + tile_at(work, MOMENT, i))
         there = moments + tile_at(work, MOMENT, parent_of(topology, i))
@@ -38,3 +37,15 @@ def gravity(topology, parameters, q, tau):
             at, j = direction_at(topology, c), coordinate(topology, c)
             power = dot(load3(work, at), force) + dot(load3(work, at + 3), moment)
             store(tau, j, load(tau, j) - power)
+
+
+@kernel
+def gravity(topology, parameters, q, tau):
+    """tau (nv,) that holds the robot at rest."""
+    forces_under(topology, parameters, q, load3(parameters, GRAVITY), tau)
+
+
+@kernel
+def given_gravity(topology, parameters, q, g, tau):
+    """tau (nv,) that holds the robot at rest under gravity g (3,)."""
+    forces_under(topology, parameters, q, load3(g, 0), tau)

@@ -17,6 +17,7 @@ from freeflyer.kernels.math.algebra import (
     load3,
     load6,
     rotate,
+    scale,
     store3,
     turning,
 )
@@ -25,6 +26,8 @@ from freeflyer.kernels.model.joints.armature import add_armature_forces
 from freeflyer.kernels.model.joints.motion import acceleration_terms, add_joint_forces, velocity_terms
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND
+from freeflyer.kernels.tree.frames import frame_body
+from freeflyer.kernels.tree.wrenches import body_wrench, wrench_count, wrench_frame
 
 # of a body, in its axes: angular velocity and acceleration, acceleration of the origin, force and moment there; poses are
 # cheaper to compute again than to keep
@@ -44,13 +47,12 @@ def newton_euler(parameters, at, T, acc):
     ))  # fmt: skip
 
 
-@kernel
-def rnea(topology, parameters, q, v, a, tau):
-    """tau (nv,) of M(q) a + bias(q, v) = tau."""
+@inlined
+def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
+    """tau (nv,) of M(q) a + bias(q, v) = tau + J^T w, under gravity g and so many wrenches."""
     n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)
     work = workspace(q, bodies + BODY * (n + 1))
     joint_angles(topology, parameters, q, work)
-    g = load3(parameters, GRAVITY)
     store3(work, bodies + VELOCITY, ZERO)
     store3(work, bodies + TURNING, ZERO)
     store3(work, bodies + ACCELERATION, (-g[0], -g[1], -g[2]))
@@ -73,6 +75,12 @@ def rnea(topology, parameters, q, v, a, tau):
     for j in range(load_int(topology, N_V)):
         store(tau, j, load(parameters, armature + j) * load(a, j))
     add_armature_forces(topology, parameters, v, 1.0, tau, 0)
+    for k in range(count):
+        b = frame_body(topology, wrench_frame(topology, k))
+        if b > 0:
+            force, moment = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
+            accumulate3(work, bodies + BODY * b + FORCE, scale(-1.0, force))
+            accumulate3(work, bodies + BODY * b + TORQUE, scale(-1.0, moment))
     for k in range(n - 1, -1, -1):
         i = by_depth(topology, k)
         here, parent, joint = bodies + BODY * i, load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
@@ -83,3 +91,16 @@ def rnea(topology, parameters, q, v, a, tau):
             r, there = origin(joint, parameters, q), bodies + BODY * parent
             accumulate3(work, there + FORCE, force)
             accumulate3(work, there + TORQUE, add(moment, cross(r, force)))
+
+
+@kernel
+def rnea(topology, parameters, q, v, a, tau):
+    """tau (nv,) of M(q) a + bias(q, v) = tau."""
+    newton_euler_recursion(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, tau)
+
+
+@kernel
+def loaded_rnea(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
+    """tau (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
+    count = wrench_count(topology)
+    newton_euler_recursion(topology, parameters, q, v, a, load3(gravity, 0), wrenches, count, expressed, tau)

@@ -1,0 +1,135 @@
+"""Many quantities of one state from one compiled pass, for control loops: the terms of the equations of motion and of frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.evaluate import REFUSED, evaluate
+from freeflyer.dynamics.frame_sets import FrameSet, kept_set
+from freeflyer.dynamics.frames import Expressed, expression
+from freeflyer.errors import InputError
+from freeflyer.kernels import entries as E
+from freeflyer.model.gravity import gravity_rows
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AllTerms:
+    """What `all_terms` returns. Every quantity is a view of one of these arrays; leading axes are those of the state."""
+
+    mass_matrix: np.ndarray
+    """M (..., nv, nv), symmetric, armature included."""
+    forces: np.ndarray
+    """(..., 2, nv): bias forces and gravity forces."""
+    centroidal_momentum_matrix: np.ndarray
+    """A (..., 6, nv): A v is the momentum about the centre of mass, in world axes."""
+    center_of_mass_jacobian: np.ndarray
+    """(..., 3, nv)"""
+    centroidal: np.ndarray
+    """(..., 15): centre of mass, momentum, its rate while no joint accelerates."""
+    frame_poses: np.ndarray
+    """(..., k, 16)"""
+    frame_motions: np.ndarray
+    """(..., k, 12): velocities and bias accelerations."""
+    frame_jacobians: np.ndarray
+    """(..., 6 k, nv)"""
+
+    @property
+    def bias_forces(self) -> np.ndarray:
+        """(..., nv), N, N m: Coriolis, centrifugal and gravity forces."""
+        return self.forces[..., 0, :]
+
+    @property
+    def gravity_forces(self) -> np.ndarray:
+        """(..., nv), N, N m: what holds the robot at rest."""
+        return self.forces[..., 1, :]
+
+    @property
+    def center_of_mass(self) -> np.ndarray:
+        """(..., 3), m, in the world."""
+        return self.centroidal[..., :3]
+
+    @property
+    def centroidal_momentum(self) -> np.ndarray:
+        """(..., 6): linear momentum and angular momentum about the centre of mass, in world axes."""
+        return self.centroidal[..., 3:9]
+
+    @property
+    def centroidal_bias(self) -> np.ndarray:
+        """(..., 6): rate of the centroidal momentum while no joint accelerates."""
+        return self.centroidal[..., 9:]
+
+    @property
+    def poses(self) -> np.ndarray:
+        """(..., k, 4, 4): poses of the frames in the world."""
+        return self.frame_poses.reshape(*self.frame_poses.shape[:-1], 4, 4)
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """(..., k, 6): twists [linear; angular] of the frames."""
+        return self.frame_motions[..., :6]
+
+    @property
+    def bias_accelerations(self) -> np.ndarray:
+        """(..., k, 6): Jdot v, the rates of the twists while no joint accelerates."""
+        return self.frame_motions[..., 6:]
+
+    @property
+    def jacobians(self) -> np.ndarray:
+        """(..., k, 6, nv): twists of the frames for each velocity coordinate."""
+        *lead, rows, nv = self.frame_jacobians.shape
+        return self.frame_jacobians.reshape(*lead, rows // 6, 6, nv)
+
+
+@public
+def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | None = None, expressed: Expressed = "mixed",
+              gravity: ArrayLike | None = None, out: AllTerms | None = None) -> AllTerms:  # fmt: skip
+    """The terms of the equations of motion, centroidal quantities and motions of frames at (q (..., nq), v (..., nv)).
+
+    frames: a `frame_set` of the model; its poses, velocities, Jacobians and bias accelerations are stacked, in `expressed` (see
+    freeflyer.frame_jacobian). gravity (..., 3), m/s^2, replaces the model's. out: an earlier result for as many states and
+    frames; its arrays are overwritten and it is returned. Faster than asking for three of the quantities one by one.
+    Errors: as inverse_dynamics; InputError for a frame set of another model.
+
+        feet = ff.frame_set(model, "left_sole", "right_sole")
+        terms = ff.all_terms(model, q, v, frames=feet)
+        terms.mass_matrix, terms.bias_forces, terms.jacobians
+    """
+    if frames is None:
+        frames = kept_set(model, ())
+    elif type(frames) is not FrameSet:
+        raise InputError(f"frames must be a frame_set of the model, got {type(frames).__name__}")
+    elif frames.model is not model:
+        raise InputError(f"the frame set {frames.names} belongs to another model ({frames.model.name!r})")
+    g, option = model._gravity if gravity is None else gravity, expression(expressed)
+    if out is not None and not isinstance(out, AllTerms):
+        raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")
+    try:
+        terms = AllTerms(*map(np.empty, shapes(model, len(frames)))) if out is None else out
+        if not E.ALL_TERMS.single(frames.handle, q, v, g, option, *arrays_of(terms)):
+            return terms
+    except REFUSED:
+        pass
+    inputs = (q, v, gravity_rows(g))
+    given = None if out is None else arrays_of(out)
+    found = evaluate(E.ALL_TERMS, model, inputs, ("q", "v", "gravity"), shapes(model, len(frames)), (option,), given, frames)
+    return out or AllTerms(*found)
+
+
+def shapes(model: Model, k: int) -> tuple[Shape, ...]:
+    """Of the arrays of one state with k frames."""
+    nv = model.nv
+    return (nv, nv), (2, nv), (6, nv), (3, nv), (15,), (k, 16), (k, 12), (6 * k, nv)
+
+
+def arrays_of(terms: AllTerms) -> tuple[np.ndarray, ...]:
+    return (
+        terms.mass_matrix, terms.forces, terms.centroidal_momentum_matrix, terms.center_of_mass_jacobian, terms.centroidal,
+        terms.frame_poses, terms.frame_motions, terms.frame_jacobians,
+    )  # fmt: skip

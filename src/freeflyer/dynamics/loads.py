@@ -1,0 +1,124 @@
+"""External wrenches and gravity as arguments, as compiled code takes them.
+
+`external` is None, a mapping {frame: wrench (..., 6)}, or the same prepared: (frame set, W (..., k, 6)). A wrench [force; torque]
+acts on the robot, N and N m, in one of three expressions: "body" (the frame's axes, at its origin), "mixed" (world axes, at the
+frame's origin), "world" (world axes, about the world's origin). `gravity` is None or (..., 3), m/s^2, in world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.frame_sets import FrameSet, kept_set
+from freeflyer.dynamics.frames import EXPRESSED, Expressed, expression
+from freeflyer.errors import InputError
+from freeflyer.kernels.calls.entry import Entry
+from freeflyer.model.gravity import gravity_rows
+from freeflyer.model.inputs import real_array
+from freeflyer.model.model import Model
+
+Wrenches = Mapping[str, ArrayLike] | tuple[FrameSet, ArrayLike] | None
+NO_WRENCH = np.zeros((0, 6))
+NAMES = ("gravity", "external")
+
+
+def run_loaded(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], external: Wrenches,
+               gravity: ArrayLike | None, expressed: Expressed, shape: tuple[int, ...],
+               out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+    """The only output of an entry that takes gravity and wrenches, for one state or a batch."""
+    frames, W = wrenches(model, external)
+    g = model._gravity if gravity is None else gravity
+    option = EXPRESSED[expressed] if type(expressed) is str and expressed in EXPRESSED else expression(expressed)
+    x = entry.single(frames.handle, *inputs, g, W, option, out if out is not None else shape if len(shape) == 2 else shape[0])
+    if x is not None:
+        return x
+    more = gravity_rows(g), wrench_rows(frames, W)
+    return one(evaluate(entry, model, (*inputs, *more), (*names, *NAMES), (shape,), (option,), out, frames))
+
+
+def run_loaded_many(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], external: Wrenches,
+                    gravity: ArrayLike | None, expressed: Expressed, shapes: tuple[tuple[int, ...], ...],
+                    out: tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
+    """All outputs of an entry that takes gravity and wrenches, for one state or a batch."""
+    frames, W = wrenches(model, external)
+    g, option = model._gravity if gravity is None else gravity, expression(expressed)
+    made = tuple(map(np.empty, shapes)) if out is None else out
+    if entry.single(frames.handle, *inputs, g, W, option, *made) == 0:
+        return made
+    more = gravity_rows(g), wrench_rows(frames, W)
+    return evaluate(entry, model, (*inputs, *more), (*names, *NAMES), shapes, (option,), out, frames)
+
+
+def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
+    """(frames, wrenches (..., k, 6)), of one state ready for compiled code if they are plain arrays; still to be checked."""
+    if type(external) is tuple:
+        return prepared(model, external)
+    if external is None:
+        return kept_set(model, ()), NO_WRENCH
+    if not isinstance(external, Mapping):
+        raise InputError(
+            f"external must map frame names to wrenches (..., 6), or be (frame_set, wrenches (..., k, 6)), got "
+            f'{type(external).__name__}: {{"left_sole": [0, 0, 100, 0, 0, 0]}}'
+        )
+    frames, given = kept_set(model, tuple(external)), tuple(external.values())
+    for w in given:
+        if type(w) is not np.ndarray or w.shape != (6,):
+            return frames, stacked(frames, given)
+    return frames, np.concatenate(given).reshape(-1, 6) if given else NO_WRENCH
+
+
+def prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndarray]:
+    """As `wrenches`, of a frame set and its wrenches."""
+    if len(external) != 2 or type(external[0]) is not FrameSet:
+        kinds = ", ".join(type(x).__name__ for x in external)
+        raise InputError(f"external must be (frame_set, wrenches (..., k, 6)), got ({kinds})")
+    frames, W = external
+    if frames.model is model and type(W) is np.ndarray and W.shape == frames.shape:
+        return external
+    if frames.model is not model:
+        raise InputError(
+            f"the frame set {frames.names} belongs to another model ({frames.model.name!r}): make one of this model, "
+            f"freeflyer.frame_set(model, ...)"
+        )
+    W = real_array("external", W)
+    if W.shape[-2:] != frames.shape:
+        raise InputError(
+            f"external holds wrenches of shape {W.shape}, expected (..., {len(frames.names)}, 6): [force; torque] on each of "
+            f"{frames.names}",
+            shape=W.shape,
+        )
+    return frames, W
+
+
+def stacked(frames: FrameSet, given: tuple[ArrayLike, ...]) -> np.ndarray:
+    """Wrenches (..., 6) as one array (..., k, 6)."""
+    arrays = []
+    for name, wrench in zip(frames.names, given):
+        w = real_array(f"the wrench on {name!r}", wrench)
+        if w.ndim == 0 or w.shape[-1] != 6:
+            raise InputError(f"the wrench on {name!r} must be [force; torque] of shape (..., 6), got shape {w.shape}", frame=name)
+        arrays.append(w)
+    try:
+        return np.stack(np.broadcast_arrays(*arrays), axis=-2)
+    except ValueError:
+        shown = ", ".join(f"{name!r} {w.shape}" for name, w in zip(frames.names, arrays))
+        raise InputError(f"the leading (batch) axes of the wrenches do not broadcast together: {shown}") from None
+
+
+def wrench_rows(frames: FrameSet, W: np.ndarray) -> np.ndarray:
+    """The wrenches (..., k, 6) as float64 (..., 6 k); InputError for an entry that is not finite, with its frame."""
+    W = real_array("external", W)
+    bad = np.argwhere(~np.isfinite(W))
+    if len(bad):
+        *state, frame, k = (int(n) for n in bad[0])
+        where = f" of state {state}" if state else ""
+        raise InputError(
+            f"the wrench on {frames.names[frame]!r}{where} must be finite [force; torque], got {W[tuple(bad[0])]} at entry {k}",
+            frame=frames.names[frame], index=(*state, frame, k),
+        )  # fmt: skip
+    return W.reshape(*W.shape[:-2], 6 * W.shape[-2])

@@ -1,0 +1,246 @@
+"""External wrenches in three expressions, and gravity, as inputs: against Jacobians, differences, Pinocchio, batches."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from flow import central
+from pin_built import built
+from random_robots import BASES, KINDS, random_robot
+from tangent import DIFFERENCE, derivative, robots, state
+
+import freeflyer as ff
+from freeflyer.kernels import plain
+
+SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
+EXPRESSIONS = ("body", "mixed", "world")
+EXACT = 1e-11  # relative: of the robots here masses and lengths differ by a factor of ten
+NAMED = list(robots())
+each_robot = pytest.mark.parametrize(("name", "model"), NAMED, ids=[name for name, _ in NAMED])
+each_expression = pytest.mark.parametrize("expressed", EXPRESSIONS)
+
+
+def relative(x: np.ndarray, y: np.ndarray) -> float:
+    assert x.shape == y.shape
+    return float(np.abs(x - y).max(initial=0.0) / max(np.abs(y).max(initial=0.0), 1.0))
+
+
+def some_frames(model: ff.Model, rng: np.random.Generator, count: int = 3) -> tuple[str, ...]:
+    return tuple(rng.choice(model.frame_names, min(count, len(model.frame_names)), replace=False).tolist())
+
+
+def loads(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...] = ()) -> tuple[ff.FrameSet, np.ndarray, np.ndarray]:
+    """(frames, wrenches, gravity)"""
+    frames = ff.frame_set(model, *some_frames(model, rng))
+    return frames, 10.0 * rng.standard_normal((*lead, len(frames), 6)), 5.0 * rng.standard_normal((*lead, 3))
+
+
+@pytest.fixture(autouse=True)
+def seed(request: pytest.FixtureRequest) -> np.random.Generator:
+    print(f"FREEFLYER_TEST_SEED={SEED}")
+    return np.random.default_rng([SEED, *map(ord, request.node.name)])
+
+
+@each_expression
+@each_robot
+def test_wrenches_act_through_jacobians(name, model, expressed, seed):
+    rng = seed
+    q, v, a = state(model, rng)
+    frames, W, g = loads(model, rng)
+    forces = sum(ff.frame_jacobian(model, q, f, expressed=expressed).T @ w for f, w in zip(frames.names, W))
+    other = ff.with_gravity(model, g)
+    tau = ff.inverse_dynamics(other, q, v, a)
+    more = {"expressed": expressed, "gravity": g}
+    assert relative(ff.inverse_dynamics(model, q, v, a, (frames, W), **more), tau - forces) < EXACT
+    assert relative(ff.inverse_dynamics(model, q, v, a, dict(zip(frames.names, W)), **more), tau - forces) < EXACT
+    assert relative(ff.bias_forces(model, q, v, (frames, W), **more), ff.bias_forces(other, q, v) - forces) < EXACT
+    assert relative(ff.gravity_forces(model, q, (frames, W), **more), ff.gravity_forces(other, q) - forces) < EXACT
+    assert relative(ff.gravity_forces(model, q, gravity=g), ff.gravity_forces(other, q)) < EXACT
+    assert abs(ff.potential_energy(model, q, gravity=g) - ff.potential_energy(other, q)) < 1e-9
+    if model.nv and np.linalg.cond(ff.mass_matrix(model, q)) < 1e6:
+        solved = ff.forward_dynamics(model, q, v, tau, (frames, W), **more)
+        assert relative(ff.inverse_dynamics(model, q, v, solved, (frames, W), **more), tau) < 1e-8
+        assert relative(solved, ff.forward_dynamics(other, q, v, tau + forces)) < 1e-8
+
+
+@each_expression
+@each_robot
+def test_derivatives_hold_wrenches_as_they_are_expressed(name, model, expressed, seed):
+    rng = seed
+    frames, W, g = loads(model, rng)
+    at, more = state(model, rng), {"expressed": expressed, "gravity": g}
+    found = ff.inverse_dynamics_derivatives(model, *at, (frames, W), **more)
+    for part, with_ in (("dq", "q"), ("dv", "v"), ("da", "a")):
+        expected = derivative(lambda *x: ff.inverse_dynamics(model, *x, (frames, W), **more), model, at, with_)
+        assert relative(getattr(found, part), expected) < DIFFERENCE
+    if np.linalg.cond(ff.mass_matrix(model, at[0])) > 1e4:
+        return
+    found = ff.forward_dynamics_derivatives(model, *at, (frames, W), **more)
+    for part, with_ in (("dq", "q"), ("dv", "v"), ("dtau", "a")):
+        expected = derivative(lambda *x: ff.forward_dynamics(model, *x, (frames, W), **more), model, at, with_)
+        assert relative(getattr(found, part), expected) < 1e-6
+    n, line = model.nv, ff.linearize(model, *at, (frames, W), **more)
+    bare = ff.linearize(model, *at)
+    assert relative(line.A[n:, :n], found.dq) < EXACT
+    assert relative(line.A[n:, n:], found.dv) < EXACT
+    assert relative(line.B[n:], found.dtau) < EXACT
+    assert np.array_equal(line.A[:n], bare.A[:n])
+
+
+@each_expression
+@pytest.mark.parametrize("lead", [(1,), (3,), (21,), (2, 5)])
+def test_batches_have_loads_of_their_own(expressed, lead, seed):
+    """Against states one by one: wrenches and gravity per state, or the same for all."""
+    rng = seed
+    for base in BASES:
+        model = random_robot(rng, 7, KINDS, base, mimics=0.3)
+        (q, v, a), (frames, W, g) = state(model, rng, lead), loads(model, rng, lead)
+        functions = [ff.inverse_dynamics, ff.inverse_dynamics_derivatives]
+        if np.linalg.cond(ff.mass_matrix(model, q)).max() < 1e6:
+            functions += [ff.forward_dynamics, ff.forward_dynamics_derivatives, ff.linearize]
+        for f in functions:
+            for w, h in ((W, g), (W[(0,) * len(lead)], g), (W, g[(0,) * len(lead)])):
+                got = parts(f(model, q, v, a, (frames, w), expressed=expressed, gravity=h))
+                for k in np.ndindex(lead):
+                    own = (w[k] if w is W else w), (h[k] if h is g else h)
+                    one = f(model, q[k], v[k], a[k], (frames, own[0]), expressed=expressed, gravity=own[1])
+                    for x, y in zip(got, parts(one)):
+                        assert relative(x[k], y) < 1e-9, (f.__name__, base)
+
+
+def parts(result) -> list[np.ndarray]:
+    if isinstance(result, np.ndarray):
+        return [result]
+    return [getattr(result, name) for name in ("dq", "dv", "da", "dtau", "A", "B") if hasattr(result, name)]
+
+
+@pytest.mark.parametrize("seed_of_robot", range(6))
+def test_pinocchio_s_fext(seed_of_robot, seed):
+    """Wrenches in body expression at its joints' frames, mimic joints included."""
+    model = random_robot(np.random.default_rng(seed_of_robot), 8, KINDS, BASES[seed_of_robot % 4], mimics=0.3)
+    q, v, a = state(model, seed)
+    theirs = built(model)
+    frames = ff.frame_set(model, *some_frames(model, seed, 4))
+    W = seed.standard_normal((len(frames), 6))
+    forces = pin.StdVec_Force()
+    forces.extend([pin.Force.Zero() for _ in range(theirs.model.njoints)])
+    for name, w in zip(frames.names, W):
+        frame = theirs.model.frames[theirs.links[name]]
+        forces[frame.parentJoint] += frame.placement.act(pin.Force(w))
+    G = theirs.spread
+    dG = 0.0 * v  # G is constant
+    tau = G.T @ pin.rnea(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a + dG.sum(), forces)
+    still = G.T @ pin.rnea(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a)
+    ours = ff.inverse_dynamics(model, q, v, a, (frames, W)) - ff.inverse_dynamics(model, q, v, a)
+    assert relative(ours, tau - still) < 1e-12
+    pin.computeRNEADerivatives(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a, forces)
+    loaded = G.T @ theirs.data.dtau_dq @ G
+    pin.computeRNEADerivatives(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a)
+    bare = G.T @ theirs.data.dtau_dq @ G
+    d = ff.inverse_dynamics_derivatives
+    assert relative(d(model, q, v, a, (frames, W)).dq - d(model, q, v, a).dq, loaded - bare) < 1e-12
+
+
+@each_expression
+def test_second_derivatives(expressed, seed):
+    rng = seed
+    model = random_robot(rng, 4, ("revolute", "prismatic", "spherical"), "free", mimics=0.2)
+    (q, v, a), (frames, W, g) = state(model, rng), loads(model, rng)
+    x, more = rng.standard_normal(model.nv), {"external": (frames, W), "expressed": expressed, "gravity": g}
+    found = ff.inverse_dynamics_second_derivatives(model, q, v, a, x, **more)
+    expected = central(lambda h: np.stack([
+        ff.inverse_dynamics_derivatives(model, ff.integrate(model, q, s * x), v, a, **more).dq for s in np.atleast_1d(h).ravel()
+    ]).reshape(*np.shape(h), model.nv, model.nv), 1e-3)  # fmt: skip
+    assert relative(found.dq, np.asarray(expected)) < 1e-7
+
+
+@each_expression
+def test_steps_under_loads(expressed, seed):
+    rng = seed
+    model = random_robot(rng, 5, ("revolute", "prismatic", "spherical"), "free")
+    (q, v, tau), (frames, W, g) = state(model, rng), loads(model, rng)
+    more = {"external": (frames, W), "expressed": expressed, "gravity": g}
+    q1, v1 = ff.step(model, q, v, tau, 1e-3, **more)
+    expected = v + 1e-3 * ff.forward_dynamics(model, q, v, tau, **more)
+    assert relative(v1, expected) < 1e-12
+    assert relative(q1, ff.integrate(model, q, 1e-3 * expected)) < 1e-12
+
+
+def test_plain_kernels_agree(seed):
+    model = random_robot(seed, 5, KINDS, "free", mimics=0.3)
+    (q, v, a), (frames, W, g) = state(model, seed), loads(model, seed)
+    for k, expressed in enumerate(EXPRESSIONS):
+        found = plain.run("loaded_rnea", frames, q, v, a, g, W.reshape(-1), k).astype(float)
+        assert relative(ff.inverse_dynamics(model, q, v, a, (frames, W), expressed=expressed, gravity=g), found) < 1e-13
+
+
+def test_outputs_are_filled_and_inputs_left_alone(seed):
+    model = ff.robots.humanoid()
+    (q, v, a), (frames, W, g) = state(model, seed), loads(model, seed)
+    copies = [x.copy() for x in (q, v, a, W, g)]
+    out = np.full(model.nv, np.nan)
+    tau = ff.inverse_dynamics(model, q, v, a, (frames, W), gravity=g, out=out)
+    assert tau is out
+    assert np.array_equal(tau, ff.inverse_dynamics(model, q, v, a, (frames, W), gravity=g))
+    assert ff.forward_dynamics(model, q, v, tau, (frames, W), gravity=g, out=out) is out
+    for x, y in zip((q, v, a, W, g), copies):
+        assert np.array_equal(x, y)
+    W[...] = 1.0
+    W.flags.writeable = False
+    again = ff.inverse_dynamics(model, q, v, a, (frames, W))
+    assert relative(again, ff.inverse_dynamics(model, q, v, a, {n: [1.0] * 6 for n in frames.names})) == 0.0
+
+
+def test_frame_sets(seed):
+    model = ff.robots.humanoid()
+    feet = ff.frame_set(model, "left_sole", "right_sole")
+    assert len(feet) == 2
+    assert feet.names == ("left_sole", "right_sole")
+    q, v, a = state(model, seed)
+    W = seed.standard_normal((2, 6))
+    for other in (pickle.loads(pickle.dumps(feet)), copy.deepcopy(feet)):
+        assert other.names == feet.names
+        same = ff.inverse_dynamics(other.model, q, v, a, (other, W))
+        assert np.array_equal(same, ff.inverse_dynamics(model, q, v, a, (feet, W)))
+    for _ in range(200):  # mappings of ever other frames: the model keeps a bounded number of sets
+        names = some_frames(model, seed, 3)
+        ff.inverse_dynamics(model, q, v, a, dict.fromkeys(names, np.zeros(6)))
+    assert len(model._frame_sets) <= 64
+
+
+MODEL = ff.robots.chain(3, base="free")
+Q, V = MODEL.neutral.copy(), np.zeros(MODEL.nv)
+TIP = MODEL.frame_names[-1]
+ONE = ff.frame_set(MODEL, TIP)
+BAD = [
+    ({"external": {"nowhere": np.zeros(6)}}, ff.UnknownNameError, "nowhere"),
+    ({"external": {TIP: np.zeros(5)}}, ff.InputError, r"shape \(\.\.\., 6\), got shape \(5,\)"),
+    ({"external": {TIP: np.full(6, np.nan)}}, ff.InputError, f"wrench on '{TIP}' must be finite"),
+    ({"external": {TIP: np.zeros((2, 6)), "world": np.zeros((3, 6))}}, ff.InputError, "do not broadcast"),
+    ({"external": np.zeros(6)}, ff.InputError, "must map frame names"),
+    ({"external": (ONE,)}, ff.InputError, "frame_set, wrenches"),
+    ({"external": (ONE, np.zeros(6))}, ff.InputError, r"expected \(\.\.\., 1, 6\)"),
+    ({"external": (ONE, np.zeros((2, 6)))}, ff.InputError, r"expected \(\.\.\., 1, 6\)"),
+    ({"external": (ONE, [[0, 0, 0, 0, 0, np.inf]])}, ff.InputError, "must be finite"),
+    ({"external": (ff.frame_set(ff.robots.chain(3, base="free"), TIP), np.zeros((1, 6)))}, ff.InputError, "another model"),
+    ({"external": {TIP: np.zeros(6)}, "expressed": "wurld"}, ff.InputError, "'body', 'mixed' or 'world', got 'wurld'"),
+    ({"expressed": 1}, ff.InputError, "'body', 'mixed' or 'world'"),
+    ({"gravity": -9.81}, ff.InputError, r"lone number -9.81: write the vector.*\(0.0, 0.0, -9.81\)"),
+    ({"gravity": [0.0, -9.81]}, ff.InputError, "three numbers"),
+    ({"gravity": [0.0, 0.0, np.nan]}, ff.InputError, "finite"),
+    ({"gravity": "down"}, ff.InputError, "gravity"),
+    ({"gravity": np.zeros((4, 3)), "external": {TIP: np.zeros((3, 6))}}, ff.InputError, "broadcast"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", [ff.inverse_dynamics, ff.forward_dynamics, ff.inverse_dynamics_derivatives,
+                                      ff.forward_dynamics_derivatives, ff.linearize])  # fmt: skip
+@pytest.mark.parametrize(("given", "error", "words"), BAD, ids=range(len(BAD)))
+def test_bad_loads_are_named(function, given, error, words):
+    with pytest.raises(error, match=words):
+        function(MODEL, Q, V, V, **given)
