@@ -192,7 +192,7 @@ def _options(name: str) -> Iterator[tuple[str, Callable[[], Any], str]]:
         for bad in ("Passive", "christoffel", "", None, 0, ["passive"], b"hamel", True, np.zeros(2)):
             yield case(f"form = {bad!r}", "form", form=bad)
     if name in GRAVITIES:
-        for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, 0, -9.81]], [0, 0, np.nan], [0, np.inf, 0], [0, 0, 1j],
+        for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, 0], [0, 0]], [0, 0, np.nan], [0, np.inf, 0], [0, 0, 1j],
                     ["0", "0", "g"], {}, np.nan, -9.81, 0.0, [9.81], Thing(), b"g", [None, 0, 0], True):  # fmt: skip
             yield case(f"gravity = {bad!r}", "gravity", gravity=bad)
     if name in OUTS:

@@ -134,7 +134,7 @@ def counts(x: int) -> Iterator[tuple[str, Any]]:
 
 
 def gravities(x: Any) -> Iterator[tuple[str, Any]]:
-    for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, 0, -9.81]], [0, 0, np.nan], [0, 0, 1j], {}, np.nan, -9.81, 9.81,
+    for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, -9.81]], [0, 0, np.nan], [0, 0, 1j], {}, np.nan, -9.81, 9.81,
                 [-9.81], Thing()):  # fmt: skip
         yield repr(bad)[:20], bad
 

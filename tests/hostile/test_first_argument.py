@@ -50,7 +50,8 @@ def test_there_are_enough():
 def test_no_model(name, kind, tmp_path):
     """The other arguments are of no use either: it is the first one that must be named."""
     function, (bad, word) = FUNCTIONS[name], NOT_MODELS[kind]
-    required = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty][1:]
+    parameters = inspect.signature(function).parameters.values()
+    required = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL][1:]
     others = {p.name: tmp_path / "robot.xml" if p.name == "path" else Q for p in required}
     with pytest.raises(ff.InputError, match=f"the first argument of {name.rpartition('.')[2]} must be a freeflyer Model") as caught:
         function(bad, **others)

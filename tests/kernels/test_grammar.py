@@ -25,6 +25,8 @@ INPUTS = {
     "u": ("u", "tau", "du"),
     "m": ("positions", "rates"),
     "f": ("tau",),
+    "g": ("g",),
+    "w": ("wrenches",),
 }
 
 
@@ -55,9 +57,10 @@ def test_the_kernel_of_an_entry_takes_what_the_table_says(name):
     if entry.stages:
         first, second = (list(inspect.signature(f).parameters) for f in entry.stages.functions[:2])
         assert first[:own] == names[:own]
-        tables = len(first) - own
+        tables = len(first) - own - len(entry.options)
+        assert tuple(first[own : own + len(entry.options)]) == entry.options
         assert len(second) == 2 + tables + len(entry.outputs)
-        assert second[-len(entry.outputs) :] == names[count:]
+        assert second[-len(entry.outputs) :] == names[count + len(entry.options) :]
 
 
 def primitives() -> dict[str, object]:

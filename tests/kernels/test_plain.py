@@ -199,4 +199,5 @@ def test_a_robot_without_coordinates_reads_nothing(name, row_step):
         "rock", (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),), (ff.Joint("bolt", "fixed", "world", "rock"),),
     ))  # fmt: skip
     entry = ENTRIES[name]
-    plain.run(name, rock, *([],) * len(entry.inputs), *(0,) * len(entry.options), row_step=row_step)
+    inputs = ([0.1] * n for n in entry.sizes(rock.topology)[: entry.input_count])
+    plain.run(name, rock, *inputs, *(0,) * len(entry.options), row_step=row_step)

@@ -18,6 +18,7 @@ from freeflyer.cli.linearize import linearize
 from freeflyer.cli.loops import loops
 from freeflyer.cli.report import report
 from freeflyer.cli.reproduce import reproduce
+from freeflyer.cli.streams import INTERRUPTED, end
 from freeflyer.cli.warm import warm
 from freeflyer.errors import FreeflyerError
 
@@ -29,6 +30,8 @@ class Commands(TyperGroup):
         """Run the chosen command; `--debug` lets the traceback through."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            end("interrupted", INTERRUPTED)
         except FreeflyerError as error:
             if ctx.meta.get("freeflyer.debug"):
                 raise

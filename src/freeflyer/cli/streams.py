@@ -1,4 +1,4 @@
-"""Standard output and error: terminals that know ASCII alone, disks that are full, Ctrl-C before a command has begun."""
+"""Standard output and error: terminals that know ASCII alone, disks that are full, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from typing import NoReturn
 
 SPELT = {
     "→": "->", "…": "...", "²": "^2", "³": "^3", "∞": "inf", "°": " deg", "·": ".", "µ": "u", "μ": "u", "–": "-", "—": "-",
@@ -30,12 +31,12 @@ def guarded() -> Iterator[None]:
             if sys.stdout is not None:
                 sys.stdout.flush()  # here, as the interpreter's own last flush ends in a traceback
     except KeyboardInterrupt:
-        _end("interrupted", INTERRUPTED)
+        end("interrupted", INTERRUPTED)
     except OSError as error:
         if "--debug" in sys.argv:
             raise
         where = f" {error.filename!r}" if error.filename else " the output"
-        _end(f"error: cannot read or write{where}: {error.strerror or error}", FAILED)
+        end(f"error: cannot read or write{where}: {error.strerror or error}", FAILED)
 
 
 def spell(error: UnicodeError) -> tuple[str, int]:
@@ -46,7 +47,7 @@ def spell(error: UnicodeError) -> tuple[str, int]:
     return "".join(SPELT.get(c) or c.encode("ascii", "backslashreplace").decode() for c in text), error.end
 
 
-def _end(sentence: str, code: int) -> None:
+def end(sentence: str, code: int) -> NoReturn:
     """Leave with a sentence on stderr, if that can be written; what still waits in stdout is dropped."""
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(sentence + "\n")

@@ -12,6 +12,7 @@ import freeflyer as ff
 from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.control.words import forces_in_words
 from freeflyer.errors import InputError
+from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -48,6 +49,7 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
     InputError for what is no single configuration.
     """
     inputs = inputs_of(model, inputs)
+    gravity = None if gravity is None else gravity_vector(gravity)
     q = finite_row(model, "q", q, "q")
     if q.ndim != 1:
         raise InputError(f"an equilibrium is sought at one posture, got q of shape {q.shape}: call once for each", shape=q.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,23 +15,20 @@ from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-KEPT = 64  # sets that a model keeps for mappings of wrenches
+KEPT = 64  # sets for mappings of wrenches that are kept for a model
+_kept: dict[int, dict[tuple[str, ...], FrameSet]] = {}  # by id of the model, while it lives
 
 
 @dataclass(frozen=True, eq=False)
 class FrameSet:
     """Frames of one model, in order, as compiled code reads them. Made by `frame_set`."""
 
-    model: Model = field(repr=False)
     names: tuple[str, ...]
-    topology: np.ndarray = field(repr=False)  # the model's, and the frames
-    handle: Any = field(repr=False)
     shape: tuple[int, int]  # of wrenches on them, or of their twists: (k, 6)
-
-    @property
-    def parameters(self) -> np.ndarray:
-        """The model's."""
-        return self.model.parameters
+    topology: np.ndarray = field(repr=False)  # the model's, and the frames
+    parameters: np.ndarray = field(repr=False)  # the model's
+    handle: Any = field(repr=False)
+    model: Model | None = field(repr=False)  # None: of a set that is kept for the model, and does not keep it alive
 
     def __len__(self) -> int:
         return len(self.names)
@@ -50,18 +48,25 @@ def frame_set(model: Model, *names: str) -> FrameSet:
     """
     if len(names) == 1 and not isinstance(names[0], str):
         raise InputError(f'frame_set takes names one by one, as in frame_set(model, "left_sole", "right_sole"), got {names[0]!r}')
-    numbers = [model.frame(name) for name in names]
-    table = np.array([len(numbers), *numbers], np.int64)
-    topology = frozen_array(with_table(model.topology, FRAMES, table))
-    return FrameSet(model, tuple(names), topology, handle(topology, model.parameters), (len(numbers), 6))
+    return _made(model, names, model)
 
 
 def kept_set(model: Model, names: tuple[str, ...]) -> FrameSet:
-    """As `frame_set`, from those that the model keeps."""
-    found = model._frame_sets.get(names)
+    """As `frame_set`, from those that are kept for the model."""
+    sets = _kept.get(id(model))
+    if sets is None:
+        sets = _kept[id(model)] = {}
+        weakref.finalize(model, _kept.pop, id(model), None)
+    found = sets.get(names)
     if found is None:
-        found = frame_set(model, *names)
-        if len(model._frame_sets) >= KEPT:
-            model._frame_sets.clear()
-        model._frame_sets[names] = found
+        found = _made(model, names, None)
+        if len(sets) >= KEPT:
+            sets.clear()
+        sets[names] = found
     return found
+
+
+def _made(model: Model, names: tuple[str, ...], owner: Model | None) -> FrameSet:
+    table = np.array([len(names), *(model.frame(name) for name in names)], np.int64)
+    topology = frozen_array(with_table(model.topology, FRAMES, table))
+    return FrameSet(names, (len(names), 6), topology, model.parameters, handle(topology, model.parameters), owner)

@@ -57,6 +57,9 @@ def run_loaded_many(entry: Entry, model: Model, inputs: tuple[Any, ...], names: 
 def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
     """(frames, wrenches (..., k, 6)), of one state ready for compiled code if they are plain arrays; still to be checked."""
     if type(external) is tuple:
+        frames, W = external if len(external) == 2 else (None, None)
+        if type(frames) is FrameSet and frames.model is model and type(W) is np.ndarray and W.shape == frames.shape:
+            return frames, W
         return prepared(model, external)
     if external is None:
         return kept_set(model, ()), NO_WRENCH
@@ -78,11 +81,9 @@ def prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndar
         kinds = ", ".join(type(x).__name__ for x in external)
         raise InputError(f"external must be (frame_set, wrenches (..., k, 6)), got ({kinds})")
     frames, W = external
-    if frames.model is model and type(W) is np.ndarray and W.shape == frames.shape:
-        return external
     if frames.model is not model:
         raise InputError(
-            f"the frame set {frames.names} belongs to another model ({frames.model.name!r}): make one of this model, "
+            f"the frame set {frames.names} belongs to another model: make one of this model, "
             f"freeflyer.frame_set(model, ...)"
         )
     W = real_array("external", W)
@@ -112,7 +113,7 @@ def stacked(frames: FrameSet, given: tuple[ArrayLike, ...]) -> np.ndarray:
 
 def wrench_rows(frames: FrameSet, W: np.ndarray) -> np.ndarray:
     """The wrenches (..., k, 6) as float64 (..., 6 k); InputError for an entry that is not finite, with its frame."""
-    W = real_array("external", W)
+    W = real_array(f"the wrench on {', '.join(map(repr, frames.names))}", W)
     bad = np.argwhere(~np.isfinite(W))
     if len(bad):
         *state, frame, k = (int(n) for n in bad[0])

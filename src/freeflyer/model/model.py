@@ -77,7 +77,6 @@ class Model:
     _zero: np.ndarray = field(init=False, repr=False)  # (nv,)
     _gravity: np.ndarray = field(init=False, repr=False)  # (3,)
     _unloaded: Any = field(init=False, repr=False)  # handle for entries that take wrenches, of which there are none
-    _frame_sets: dict[tuple[str, ...], Any] = field(init=False, repr=False)  # see dynamics/frame_sets.py
     square: tuple[int, int] = field(init=False, repr=False)  # (nv, nv)
     six_rows: tuple[int, int] = field(init=False, repr=False)  # (6, nv)
     constraint_rows: tuple[int, int] = field(init=False, repr=False)  # (rows of all loops and couplings, nv)
@@ -98,7 +97,6 @@ class Model:
         object.__setattr__(self, "_zero", frozen_array(np.zeros(self.nv)))
         object.__setattr__(self, "_gravity", frozen_array(np.array(self.description.gravity, np.float64)))
         object.__setattr__(self, "_unloaded", table_handle(self.topology, self.parameters, layout.FRAMES, np.zeros(1, np.int64)))
-        object.__setattr__(self, "_frame_sets", {})
         object.__setattr__(self, "square", (self.nv, self.nv))
         object.__setattr__(self, "six_rows", (6, self.nv))
         object.__setattr__(self, "constraint_rows", (int(self.topology[layout.N_ROWS]), self.nv))

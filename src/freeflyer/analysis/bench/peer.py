@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
+from freeflyer.analysis.bench.algorithms import WRENCHES, outer_frames, wrenches
 from freeflyer.analysis.bench.clock import Call
 from freeflyer.analysis.states import States
 from freeflyer.model.description import WORLD
@@ -37,13 +38,24 @@ class Peer:
     frame: int
     columns: np.ndarray
     pieces: tuple[tuple[int, int, int], ...]
+    outer: tuple[int, ...]  # frames
 
     @property
     def label(self) -> str:
         return f"{NAME} {self.pin.__version__}"
 
     def state(self, x: States, i: int) -> PeerState:
-        return PeerState(self._q(x.q[i]), *(np.ascontiguousarray(part[i][self.columns]) for part in (x.v, x.a, x.tau)))
+        v, a, tau = (np.ascontiguousarray(part[i][self.columns]) for part in (x.v, x.a, x.tau))
+        return PeerState(self._q(x.q[i]), v, a, tau, wrenches(x.count, min(WRENCHES, len(self.outer)))[i])
+
+    def forces(self, x: PeerState) -> Any:
+        """The wrenches of a state, as Pinocchio takes them: on joints, in their axes."""
+        made = self.pin.StdVec_Force()
+        made.extend([self.pin.Force.Zero() for _ in range(self.model.njoints)])
+        for number, w in zip(self.outer, x.wrenches):
+            frame = self.model.frames[number]
+            made[frame.parentJoint] += frame.placement.act(self.pin.Force(w))
+        return made
 
     def _q(self, q: np.ndarray) -> np.ndarray:
         out = np.empty(self.model.nq)
@@ -61,6 +73,7 @@ class PeerState:
     v: np.ndarray
     a: np.ndarray
     tau: np.ndarray
+    wrenches: np.ndarray
 
 
 def peer_for(model: Any, urdf: Path | None, frame: str, mjcf: Path | None = None) -> Peer:
@@ -78,9 +91,11 @@ def peer_for(model: Any, urdf: Path | None, frame: str, mjcf: Path | None = None
     columns, pieces = _map(model, loaded)
     loaded.gravity.linear = np.array(model.gravity, dtype=float)
     loaded.armature = np.array(model.armature, dtype=float)[columns]
-    if not loaded.existBodyName(frame):
-        raise NoPeerError(f"Pinocchio has no link named {frame!r}")
-    return Peer(pin, loaded, loaded.createData(), loaded.getBodyId(frame), columns, pieces)
+    for name in (frame, *outer_frames(model)):
+        if not loaded.existBodyName(name):
+            raise NoPeerError(f"Pinocchio has no link named {name!r}")
+    outer = tuple(map(loaded.getBodyId, outer_frames(model)))
+    return Peer(pin, loaded, loaded.createData(), loaded.getBodyId(frame), columns, pieces, outer)
 
 
 def _load(pin: Any, model: Any, urdf: Path | None, mjcf: Path | None) -> Any:
@@ -166,6 +181,32 @@ def _call(name: str, *fields: str) -> Callable[[Peer, PeerState], Call]:
     return make
 
 
+def _with_wrenches(name: str, *fields: str) -> Callable[[Peer, PeerState], Call]:
+    def make(p: Peer, x: PeerState) -> Call:
+        f, m, d, forces = getattr(p.pin, name), p.model, p.data, p.forces(x)
+        q, v, a = (getattr(x, field) for field in fields)
+        return lambda: f(m, d, q, v, a, forces)
+
+    return make
+
+
+def _all_terms(p: Peer, x: PeerState) -> Call:
+    """computeAllTerms, and Jacobians, velocities and bias accelerations of the frames."""
+    pin, m, d, q, v, zero, axes = p.pin, p.model, p.data, x.q, x.v, np.zeros(p.model.nv), p.pin.LOCAL_WORLD_ALIGNED
+
+    def call() -> object:
+        pin.computeAllTerms(m, d, q, v)
+        pin.forwardKinematics(m, d, q, v, zero)
+        pin.updateFramePlacements(m, d)
+        for frame in p.outer:
+            pin.getFrameJacobian(m, d, frame, axes)
+            pin.getFrameVelocity(m, d, frame, axes)
+            pin.getFrameClassicalAcceleration(m, d, frame, axes)
+        return d.M
+
+    return call
+
+
 def _jacobian(p: Peer, x: PeerState) -> Call:
     f, m, d, q, frame, local = p.pin.computeFrameJacobian, p.model, p.data, x.q, p.frame, p.pin.LOCAL
     return lambda: f(m, d, q, frame, local)
@@ -205,9 +246,16 @@ CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
     "frame_velocity_derivatives": _frame_derivatives("getFrameVelocityDerivatives"),
     "frame_acceleration_derivatives": _frame_derivatives("getFrameAccelerationDerivatives"),
     "centroidal_momentum_rate_derivatives": _call("computeCentroidalDynamicsDerivatives", "q", "v", "a"),
+    "inverse_dynamics, gravity": _call("rnea", "q", "v", "a"),
+    "inverse_dynamics, 2 wrenches": _with_wrenches("rnea", "q", "v", "a"),
+    "forward_dynamics, 2 wrenches": _with_wrenches("aba", "q", "v", "tau"),
+    "inverse_dynamics_derivatives, 2 wrenches": _with_wrenches("computeRNEADerivatives", "q", "v", "a"),
+    "forward_dynamics_derivatives, 2 wrenches": _with_wrenches("computeABADerivatives", "q", "v", "tau"),
+    "all_terms, 4 frames": _all_terms,
 }
 # results before which comes another derivative by q: of velocity, of momentum
 FIRST = {"frame_acceleration_derivatives": 1, "centroidal_momentum_rate_derivatives": 1}
+NOT_STORED = ("kinematics", "all_terms, 4 frames")  # copying all of it from Python would be slower than computing it
 IN_PARALLEL = {"inverse_dynamics": ("rneaInParallel", "a"), "forward_dynamics": ("abaInParallel", "tau")}
 
 
@@ -218,7 +266,9 @@ def answer(p: Peer, algorithm: str, x: PeerState) -> np.ndarray:
         return p.data.oMf[p.frame].homogeneous.copy()
     if algorithm == "centroidal_bias":
         return p.data.dhg.vector.copy()
-    if algorithm == "inverse_dynamics_derivatives":  # of the mass matrix, Pinocchio fills the upper triangle
+    if algorithm.startswith("all_terms"):  # as crba, Pinocchio fills the upper triangle
+        return np.triu(returned) + np.triu(returned, 1).T
+    if algorithm.startswith("inverse_dynamics_derivatives"):  # of the mass matrix, Pinocchio fills the upper triangle
         matrices = np.array(returned, dtype=float)
         matrices[2] = np.triu(matrices[2]) + np.triu(matrices[2], 1).T
         return matrices
@@ -235,19 +285,19 @@ def batch_call(p: Peer, algorithm: str, states: States, count: int) -> tuple[Cal
         Q, V, third = (np.asfortranarray(np.stack([getattr(x, k) for x in listed], axis=1)) for k in ("q", "v", last))
         out = np.zeros((p.model.nv, count), order="F")
         return (lambda: f(1, pool, Q, V, third, out)), name
-    return _loop(p, algorithm, listed), "Python loop, not stored" if algorithm == "kinematics" else "Python loop"
+    return _loop(p, algorithm, listed), "Python loop, not stored" if algorithm in NOT_STORED else "Python loop"
 
 
 def _loop(p: Peer, algorithm: str, listed: list[PeerState]) -> Call:
     """Call by call from Python, each result stored in a preallocated array, as a user of the peer would have to."""
     calls = [CALLS[algorithm](p, x) for x in listed]
-    if algorithm == "kinematics":  # copying every pose from Python would be slower than computing it
+    if algorithm in NOT_STORED:
 
-        def kinematics() -> None:
+        def all_calls() -> None:
             for call in calls:
                 call()
 
-        return kinematics
+        return all_calls
     out = np.empty((len(listed), *np.shape(answer(p, algorithm, listed[0]))))
     bias, first = algorithm == "centroidal_bias", FIRST.get(algorithm, 0)
 

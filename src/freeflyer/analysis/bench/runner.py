@@ -154,4 +154,6 @@ def comparable(result: Any, frame: str) -> Any:
     """The pose of the frame, where the result is that of `kinematics`; the matrices of derivatives, one after another."""
     if hasattr(result, "dq"):
         return np.stack([getattr(result, field.name) for field in fields(result)], axis=-3)
+    if isinstance(result, ff.AllTerms):
+        return result.mass_matrix
     return result.frame_pose(frame) if isinstance(result, ff.Kinematics) else result
