@@ -26,15 +26,16 @@ def differences(f: Callable[[np.ndarray], np.ndarray], n: int, h: float = 1e-4) 
     return np.array(columns).T
 
 
-def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[str, np.ndarray] | None = None) -> None:
-    n = len(s.u)
-    d = ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, wrenches, **IN)
+def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[str, np.ndarray] | None = None,
+          **loads: object) -> None:  # fmt: skip
+    n, given = len(s.u), IN | loads
+    d = ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, wrenches, **given)
 
     def moved(e: np.ndarray) -> np.ndarray:
-        return ff.inverse_dynamics(model, ff.integrate(model, s.q, e, **IN), s.u, s.u_dot, wrenches, **IN)
+        return ff.inverse_dynamics(model, ff.integrate(model, s.q, e, **IN), s.u, s.u_dot, wrenches, **given)
 
     near(d.dq, differences(moved, n, h), tolerance)
-    near(d.dv, differences(lambda e: ff.inverse_dynamics(model, s.q, s.u + e, s.u_dot, wrenches, **IN), n, 1e-3), 1e-9)
+    near(d.dv, differences(lambda e: ff.inverse_dynamics(model, s.q, s.u + e, s.u_dot, wrenches, **given), n, 1e-3), 1e-9)
     near(d.da, ff.mass_matrix(model, s.q, **IN), 1e-12)
 
 
@@ -44,6 +45,27 @@ def test_derivatives_of_inverse_dynamics(name: str) -> None:
     rng = np.random.default_rng(9)
     check(model, state(model, rng, 0.02), 2e-4, 1e-8)
     check(model, state(model, rng, 0.02), 2e-4, 1e-8, {model.link_names[-2]: 10.0 * rng.standard_normal(6)})
+
+
+@pytest.mark.parametrize("expressed", ["body", "mixed", "world"])
+@pytest.mark.parametrize("name", ["point", "nested", "weld"])
+def test_loads_of_closed_linkages(name: str, expressed: str) -> None:
+    """Wrenches act through the tree's Jacobians and the map of velocities; gravity is another model's."""
+    model, rng = robot(name), np.random.default_rng(12)
+    s, g, frame = state(model, rng, 0.02), rng.standard_normal(3), model.link_names[-2]
+    w, loads = 10.0 * rng.standard_normal(6), {"expressed": expressed, "gravity": g}
+    check(model, s, 2e-4, 1e-8, {frame: w}, **loads)
+    other, n = ff.with_gravity(model, g), len(s.u)
+    forces = project_forces(projection(model), s.q, ff.frame_jacobian(model, s.q, frame, expressed=expressed).T @ w)
+    tau = ff.inverse_dynamics(other, s.q, s.u, s.u_dot, **IN) - forces
+    near(ff.inverse_dynamics(model, s.q, s.u, s.u_dot, {frame: w}, **loads, **IN), tau, 1e-11)
+    near(ff.bias_forces(model, s.q, s.u, {frame: w}, **loads, **IN), ff.bias_forces(other, s.q, s.u, **IN) - forces, 1e-11)
+    near(ff.gravity_forces(model, s.q, gravity=g, **IN), ff.gravity_forces(other, s.q, **IN), 1e-11)
+    near(ff.forward_dynamics(model, s.q, s.u, tau, {frame: w}, **loads, **IN), s.u_dot, 1e-9)
+    d = ff.forward_dynamics_derivatives(model, s.q, s.u, tau, {frame: w}, **loads, **IN)
+    line = ff.linearize(model, s.q, s.u, tau, {frame: w}, **loads, **IN)
+    near(line.A[n:, :n], d.dq, 1e-12)
+    near(line.B[n:], d.dtau, 1e-12)
 
 
 @pytest.mark.parametrize(

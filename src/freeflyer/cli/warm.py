@@ -12,7 +12,7 @@ from freeflyer.cli.options import DebugOption
 def warm(
     functions: Annotated[
         str | None,
-        typer.Option(help="Names of functions, separated by commas; or loops, closed, estimation. All if left out."),
+        typer.Option(help="Names of functions, separated by commas; or loads, loops, closed, estimation. All if left out."),
     ] = None,
     debug: DebugOption = False,
 ) -> None:

@@ -9,25 +9,25 @@ from freeflyer.kernels.compiler.ahead import Function, Progress, compile_ahead
 from freeflyer.kernels.compiler.object_code import host, pack_lanes
 from freeflyer.kernels.entries import ENTRIES
 
-USES: dict[str, tuple[str, ...]] = {  # of models without loops; "closed" and "estimation" are what robots with loops use
-    "inverse_dynamics": ("rnea", "loaded_rnea"), "bias_forces": ("rnea", "loaded_rnea"),
-    "gravity_forces": ("gravity", "given_gravity", "loaded_rnea"),
-    "forward_dynamics": ("aba", "shared_forward_dynamics", "loaded_aba", "loaded_shared_forward_dynamics"),
+# of models without loops; "loads": of calls with wrenches or gravity; "closed" and "estimation" are what robots with loops use
+USES: dict[str, tuple[str, ...]] = {
+    "inverse_dynamics": ("rnea",), "bias_forces": ("rnea",),
+    "gravity_forces": ("gravity",),
+    "forward_dynamics": ("aba", "shared_forward_dynamics"),
     "mass_matrix": ("crba",),
     "inverse_mass_matrix": ("minv", "shared_minv"),
-    "coriolis_matrix": ("coriolis", "hamel"), "kinetic_energy": ("kinetic_energy",), "potential_energy": ("potential_energy",
-    "potential_energy_under"),
+    "coriolis_matrix": ("coriolis", "hamel"), "kinetic_energy": ("kinetic_energy",), "potential_energy": ("potential_energy",),
     "center_of_mass": ("com",), "centroidal_momentum_matrix": ("momentum_matrix",), "centroidal_momentum": ("momentum",),
     "centroidal_bias": ("momentum_bias",), "frame_pose": ("frame_pose",), "frame_jacobian": ("frame_jacobian",),
     "frame_velocity": ("frame_velocity",), "frame_bias_acceleration": ("frame_bias",), "kinematics": ("all_motions", "all_poses"),
-    "integrate": ("integrate",), "difference": ("difference",), "inverse_dynamics_derivatives": ("rnea_gradient",
-    "loaded_rnea_gradient"),
-    "forward_dynamics_derivatives": ("aba_gradient", "loaded_aba_gradient"), "linearize": ("linear", "loaded_linear"),
+    "integrate": ("integrate",), "difference": ("difference",), "inverse_dynamics_derivatives": ("rnea_gradient",),
+    "forward_dynamics_derivatives": ("aba_gradient",), "linearize": ("linear",),
     "frame_velocity_derivatives": ("frame_velocity_derivatives",), "frame_acceleration": ("frame_acceleration",),
     "frame_acceleration_derivatives": ("frame_acceleration_derivatives",), "centroidal_momentum_rate": ("momentum_rate",),
     "centroidal_momentum_derivatives": ("momentum_derivatives",),
     "centroidal_momentum_rate_derivatives": ("momentum_rate_derivatives",),
     "all_terms": ("all_terms",),
+    "loads": tuple(name for name in ENTRIES if name.startswith("loaded_")) + ("given_gravity", "potential_energy_under"),
     "loops": ("constraint_residual", "constraints", "constraint_bias", "close_posture"),
     "closed": tuple(name for name, entry in ENTRIES.items() if entry.closed and not entry.one_by_one),
     "estimation": tuple(name for name, entry in ENTRIES.items() if entry.one_by_one and name != "close_posture"),
@@ -37,7 +37,8 @@ USES: dict[str, tuple[str, ...]] = {  # of models without loops; "closed" and "e
 def warm(functions: Iterable[str] | None = None, progress: Progress = lambda fraction, what: None) -> int:
     """Compiles, on all cores, what these public functions need and the cache does not hold; all functions if None.
 
-    functions: names of freeflyer's functions, or "loops", "closed" and "estimation" for all that robots with loops use.
+    functions: names of freeflyer's functions; "loads" for calls with `external=` or `gravity=`; "loops", "closed" and "estimation"
+    for all that robots with loops use.
     progress(fraction, what): fraction from 0 to 1. Returns how many compiled functions were made, those for one state and
     those for batches counted apart. Errors: InputError for a name that is not known.
 

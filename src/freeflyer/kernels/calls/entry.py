@@ -141,7 +141,7 @@ class Entry:
     def input_count(self) -> int:
         return len(self.inputs) + len(self.shared)
 
-    @property
+    @cached_property
     def input_axes(self) -> tuple[int, ...]:
         """Of one state's inputs: wrenches are given as an array (k, 6)."""
         return (*(2 if x == "w" else 1 for x in self.inputs), *(1,) * len(self.shared))

@@ -51,6 +51,7 @@ _api.PyCapsule_SetContext.argtypes = [ctypes.py_object, ctypes.c_void_p]
 _api.PyCapsule_IsValid.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _api.PyCFunction_NewEx.restype = ctypes.py_object
 _api.PyCFunction_NewEx.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+_word = ctypes.c_int64.from_address
 CAPSULE_TYPE = type(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
 _kept: list[Any] = []  # what C code points to lives as long as the process
 
@@ -73,6 +74,11 @@ def layouts_are_known() -> bool:
         return found == (id(np.ndarray), sample.ctypes.data, 2, 2, 3, id(np.dtype(np.float64)), WRITABLE) and bool(_new_array())
     except (ValueError, AttributeError):
         return False
+
+
+def address(x: np.ndarray) -> int:
+    """Where an array's numbers begin. (`x.ctypes.data` takes ten times as long.)"""
+    return _word(id(x) + DATA).value if layouts_are_known() else int(x.ctypes.data)
 
 
 def _new_array() -> int:

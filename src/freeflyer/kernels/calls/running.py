@@ -14,6 +14,7 @@ from freeflyer.kernels.calls import python_calls
 from freeflyer.kernels.calls.entry import (
     NOT_FLAT,
     OK,
+    SCRATCH,
     SHORT_SCRATCH,
     STATE,
     TAKEN,
@@ -152,22 +153,29 @@ def call(function: Any, model: Any, inputs: Any, options: tuple[int, ...], outpu
     """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it asks for
     more memory."""
     topology, parameters = python_calls.model_record(model)
-    rows = (ctypes.c_int64 * len(inputs))(*map(address_of, inputs))
-    made = (ctypes.c_int64 * len(outputs))(*map(address_of, outputs))
-    given = (ctypes.c_int64 * len(options))(*options)
-    where = (ctypes.c_int64 * WHERE)()
+    first, second, last = len(inputs), len(inputs) + len(options), len(inputs) + len(options) + len(outputs)
+    rows, made = map(address_of, inputs), map(address_of, outputs)
+    words = words_type(last + 2 + len(sizes) + WHERE)(*rows, *options, *made, 0, states, *sizes)  # one after the other
+    at = [ctypes.addressof(words) + 8 * k for k in (0, first, second, last, last + 2 + len(sizes))]
     numbers = 0
     while True:
         scratch = memory(numbers)
-        counts = (ctypes.c_int64 * (2 + len(sizes)))(scratch.size, states, *sizes)
-        status = function(topology, parameters, rows, given, made, counts, scratch.ctypes.data, where)
+        words[last + SCRATCH] = scratch.size
+        status = function(topology, parameters, *at[:4], python_calls.address(scratch), at[4])
+        where = tuple(words[-WHERE:])
         if status != SHORT_SCRATCH or scratch.size >= where[TAKEN] + 8:
-            return status, tuple(where)
+            return status, where
         numbers = where[TAKEN] + 8
 
 
+@cache
+def words_type(count: int) -> Any:
+    """The type of an array of so many integers."""
+    return ctypes.c_int64 * count
+
+
 def address_of(x: Any) -> int:
-    return x if isinstance(x, int) else x.ctypes.data
+    return x if isinstance(x, int) else python_calls.address(x)
 
 
 @cache
@@ -186,7 +194,7 @@ def batch(entry: Entry, model: Any, inputs: tuple[np.ndarray, ...], options: tup
     function, _ = batch_function(entry)
     arrays = (*inputs, *outputs)
     widths = [x.shape[-1] for x in arrays]
-    places = [x.ctypes.data + 8 * start * n * (x.ndim - 1) for x, n in zip(arrays, widths)]
+    places = [python_calls.address(x) + 8 * start * n * (x.ndim - 1) for x, n in zip(arrays, widths)]
     status, where = call(
         function, model, places[: len(inputs)], options, places[len(inputs) :], widths, stop - start, entry_scratch
     )
