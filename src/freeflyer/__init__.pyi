@@ -3,8 +3,14 @@
 from . import (
     analysis as analysis,
     control as control,
+    dynamics as dynamics,
+    errors as errors,
     estimation as estimation,
+    export as export,
+    formulations as formulations,
+    kernels as kernels,
     loops as loops,
+    model as model,
     robots as robots,
     spatial as spatial,
 )

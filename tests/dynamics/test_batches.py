@@ -272,6 +272,7 @@ def test_an_earlier_result_receives_derivatives(name: str, robots: dict[str, ff.
             expected = f(model, *arrays, external)
             out = type(expected)(*(np.full_like(expected.dq, np.nan) for _ in range(3)))
             got = f(model, *arrays, external, out=out)
+            assert got is out
             for part in ("dq", "dv"):
                 assert getattr(got, part) is getattr(out, part)
                 np.testing.assert_allclose(getattr(out, part), getattr(expected, part), rtol=1e-13)

@@ -6,6 +6,7 @@ import copy
 import gc
 import os
 import pickle
+import threading
 
 import numpy as np
 import pinocchio as pin
@@ -216,6 +217,45 @@ def test_frame_sets(seed):
     del model, feet, other
     gc.collect()
     assert number not in _kept, "what is kept for a model goes with it"
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "frame_jacobian", "centroidal_momentum_matrix"])
+def test_an_output_of_another_shape_is_refused(name):
+    """As many numbers are not enough, and a shape is no array."""
+    shape = {"inverse_dynamics": (MODEL.nv,), "mass_matrix": MODEL.square}.get(name, MODEL.six_rows)
+    more = {"inverse_dynamics": (V, V), "frame_jacobian": (TIP,)}.get(name, ())
+    size = int(np.prod(shape))
+    for bad in (shape, size, np.empty(shape[::-1] if shape[0] != shape[-1] else (1, *shape)), np.empty((1, size))):
+        with pytest.raises(ff.InputError, match="out must be"):
+            getattr(ff, name)(MODEL, Q, *more, out=bad)
+
+
+def test_refused_and_good_states_on_threads():
+    """A state that is refused on one thread is not answered with the verdict on another one's."""
+    failed = []
+
+    def bad() -> None:
+        for _ in range(3000):
+            try:
+                ff.mass_matrix(MODEL, np.full(MODEL.nq, np.nan))
+            except ff.InputError:
+                continue
+            failed.append("accepted")
+
+    threads = [threading.Thread(target=bad) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        ff.mass_matrix(MODEL, Q)
+    assert not failed
+
+
+def test_gravity_alone_for_each_state(seed):
+    q, v, a = state(MODEL, seed, (13,))
+    g = seed.standard_normal((13, 3))
+    tau = ff.inverse_dynamics(MODEL, q, v, a, gravity=g)
+    for k in range(13):
+        assert relative(tau[k], ff.inverse_dynamics(ff.with_gravity(MODEL, g[k]), q[k], v[k], a[k])) < EXACT
 
 
 MODEL = ff.robots.chain(3, base="free")

@@ -28,7 +28,7 @@ from freeflyer.kernels.calls.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.calls.running import FUNCTION
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.entries import ENTRIES
-from freeflyer.kernels.model.layout import MEASURED, PLAN, STANDING
+from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
 POINTS = np.array([[0.1, 0.0, 0.0], [-0.1, 0.05, 0.0], [0.0, -0.1, 0.02]])
@@ -76,6 +76,13 @@ def tables(rng: np.random.Generator) -> list[Subject]:
             found += [
                 subject(e, model, rng, handle, q, shared=bounds, label=f"planned {name}")
                 for e in ENTRIES.values() if e.table == PLAN
+            ]  # fmt: skip
+    for model in (tree(), tree(mimic=True)):
+        for count in (0, 1, 3):
+            frames = ff.frame_set(model, *model.frame_names[-count:] if count else ())
+            found += [
+                subject(e, model, rng, frames.handle, label=f"{count} frames of {model.name}")
+                for e in ENTRIES.values() if e.table == FRAMES and not (model.shared_coordinates and e.name == "loaded_aba")
             ]  # fmt: skip
     measured = sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q

@@ -114,6 +114,11 @@ class Subject:
     options: tuple[int, ...]
 
     @property
+    def given(self) -> tuple[np.ndarray, ...]:
+        """The inputs as functions for one state take them: wrenches in an array (k, 6)."""
+        return tuple(x if axes == 1 else x.reshape(-1, 6) for x, axes in zip(self.inputs, self.entry.input_axes))
+
+    @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         return self.entry.shapes(self.topology)[self.entry.input_count :]
 

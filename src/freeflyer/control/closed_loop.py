@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 import freeflyer as ff
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.errors import FreeflyerError, InputError, shown
+from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -47,6 +48,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, policy: Policy, step: flo
         raise InputError(f"count must be a whole number of steps from 1 to {MOST_STEPS}, got {shown(count)}", count=count)
     if not callable(policy):
         raise InputError(f"policy must be a function of (k, q, v) that gives tau, got {type(policy).__name__}")
+    gravity = None if gravity is None else np.array(gravity_vector(gravity))
     states = [(row(model, "q", q, "q"), row(model, "v", v, "v"))]
     forces: list[np.ndarray] = []
     failure = None

@@ -49,7 +49,7 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
     InputError for what is no single configuration.
     """
     inputs = inputs_of(model, inputs)
-    gravity = None if gravity is None else gravity_vector(gravity)
+    gravity = None if gravity is None else np.array(gravity_vector(gravity))
     q = finite_row(model, "q", q, "q")
     if q.ndim != 1:
         raise InputError(f"an equilibrium is sought at one posture, got q of shape {q.shape}: call once for each", shape=q.shape)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import REFUSED, evaluate
+from freeflyer.dynamics.centroidal import massless
+from freeflyer.dynamics.evaluate import REFUSED, evaluate, fit
 from freeflyer.dynamics.frame_sets import FrameSet, kept_set
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError
@@ -92,15 +93,18 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
               gravity: ArrayLike | None = None, out: AllTerms | None = None) -> AllTerms:  # fmt: skip
     """The terms of the equations of motion, centroidal quantities and motions of frames at (q (..., nq), v (..., nv)).
 
-    frames: a `frame_set` of the model; its poses, velocities, Jacobians and bias accelerations are stacked, in `expressed` (see
-    freeflyer.frame_jacobian). gravity (..., 3), m/s^2, replaces the model's. out: an earlier result for as many states and
-    frames; its arrays are overwritten and it is returned. Faster than asking for three of the quantities one by one.
-    Errors: as inverse_dynamics; InputError for a frame set of another model.
+    frames: a `frame_set` of the model; its poses, velocities, Jacobians and bias accelerations are stacked. expressed: of these, as
+    in freeflyer.frame_jacobian, but "mixed" where it is not given. gravity (..., 3), m/s^2, replaces the model's. out: an earlier
+    result for as many states and frames; its arrays are overwritten and it is returned. Faster than asking for three of the
+    quantities one by one.
+    Errors: as inverse_dynamics; InputError for a frame set of another model, and for a robot without mass.
 
         feet = ff.frame_set(model, "left_sole", "right_sole")
         terms = ff.all_terms(model, q, v, frames=feet)
         terms.mass_matrix, terms.bias_forces, terms.jacobians
     """
+    if not model.mass > 0.0:
+        raise massless(model)
     if frames is None:
         frames = kept_set(model, ())
     elif type(frames) is not FrameSet:
@@ -111,8 +115,9 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     if out is not None and not isinstance(out, AllTerms):
         raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")
     try:
-        terms = AllTerms(*map(np.empty, shapes(model, len(frames)))) if out is None else out
-        if not E.ALL_TERMS.single(frames.handle, q, v, g, option, *arrays_of(terms)):
+        of = shapes(model, len(frames))
+        terms = AllTerms(*map(np.empty, of)) if out is None else out
+        if fit(arrays_of(terms), of) and not E.ALL_TERMS.status(frames.handle, q, v, g, option, *arrays_of(terms)):
             return terms
     except REFUSED:
         pass

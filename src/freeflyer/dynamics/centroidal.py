@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import evaluate, filled, one
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -59,7 +59,8 @@ def centroidal_momentum_matrix(
         return loops.centroidal_momentum_matrix(model, q, out)
     if not model.mass > 0.0:
         raise massless(model)
-    A = E.MOMENTUM_MATRIX.single(model.handle, q, model.six_rows if out is None else out)
+    entry, shape = E.MOMENTUM_MATRIX, model.six_rows
+    A = entry.single(model.handle, q, shape) if out is None else filled(entry, out, shape, model.handle, q)
     if A is not None:
         return A
     return one(evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), (model.six_rows,), out=out))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
-from freeflyer.dynamics.evaluate import REFUSED, evaluate
+from freeflyer.dynamics.evaluate import REFUSED, evaluate, fit
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches, run_loaded_many
 from freeflyer.errors import InputError
@@ -77,7 +77,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
         try:
             n, kind = model.square, InverseDynamicsDerivatives
             D = kind(empty(n), empty(n), empty(n)) if out is None else earlier(out, kind)
-            if not E.RNEA_GRADIENT.single(model.handle, q, v, a, D.dq, D.dv, D.da):
+            if fit((D.dq, D.dv, D.da), (n,) * 3) and not E.RNEA_GRADIENT.status(model.handle, q, v, a, D.dq, D.dv, D.da):
                 return D
         except REFUSED:
             pass
@@ -86,7 +86,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     else:
         found = run_loaded_many(E.LOADED_RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), external, gravity, expressed,
                                 (model.square,) * 3, arrays_of(out, InverseDynamicsDerivatives))  # fmt: skip
-    return InverseDynamicsDerivatives(*found)
+    return out or InverseDynamicsDerivatives(*found)
 
 
 @public
@@ -106,7 +106,7 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
         try:
             n, kind = model.square, ForwardDynamicsDerivatives
             D = kind(empty(n), empty(n), empty(n)) if out is None else earlier(out, kind)
-            if not E.ABA_GRADIENT.single(model.handle, q, v, tau, D.dq, D.dv, D.dtau):
+            if fit((D.dq, D.dv, D.dtau), (n,) * 3) and not E.ABA_GRADIENT.status(model.handle, q, v, tau, D.dq, D.dv, D.dtau):
                 return D
         except REFUSED:
             pass
@@ -115,4 +115,4 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     else:
         found = run_loaded_many(E.LOADED_ABA_GRADIENT, model, (q, v, tau), ("q", "v", "tau"), external, gravity, expressed,
                                 (model.square,) * 3, arrays_of(out, ForwardDynamicsDerivatives))  # fmt: skip
-    return ForwardDynamicsDerivatives(*found)
+    return out or ForwardDynamicsDerivatives(*found)

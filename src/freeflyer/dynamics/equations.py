@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import evaluate, filled, one
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, run_loaded
 from freeflyer.errors import InputError
@@ -43,15 +43,16 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
     if external is None and expressed == "body":
-        shape = model.nv if out is None else out
+        handle, n = model.handle, model.nv
         if gravity is None:
-            tau = E.RNEA.single(model.handle, q, v, a, shape)
+            tau = E.RNEA.single(handle, q, v, a, n) if out is None else filled(E.RNEA, out, (n,), handle, q, v, a)
             if tau is not None:
                 return tau
             return one(evaluate(E.RNEA, model, (q, v, a), ("q", "v", "a"), ((model.nv,),), out=out))
-        tau = E.LOADED_RNEA.single(model._unloaded, q, v, a, gravity, NO_WRENCH, 0, shape)
-        if tau is not None:
-            return tau
+        if out is None:
+            tau = E.LOADED_RNEA.single(model._unloaded, q, v, a, gravity, NO_WRENCH, 0, n)
+            if tau is not None:
+                return tau
     return run_loaded(E.LOADED_RNEA, model, (q, v, a), ("q", "v", "a"), external, gravity, expressed, (model.nv,), out)
 
 
@@ -68,7 +69,8 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
         return loops.forward_dynamics(model, q, v, tau, external, gravity, expressed, out)
     if external is None and gravity is None and expressed == "body":
         entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
-        a = entry.single(model.handle, q, v, tau, model.nv if out is None else out)
+        handle, n = model.handle, model.nv
+        a = entry.single(handle, q, v, tau, n) if out is None else filled(entry, out, (n,), handle, q, v, tau)
         if a is not None:
             return a
         return one(evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), ((model.nv,),), out=out))
@@ -87,7 +89,8 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external: Wrenches = N
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.bias_forces(model, q, v, external, gravity, expressed, out)
     if external is None and gravity is None and expressed == "body":
-        tau = E.RNEA.single(model.handle, q, v, model._zero, model.nv if out is None else out)
+        handle, n, zero = model.handle, model.nv, model._zero
+        tau = E.RNEA.single(handle, q, v, zero, n) if out is None else filled(E.RNEA, out, (n,), handle, q, v, zero)
         if tau is not None:
             return tau
         return one(evaluate(E.RNEA, model, (q, v, model._zero), ("q", "v", "a"), ((model.nv,),), out=out))
@@ -108,13 +111,13 @@ def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, exp
     if external is not None or expressed != "body":
         inputs = (q, model._zero, model._zero)
         return run_loaded(E.LOADED_RNEA, model, inputs, ("q", "v", "a"), external, gravity, expressed, (model.nv,), out)
-    shape = model.nv if out is None else out
+    handle, n = model.handle, model.nv
     if gravity is None:
-        tau = E.GRAVITY.single(model.handle, q, shape)
+        tau = E.GRAVITY.single(handle, q, n) if out is None else filled(E.GRAVITY, out, (n,), handle, q)
         if tau is not None:
             return tau
         return one(evaluate(E.GRAVITY, model, (q,), ("q",), ((model.nv,),), out=out))
-    tau = E.GIVEN_GRAVITY.single(model.handle, q, gravity, shape)
+    tau = E.GIVEN_GRAVITY.single(handle, q, gravity, n) if out is None else filled(E.GIVEN_GRAVITY, out, (n,), handle, q, gravity)
     if tau is not None:
         return tau
     return one(evaluate(E.GIVEN_GRAVITY, model, (q, gravity_rows(gravity)), ("q", "gravity"), ((model.nv,),), out=out))
@@ -130,7 +133,8 @@ def mass_matrix(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.mass_matrix(model, q, out)
-    M = E.CRBA.single(model.handle, q, model.square if out is None else out)
+    handle, n = model.handle, model.square
+    M = E.CRBA.single(handle, q, n) if out is None else filled(E.CRBA, out, n, handle, q)
     if M is not None:
         return M
     return one(evaluate(E.CRBA, model, (q,), ("q",), (model.square,), out=out))
@@ -147,7 +151,8 @@ def inverse_mass_matrix(
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.inverse_mass_matrix(model, q, out)
     entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
-    Minv = entry.single(model.handle, q, model.square if out is None else out)
+    handle, n = model.handle, model.square
+    Minv = entry.single(handle, q, n) if out is None else filled(entry, out, n, handle, q)
     if Minv is not None:
         return Minv
     return one(evaluate(entry, model, (q,), ("q",), (model.square,), out=out))
@@ -168,7 +173,8 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
         entry = FORMS[form]
     except (KeyError, TypeError):
         raise InputError(f"form must be 'passive' or 'hamel', got {form!r}", form=form) from None
-    C = entry.single(model.handle, q, v, model.square if out is None else out)
+    handle, n = model.handle, model.square
+    C = entry.single(handle, q, v, n) if out is None else filled(entry, out, n, handle, q, v)
     if C is not None:
         return C
     return one(evaluate(entry, model, (q, v), ("q", "v"), (model.square,), out=out))

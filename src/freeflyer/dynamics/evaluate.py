@@ -24,7 +24,7 @@ SMALL_WORK = 100_000  # coordinates and results of all states: below that, threa
 LOOPS_WEIGH = 50  # times as much, the work on a state of a closed linkage
 STATES_UNTIL_INTERRUPT = 4096  # that one call computes: between calls Ctrl-C is noticed
 
-__all__ = ["REFUSED", "evaluate", "get_threads", "one", "set_threads"]
+__all__ = ["REFUSED", "evaluate", "filled", "fit", "get_threads", "one", "set_threads"]
 
 
 def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], shapes: tuple[tuple[int, ...], ...],
@@ -107,6 +107,17 @@ def _rows(x: np.ndarray, lead: tuple[int, ...], count: int) -> np.ndarray:
 
 def _two_axes(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return array if len(shape) == 2 else array.reshape(-1)
+
+
+def filled(entry: Entry, out: Any, shape: tuple[int, ...], *arguments: Any) -> np.ndarray | None:
+    """`out` with one state's only output, of that shape, in it; None where the general path is to take the call."""
+    fits = type(out) is np.ndarray and out.shape == shape
+    return out if fits and entry.status(*arguments, out) == OK else None
+
+
+def fit(outs: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> bool:
+    """Whether the outputs are arrays of these shapes."""
+    return all(type(out) is np.ndarray and out.shape == shape for out, shape in zip(outs, shapes))
 
 
 def one(results: Sequence[np.ndarray]) -> np.ndarray:

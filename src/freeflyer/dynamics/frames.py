@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import evaluate, filled, one
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -60,8 +60,9 @@ def frame_jacobian(
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_jacobian(model, q, frame, expressed, out)
     try:
-        shape = model.six_rows if out is None else out
-        J = E.FRAME_JACOBIAN.single(model.handle, q, model.frame_index[frame], EXPRESSED[expressed], shape)
+        arguments = model.handle, q, model.frame_index[frame], EXPRESSED[expressed]
+        entry, shape = E.FRAME_JACOBIAN, model.six_rows
+        J = entry.single(*arguments, shape) if out is None else filled(entry, out, shape, *arguments)
         if J is not None:
             return J
     except (KeyError, TypeError):

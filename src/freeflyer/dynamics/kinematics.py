@@ -151,7 +151,7 @@ def kinematics(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Kinema
     v = model._zero if v is None else v
     shapes = (model.body_rows, model.body_rows, model.column_rows)
     poses, motions, directions = map(np.empty, shapes)
-    if not E.ALL_MOTIONS.single(model.handle, q, v, poses, motions, directions):
+    if not E.ALL_MOTIONS.status(model.handle, q, v, poses, motions, directions):
         return Kinematics(model, np.array(q), np.array(v), poses, motions, directions)
     poses, motions, directions = evaluate(E.ALL_MOTIONS, model, (q, v), ("q", "v"), shapes)
     lead = poses.shape[:-2]

@@ -86,7 +86,7 @@ def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: W
     if external is None and gravity is None and expressed == "body":
         try:
             A, B = empty(shapes[0]), empty(shapes[1])
-            if not entry.single(model.handle, q, v, tau, A, B):
+            if not entry.status(model.handle, q, v, tau, A, B):
                 return A, B
         except REFUSED:
             pass

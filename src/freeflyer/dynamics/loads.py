@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import evaluate, filled, fit, one
 from freeflyer.dynamics.frame_sets import FrameSet, kept_set
 from freeflyer.dynamics.frames import EXPRESSED, Expressed, expression
 from freeflyer.errors import InputError
@@ -34,7 +34,10 @@ def run_loaded(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple
     frames, W = wrenches(model, external)
     g = model._gravity if gravity is None else gravity
     option = EXPRESSED[expressed] if type(expressed) is str and expressed in EXPRESSED else expression(expressed)
-    x = entry.single(frames.handle, *inputs, g, W, option, out if out is not None else shape if len(shape) == 2 else shape[0])
+    if out is None:
+        x = entry.single(frames.handle, *inputs, g, W, option, shape if len(shape) == 2 else shape[0])
+    else:
+        x = filled(entry, out, shape, frames.handle, *inputs, g, W, option)
     if x is not None:
         return x
     more = gravity_rows(g), wrench_rows(frames, W)
@@ -48,7 +51,7 @@ def run_loaded_many(entry: Entry, model: Model, inputs: tuple[Any, ...], names: 
     frames, W = wrenches(model, external)
     g, option = model._gravity if gravity is None else gravity, expression(expressed)
     made = tuple(map(np.empty, shapes)) if out is None else out
-    if entry.single(frames.handle, *inputs, g, W, option, *made) == 0:
+    if fit(made, shapes) and entry.status(frames.handle, *inputs, g, W, option, *made) == 0:
         return made
     more = gravity_rows(g), wrench_rows(frames, W)
     return evaluate(entry, model, (*inputs, *more), (*names, *NAMES), shapes, (option,), out, frames)

@@ -40,7 +40,9 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     """One state's result of the entry `name` of kernels/entries.py (any case): object arrays.
 
     Entries of closed linkages take a model that holds its linkage: freeflyer.loops.linked(model).
-    `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, and those shared by all states, then
+    Entries that take wrenches take a freeflyer.frame_set for the model, and the wrenches as (k, 6) or 6 k scalars.
+    `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, gravity (3) or wrenches, and those
+    shared by all states, then
     its options
     (integers: a frame's number, ...).
     `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `completed`). `row_step`: see `function`.
@@ -148,7 +150,7 @@ def entry(name: str) -> Entry:
 
 def _row(x: Iterable[Any], n: int, what: str) -> list[Any]:
     try:
-        row = x.tolist() if isinstance(x, np.ndarray) else list(x)
+        row = x.reshape(-1).tolist() if isinstance(x, np.ndarray) else list(x)
     except TypeError:
         raise ValueError(f"{what} must be a flat row of {n} scalars, got {type(x).__name__}") from None
     if len(row) != n or any(isinstance(entry, list) for entry in row):

@@ -61,7 +61,7 @@ def constraints(model: Model, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     shapes = (model.constraint_rows[:1], model.constraint_rows)
     try:
         residual, J = np.empty(shapes[0]), np.empty(shapes[1])
-        if not E.CONSTRAINTS.single(model.handle, q, residual, J):
+        if not E.CONSTRAINTS.status(model.handle, q, residual, J):
             return residual, J
     except REFUSED:
         pass

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.projection import Projection, projection
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import evaluate, filled, one
 from freeflyer.kernels.calls.entry import Entry
 from freeflyer.model.model import Model
 
@@ -24,7 +24,10 @@ def projected(model: Model) -> Projection:
 def run(entry: Entry, p: Projection, inputs: tuple[Any, ...], names: tuple[str, ...], shape: Shape,
         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """The only output of a kernel, for one state or a batch."""
-    x = entry.single(p.model.handle, *inputs, out if out is not None else shape if len(shape) == 2 else shape[0])
+    if out is None:
+        x = entry.single(p.model.handle, *inputs, shape if len(shape) == 2 else shape[0])
+    else:
+        x = filled(entry, out, shape, p.model.handle, *inputs)
     if x is not None:
         return x
     return one(evaluate(entry, p.model, inputs, names, (shape,), out=out))
@@ -35,7 +38,7 @@ def run_many(
 ) -> tuple[np.ndarray, ...]:
     """All outputs of a kernel, for one state or a batch."""
     made = tuple(map(np.empty, shapes))
-    if not entry.single(p.model.handle, *inputs, *made):
+    if not entry.status(p.model.handle, *inputs, *made):
         return made
     return evaluate(entry, p.model, inputs, names, shapes)
 

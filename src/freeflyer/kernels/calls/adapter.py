@@ -29,6 +29,7 @@ from freeflyer.kernels.calls.python_calls import (
     INPUTS,
     INT,
     KNOWN,
+    MAKES,
     MODEL_NAME,
     MOST,
     NEW_ARRAY,
@@ -41,7 +42,6 @@ from freeflyer.kernels.calls.python_calls import (
     SCRATCH_AT,
     SCRATCH_SIZE,
     SHAPE,
-    STATUS_AT,
     TOPOLOGY,
     TUPLE,
     TYPE,
@@ -241,9 +241,9 @@ def fits(known, entry, arguments, fresh):
 
 
 @inlined
-def answer(known, status, outputs, result):
-    """The only output, or None where the state was refused; of entries with several outputs, the status."""
-    if outputs != 1:
+def answer(known, fresh, status, result):
+    """The new array, or None where the state was refused; where none was to be made, the status."""
+    if not fresh:
         return from_integer((status,))
     found = result if status == OK else known[NONE]
     incref((found,))
@@ -253,15 +253,14 @@ def answer(known, status, outputs, result):
 def call(self, arguments, given):
     entry = integers_at(capsule_pointer((self, entry_name())))
     known, inputs, options, outputs = integers_at(entry[KNOWN]), entry[INPUTS], entry[OPTIONS], entry[OUTPUTS]
+    fresh = entry[MAKES] != 0
     count = 1 + inputs + options + outputs
     if given != count:
         bad_argument(())
         return 0
     last = arguments[count - 1]
-    fresh = outputs == 1 and word(last, TYPE) != known[ARRAY]
     if not fits(known, entry, arguments, fresh):
-        known[STATUS_AT] = NOT_FLAT
-        return answer(known, NOT_FLAT, outputs, known[NONE])
+        return answer(known, fresh, NOT_FLAT, known[NONE])
     if fresh:
         last = new_result(known, last)
         if last == 0:
@@ -283,8 +282,7 @@ def call(self, arguments, given):
         model[TOPOLOGY], model[PARAMETERS], stack, stack + 8 * MOST, stack + 16 * MOST, stack + 24 * MOST,
         known[SCRATCH_AT], entry[KNOWN] + 8 * WHERE_AT,
     ))  # fmt: skip
-    known[STATUS_AT] = status
-    result = answer(known, status, outputs, last)
+    result = answer(known, fresh, status, last)
     if fresh:
         decref((last,))
     return result

@@ -102,12 +102,15 @@ class Entry:
     one_by_one: bool = False
     partial: bool = False
     stages: Stages | None = None
-    single: Callable[..., Any] = field(init=False, repr=False)  # for one state (python_calls.builtin); compiled when first called
+    # for one state (python_calls.builtin), compiled when first called: `single` makes an only output, `status` does not
+    single: Callable[..., Any] = field(init=False, repr=False)
+    status: Callable[..., Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        from freeflyer.kernels.calls.running import first_single
+        from freeflyer.kernels.calls.running import first_call
 
-        object.__setattr__(self, "single", first_single(self))
+        for name in ("single", "status"):
+            object.__setattr__(self, name, first_call(self, name))
 
     @cached_property
     def function(self) -> Callable[..., Any]:

@@ -28,9 +28,8 @@ ENTRY_NAME, MODEL_NAME = b"freeflyer.entry", b"freeflyer.model"  # of capsules
 MOST = 8  # inputs, options, outputs of an entry
 
 # an entry's record, then the axes of its outputs and of its inputs; what all of them need; a model's record
-FUNCTION, INPUTS, OPTIONS, OUTPUTS, KNOWN, AXES_OF_ALL = range(6)
+FUNCTION, INPUTS, OPTIONS, OUTPUTS, MAKES, KNOWN, AXES_OF_ALL = range(7)
 ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(10)
-STATUS_AT = WHERE_AT + WHERE  # behind what an entry leaves in `where`
 TOPOLOGY, PARAMETERS = range(2)
 
 RELEASE = """
@@ -114,7 +113,7 @@ def is_model(handle: Any) -> bool:
 
 
 _scratch = np.zeros(0)
-_known = np.zeros(STATUS_AT + 1, np.int64)
+_known = np.zeros(WHERE_AT + WHERE, np.int64)
 
 
 def grow_scratch(numbers: int) -> None:
@@ -125,14 +124,8 @@ def grow_scratch(numbers: int) -> None:
         _known[SCRATCH_AT], _known[SCRATCH_SIZE] = _scratch.ctypes.data, _scratch.size
 
 
-def where() -> list[int]:
-    """What the last single state that was refused left."""
-    return [int(x) for x in _known[WHERE_AT:STATUS_AT]]
-
-
-def status() -> int:
-    """The status of the last single state."""
-    return int(_known[STATUS_AT])
+def scratch_size() -> int:
+    return _scratch.size
 
 
 @cache
@@ -145,19 +138,16 @@ def known() -> np.ndarray:
 
 
 def builtin(
-    name: str, adapter: int, function: int, counts: tuple[int, int, int], axes: tuple[int, ...]
+    name: str, adapter: int, function: int, counts: tuple[int, int, int], makes: bool, axes: tuple[int, ...]
 ) -> Callable[..., Any]:
-    """The Python function of a compiled entry: f(handle, inputs..., options..., outputs...). It returns its only output, or
-    None where the state was refused (`status` says why); of several outputs, the status. Instead of an only output it may be
-    given the shape of a new array. `axes`: of the outputs, then of the inputs."""
+    """The Python function of a compiled entry: f(handle, inputs..., options..., outputs...) returns the status.
+
+    One that `makes` its only output is given that array's shape instead, and returns the array, or None where the state was
+    refused. `axes`: of the outputs, then of the inputs.
+    """
     if max(counts) > MOST:
         raise ValueError(f"{name} has more than {MOST} inputs, options or outputs")
-    record = np.array([function, *counts, known().ctypes.data, *axes], np.int64)
+    record = np.array([function, *counts, makes, known().ctypes.data, *axes], np.int64)
     method = MethodDef(name.encode(), adapter, METH_FASTCALL, None)
     _kept.append((record, method))
     return _api.PyCFunction_NewEx(ctypes.addressof(method), capsule(record, ENTRY_NAME), None)
-
-
-def remember(status: int, left: tuple[int, ...]) -> None:
-    """Keeps what a single state that went through ctypes left, for `status` and `where`."""
-    _known[WHERE_AT:] = *left, status

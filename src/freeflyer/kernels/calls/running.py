@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -30,27 +30,32 @@ _own = threading.local()
 Result = tuple[int, tuple[int, ...]]  # status, and `where`
 
 
-def first_single(entry: Entry) -> Callable[..., Any]:
-    """The entry's function for one state until it is compiled, which the first call does."""
+def first_call(entry: Entry, name: str) -> Callable[..., Any]:
+    """What `single` or `status` of an entry is until it is compiled, which the first call does."""
 
-    def single(*arguments: Any) -> Any:
+    def call(*arguments: Any) -> Any:
         inputs = arguments[1 : 1 + entry.input_count]
         if not all(isinstance(x, np.ndarray) and x.ndim == n for x, n in zip(inputs, entry.input_axes)):
-            python_calls.remember(NOT_FLAT, (0,) * WHERE)
-            return None if len(entry.outputs) == 1 else NOT_FLAT  # perhaps a batch that tries the short way first
-        object.__setattr__(entry, "single", compiled_single(entry))
-        return entry.single(*arguments)
+            return None if makes(entry, name) else NOT_FLAT  # perhaps a batch that tries the short way first
+        object.__setattr__(entry, name, compiled_call(entry, name))
+        return getattr(entry, name)(*arguments)
 
-    return single
+    return call
 
 
-def compiled_single(entry: Entry) -> Callable[..., Any]:
+def makes(entry: Entry, name: str) -> bool:
+    """Whether that function of an entry makes its output."""
+    return name == "single" and len(entry.outputs) == 1
+
+
+def compiled_call(entry: Entry, name: str) -> Callable[..., Any]:
     address = build.address(entry.name, entry.modules, 1, entry.facts)
     if not python_calls.layouts_are_known():
-        return single_by_ctypes(entry, address)
+        return call_by_ctypes(entry, address, makes(entry, name))
     counts = entry.input_count, len(entry.options), len(entry.outputs)
     adapter = build.address("adapter", ("calls.adapter",), 1)
-    return python_calls.builtin(entry.name, adapter, address, counts, (*entry.output_axes, *entry.input_axes))
+    axes = *entry.output_axes, *entry.input_axes
+    return python_calls.builtin(entry.name, adapter, address, counts, makes(entry, name), axes)
 
 
 def is_cached(entry: Entry) -> bool:
@@ -83,30 +88,31 @@ def with_table(topology: np.ndarray, kind: int, table: np.ndarray) -> np.ndarray
     return longer
 
 
-def single_by_ctypes(entry: Entry, address: int) -> Callable[..., Any]:
+def call_by_ctypes(entry: Entry, address: int, fresh: bool) -> Callable[..., Any]:
     """As the builtin function, of the same arguments."""
     function, inputs, first_output = FUNCTION(address), entry.input_count, entry.input_count + len(entry.options)
     count, axes = first_output + len(entry.outputs), (*entry.input_axes, *entry.output_axes)
 
-    def single(*arguments: Any) -> Any:
+    def call_of(*arguments: Any) -> Any:
         if len(arguments) != 1 + count:
             raise TypeError(f"{entry.name} takes {1 + count} arguments, got {len(arguments)}")
         model, options, last = arguments[0], arguments[1 + inputs : 1 + first_output], arguments[-1]
-        only = len(entry.outputs) == 1
-        fresh = only and type(last) is not np.ndarray
         arrays = [*arguments[1 : 1 + inputs], *arguments[1 + first_output : count if fresh else None]]
         usable = all(plain(x, n, k >= inputs) for k, (x, n) in enumerate(zip(arrays, axes)))
         if not (usable and python_calls.is_model(model) and all(type(x) is int for x in options)):
-            python_calls.remember(NOT_FLAT, (0,) * WHERE)
-            return None if only else NOT_FLAT
+            return None if fresh else NOT_FLAT
         if fresh:
             arrays.append(new_result(last))
-        within = tuple(min(max(x, -1), 2**62) for x in options)
-        status, where = call(function, model, arrays[:inputs], within, arrays[inputs:], [x.size for x in arrays], 1, entry_scratch)
-        python_calls.remember(status, where)
-        return status if not only else arrays[-1] if status == OK else None
+        status, _ = one_state(function, model, arrays, inputs, options)
+        return status if not fresh else arrays[-1] if status == OK else None
 
-    return single
+    return call_of
+
+
+def one_state(function: Any, model: Any, arrays: Sequence[np.ndarray], inputs: int, options: Sequence[int]) -> Result:
+    """Calls an entry's function for one state of plain arrays, `inputs` of them first."""
+    within = tuple(min(max(x, -1), 2**62) for x in options)
+    return call(function, model, arrays[:inputs], within, arrays[inputs:], [x.size for x in arrays], 1, entry_scratch)
 
 
 def new_result(shape: Any) -> np.ndarray:
@@ -125,17 +131,16 @@ def plain(x: Any, axes: int, writable: bool) -> bool:
 
 def state(entry: Entry, model: Any, *arguments: Any) -> Result:
     """Runs one state of plain arrays: inputs, shared ones, options, outputs."""
-    status = single_status(entry, model, arguments)
+    status = entry.status(model, *arguments)
+    if status in (OK, NOT_FLAT):
+        return status, ()
     if status == SHORT_SCRATCH:
-        python_calls.grow_scratch(python_calls.where()[TAKEN])
-        status = single_status(entry, model, arguments)
-    return status, tuple(python_calls.where()) if status != OK else ()
-
-
-def single_status(entry: Entry, model: Any, arguments: tuple[Any, ...]) -> int:
-    """The status of one call of the function for one state."""
-    answer = entry.single(model, *arguments)
-    return answer if type(answer) is int else python_calls.status() if answer is None else OK
+        python_calls.grow_scratch(2 * python_calls.scratch_size() + 1024)
+        return state(entry, model, *arguments)
+    inputs, outputs = entry.input_count, entry.input_count + len(entry.options)  # again, with a `where` of its own
+    function = FUNCTION(build.address(entry.name, entry.modules, 1, entry.facts))
+    arrays = (*arguments[:inputs], *arguments[outputs:])
+    return one_state(function, model, arrays, inputs, arguments[inputs:outputs])
 
 
 def entry_scratch(numbers: int) -> np.ndarray:

@@ -118,7 +118,7 @@ def compile_here(name: str, lanes: int, symbol: str, cpu: str, features: str) ->
     from freeflyer.kernels.compiler.numba_ir import PYTHON, llvm_ir
 
     ir, function = llvm_ir(name, lanes)
-    library = PYTHON.get(name, LIBRARY)
+    library = LIBRARY | PYTHON.get(name, set())
     return object_code(ir, function, symbol, target_machine(cpu, features), library)
 
 
