@@ -195,3 +195,19 @@ def test_an_error_stops_the_others():
     with pytest.raises(KeyboardInterrupt):
         threading_of_batches.run_chunks(run, 8_000, 8, 2, 8)
     assert len(started) < 100
+
+
+def test_single_states_of_ever_larger_robots_on_threads():
+    """Memory for single states grows under calls of other threads: none of them may see it half grown, or after it is gone."""
+    results, robots = {}, [ff.robots.chain(n) for n in (1, 5, 20, 60, 150, 300)]
+
+    def masses(k: int) -> None:
+        results[k] = [float(ff.mass_matrix(r, r.neutral).sum()) for _ in range(20) for r in robots]
+
+    threads = [threading.Thread(target=masses, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results[0] == results[1] == results[2] == results[3]
+    assert np.isfinite(results[0]).all()

@@ -10,7 +10,9 @@ layouts are not what `layouts_are_known` finds at start, the same calls go throu
 from __future__ import annotations
 
 import ctypes
+import os
 import sysconfig
+import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -113,15 +115,28 @@ def is_model(handle: Any) -> bool:
 
 
 _scratch = np.zeros(0)
+_growing = threading.Lock()
+
+
+def _new_lock() -> None:
+    global _growing
+    _growing = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)  # another thread may have held it
 _known = np.zeros(WHERE_AT + WHERE, np.int64)
 
 
 def grow_scratch(numbers: int) -> None:
     """Makes the memory for single states hold at least so many numbers. It is used under the interpreter lock only."""
     global _scratch
-    if _scratch.size < numbers + 8:
-        _scratch = np.empty(numbers + 8)
-        _known[SCRATCH_AT], _known[SCRATCH_SIZE] = _scratch.ctypes.data, _scratch.size
+    with _growing:
+        if _scratch.size < numbers + 8:
+            larger = np.empty(numbers + 8)
+            _known[SCRATCH_AT] = larger.ctypes.data  # first, so that no call is told of more than there is
+            _known[SCRATCH_SIZE] = larger.size
+            _scratch = larger  # last: the old memory is let go of only now
 
 
 def scratch_size() -> int:
