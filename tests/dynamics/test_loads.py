@@ -34,7 +34,9 @@ def relative(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def some_frames(model: ff.Model, rng: np.random.Generator, count: int = 3) -> tuple[str, ...]:
-    return tuple(rng.choice(model.frame_names, min(count, len(model.frame_names)), replace=False).tolist())
+    sites = [site.name for site in model.description.sites][:1]  # links alone have no offset from their bodies
+    others = [name for name in model.frame_names if name not in sites]
+    return (*sites, *rng.choice(others, min(count - len(sites), len(others)), replace=False).tolist())
 
 
 def loads(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...] = ()) -> tuple[ff.FrameSet, np.ndarray, np.ndarray]:
