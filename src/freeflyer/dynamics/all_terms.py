@@ -117,7 +117,8 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     try:
         of = shapes(model, len(frames))
         terms = AllTerms(*map(np.empty, of)) if out is None else out
-        if fit(arrays_of(terms), of) and not E.ALL_TERMS.status(frames.handle, q, v, g, option, *arrays_of(terms)):
+        arrays = arrays_of(terms)
+        if (out is None or fit(arrays, of)) and not E.ALL_TERMS.status(frames.handle, q, v, g, option, *arrays):
             return terms
     except REFUSED:
         pass

@@ -77,7 +77,9 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
         try:
             n, kind = model.square, InverseDynamicsDerivatives
             D = kind(empty(n), empty(n), empty(n)) if out is None else earlier(out, kind)
-            if fit((D.dq, D.dv, D.da), (n,) * 3) and not E.RNEA_GRADIENT.status(model.handle, q, v, a, D.dq, D.dv, D.da):
+            if (out is None or fit((D.dq, D.dv, D.da), (n,) * 3)) and not E.RNEA_GRADIENT.status(
+                model.handle, q, v, a, D.dq, D.dv, D.da
+            ):
                 return D
         except REFUSED:
             pass
@@ -106,7 +108,9 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
         try:
             n, kind = model.square, ForwardDynamicsDerivatives
             D = kind(empty(n), empty(n), empty(n)) if out is None else earlier(out, kind)
-            if fit((D.dq, D.dv, D.dtau), (n,) * 3) and not E.ABA_GRADIENT.status(model.handle, q, v, tau, D.dq, D.dv, D.dtau):
+            if (out is None or fit((D.dq, D.dv, D.dtau), (n,) * 3)) and not E.ABA_GRADIENT.status(
+                model.handle, q, v, tau, D.dq, D.dv, D.dtau
+            ):
                 return D
         except REFUSED:
             pass

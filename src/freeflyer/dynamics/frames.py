@@ -60,9 +60,11 @@ def frame_jacobian(
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_jacobian(model, q, frame, expressed, out)
     try:
-        arguments = model.handle, q, model.frame_index[frame], EXPRESSED[expressed]
-        entry, shape = E.FRAME_JACOBIAN, model.six_rows
-        J = entry.single(*arguments, shape) if out is None else filled(entry, out, shape, *arguments)
+        entry, at, option = E.FRAME_JACOBIAN, model.frame_index[frame], EXPRESSED[expressed]
+        if out is None:
+            J = entry.single(model.handle, q, at, option, model.six_rows)
+        else:
+            J = filled(entry, out, model.six_rows, model.handle, q, at, option)
         if J is not None:
             return J
     except (KeyError, TypeError):

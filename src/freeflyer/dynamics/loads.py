@@ -51,7 +51,7 @@ def run_loaded_many(entry: Entry, model: Model, inputs: tuple[Any, ...], names: 
     frames, W = wrenches(model, external)
     g, option = model._gravity if gravity is None else gravity, expression(expressed)
     made = tuple(map(np.empty, shapes)) if out is None else out
-    if fit(made, shapes) and entry.status(frames.handle, *inputs, g, W, option, *made) == 0:
+    if (out is None or fit(made, shapes)) and entry.status(frames.handle, *inputs, g, W, option, *made) == 0:
         return made
     more = gravity_rows(g), wrench_rows(frames, W)
     return evaluate(entry, model, (*inputs, *more), (*names, *NAMES), shapes, (option,), out, frames)
