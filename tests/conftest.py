@@ -50,6 +50,17 @@ def new_poison(kind: int, axes: int, shape: object) -> np.ndarray:
 
 
 @pytest.fixture
+def on_threads() -> Iterator[None]:
+    """Batches are spread over threads whatever their size."""
+    from freeflyer.kernels.calls import python_calls
+
+    table = python_calls.known()
+    table[python_calls.SHORT_WORK] = 0
+    yield
+    table[python_calls.SHORT_WORK] = python_calls.SMALL_WORK
+
+
+@pytest.fixture
 def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every array that the library makes for a result is full of NaN, so that an entry not written is seen.
 

@@ -48,7 +48,6 @@ from .dynamics.frames import (
     frame_velocity as frame_velocity,
 )
 from .dynamics.integrators import step as step
-from .dynamics.kinematics import Kinematics as Kinematics, kinematics as kinematics
 from .dynamics.linearization import Linearization as Linearization, linearize as linearize
 from .dynamics.manifold import difference as difference, integrate as integrate
 from .dynamics.manifold_derivatives import (

@@ -34,7 +34,7 @@ def shapes(model: ff.Model, entry: Entry) -> tuple[tuple[int, ...], ...]:
 
 def test_every_entry_has_a_docstring() -> None:
     for entry in ENTRIES.values():
-        assert len(inspect.signature(entry.function).parameters) == 2 + len(entry.inputs) + len(entry.output_axes)
+        assert len(inspect.signature(entry.function).parameters) == 2 + len(entry.inputs) + len(entry.outputs)
         assert inspect.getdoc(entry.function)
 
 
@@ -60,7 +60,8 @@ def test_packs_are_as_single_states(name: str) -> None:
     if name.endswith("_closed"):
         states = [[q, 0.01 * du] for q, du in states]
     linked = loops.linked(model)
-    together = evaluate(entry, linked, tuple(map(np.array, zip(*states))), tuple("qva"[: len(entry.inputs)]), shapes(model, entry))
+    together = evaluate(entry, linked, tuple(map(np.array, zip(*states))), tuple("qva"[: len(entry.inputs)]))
+    together = together if type(together) is tuple else (together,)
     for k, rows in enumerate(states):
         alone = [np.full(shape, np.nan) for shape in shapes(model, entry)]
         assert running.state(entry, linked.handle, *map(np.ascontiguousarray, rows), *alone)[0] == 0

@@ -119,7 +119,7 @@ def test_derivative_of_projected_forces(name: str) -> None:
     model = robot(name)
     rng = np.random.default_rng(12)
     s, tau, p = state(model, rng, 0.02), rng.standard_normal(model.nv), projection(model)
-    exact = run(D.FORCE_DERIVATIVES, p, (s.q, tau), ("q", "tau"), p.square)
+    exact = run(D.FORCE_DERIVATIVES, p, (s.q, tau), ("q", "tau"))
     near(exact, differences(lambda e: project_forces(p, ff.integrate(model, s.q, e, **IN), tau), p.nu, 2e-4), 1e-8)
 
 

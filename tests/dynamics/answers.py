@@ -49,17 +49,16 @@ def answers(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: n
 
 
 def answers_at_once(model: ff.Model, q: np.ndarray, v: np.ndarray, links: Iterable[str]) -> Result:
-    """The part that one `ff.kinematics` answers."""
-    k, axis, links = ff.kinematics(model, q, v), np.ndim(q) - 1, list(links)
-    out = {
-        "com": k.center_of_mass, "com velocity": k.center_of_mass_velocity, "momentum": k.centroidal_momentum,
-        "kinetic energy": k.kinetic_energy[..., None], "pose": np.stack([k.frame_pose(link) for link in links], axis),
-    }  # fmt: skip
+    """The part that one `ff.all_terms` answers."""
+    frames, out = ff.frame_set(model, *links), {}
     for e in EXPRESSED:
-        out[f"velocity, {e}"] = np.stack([k.frame_velocity(link, e) for link in links], axis)
-        out[f"jacobian, {e}"] = np.stack([k.frame_jacobian(link, e) for link in links], axis)
-        out[f"Jdot v, {e}"] = np.stack([k.frame_bias_acceleration(link, e) for link in links], axis)
-    return out
+        terms = ff.all_terms(model, q, v, frames=frames, expressed=e)
+        out |= {f"velocity, {e}": terms.velocities, f"jacobian, {e}": terms.jacobians, f"Jdot v, {e}": terms.bias_accelerations}
+    return out | {
+        "com": terms.center_of_mass, "com jacobian": terms.center_of_mass_jacobian, "momentum": terms.centroidal_momentum,
+        "momentum matrix": terms.centroidal_momentum_matrix, "momentum bias": terms.centroidal_bias, "pose": terms.poses,
+        "mass matrix": terms.mass_matrix, "bias": terms.bias_forces, "gravity": terms.gravity_forces,
+    }  # fmt: skip
 
 
 def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -14,7 +14,6 @@ from answers import relative
 from random_robots import KINDS, random_robot
 
 import freeflyer as ff
-from freeflyer.dynamics import evaluate
 
 Call = Callable[..., np.ndarray]
 SHAPES = ((), (1,), (3,), (2, 5), (17,), (70,), (0,), (2, 0, 3))
@@ -57,23 +56,22 @@ FUNCTIONS: dict[str, tuple[str, Call, int]] = {
     "centroidal_momentum": ("qv", lambda m, q, v: ff.centroidal_momentum(m, q, v), 1),
     "centroidal_bias": ("qv", lambda m, q, v: ff.centroidal_bias(m, q, v), 1),
     "frame_pose": ("q", lambda m, q: ff.frame_pose(m, q, SITE), 2),
-    "kinematics: poses": ("qv", lambda m, q, v: ff.kinematics(m, q, v).poses, 2),
-    "kinematics: motions": ("qv", lambda m, q, v: ff.kinematics(m, q, v).motions, 2),
-    "kinematics: columns": ("qv", lambda m, q, v: ff.kinematics(m, q, v).columns, 2),
-    "kinematics: com": ("q", lambda m, q: ff.kinematics(m, q).center_of_mass, 1),
-    "kinematics: com velocity": ("qv", lambda m, q, v: ff.kinematics(m, q, v).center_of_mass_velocity, 1),
-    "kinematics: momentum": ("qv", lambda m, q, v: ff.kinematics(m, q, v).centroidal_momentum, 1),
-    "kinematics: energy": ("qv", lambda m, q, v: ff.kinematics(m, q, v).kinetic_energy, 0),
-    "kinematics: pose": ("q", lambda m, q: ff.kinematics(m, q).frame_pose(SITE), 2),
+    "all_terms: M": ("qv", lambda m, q, v: ff.all_terms(m, q, v).mass_matrix, 2),
+    "all_terms: forces": ("qv", lambda m, q, v: ff.all_terms(m, q, v).forces, 2),
+    "all_terms: momentum matrix": ("qv", lambda m, q, v: ff.all_terms(m, q, v).centroidal_momentum_matrix, 2),
+    "all_terms: momentum": ("qv", lambda m, q, v: ff.all_terms(m, q, v).centroidal_momentum, 1),
+    "all_terms: centroidal bias": ("qv", lambda m, q, v: ff.all_terms(m, q, v).centroidal_bias, 1),
+    "all_terms: com": ("qv", lambda m, q, v: ff.all_terms(m, q, v).center_of_mass, 1),
+    "all_terms: pose": ("qv", lambda m, q, v: of_site(m, q, v).poses[..., 0, :, :], 2),
 }
 for e in ("body", "mixed", "world"):
     FUNCTIONS |= {
         f"frame_jacobian, {e}": ("q", lambda m, q, e=e: ff.frame_jacobian(m, q, SITE, e), 2),
         f"frame_velocity, {e}": ("qv", lambda m, q, v, e=e: ff.frame_velocity(m, q, v, SITE, e), 1),
         f"frame_bias, {e}": ("qv", lambda m, q, v, e=e: ff.frame_bias_acceleration(m, q, v, SITE, e), 1),
-        f"kinematics: jacobian, {e}": ("q", lambda m, q, e=e: ff.kinematics(m, q).frame_jacobian(SITE, e), 2),
-        f"kinematics: velocity, {e}": ("qv", lambda m, q, v, e=e: ff.kinematics(m, q, v).frame_velocity(SITE, e), 1),
-        f"kinematics: bias, {e}": ("qv", lambda m, q, v, e=e: ff.kinematics(m, q, v).frame_bias_acceleration(SITE, e), 1),
+        f"all_terms: jacobian, {e}": ("qv", lambda m, q, v, e=e: of_site(m, q, v, e).jacobians[..., 0, :, :], 2),
+        f"all_terms: velocity, {e}": ("qv", lambda m, q, v, e=e: of_site(m, q, v, e).velocities[..., 0, :], 1),
+        f"all_terms: bias, {e}": ("qv", lambda m, q, v, e=e: of_site(m, q, v, e).bias_accelerations[..., 0, :], 1),
     }
 ROBOTS = {
     "humanoid": lambda: ff.build(with_site(ff.robots.humanoid())),
@@ -82,6 +80,10 @@ ROBOTS = {
 }
 each_robot = pytest.mark.parametrize("robot", ROBOTS)
 each_function = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+def of_site(model: ff.Model, q: np.ndarray, v: np.ndarray, expressed: str = "mixed") -> ff.AllTerms:
+    return ff.all_terms(model, q, v, frames=ff.frame_set(model, SITE), expressed=expressed)
 
 
 def with_site(model: ff.Model) -> ff.Description:
@@ -97,9 +99,8 @@ def robots() -> dict[str, ff.Model]:
 
 
 @pytest.fixture
-def threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def threads(on_threads: None) -> Iterator[None]:
     """Puts the thread count back; threads work on small batches, too."""
-    monkeypatch.setattr(evaluate, "SMALL_WORK", 0)
     before = ff.get_threads()
     yield
     ff.set_threads(before)
@@ -289,10 +290,10 @@ def test_a_far_base_costs_what_it_must(robot: str, robots: dict[str, ff.Model]) 
     far = q.copy()
     far[:, :2] += 1e4  # of a free or planar base
     for name, (letters, f, axes) in FUNCTIONS.items():
-        if axes == 0 or letters == "qq" or name.startswith(("integrate", "kinematics: poses", "kinematics: pose")):
+        if axes == 0 or letters == "qq" or name.startswith("integrate"):
             continue
         here, there = (np.asarray(f(model, x, *(v, a)[: len(letters) - 1])) for x in (q, far))
-        if name in ("frame_pose", "center_of_mass", "kinematics: com"):
+        if name in ("frame_pose", "center_of_mass", "all_terms: pose", "all_terms: com"):
             here, there = np.diff(here, axis=0), np.diff(there, axis=0)  # the same displacement for all
             assert relative(there, here, axes, floor=1.0) < 1e-11, name
         elif name.endswith(", world"):

@@ -33,7 +33,7 @@ def compare(model: ff.Model, seed: int, composite: bool = False) -> dict[str, fl
         del theirs["kinetic energy, by bodies"]  # Pinocchio's takes the armature of the wrong joints; its M does not
     weight = 9.81 * model.mass
     out = errors(answers(model, q, v, a, tau, p.links, wrenches), theirs, 1, weight)
-    out |= {f"kinematics: {k}": e for k, e in errors(answers_at_once(model, q, v, p.links), theirs, 1, weight).items()}
+    out |= {f"all terms: {k}": e for k, e in errors(answers_at_once(model, q, v, p.links), theirs, 1, weight).items()}
     one, first = answers(model, q[0], v[0], a[0], tau[0], p.links, wrenches), {k: x[0] for k, x in theirs.items()}
     return out | {f"one: {k}": e for k, e in errors(one, first, 0, weight).items()}
 

@@ -224,7 +224,7 @@ def test_frame_sets(seed):
 @pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "frame_jacobian", "centroidal_momentum_matrix"])
 def test_an_output_of_another_shape_is_refused(name):
     """As many numbers are not enough, and a shape is no array."""
-    shape = {"inverse_dynamics": (MODEL.nv,), "mass_matrix": MODEL.square}.get(name, MODEL.six_rows)
+    shape = {"inverse_dynamics": (MODEL.nv,), "mass_matrix": (MODEL.nv, MODEL.nv)}.get(name, (6, MODEL.nv))
     more = {"inverse_dynamics": (V, V), "frame_jacobian": (TIP,)}.get(name, ())
     size = int(np.prod(shape))
     for bad in (shape, size, np.empty(shape[::-1] if shape[0] != shape[-1] else (1, *shape)), np.empty((1, size))):

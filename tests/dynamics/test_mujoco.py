@@ -60,7 +60,7 @@ def worst_errors(model: ff.Model, p: Peer, seed: int = 0) -> dict[str, float]:
     weight = model.mass * 9.81
     out = errors(answers(model, q, v, a, tau, p.bodies, wrenches), theirs, 1, weight)
     at_once = answers_at_once(model, q, v, p.bodies)
-    out |= {f"kinematics: {k}": e for k, e in errors(at_once, theirs, 1, weight).items()}
+    out |= {f"all terms: {k}": e for k, e in errors(at_once, theirs, 1, weight).items()}
     one = [answers(model, *x, p.bodies, wrenches) for x in zip(q, v, a, tau)]
     one = {name: np.stack([x[name] for x in one]) for name in one[0]}
     return out | {f"one: {k}": e for k, e in errors(one, theirs, 1, weight).items()}

@@ -65,14 +65,14 @@ def case(path: Path, armature: float = 0.0, mimic: bool = False) -> Case:
 
 
 def worst_errors(c: Case, solve: bool = True) -> dict[str, float]:
-    """Relative errors: of the batch, of single states (named "one: ...") and of ff.kinematics ("kinematics: ...")."""
+    """Relative errors: of the batch, of single states (named "one: ...") and of ff.all_terms ("all terms: ...")."""
     weight = c.model.mass * 9.81
     out = errors(answers(c.model, *c.state, c.peer.links, c.wrenches, solve), c.reference, 1, weight)
     one = [answers(c.model, *c.one(k), c.peer.links, c.wrenches, solve) for k in range(STATES)]
     one = {name: np.stack([x[name] for x in one]) for name in one[0]}
     out |= {f"one: {k}": e for k, e in errors(one, c.reference, 1, weight).items()}
     at_once = answers_at_once(c.model, *c.state[:2], c.peer.links)
-    out |= {f"kinematics: {k}": e for k, e in errors(at_once, c.reference, 1, weight).items()}
+    out |= {f"all terms: {k}": e for k, e in errors(at_once, c.reference, 1, weight).items()}
     return out
 
 

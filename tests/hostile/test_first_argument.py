@@ -25,7 +25,7 @@ NOT_MODELS = {
     "an array": (Q, "the model comes first"),
     "a class": (ff.Model, "type: load it first"),
     "a number": (7, "got int 7"),
-    "kinematics": (ff.kinematics(MODEL, Q), "Kinematics"),
+    "a result": (ff.all_terms(MODEL, Q, Q), "AllTerms"),
 }
 
 

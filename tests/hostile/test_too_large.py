@@ -62,7 +62,7 @@ LARGE: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: ff.bias_forces(MODEL, states(10**7, 1), states(10**8)), "bias_forces needs more memory than there is for q"
     ),
     "normalized": (lambda: ff.normalize_configuration(MODEL, states(9 * 10**13)), "normalize_configuration needs more memory"),
-    "a kinematics of many": (lambda: ff.kinematics(MODEL, states(9 * 10**13)), "kinematics needs more memory"),
+    "all terms of many": (lambda: ff.all_terms(MODEL, states(9 * 10**13), Q), "all_terms needs more memory|more memory"),
     "random ones": (lambda: ff.random_configuration(MODEL, np.random.default_rng(0), 10**13), "needs more memory"),
     "more random ones": (lambda: ff.random_configuration(MODEL, np.random.default_rng(0), 10**30), "size must be"),
     "random ones without end": (lambda: ff.random_configuration(MODEL, np.random.default_rng(0), 10**5000), "size must be"),
@@ -92,7 +92,7 @@ def test_too_large_requests_are_refused(what):
 @pytest.mark.parametrize("axes", [29, 33, 62, 64])
 @pytest.mark.parametrize(
     "function",
-    [ff.mass_matrix, ff.frame_pose, ff.bias_forces, ff.kinematics, ff.inverse_dynamics_derivatives, ff.integrate,
+    [ff.mass_matrix, ff.frame_pose, ff.bias_forces, ff.all_terms, ff.inverse_dynamics_derivatives, ff.integrate,
      ff.integrate_derivatives, ff.linearize, ff.inverse_dynamics_second_derivatives, ff.normalize_configuration],
 )  # fmt: skip
 def test_too_many_axes_are_refused(function, axes):
@@ -106,7 +106,7 @@ def test_many_axes_are_taken(function):
 
 
 def called(function: Callable[..., Any], x: np.ndarray) -> Any:
-    counts = {ff.bias_forces: 2, ff.integrate: 2, ff.integrate_derivatives: 2, ff.inverse_dynamics_derivatives: 3,
+    counts = {ff.bias_forces: 2, ff.all_terms: 2, ff.integrate: 2, ff.integrate_derivatives: 2, ff.inverse_dynamics_derivatives: 3,
               ff.linearize: 3, ff.inverse_dynamics_second_derivatives: 4}  # fmt: skip
     return function(MODEL, *[x] * counts.get(function, 1), *(["tip"] if function is ff.frame_pose else []))
 

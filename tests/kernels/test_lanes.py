@@ -20,7 +20,7 @@ sys.path.insert(0, os.environ["HERE"])
 import numpy as np
 import freeflyer as ff
 from kernel_samples import states, tree
-from freeflyer.kernels.calls.running import batch_function
+from freeflyer.kernels.calls.running import batch_lanes
 from freeflyer.kernels.entries import RNEA
 
 model = tree()
@@ -30,7 +30,7 @@ found = {
     "inverse dynamics": ff.inverse_dynamics(model, q, v, a), "forward dynamics": ff.forward_dynamics(model, q, v, a),
     "mass matrix": ff.mass_matrix(model, q), "dtau/dq": d.dq, "dtau/dv": d.dv, "dtau/da": d.da,
 }
-print(json.dumps([batch_function(RNEA)[1], {name: x.tolist() for name, x in found.items()}]))
+print(json.dumps([batch_lanes(RNEA), {name: x.tolist() for name, x in found.items()}]))
 """
 
 

@@ -14,9 +14,8 @@ MODEL = tree()
 
 
 @pytest.fixture(params=[1, 3])
-def spread(request, monkeypatch):
+def spread(request, on_threads):
     """Batches on one thread, and on several whatever their size."""
-    monkeypatch.setattr(evaluate, "SMALL_WORK", 0)
     before = ff.get_threads()
     ff.set_threads(request.param)
     yield request.param

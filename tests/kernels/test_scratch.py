@@ -12,7 +12,7 @@ from kernel_samples import Subject
 
 from freeflyer.kernels import plain
 from freeflyer.kernels.calls.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
-from freeflyer.kernels.calls.running import batch_function
+from freeflyer.kernels.calls.running import batch_lanes
 from freeflyer.kernels.calls.scratch import scratch_need
 from freeflyer.kernels.entries import ENTRIES
 
@@ -89,7 +89,7 @@ def test_one_state(name, found):
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_batch(name, found):
     """As many states as make one whole Pack and a part of one."""
-    _, lanes = batch_function(ENTRIES[name])
+    lanes = batch_lanes(ENTRIES[name])
     for x in found[name][:: max(1, len(found[name]) // 6)]:
         asked = need(x, lanes, lanes)
         for states in (1, lanes + 3):

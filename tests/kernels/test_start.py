@@ -119,7 +119,7 @@ LAYOUT = """
 from freeflyer.kernels.calls import python_calls
 python_calls.layouts_are_known = lambda: False
 print(integrated())
-print(type(ff.kernels.entries.INTEGRATE.single).__name__)
+print(type(ff.kernels.entries.INTEGRATE.call).__name__)
 """
 
 

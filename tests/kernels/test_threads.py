@@ -13,7 +13,7 @@ import pytest
 from kernel_samples import states, tree
 
 import freeflyer as ff
-from freeflyer.dynamics import evaluate, threads as threading_of_batches
+from freeflyer.dynamics import threads as threading_of_batches
 
 COUNT = 20_000
 BATCH = 37  # not a multiple of 8
@@ -27,9 +27,8 @@ CALLS = {
 
 
 @pytest.fixture
-def threads(monkeypatch):
+def threads(on_threads):
     """set_threads, put back afterwards; they work on small batches, too."""
-    monkeypatch.setattr(evaluate, "SMALL_WORK", 0)
     before = ff.get_threads()
     yield ff.set_threads
     ff.set_threads(before)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.centroidal import massless
-from freeflyer.dynamics.evaluate import REFUSED, evaluate, fit
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frame_sets import FrameSet, kept_set
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError
@@ -16,8 +16,6 @@ from freeflyer.kernels import entries as E
 from freeflyer.model.gravity import gravity_rows
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,28 +112,9 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     g, option = model._gravity if gravity is None else gravity, expression(expressed)
     if out is not None and not isinstance(out, AllTerms):
         raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")
-    try:
-        of = shapes(model, len(frames))
-        terms = AllTerms(*map(np.empty, of)) if out is None else out
-        arrays = arrays_of(terms)
-        if (out is None or fit(arrays, of)) and not E.ALL_TERMS.status(frames.handle, q, v, g, option, *arrays):
-            return terms
-    except REFUSED:
-        pass
-    inputs = (q, v, gravity_rows(g))
-    given = None if out is None else arrays_of(out)
-    found = evaluate(E.ALL_TERMS, model, inputs, ("q", "v", "gravity"), shapes(model, len(frames)), (option,), given, frames)
+    given = None if out is None else tuple(getattr(out, field.name) for field in fields(AllTerms))
+    found = E.ALL_TERMS.call(frames.handle, q, v, g, option, given)
+    if found is None:
+        inputs = (q, v, gravity_rows(g))
+        found = evaluate(E.ALL_TERMS, model, inputs, ("q", "v", "gravity"), (option,), given, frames)
     return out or AllTerms(*found)
-
-
-def shapes(model: Model, k: int) -> tuple[Shape, ...]:
-    """Of the arrays of one state with k frames."""
-    nv = model.nv
-    return (nv, nv), (2, nv), (6, nv), (3, nv), (15,), (k, 16), (k, 12), (6 * k, nv)
-
-
-def arrays_of(terms: AllTerms) -> tuple[np.ndarray, ...]:
-    return (
-        terms.mass_matrix, terms.forces, terms.centroidal_momentum_matrix, terms.center_of_mass_jacobian, terms.centroidal,
-        terms.frame_poses, terms.frame_motions, terms.frame_jacobians,
-    )  # fmt: skip

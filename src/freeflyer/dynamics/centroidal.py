@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
-from freeflyer.dynamics.evaluate import evaluate, filled, one
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -30,10 +30,8 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """
     if not model.mass > 0.0:
         raise massless(model)
-    c = E.COM.single(model.handle, q, 3)
-    if c is not None:
-        return c
-    return one(evaluate(E.COM, model, (q,), ("q",), ((3,),)))
+    c = E.COM.call(model.handle, q, None)
+    return c if c is not None else evaluate(E.COM, model, (q,), ("q",))
 
 
 @public
@@ -59,11 +57,8 @@ def centroidal_momentum_matrix(
         return loops.centroidal_momentum_matrix(model, q, out)
     if not model.mass > 0.0:
         raise massless(model)
-    entry, shape = E.MOMENTUM_MATRIX, model.six_rows
-    A = entry.single(model.handle, q, shape) if out is None else filled(entry, out, shape, model.handle, q)
-    if A is not None:
-        return A
-    return one(evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), (model.six_rows,), out=out))
+    A = E.MOMENTUM_MATRIX.call(model.handle, q, out)
+    return A if A is not None else evaluate(E.MOMENTUM_MATRIX, model, (q,), ("q",), out=out)
 
 
 @public
@@ -76,10 +71,8 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates
         return loops.centroidal_momentum(model, q, v)
     if not model.mass > 0.0:
         raise massless(model)
-    h = E.MOMENTUM.single(model.handle, q, v, 6)
-    if h is not None:
-        return h
-    return one(evaluate(E.MOMENTUM, model, (q, v), ("q", "v"), ((6,),)))
+    h = E.MOMENTUM.call(model.handle, q, v, None)
+    return h if h is not None else evaluate(E.MOMENTUM, model, (q, v), ("q", "v"))
 
 
 @public
@@ -92,7 +85,5 @@ def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Co
         return loops.centroidal_bias(model, q, v)
     if not model.mass > 0.0:
         raise massless(model)
-    b = E.MOMENTUM_BIAS.single(model.handle, q, v, 6)
-    if b is not None:
-        return b
-    return one(evaluate(E.MOMENTUM_BIAS, model, (q, v), ("q", "v"), ((6,),)))
+    b = E.MOMENTUM_BIAS.call(model.handle, q, v, None)
+    return b if b is not None else evaluate(E.MOMENTUM_BIAS, model, (q, v), ("q", "v"))

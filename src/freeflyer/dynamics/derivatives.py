@@ -13,15 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
-from freeflyer.dynamics.evaluate import REFUSED, evaluate, fit
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed
-from freeflyer.dynamics.loads import Wrenches, run_loaded_many
+from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-empty = np.empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,50 +71,35 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed, out)
+    inputs, names, given = (q, v, a), ("q", "v", "a"), arrays_of(out, InverseDynamicsDerivatives)
     if external is None and gravity is None and expressed == "body":
-        try:
-            n, kind = model.square, InverseDynamicsDerivatives
-            D = kind(empty(n), empty(n), empty(n)) if out is None else earlier(out, kind)
-            if (out is None or fit((D.dq, D.dv, D.da), (n,) * 3)) and not E.RNEA_GRADIENT.status(
-                model.handle, q, v, a, D.dq, D.dv, D.da
-            ):
-                return D
-        except REFUSED:
-            pass
-        found = evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), (model.square,) * 3,
-                         out=arrays_of(out, InverseDynamicsDerivatives))  # fmt: skip
+        entry = E.RNEA_GRADIENT
+        found = entry.call(model.handle, q, v, a, given) or evaluate(entry, model, inputs, names, out=given)
     else:
-        found = run_loaded_many(E.LOADED_RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), external, gravity, expressed,
-                                (model.square,) * 3, arrays_of(out, InverseDynamicsDerivatives))  # fmt: skip
+        found = run_loaded(E.LOADED_RNEA_GRADIENT, model, inputs, names, external, gravity, expressed, given)
     return out or InverseDynamicsDerivatives(*found)
 
 
 @public
 def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
                                  expressed: Expressed = "body", gravity: ArrayLike | None = None,
-                                 coordinates: Coordinates = "tree",
+                                 coordinates: Coordinates = "tree", strict: bool = True,
                                  out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
     """d a by q, v and tau at (q, v, tau), the generalised forces tau and the wrenches `external` held fixed (as `expressed`).
 
     `out`: as inverse_dynamics_derivatives.
-    Arguments, batches and errors: as forward_dynamics, a singular mass matrix included.
+    Arguments, batches, `strict` and errors: as forward_dynamics, a singular mass matrix included.
     Results (..., nv, nv): m/s^2, rad/s^2 per m, rad, their rates, N, N m.
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, out)
+        return loops.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, strict, out)
+    inputs, names, given = (q, v, tau), ("q", "v", "tau"), arrays_of(out, ForwardDynamicsDerivatives)
     if external is None and gravity is None and expressed == "body":
-        try:
-            n, kind = model.square, ForwardDynamicsDerivatives
-            D = kind(empty(n), empty(n), empty(n)) if out is None else earlier(out, kind)
-            if (out is None or fit((D.dq, D.dv, D.dtau), (n,) * 3)) and not E.ABA_GRADIENT.status(
-                model.handle, q, v, tau, D.dq, D.dv, D.dtau
-            ):
-                return D
-        except REFUSED:
-            pass
-        found = evaluate(E.ABA_GRADIENT, model, (q, v, tau), ("q", "v", "tau"), (model.square,) * 3,
-                         out=arrays_of(out, ForwardDynamicsDerivatives))  # fmt: skip
+        entry = E.ABA_GRADIENT
+        found = entry.call(model.handle, q, v, tau, given) if strict else None
+        found = found or evaluate(entry, model, inputs, names, out=given, strict=strict)
     else:
-        found = run_loaded_many(E.LOADED_ABA_GRADIENT, model, (q, v, tau), ("q", "v", "tau"), external, gravity, expressed,
-                                (model.square,) * 3, arrays_of(out, ForwardDynamicsDerivatives))  # fmt: skip
-    return out or ForwardDynamicsDerivatives(*found)
+        found = run_loaded(E.LOADED_ABA_GRADIENT, model, inputs, names, external, gravity, expressed, given, strict)
+    matrices, failed = (found, None) if strict else found
+    result = out or ForwardDynamicsDerivatives(*matrices)
+    return result if strict else (result, failed)  # type: ignore[return-value]

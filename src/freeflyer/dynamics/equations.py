@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
-from freeflyer.dynamics.evaluate import evaluate, filled, one
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, run_loaded
 from freeflyer.errors import InputError
@@ -43,39 +43,35 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
     if external is None and expressed == "body":
-        handle, n = model.handle, model.nv
         if gravity is None:
-            tau = E.RNEA.single(handle, q, v, a, n) if out is None else filled(E.RNEA, out, (n,), handle, q, v, a)
-            if tau is not None:
-                return tau
-            return one(evaluate(E.RNEA, model, (q, v, a), ("q", "v", "a"), ((model.nv,),), out=out))
-        if out is None:
-            tau = E.LOADED_RNEA.single(model._unloaded, q, v, a, gravity, NO_WRENCH, 0, n)
-            if tau is not None:
-                return tau
-    return run_loaded(E.LOADED_RNEA, model, (q, v, a), ("q", "v", "a"), external, gravity, expressed, (model.nv,), out)
+            tau = E.RNEA.call(model.handle, q, v, a, out)
+            return tau if tau is not None else evaluate(E.RNEA, model, (q, v, a), ("q", "v", "a"), out=out)
+        tau = E.LOADED_RNEA.call(model._unloaded, q, v, a, gravity, NO_WRENCH, 0, out)
+        if tau is not None:
+            return tau
+    return run_loaded(E.LOADED_RNEA, model, (q, v, a), ("q", "v", "a"), external, gravity, expressed, out)
 
 
 @public
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
                      expressed: Expressed = "body", gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
-                     out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                     strict: bool = True, out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """a (..., nv), the acceleration under the generalised forces tau and the wrenches `external` (see inverse_dynamics).
 
     The articulated-body algorithm, RBDA (2008), table 7.1; where mimic joints share a coordinate, M is factorised.
     Errors: as inverse_dynamics; and where M is singular (massless bodies that nothing holds), instead of a division by 0.
+    With strict=False such states are no error: the result is (a, failed), failed (...) bool, and a is NaN where it is true.
+
+        a, failed = ff.forward_dynamics(model, Q, V, TAU, strict=False)
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.forward_dynamics(model, q, v, tau, external, gravity, expressed, out)
+        return loops.forward_dynamics(model, q, v, tau, external, gravity, expressed, strict, out)
     if external is None and gravity is None and expressed == "body":
         entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
-        handle, n = model.handle, model.nv
-        a = entry.single(handle, q, v, tau, n) if out is None else filled(entry, out, (n,), handle, q, v, tau)
-        if a is not None:
-            return a
-        return one(evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), ((model.nv,),), out=out))
+        a = entry.call(model.handle, q, v, tau, out) if strict else None
+        return a if a is not None else evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), out=out, strict=strict)
     entry = E.LOADED_SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.LOADED_ABA
-    return run_loaded(entry, model, (q, v, tau), ("q", "v", "tau"), external, gravity, expressed, (model.nv,), out)
+    return run_loaded(entry, model, (q, v, tau), ("q", "v", "tau"), external, gravity, expressed, out, strict)
 
 
 @public
@@ -88,14 +84,11 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external: Wrenches = N
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.bias_forces(model, q, v, external, gravity, expressed, out)
+    rest, names = model._zero, ("q", "v", "a")
     if external is None and gravity is None and expressed == "body":
-        handle, n, zero = model.handle, model.nv, model._zero
-        tau = E.RNEA.single(handle, q, v, zero, n) if out is None else filled(E.RNEA, out, (n,), handle, q, v, zero)
-        if tau is not None:
-            return tau
-        return one(evaluate(E.RNEA, model, (q, v, model._zero), ("q", "v", "a"), ((model.nv,),), out=out))
-    inputs = (q, v, model._zero)
-    return run_loaded(E.LOADED_RNEA, model, inputs, ("q", "v", "a"), external, gravity, expressed, (model.nv,), out)
+        tau = E.RNEA.call(model.handle, q, v, rest, out)
+        return tau if tau is not None else evaluate(E.RNEA, model, (q, v, rest), names, out=out)
+    return run_loaded(E.LOADED_RNEA, model, (q, v, rest), names, external, gravity, expressed, out)
 
 
 @public
@@ -110,17 +103,14 @@ def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, exp
         return loops.gravity_forces(model, q, external, gravity, expressed, out)
     if external is not None or expressed != "body":
         inputs = (q, model._zero, model._zero)
-        return run_loaded(E.LOADED_RNEA, model, inputs, ("q", "v", "a"), external, gravity, expressed, (model.nv,), out)
-    handle, n = model.handle, model.nv
+        return run_loaded(E.LOADED_RNEA, model, inputs, ("q", "v", "a"), external, gravity, expressed, out)
     if gravity is None:
-        tau = E.GRAVITY.single(handle, q, n) if out is None else filled(E.GRAVITY, out, (n,), handle, q)
-        if tau is not None:
-            return tau
-        return one(evaluate(E.GRAVITY, model, (q,), ("q",), ((model.nv,),), out=out))
-    tau = E.GIVEN_GRAVITY.single(handle, q, gravity, n) if out is None else filled(E.GIVEN_GRAVITY, out, (n,), handle, q, gravity)
+        tau = E.GRAVITY.call(model.handle, q, out)
+        return tau if tau is not None else evaluate(E.GRAVITY, model, (q,), ("q",), out=out)
+    tau = E.GIVEN_GRAVITY.call(model.handle, q, gravity, out)
     if tau is not None:
         return tau
-    return one(evaluate(E.GIVEN_GRAVITY, model, (q, gravity_rows(gravity)), ("q", "gravity"), ((model.nv,),), out=out))
+    return evaluate(E.GIVEN_GRAVITY, model, (q, gravity_rows(gravity)), ("q", "gravity"), out=out)
 
 
 @public
@@ -133,29 +123,23 @@ def mass_matrix(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.mass_matrix(model, q, out)
-    handle, n = model.handle, model.square
-    M = E.CRBA.single(handle, q, n) if out is None else filled(E.CRBA, out, n, handle, q)
-    if M is not None:
-        return M
-    return one(evaluate(E.CRBA, model, (q,), ("q",), (model.square,), out=out))
+    M = E.CRBA.call(model.handle, q, out)
+    return M if M is not None else evaluate(E.CRBA, model, (q,), ("q",), out=out)
 
 
 @public
-def inverse_mass_matrix(
-    model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
-) -> np.ndarray:
+def inverse_mass_matrix(model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", strict: bool = True,
+                        out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """M^-1 (..., nv, nv), symmetric, by the factorisation that keeps the tree's sparsity, RBDA (2008), section 6.5.
 
-    q (..., nq). Errors: as forward_dynamics: a singular M is refused, with the joint that moves no inertia.
+    q (..., nq). Errors: as forward_dynamics: a singular M is refused, with the joint that moves no inertia. strict=False: as
+    there, (M^-1, failed).
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.inverse_mass_matrix(model, q, out)
+        return loops.inverse_mass_matrix(model, q, strict, out)
     entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
-    handle, n = model.handle, model.square
-    Minv = entry.single(handle, q, n) if out is None else filled(entry, out, n, handle, q)
-    if Minv is not None:
-        return Minv
-    return one(evaluate(entry, model, (q,), ("q",), (model.square,), out=out))
+    Minv = entry.call(model.handle, q, out) if strict else None
+    return Minv if Minv is not None else evaluate(entry, model, (q,), ("q",), out=out, strict=strict)
 
 
 @public
@@ -173,11 +157,8 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
         entry = FORMS[form]
     except (KeyError, TypeError):
         raise InputError(f"form must be 'passive' or 'hamel', got {form!r}", form=form) from None
-    handle, n = model.handle, model.square
-    C = entry.single(handle, q, v, n) if out is None else filled(entry, out, n, handle, q, v)
-    if C is not None:
-        return C
-    return one(evaluate(entry, model, (q, v), ("q", "v"), (model.square,), out=out))
+    C = entry.call(model.handle, q, v, out)
+    return C if C is not None else evaluate(entry, model, (q, v), ("q", "v"), out=out)
 
 
 @public
@@ -188,10 +169,10 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coo
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.kinetic_energy(model, q, v)
-    T = E.KINETIC_ENERGY.single(model.handle, q, v, 1)
-    if T is not None:
-        return T[0]
-    return one(evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"), ((1,),)))[..., 0][()]
+    T = E.KINETIC_ENERGY.call(model.handle, q, v, None)
+    if T is None:
+        T = evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"))
+    return T[0] if T.ndim == 1 else T[..., 0]
 
 
 @public
@@ -201,12 +182,11 @@ def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = 
     q (..., nq); `gravity` (..., 3), m/s^2, replaces the model's. Errors: as inverse_dynamics.
     """
     if gravity is None:
-        U = E.POTENTIAL_ENERGY.single(model.handle, q, 1)
-        if U is not None:
-            return U[0]
-        return one(evaluate(E.POTENTIAL_ENERGY, model, (q,), ("q",), ((1,),)))[..., 0][()]
-    U = E.POTENTIAL_ENERGY_UNDER.single(model.handle, q, gravity, 1)
-    if U is not None:
-        return U[0]
-    inputs = (q, gravity_rows(gravity))
-    return one(evaluate(E.POTENTIAL_ENERGY_UNDER, model, inputs, ("q", "gravity"), ((1,),)))[..., 0][()]
+        U = E.POTENTIAL_ENERGY.call(model.handle, q, None)
+        if U is None:
+            U = evaluate(E.POTENTIAL_ENERGY, model, (q,), ("q",))
+    else:
+        U = E.POTENTIAL_ENERGY_UNDER.call(model.handle, q, gravity, None)
+        if U is None:
+            U = evaluate(E.POTENTIAL_ENERGY_UNDER, model, (q, gravity_rows(gravity)), ("q", "gravity"))
+    return U[0] if U.ndim == 1 else U[..., 0]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
-from freeflyer.dynamics.evaluate import evaluate, filled, one
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -37,10 +37,8 @@ def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length; UnknownNameError.
     """
     index = model.frame(frame)
-    X = E.FRAME_POSE.single(model.handle, q, index, (4, 4))
-    if X is not None:
-        return X
-    return one(evaluate(E.FRAME_POSE, model, (q,), ("q",), ((4, 4),), (index,)))
+    X = E.FRAME_POSE.call(model.handle, q, index, None)
+    return X if X is not None else evaluate(E.FRAME_POSE, model, (q,), ("q",), (index,))
 
 
 @public
@@ -60,17 +58,11 @@ def frame_jacobian(
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_jacobian(model, q, frame, expressed, out)
     try:
-        entry, at, option = E.FRAME_JACOBIAN, model.frame_index[frame], EXPRESSED[expressed]
-        if out is None:
-            J = entry.single(model.handle, q, at, option, model.six_rows)
-        else:
-            J = filled(entry, out, model.six_rows, model.handle, q, at, option)
-        if J is not None:
-            return J
+        index, option = model.frame_index[frame], EXPRESSED[expressed]
     except (KeyError, TypeError):
-        pass
-    options = (model.frame(frame), expression(expressed))
-    return one(evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), (model.six_rows,), options, out=out))
+        index, option = model.frame(frame), expression(expressed)
+    J = E.FRAME_JACOBIAN.call(model.handle, q, index, option, out)
+    return J if J is not None else evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), (index, option), out)
 
 
 @public
@@ -89,11 +81,9 @@ def frame_velocity(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_velocity(model, q, v, frame, expressed)
-    options = (model.frame(frame), expression(expressed))
-    twist = E.FRAME_VELOCITY.single(model.handle, q, v, *options, 6)
-    if twist is not None:
-        return twist
-    return one(evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), ((6,),), options))
+    index, option = model.frame(frame), expression(expressed)
+    twist = E.FRAME_VELOCITY.call(model.handle, q, v, index, option, None)
+    return twist if twist is not None else evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), (index, option))
 
 
 @public
@@ -113,8 +103,6 @@ def frame_bias_acceleration(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_bias_acceleration(model, q, v, frame, expressed)
-    options = (model.frame(frame), expression(expressed))
-    twist = E.FRAME_BIAS.single(model.handle, q, v, *options, 6)
-    if twist is not None:
-        return twist
-    return one(evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), ((6,),), options))
+    index, option = model.frame(frame), expression(expressed)
+    twist = E.FRAME_BIAS.call(model.handle, q, v, index, option, None)
+    return twist if twist is not None else evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), (index, option))

@@ -21,10 +21,10 @@ from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives
 from freeflyer.dynamics.duals import Dual
 from freeflyer.dynamics.equations import forward_dynamics
-from freeflyer.dynamics.evaluate import REFUSED, evaluate
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
-from freeflyer.dynamics.loads import Wrenches, run_loaded_many
+from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.manifold_derivatives import step_derivatives
 from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
@@ -34,7 +34,6 @@ from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-empty = np.empty
 Effect = Callable[[np.ndarray], np.ndarray]
 
 
@@ -81,19 +80,11 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
 
 def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
            gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    entry, n = E.LINEAR, model.nv
-    shapes = ((2 * n, 2 * n), (2 * n, n))
+    inputs, names = (q, v, tau), ("q", "v", "tau")
     if external is None and gravity is None and expressed == "body":
-        try:
-            A, B = empty(shapes[0]), empty(shapes[1])
-            if not entry.status(model.handle, q, v, tau, A, B):
-                return A, B
-        except REFUSED:
-            pass
-        A, B = evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), shapes)
+        A, B = E.LINEAR.call(model.handle, q, v, tau, None) or evaluate(E.LINEAR, model, inputs, names)
     else:
-        inputs = (q, v, tau)
-        A, B = run_loaded_many(E.LOADED_LINEAR, model, inputs, ("q", "v", "tau"), external, gravity, expressed, shapes)
+        A, B = run_loaded(E.LOADED_LINEAR, model, inputs, names, external, gravity, expressed)
     return A, B
 
 
@@ -142,7 +133,7 @@ def listed_frames(model: Model, frames: Sequence[str]) -> tuple[str, ...]:
 def _outputs(model: Model, q: ArrayLike, v: ArrayLike, frames: tuple[str, ...], lead: tuple[int, ...]) -> np.ndarray:
     n = model.nv
     if not frames:
-        return empty((*lead, 0, 2 * n))
+        return np.empty((*lead, 0, 2 * n))
     C = np.zeros((*lead, 12 * len(frames), 2 * n))
     for k, frame in enumerate(frames):
         d = frame_velocity_derivatives(model, q, v, frame)

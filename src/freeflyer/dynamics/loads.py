@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate, filled, fit, one
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frame_sets import FrameSet, kept_set
 from freeflyer.dynamics.frames import EXPRESSED, Expressed, expression
 from freeflyer.errors import InputError
@@ -28,33 +28,16 @@ NAMES = ("gravity", "external")
 
 
 def run_loaded(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], external: Wrenches,
-               gravity: ArrayLike | None, expressed: Expressed, shape: tuple[int, ...],
-               out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """The only output of an entry that takes gravity and wrenches, for one state or a batch."""
+               gravity: ArrayLike | None, expressed: Expressed, out: Any = None, strict: bool = True) -> Any:  # fmt: skip
+    """The output, or a tuple of several, of an entry that takes gravity and wrenches, for one state or a batch."""
     frames, W = wrenches(model, external)
     g = model._gravity if gravity is None else gravity
     option = EXPRESSED[expressed] if type(expressed) is str and expressed in EXPRESSED else expression(expressed)
-    if out is None:
-        x = entry.single(frames.handle, *inputs, g, W, option, shape if len(shape) == 2 else shape[0])
-    else:
-        x = filled(entry, out, shape, frames.handle, *inputs, g, W, option)
-    if x is not None:
-        return x
+    found = entry.call(frames.handle, *inputs, g, W, option, out) if strict else None
+    if found is not None:
+        return found
     more = gravity_rows(g), wrench_rows(frames, W)
-    return one(evaluate(entry, model, (*inputs, *more), (*names, *NAMES), (shape,), (option,), out, frames))
-
-
-def run_loaded_many(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], external: Wrenches,
-                    gravity: ArrayLike | None, expressed: Expressed, shapes: tuple[tuple[int, ...], ...],
-                    out: tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
-    """All outputs of an entry that takes gravity and wrenches, for one state or a batch."""
-    frames, W = wrenches(model, external)
-    g, option = model._gravity if gravity is None else gravity, expression(expressed)
-    made = tuple(map(np.empty, shapes)) if out is None else out
-    if (out is None or fit(made, shapes)) and entry.status(frames.handle, *inputs, g, W, option, *made) == 0:
-        return made
-    more = gravity_rows(g), wrench_rows(frames, W)
-    return evaluate(entry, model, (*inputs, *more), (*names, *NAMES), shapes, (option,), out, frames)
+    return evaluate(entry, model, (*inputs, *more), (*names, *NAMES), (option,), out, frames, strict)
 
 
 def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
@@ -115,7 +98,7 @@ def stacked(frames: FrameSet, given: tuple[ArrayLike, ...]) -> np.ndarray:
 
 
 def wrench_rows(frames: FrameSet, W: np.ndarray) -> np.ndarray:
-    """The wrenches (..., k, 6) as float64 (..., 6 k); InputError for an entry that is not finite, with its frame."""
+    """The wrenches (..., k, 6) as float64; InputError for an entry that is not finite, with its frame."""
     W = real_array(f"the wrench on {', '.join(map(repr, frames.names))}", W)
     bad = np.argwhere(~np.isfinite(W))
     if len(bad):
@@ -125,4 +108,4 @@ def wrench_rows(frames: FrameSet, W: np.ndarray) -> np.ndarray:
             f"the wrench on {frames.names[frame]!r}{where} must be finite [force; torque], got {W[tuple(bad[0])]} at entry {k}",
             frame=frames.names[frame], index=(*state, frame, k),
         )  # fmt: skip
-    return W.reshape(*W.shape[:-2], 6 * W.shape[-2])
+    return W

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.coordinates import Coordinates, in_loops
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -21,10 +21,8 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, coordinates: Coordin
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.integrate(model, q, dv)
-    out = E.INTEGRATE.single(model.handle, q, dv, model.nq)
-    if out is not None:
-        return out
-    return one(evaluate(E.INTEGRATE, model, (q, dv), ("q", "dv"), ((model.nq,),)))
+    moved = E.INTEGRATE.call(model.handle, q, dv, None)
+    return moved if moved is not None else evaluate(E.INTEGRATE, model, (q, dv), ("q", "dv"))
 
 
 @public
@@ -35,7 +33,5 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, coordinates: Coord
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.difference(model, q0, q1)
-    out = E.DIFFERENCE.single(model.handle, q0, q1, model.nv)
-    if out is not None:
-        return out
-    return one(evaluate(E.DIFFERENCE, model, (q0, q1), ("q0", "q1"), ((model.nv,),)))
+    dv = E.DIFFERENCE.call(model.handle, q0, q1, None)
+    return dv if dv is not None else evaluate(E.DIFFERENCE, model, (q0, q1), ("q0", "q1"))

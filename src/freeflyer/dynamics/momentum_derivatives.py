@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.centroidal import centroidal_momentum, massless
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -67,10 +67,8 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
     """
     if not model.mass > 0.0:
         raise massless(model)
-    b = E.MOMENTUM_RATE.single(model.handle, q, v, a, 6)
-    if b is not None:
-        return b
-    return one(evaluate(E.MOMENTUM_RATE, model, (q, v, a), ("q", "v", "a"), ((6,),)))
+    b = E.MOMENTUM_RATE.call(model.handle, q, v, a, None)
+    return b if b is not None else evaluate(E.MOMENTUM_RATE, model, (q, v, a), ("q", "v", "a"))
 
 
 @public
@@ -133,19 +131,13 @@ def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """dq, dv one below the other (..., 12, nv)."""
     if not model.mass > 0.0:
         raise massless(model)
-    shape = (12, model.nv)
-    D = E.MOMENTUM_DERIVATIVES.single(model.handle, q, v, shape)
-    if D is not None:
-        return D
-    return one(evaluate(E.MOMENTUM_DERIVATIVES, model, (q, v), ("q", "v"), (shape,)))
+    D = E.MOMENTUM_DERIVATIVES.call(model.handle, q, v, None)
+    return D if D is not None else evaluate(E.MOMENTUM_DERIVATIVES, model, (q, v), ("q", "v"))
 
 
 def _rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """dq, dv, da one below the other (..., 18, nv)."""
     if not model.mass > 0.0:
         raise massless(model)
-    shape = (18, model.nv)
-    D = E.MOMENTUM_RATE_DERIVATIVES.single(model.handle, q, v, a, shape)
-    if D is not None:
-        return D
-    return one(evaluate(E.MOMENTUM_RATE_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (shape,)))
+    D = E.MOMENTUM_RATE_DERIVATIVES.call(model.handle, q, v, a, None)
+    return D if D is not None else evaluate(E.MOMENTUM_RATE_DERIVATIVES, model, (q, v, a), ("q", "v", "a"))

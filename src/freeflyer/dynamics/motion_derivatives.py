@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import evaluate, one
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -51,11 +51,9 @@ def frame_acceleration(
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
     Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length, UnknownNameError.
     """
-    options = (model.frame(frame), expression(expressed))
-    twist = E.FRAME_ACCELERATION.single(model.handle, q, v, a, *options, 6)
-    if twist is not None:
-        return twist
-    return one(evaluate(E.FRAME_ACCELERATION, model, (q, v, a), ("q", "v", "a"), ((6,),), options))
+    index, option = model.frame(frame), expression(expressed)
+    twist = E.FRAME_ACCELERATION.call(model.handle, q, v, a, index, option, None)
+    return twist if twist is not None else evaluate(E.FRAME_ACCELERATION, model, (q, v, a), ("q", "v", "a"), (index, option))
 
 
 @public
@@ -66,10 +64,10 @@ def frame_velocity_derivatives(
 
     Errors: as frame_acceleration.
     """
-    options, shape = (model.frame(frame), expression(expressed)), (12, model.nv)
-    D = E.FRAME_VELOCITY_DERIVATIVES.single(model.handle, q, v, *options, shape)
+    index, option = model.frame(frame), expression(expressed)
+    D = E.FRAME_VELOCITY_DERIVATIVES.call(model.handle, q, v, index, option, None)
     if D is None:
-        D = one(evaluate(E.FRAME_VELOCITY_DERIVATIVES, model, (q, v), ("q", "v"), (shape,), options))
+        D = evaluate(E.FRAME_VELOCITY_DERIVATIVES, model, (q, v), ("q", "v"), (index, option))
     return FrameVelocityDerivatives(D[..., :6, :], D[..., 6:, :])
 
 
@@ -81,8 +79,8 @@ def frame_acceleration_derivatives(
 
     Errors: as frame_acceleration.
     """
-    options, shape = (model.frame(frame), expression(expressed)), (18, model.nv)
-    D = E.FRAME_ACCELERATION_DERIVATIVES.single(model.handle, q, v, a, *options, shape)
+    index, option = model.frame(frame), expression(expressed)
+    D = E.FRAME_ACCELERATION_DERIVATIVES.call(model.handle, q, v, a, index, option, None)
     if D is None:
-        D = one(evaluate(E.FRAME_ACCELERATION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (shape,), options))
+        D = evaluate(E.FRAME_ACCELERATION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (index, option))
     return FrameAccelerationDerivatives(D[..., :6, :], D[..., 6:12, :], D[..., 12:, :])

@@ -33,10 +33,12 @@ MOVES = 1e-3  # joints with less of the unit motion that takes no force are not 
 
 def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int], arrays: Sequence[np.ndarray],
                     lead: tuple[int, ...], names: Sequence[str]) -> FreeflyerError:  # fmt: skip
-    """The error for a refused state of inputs `arrays` (..., n), which broadcast to the batch axes `lead`."""
+    """The error for a refused state of inputs `arrays` (..., n), wrenches (..., k, 6), which broadcast to the batch axes `lead`."""
     if status in (WRONG_SIZE, WRONG_OPTION, WRONG_MODEL):
         return InputError(f"{entry.name} was called with arguments that do not fit the model {model.name!r}: is it the one meant?")
-    arrays = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in arrays]
+    tails = [x.shape[x.ndim - axes :] for x, axes in zip(arrays, entry.input_axes)]
+    flat = [x.reshape(*x.shape[: x.ndim - len(tail)], prod(tail)) for x, tail in zip(arrays, tails)]
+    arrays = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in flat]
     k, found = where[ARGUMENT], where[STATE]
     if lead and (found >= prod(lead) or (status == NOT_FINITE and np.isfinite(arrays[k][np.unravel_index(found, lead)]).all())):
         status, found = REFUSED, _largest(np.concatenate(arrays, axis=-1), found, prod(lead))
@@ -44,14 +46,15 @@ def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int
     states = [x[at] for x in arrays]
     if status in (NOT_FINITE, NOT_UNIT):
         return (_not_finite if status == NOT_FINITE else _not_unit)(model, names[k], states[k], entry.inputs[k], at)
-    for name, x, letter in zip(names, states, entry.inputs):
+    for name, x, letter, tail in zip(names, states, entry.inputs, tails):
         k = int(np.argmax(np.abs(x))) if x.size else 0
         if x.size and abs(x[k]) > HUGE:
             owner = f" (joint {coordinate_owner(model, k, letter)!r})" if letter in "quv" else ""
+            index = *at, *(int(i) for i in np.unravel_index(k, tail))
             return InputError(
-                f"the result is beyond floating-point numbers: {name}{[*at, k]}{owner} is "
+                f"the result is beyond floating-point numbers: {name}{list(index)}{owner} is "
                 f"{x[k]:.3g}. No robot is that fast or strong: look for the step that made it grow",
-                name=name, index=(*at, k),
+                name=name, index=index,
             )  # fmt: skip
     return singular(model, states[0], at)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.dynamics.loads import Wrenches, wrench_rows, wrenches
@@ -102,15 +103,12 @@ def _rates(model: Model, given: dict[str, ArrayLike], external: Wrenches, gravit
     W, option = wrench_rows(frames, W), expression(expressed)
     g = model._gravity if gravity is None else gravity_rows(gravity)
     arrays |= {"gravity": g, "external": W}
-    try:
-        lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays.values()))
-    except ValueError:
-        shown = ", ".join(f"{name} {x.shape}" for name, x in arrays.items())
-        raise InputError(f"the leading (batch) axes do not broadcast together: {shown}") from None
+    axes = {name: 2 if name == "external" else 1 for name in arrays}
+    lead = leading_axes(tuple(arrays.values()), tuple(axes.values()), tuple(arrays))
     for name, x in arrays.items():
         if name in LETTERS:
             check_configuration(model, name, x, LETTERS[name])
-    full = {name: np.broadcast_to(x, (*lead, x.shape[-1])) for name, x in arrays.items()}
+    full = {name: np.broadcast_to(x, lead + x.shape[x.ndim - axes[name] :]) for name, x in arrays.items()}
     zero = np.zeros((*lead, model.nv))
     names = ("q", "v", "a", "along_q", "along_v", "along_a", "gravity", "external")
     rows = [full.get(name, zero) for name in names]
@@ -130,5 +128,5 @@ def _rate(model: Model, frames: FrameSet, option: int, q: np.ndarray, v: np.ndar
         return np.zeros((3, model.nv, model.nv))
     x, y, z = (1j * STEP * (d / size) for d in (x, y, z))
     moved = plain.run("integrate", model, q, x)
-    matrices = plain.run("loaded_rnea_gradient", frames, moved, v + y, a + z, g, W, option)
+    matrices = plain.run("loaded_rnea_gradient", frames, moved, v + y, a + z, g, W.reshape(-1), option)
     return np.array(matrices, complex).imag * (size / STEP)

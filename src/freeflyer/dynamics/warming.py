@@ -19,7 +19,7 @@ USES: dict[str, tuple[str, ...]] = {
     "coriolis_matrix": ("coriolis", "hamel"), "kinetic_energy": ("kinetic_energy",), "potential_energy": ("potential_energy",),
     "center_of_mass": ("com",), "centroidal_momentum_matrix": ("momentum_matrix",), "centroidal_momentum": ("momentum",),
     "centroidal_bias": ("momentum_bias",), "frame_pose": ("frame_pose",), "frame_jacobian": ("frame_jacobian",),
-    "frame_velocity": ("frame_velocity",), "frame_bias_acceleration": ("frame_bias",), "kinematics": ("all_motions", "all_poses"),
+    "frame_velocity": ("frame_velocity",), "frame_bias_acceleration": ("frame_bias",),
     "integrate": ("integrate",), "difference": ("difference",), "inverse_dynamics_derivatives": ("rnea_gradient",),
     "forward_dynamics_derivatives": ("aba_gradient",), "linearize": ("linear",),
     "frame_velocity_derivatives": ("frame_velocity_derivatives",), "frame_acceleration": ("frame_acceleration",),

@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.export.functions import Function
 from freeflyer.kernels.calls.entry import LETTERS, Dimension, Entry
-from freeflyer.kernels.calls.scratch import scratch_need
+from freeflyer.kernels.calls.scratch import row_need, scratch_need
 from freeflyer.model.model import Model
 
 SYMBOLS = {"nq": "{0}_NQ", "nv": "{0}_NV", "2 nv": "2 * {0}_NV", "bodies": "{0}_BODIES", "columns": "{0}_COLUMNS"}
@@ -89,7 +89,7 @@ class Call:
         """Numbers of scratch that the entry asks for."""
         need = scratch_need(self.model.topology, self.lanes, self.entry.square)
         if self.batch:
-            need += sum(self.lanes * (n + 8) for n in self.entry.sizes(self.model.topology))
+            need += sum(row_need(self.lanes, n) for n in self.entry.sizes(self.model.topology))
         return int(need)
 
     def _array(self, name: str, shape: tuple[Dimension, ...]) -> Array:

@@ -7,7 +7,7 @@ from freeflyer.export.identifiers import Identifiers, comment
 from freeflyer.kernels.calls import entry as status
 from freeflyer.kernels.model import layout
 
-STATUS = (  # Python's own NOT_FLAT does not occur
+STATUS = (
     ("OK", status.OK, "results are written"),
     ("WRONG_SIZE", status.WRONG_SIZE, "library and constants do not belong together"),
     ("NOT_FINITE", status.NOT_FINITE, "an input is NaN or infinite"),

@@ -37,7 +37,7 @@ def step_closed(
         dv = np.zeros((len(q), p.model.nv))
         dv[:, p.split.independent] = du
         return integrate(p.model, q, dv), np.ones(len(q), bool)
-    moved, facts = evaluate(D.STEP, p.model, (q, du), ("q", "dv"), ((p.model.nq,), (3,)))
+    moved, facts = evaluate(D.STEP, p.model, (q, du), ("q", "dv"))
     closed = facts[:, 0] <= CLOSED * CLOSED
     fine = closed & (facts[:, 1] < 1.0)
     unsure = np.flatnonzero(~fine & closed)

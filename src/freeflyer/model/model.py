@@ -77,11 +77,7 @@ class Model:
     _zero: np.ndarray = field(init=False, repr=False)  # (nv,)
     _gravity: np.ndarray = field(init=False, repr=False)  # (3,)
     _unloaded: Any = field(init=False, repr=False)  # handle for entries that take wrenches, of which there are none
-    square: tuple[int, int] = field(init=False, repr=False)  # (nv, nv)
-    six_rows: tuple[int, int] = field(init=False, repr=False)  # (6, nv)
     constraint_rows: tuple[int, int] = field(init=False, repr=False)  # (rows of all loops and couplings, nv)
-    body_rows: tuple[int, int] = field(init=False, repr=False)  # (bodies and world, 12)
-    column_rows: tuple[int, int] = field(init=False, repr=False)  # (columns, 6)
 
     def __post_init__(self, origin: object) -> None:
         if origin is not COMPILED:
@@ -97,11 +93,7 @@ class Model:
         object.__setattr__(self, "_zero", frozen_array(np.zeros(self.nv)))
         object.__setattr__(self, "_gravity", frozen_array(np.array(self.description.gravity, np.float64)))
         object.__setattr__(self, "_unloaded", table_handle(self.topology, self.parameters, layout.FRAMES, np.zeros(1, np.int64)))
-        object.__setattr__(self, "square", (self.nv, self.nv))
-        object.__setattr__(self, "six_rows", (6, self.nv))
         object.__setattr__(self, "constraint_rows", (int(self.topology[layout.N_ROWS]), self.nv))
-        object.__setattr__(self, "body_rows", (int(self.topology[layout.N_BODIES]) + 1, 12))
-        object.__setattr__(self, "column_rows", (int(self.topology[layout.N_COLUMNS]), 6))
 
     def __reduce__(self) -> Any:
         return self._made_by

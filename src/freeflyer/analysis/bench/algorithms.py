@@ -42,7 +42,7 @@ ALGORITHMS = (
     Algorithm("gravity_forces", ("q",), (0,)),
     Algorithm("coriolis_matrix", ("q", "v"), (0, 1)),
     Algorithm("frame_jacobian", ("q", "frame"), (1,)),
-    Algorithm("kinematics", ("q", "v")),
+    Algorithm("frame_bias_acceleration", ("q", "v", "frame")),
     Algorithm("centroidal_momentum_matrix", ("q",), (1,)),
     Algorithm("centroidal_bias", ("q", "v")),
     Algorithm("center_of_mass", ("q",)),

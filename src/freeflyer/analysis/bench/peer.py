@@ -136,15 +136,14 @@ def _map(model: Any, theirs: Any) -> tuple[np.ndarray, tuple[tuple[int, int, int
     return columns, tuple(pieces)
 
 
-def _peer_kinematics(p: Peer, x: PeerState) -> Call:
-    """What `kinematics` holds: poses, velocities, accelerations at zero joint acceleration, motion columns."""
-    forward, columns, update = p.pin.forwardKinematics, p.pin.computeJointJacobians, p.pin.updateFramePlacements
-    m, d, q, v, zero = p.model, p.data, x.q, x.v, np.zeros(p.model.nv)
+def _frame_bias(p: Peer, x: PeerState) -> Call:
+    """The acceleration of the frame while no joint accelerates."""
+    forward, acceleration, local = p.pin.forwardKinematics, p.pin.getFrameAcceleration, p.pin.LOCAL
+    m, d, q, v, zero, frame = p.model, p.data, x.q, x.v, np.zeros(p.model.nv), p.frame
 
-    def call() -> None:
+    def call() -> object:
         forward(m, d, q, v, zero)
-        columns(m, d)
-        update(m, d)
+        return acceleration(m, d, frame, local)
 
     return call
 
@@ -235,7 +234,7 @@ CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
     "gravity_forces": _call("computeGeneralizedGravity", "q"),
     "coriolis_matrix": _call("computeCoriolisMatrix", "q", "v"),
     "frame_jacobian": _jacobian,
-    "kinematics": _peer_kinematics,
+    "frame_bias_acceleration": _frame_bias,
     "centroidal_momentum_matrix": _call("ccrba", "q", "v"),
     "centroidal_bias": _momentum_bias,
     "center_of_mass": _call("centerOfMass", "q"),
@@ -255,19 +254,32 @@ CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
 }
 # results before which comes another derivative by q: of velocity, of momentum
 FIRST = {"frame_acceleration_derivatives": 1, "centroidal_momentum_rate_derivatives": 1}
-NOT_STORED = ("kinematics", "all_terms, 4 frames")  # copying all of it from Python would be slower than computing it
+NOT_STORED = ("all_terms, 4 frames",)  # copying all of it from Python would be slower than computing it
 IN_PARALLEL = {"inverse_dynamics": ("rneaInParallel", "a"), "forward_dynamics": ("abaInParallel", "tau")}
 
 
-def answer(p: Peer, algorithm: str, x: PeerState) -> np.ndarray:
-    """The peer's result for one state, in its own order."""
+def answer(p: Peer, algorithm: str, x: PeerState) -> tuple[np.ndarray, ...]:
+    """The peer's result for one state, or several, in its own order."""
     returned: Any = CALLS[algorithm](p, x)()
-    if algorithm == "kinematics":
-        return p.data.oMf[p.frame].homogeneous.copy()
+    if algorithm.startswith("all_terms"):
+        return _terms(p)
+    return (_result(p, algorithm, returned),)
+
+
+def _terms(p: Peer) -> tuple[np.ndarray, ...]:
+    """What `all_terms` left, in the order of `runner.parts`."""
+    pin, m, d, axes = p.pin, p.model, p.data, p.pin.LOCAL_WORLD_ALIGNED
+    M = np.triu(d.M) + np.triu(d.M, 1).T  # as crba, Pinocchio fills the upper triangle
+    poses = [d.oMf[frame].homogeneous for frame in p.outer]
+    J = [pin.getFrameJacobian(m, d, frame, axes) for frame in p.outer]
+    V = [pin.getFrameVelocity(m, d, frame, axes).vector for frame in p.outer]
+    A = [pin.getFrameClassicalAcceleration(m, d, frame, axes).vector for frame in p.outer]
+    return M, d.nle, d.g, d.Ag, *map(np.array, (poses, J, V, A))
+
+
+def _result(p: Peer, algorithm: str, returned: Any) -> np.ndarray:
     if algorithm == "centroidal_bias":
         return p.data.dhg.vector.copy()
-    if algorithm.startswith("all_terms"):  # as crba, Pinocchio fills the upper triangle
-        return np.triu(returned) + np.triu(returned, 1).T
     if algorithm.startswith("inverse_dynamics_derivatives"):  # of the mass matrix, Pinocchio fills the upper triangle
         matrices = np.array(returned, dtype=float)
         matrices[2] = np.triu(matrices[2]) + np.triu(matrices[2], 1).T

@@ -143,17 +143,23 @@ def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.P
 
 def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer) -> float:
     """The largest difference between our result and the peer's at the first state, over the largest entry."""
-    theirs = peers.answer(peer, algorithm.name, peer.state(x, 0))
-    ours = np.asarray(comparable(single_call(model, algorithm, x, frame)(), frame), dtype=float)
-    for axis in algorithm.axes:
-        ours = np.take(ours, peer.columns, axis=axis)
-    return float(np.max(np.abs(ours - theirs)) / max(np.max(np.abs(theirs)), 1e-12))
+    worst = 0.0
+    answers = peers.answer(peer, algorithm.name, peer.state(x, 0))
+    for (ours, axes), theirs in zip(parts(single_call(model, algorithm, x, frame)(), algorithm.axes), answers, strict=True):
+        for axis in axes:
+            ours = np.take(ours, peer.columns, axis=axis)
+        worst = max(worst, float(np.max(np.abs(ours - theirs)) / max(np.max(np.abs(theirs)), 1e-12)))
+    return worst
 
 
-def comparable(result: Any, frame: str) -> Any:
-    """The pose of the frame, where the result is that of `kinematics`; the matrices of derivatives, one after another."""
-    if hasattr(result, "dq"):
-        return np.stack([getattr(result, field.name) for field in fields(result)], axis=-3)
+def parts(result: Any, axes: tuple[int, ...]) -> list[tuple[np.ndarray, tuple[int, ...]]]:
+    """(an array, which of its axes run over velocity coordinates) of each result; the matrices of derivatives as one."""
     if isinstance(result, ff.AllTerms):
-        return result.mass_matrix
-    return result.frame_pose(frame) if isinstance(result, ff.Kinematics) else result
+        return [
+            (result.mass_matrix, (0, 1)), (result.bias_forces, (0,)), (result.gravity_forces, (0,)),
+            (result.centroidal_momentum_matrix, (1,)), (result.poses, ()), (result.jacobians, (2,)), (result.velocities, ()),
+            (result.bias_accelerations, ()),
+        ]  # fmt: skip
+    if hasattr(result, "dq"):
+        return [(np.stack([getattr(result, field.name) for field in fields(result)], axis=-3), axes)]
+    return [(np.asarray(result, dtype=float), axes)]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import REFUSED, evaluate, one
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -50,22 +50,13 @@ def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     frame_b; one gives its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
     q (..., nq). Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length.
     """
-    residual = E.CONSTRAINT_RESIDUAL.single(model.handle, q, model.constraint_rows[0])
-    if residual is not None:
-        return residual
-    return one(evaluate(E.CONSTRAINT_RESIDUAL, model, (q,), ("q",), (model.constraint_rows[:1],)))
+    residual = E.CONSTRAINT_RESIDUAL.call(model.handle, q, None)
+    return residual if residual is not None else evaluate(E.CONSTRAINT_RESIDUAL, model, (q,), ("q",))
 
 
 def constraints(model: Model, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """(residual (..., r), J (..., r, nv)) from one pass."""
-    shapes = (model.constraint_rows[:1], model.constraint_rows)
-    try:
-        residual, J = np.empty(shapes[0]), np.empty(shapes[1])
-        if not E.CONSTRAINTS.status(model.handle, q, residual, J):
-            return residual, J
-    except REFUSED:
-        pass
-    residual, J = evaluate(E.CONSTRAINTS, model, (q,), ("q",), shapes)
+    residual, J = E.CONSTRAINTS.call(model.handle, q, None) or evaluate(E.CONSTRAINTS, model, (q,), ("q",))
     return residual, J
 
 
@@ -84,7 +75,5 @@ def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 
     q (..., nq), v (..., nv); m/s^2 and rad/s^2. Errors: as constraint_residual.
     """
-    bias = E.CONSTRAINT_BIAS.single(model.handle, q, v, model.constraint_rows[0])
-    if bias is not None:
-        return bias
-    return one(evaluate(E.CONSTRAINT_BIAS, model, (q, v), ("q", "v"), (model.constraint_rows[:1],)))
+    bias = E.CONSTRAINT_BIAS.call(model.handle, q, v, None)
+    return bias if bias is not None else evaluate(E.CONSTRAINT_BIAS, model, (q, v), ("q", "v"))

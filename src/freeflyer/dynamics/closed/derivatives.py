@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.equations import forward_dynamics, inverse_mass_matrix
-from freeflyer.dynamics.closed.running import projected, run, run_many, velocity_map
+from freeflyer.dynamics.closed.running import projected, run, velocity_map, where_solved
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, arrays_of
 from freeflyer.dynamics.external import load_forces, load_gradient, total
 from freeflyer.dynamics.frames import Expressed
@@ -30,7 +30,7 @@ def inverse_dynamics_derivatives(
 ) -> InverseDynamicsDerivatives:
     """d tau_p by independent steps of q, by u, by u_dot (..., nu, nu): see kernels/closed/projection_derivatives.py."""
     p = projected(model)
-    dq, du, M = run_many(D.INVERSE_GRADIENT, p, (q, u, u_dot), ("q", "v", "a"), (p.square,) * 3)
+    dq, du, M = run(D.INVERSE_GRADIENT, p, (q, u, u_dot), ("q", "v", "a"))
     if external is not None or gravity is not None or expressed != "body":
         dq = total(dq, -_loads(model, q, external, gravity, expressed))
         du, M = (np.broadcast_to(x, dq.shape).copy() if x.shape != dq.shape else x for x in (du, M))
@@ -45,12 +45,19 @@ def forward_dynamics_derivatives(
     external: Wrenches = None,
     gravity: ArrayLike | None = None,
     expressed: Expressed = "body",
+    strict: bool = True,
     out: ForwardDynamicsDerivatives | None = None,
 ) -> ForwardDynamicsDerivatives:
     """d u_dot by independent steps of q, by u, by tau_p (..., nu, nu)."""
+    if not strict:
+        loads, kind = (external, gravity, expressed), ForwardDynamicsDerivatives
+        arrays, failed = where_solved(
+            projected(model), q, 2, lambda x: arrays_of(forward_dynamics_derivatives(model, x, u, tau, *loads), kind) or ()
+        )
+        return given(out, kind(*arrays)), failed  # type: ignore[return-value]
     if external is None and gravity is None and expressed == "body":
         p = projected(model)
-        found = run_many(D.FORWARD_GRADIENT, p, (q, u, tau), ("q", "v", "tau"), (p.square,) * 3)
+        found = run(D.FORWARD_GRADIENT, p, (q, u, tau), ("q", "v", "tau"))
         return given(out, ForwardDynamicsDerivatives(*found))
     u_dot = forward_dynamics(model, q, u, tau, external, gravity, expressed)
     d = inverse_dynamics_derivatives(model, q, u, u_dot, external, gravity, expressed)
@@ -75,4 +82,4 @@ def _loads(model: Model, q: ArrayLike, external: Wrenches, gravity: ArrayLike | 
     p = projected(model)
     G, forces = velocity_map(p, q), load_forces(model, q, external, gravity, expressed)
     turned = np.swapaxes(G, -1, -2) @ load_gradient(model, q, external, gravity, expressed) @ G
-    return turned + run(D.FORCE_DERIVATIVES, p, (q, forces), ("q", "forces"), p.square)
+    return turned + run(D.FORCE_DERIVATIVES, p, (q, forces), ("q", "forces"))

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.projection import is_closed
-from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, run_many, velocity_map
+from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, velocity_map, where_solved
 from freeflyer.dynamics.external import load_forces, total
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
@@ -32,21 +32,24 @@ def inverse_dynamics(
     """tau_p (..., nu): forces at the independent coordinates, passive joints being free of them."""
     p = projected(model)
     if external is None and gravity is None and expressed == "body":
-        return run(D.INVERSE_DYNAMICS, p, (q, u, u_dot), ("q", "v", "a"), (p.nu,), out)
-    tau = run(D.INVERSE_DYNAMICS, p, (q, u, u_dot), ("q", "v", "a"), (p.nu,))
+        return run(D.INVERSE_DYNAMICS, p, (q, u, u_dot), ("q", "v", "a"), out)
+    tau = run(D.INVERSE_DYNAMICS, p, (q, u, u_dot), ("q", "v", "a"))
     return put(out, total(tau, -project_forces(p, q, load_forces(model, q, external, gravity, expressed))))
 
 
 def forward_dynamics(
     model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches = None, gravity: ArrayLike | None = None,
-    expressed: Expressed = "body", out: Output = None,
+    expressed: Expressed = "body", strict: bool = True, out: Output = None,
 ) -> np.ndarray:  # fmt: skip
     """u_dot (..., nu) under tau_p (..., nu)."""
     p = projected(model)
+    if not strict:
+        (a,), failed = where_solved(p, q, 1, lambda x: (forward_dynamics(model, x, u, tau, external, gravity, expressed),))
+        return put(out, a), failed  # type: ignore[return-value]
     if external is not None or gravity is not None or expressed != "body":
         forces = project_forces(p, q, load_forces(model, q, external, gravity, expressed))
         tau = total(row(p.model, "tau", tau, "u"), forces)
-    return run(D.FORWARD_DYNAMICS, p, (q, u, tau), ("q", "v", "tau"), (p.nu,), out)
+    return run(D.FORWARD_DYNAMICS, p, (q, u, tau), ("q", "v", "tau"), out)
 
 
 def put(out: Output, result: np.ndarray) -> np.ndarray:
@@ -68,7 +71,7 @@ def projected_equations(
     if not is_closed(model):
         return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)
     p = projected(model)
-    M, h = run_many(D.EQUATIONS, p, (q, u), ("q", "v"), (p.square, (p.nu,)))
+    M, h = run(D.EQUATIONS, p, (q, u), ("q", "v"))
     if gravity is not None:
         h = total(h, -project_forces(p, q, load_forces(model, q, None, gravity, "body")))
     return M, h
@@ -94,13 +97,16 @@ def gravity_forces(
 def mass_matrix(model: Model, q: ArrayLike, out: Output = None) -> np.ndarray:
     """M_p (..., nu, nu)."""
     p = projected(model)
-    return run(D.MASS, p, (q,), ("q",), p.square, out)
+    return run(D.MASS, p, (q,), ("q",), out)
 
 
-def inverse_mass_matrix(model: Model, q: ArrayLike, out: Output = None) -> np.ndarray:
+def inverse_mass_matrix(model: Model, q: ArrayLike, strict: bool = True, out: Output = None) -> np.ndarray:
     """M_p^-1 (..., nu, nu)."""
     p = projected(model)
-    return run(D.INVERSE_MASS, p, (q,), ("q",), p.square, out)
+    if not strict:
+        (inverse,), failed = where_solved(p, q, 2, lambda x: (inverse_mass_matrix(model, x),))
+        return put(out, inverse), failed  # type: ignore[return-value]
+    return run(D.INVERSE_MASS, p, (q,), ("q",), out)
 
 
 def coriolis_matrix(model: Model, q: ArrayLike, u: ArrayLike, form: Any = "passive", out: Output = None) -> np.ndarray:
@@ -108,7 +114,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, u: ArrayLike, form: Any = "passi
     p = projected(model)
     v = motion(p, q, u)[0]
     C, M = tree.coriolis_matrix(model, q, v, form), tree.mass_matrix(model, q)
-    G, rates = velocity_map(p, q), run(D.MAP_RATES, p, (q, u), ("q", "v"), p.map)
+    G, rates = velocity_map(p, q), run(D.MAP_RATES, p, (q, u), ("q", "v"))
     return put(out, np.swapaxes(G, -1, -2) @ (C @ G + M @ rates))
 
 

@@ -67,7 +67,7 @@ def integrate(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
     """
     p = projected(model)
     try:
-        return run(D.MOVE, p, (q, du), ("q", "dv"), (model.nq,))
+        return run(D.MOVE, p, (q, du), ("q", "dv"))
     except LinkageError as error:
         if error.data["reason"] != "inertia":
             raise

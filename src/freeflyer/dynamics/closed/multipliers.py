@@ -13,7 +13,7 @@ from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.equations import forward_dynamics
 from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.closed.projection import Projection, is_closed
-from freeflyer.dynamics.closed.running import motion, project_forces, projected, run_many, velocity_map
+from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, velocity_map
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
@@ -89,15 +89,14 @@ def constraint_multipliers(
         raise InputError("constraint_multipliers takes either the acceleration a or the forces tau")
     p = _loops(model)
     u = _independent(p, q, v)
-    shapes = (p.model.constraint_rows[:1], (p.nu,))
     if a is not None:
         whole = row(model, "a", a, "v")
         u_dot = whole[..., p.split.independent]
         _same(model, "a", motion(p, q, u, u_dot)[1], whole)
-        return run_many(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"), shapes)[0]
-    applied, shared = run_many(D.SHARED_FORCES, p, (q, tau), ("q", "tau"), shapes)
+        return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0]
+    applied, shared = run(D.SHARED_FORCES, p, (q, tau), ("q", "tau"))
     u_dot = forward_dynamics(model, q, u, shared)
-    return run_many(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"), shapes)[0] - applied
+    return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0] - applied
 
 
 @public
@@ -108,7 +107,7 @@ def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     Errors: as constraint_multipliers.
     """
     p = _loops(model)
-    gap, a = run_many(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"), ((2,), (model.nv,)))
+    gap, a = run(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"))
     if (gap.item(0) if gap.ndim == 1 else gap[..., 0].max(initial=0.0)) > CONSISTENT**2:  # gap holds squares
         torn, largest = np.sqrt(gap[..., 0]), np.sqrt(gap[..., 1])
         if (torn > CONSISTENT * np.maximum(1.0, largest)).any():

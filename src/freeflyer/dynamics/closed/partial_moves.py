@@ -39,7 +39,7 @@ def move_derivatives(
     rows, dependent, independent = p.split.rows, p.split.dependent, p.split.independent
     G = velocity_map(p, q)
     step = np.einsum("...ij,...j->...i", G, s)
-    rates = run(D.MAP_RATES, p, (q[..., None, :], np.eye(p.nu)), ("q", "v"), p.map)
+    rates = run(D.MAP_RATES, p, (q[..., None, :], np.eye(p.nu)), ("q", "v"))
     turned = np.einsum("...kij,...j->...ik", rates, s)
     A, B = step_derivatives(model, step)
     begun = A @ G + B @ turned, B @ G

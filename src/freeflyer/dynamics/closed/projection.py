@@ -23,7 +23,7 @@ class Projection:
 
     split: the linkage's choice. model: the same robot, whose arrays also hold that choice; kernels of closed linkages take
     its handle. blocks: (rows (n,), dependent coordinates (n,)) of the square systems, in the order in which they are solved.
-    rest (nu,): zeros. Shapes for outputs: map (nv, nu), square (nu, nu), six (6, nu).
+    rest (nu,): zeros.
     """
 
     split: Linkage
@@ -31,9 +31,6 @@ class Projection:
     blocks: tuple[tuple[np.ndarray, np.ndarray], ...]
     nu: int
     rest: np.ndarray
-    map: tuple[int, int]
-    square: tuple[int, int]
-    six: tuple[int, int]
 
 
 def is_closed(model: Model) -> bool:
@@ -81,9 +78,8 @@ def _projection(model: Model, split: Linkage) -> Projection:
     nu = len(split.independent)
     topology = np.concatenate([model.topology, _flat(model, split, blocks, touched)])
     topology[LL.LINKAGE_AT], topology[LL.N_INDEPENDENT] = len(model.topology), nu
-    shapes = ((model.nv, nu), (nu, nu), (6, nu))
     with_linkage = recompiled(model, (linked_by, (model.description, split)), topology=topology)
-    p = Projection(split, with_linkage, frozen(blocks), nu, frozen(np.zeros(nu)), *shapes)
+    p = Projection(split, with_linkage, frozen(blocks), nu, frozen(np.zeros(nu)))
     object.__setattr__(p.model, "_projection", p)
     return p
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.projection import Projection, projection
-from freeflyer.dynamics.evaluate import evaluate, filled, one
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels.calls.entry import Entry
+from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
-
-Shape = tuple[int, ...]
 
 
 def projected(model: Model) -> Projection:
@@ -21,40 +21,38 @@ def projected(model: Model) -> Projection:
     return projection(model)
 
 
-def run(entry: Entry, p: Projection, inputs: tuple[Any, ...], names: tuple[str, ...], shape: Shape,
-        out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """The only output of a kernel, for one state or a batch."""
-    if out is None:
-        x = entry.single(p.model.handle, *inputs, shape if len(shape) == 2 else shape[0])
-    else:
-        x = filled(entry, out, shape, p.model.handle, *inputs)
-    if x is not None:
-        return x
-    return one(evaluate(entry, p.model, inputs, names, (shape,), out=out))
+def run(entry: Entry, p: Projection, inputs: tuple[Any, ...], names: tuple[str, ...], out: np.ndarray | None = None) -> Any:
+    """The output of a kernel, or a tuple of several, for one state or a batch."""
+    found = entry.call(p.model.handle, *inputs, out)
+    return found if found is not None else evaluate(entry, p.model, inputs, names, out=out)
 
 
-def run_many(
-    entry: Entry, p: Projection, inputs: tuple[Any, ...], names: tuple[str, ...], shapes: tuple[Shape, ...]
-) -> tuple[np.ndarray, ...]:
-    """All outputs of a kernel, for one state or a batch."""
-    made = tuple(map(np.empty, shapes))
-    if not entry.status(p.model.handle, *inputs, *made):
-        return made
-    return evaluate(entry, p.model, inputs, names, shapes)
+def where_solved(
+    p: Projection, q: ArrayLike, axes: int, function: Callable[[np.ndarray], tuple[np.ndarray, ...]]
+) -> tuple[tuple[np.ndarray, ...], Any]:
+    """(the arrays (..., `axes` of them) that `function` makes of configurations (..., nq), where that failed (...) bool): NaN at
+    those at which the linkage or its mass matrix is singular."""
+    q = row(p.model, "q", q, "q")
+    _, failed = evaluate(D.INVERSE_MASS, p.model, (q,), ("q",), strict=False)
+    arrays = function(np.where(np.asarray(failed)[..., None], p.split.q, q))
+    failed = np.broadcast_to(failed, arrays[0].shape[: arrays[0].ndim - axes])
+    for x in arrays:
+        x[failed] = np.nan
+    return arrays, failed[()]
 
 
 def velocity_map(p: Projection, q: ArrayLike) -> np.ndarray:
     """G (..., nv, nu) with v = G u."""
-    return run(D.MAP, p, (q,), ("q",), p.map)
+    return run(D.MAP, p, (q,), ("q",))
 
 
 def motion(p: Projection, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike | None = None,
            names: tuple[str, str, str] = ("q", "v", "a")) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """v = G u and a = G u_dot + gamma (..., nv); without u_dot the latter is gamma. `names` are what the caller calls them."""
-    shape = (p.model.nv,)
-    return run_many(D.MOTION, p, (q, u, p.rest if u_dot is None else u_dot), names, (shape, shape))  # type: ignore[return-value]
+    v, a = run(D.MOTION, p, (q, u, p.rest if u_dot is None else u_dot), names)
+    return v, a
 
 
 def project_forces(p: Projection, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
     """G^T tau (..., nu)."""
-    return run_many(D.SHARED_FORCES, p, (q, tau), ("q", "tau"), (p.model.constraint_rows[:1], (p.nu,)))[1]
+    return run(D.SHARED_FORCES, p, (q, tau), ("q", "tau"))[1]

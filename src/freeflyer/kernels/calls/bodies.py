@@ -25,7 +25,7 @@ from freeflyer.kernels.calls.entry import (
     WRONG_SIZE,
     Entry,
 )
-from freeflyer.kernels.calls.scratch import scratch_need
+from freeflyer.kernels.calls.scratch import row_need, scratch_need
 from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.lowering import calls, memory
 from freeflyer.kernels.model.layout import TABLE_KIND
@@ -55,7 +55,7 @@ def checked(entry: Entry, lanes: int) -> Callable:
         need = scratch_need(integers(topology), lanes, square)
         if lanes > 1 or table != 0:
             for k in range(arrays):
-                need += lanes * (sizes[ROWS + k] + 8)
+                need += row_need(lanes, sizes[ROWS + k])
         if sizes[SCRATCH] < need:
             where[TAKEN] = need
             return SHORT_SCRATCH

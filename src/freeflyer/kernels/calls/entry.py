@@ -22,10 +22,12 @@ from typing import Any
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
 
-OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, REFUSED, NOT_FLAT, WRONG_OPTION, SHORT_SCRATCH, OVERLAP, WRONG_MODEL = range(10)
+OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, REFUSED, WRONG_OPTION, SHORT_SCRATCH, OVERLAP, WRONG_MODEL = range(9)
 SCRATCH, STATES, ROWS = 0, 1, 2  # in sizes
 ARGUMENT, STATE, TAKEN, WHERE = 0, 1, 2, 3  # in where, and its length
 UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
+SMALL_WORK = 100_000  # results of all states: below that, one thread does a batch at once, keeping the interpreter lock
+LOOPS_WEIGH = 50  # times as much, the work on a state of a closed linkage
 
 Dimension = int | str
 Formula = tuple[int, int, int]  # factor, entry of topology's header (-1 - k: entry k of its table), addend
@@ -102,15 +104,13 @@ class Entry:
     one_by_one: bool = False
     partial: bool = False
     stages: Stages | None = None
-    # for one state (python_calls.builtin), compiled when first called: `single` makes an only output, `status` does not
-    single: Callable[..., Any] = field(init=False, repr=False)
-    status: Callable[..., Any] = field(init=False, repr=False)
+    # call(handle, inputs..., options..., out), for one state or a short batch: see python_calls.builtin
+    call: Callable[..., Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         from freeflyer.kernels.calls.running import first_call
 
-        for name in ("single", "status"):
-            object.__setattr__(self, name, first_call(self, name))
+        object.__setattr__(self, "call", first_call(self))
 
     @cached_property
     def function(self) -> Callable[..., Any]:
@@ -141,6 +141,11 @@ class Entry:
         return (*((LETTERS[x],) for x in self.inputs), *((n,) for n in self.shared), *self.outputs)
 
     @property
+    def weight(self) -> int:
+        """How much work a number of its results is, roughly."""
+        return LOOPS_WEIGH if self.closed else 1
+
+    @property
     def input_count(self) -> int:
         return len(self.inputs) + len(self.shared)
 
@@ -149,13 +154,13 @@ class Entry:
         """Of one state's inputs: wrenches are given as an array (k, 6)."""
         return (*(2 if x == "w" else 1 for x in self.inputs), *(1,) * len(self.shared))
 
-    @property
-    def output_axes(self) -> tuple[int, ...]:
-        return tuple(map(len, self.outputs))
-
     def shapes(self, topology: Any) -> tuple[tuple[int, ...], ...]:
         """Shapes of one state's inputs and outputs on a model."""
         return tuple(tuple(value(formula(n), topology) for n in shape) for shape in self.rows)
+
+    def output_shapes(self, topology: Any) -> tuple[tuple[int, ...], ...]:
+        """Shapes of one state's outputs on a model."""
+        return tuple(tuple(value(formula(n), topology) for n in shape) for shape in self.outputs)
 
     def sizes(self, topology: Any) -> tuple[int, ...]:
         return tuple(map(prod, self.shapes(topology)))

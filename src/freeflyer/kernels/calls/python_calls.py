@@ -2,24 +2,22 @@
 C interface.
 
 A builtin function (METH_FASTCALL) whose compiled code, one for all entries, looks at the types of its arguments, reads
-addresses and sizes where CPython and NumPy keep them (PyObject; PyArrayObject_fields, stable since NumPy 1.7), calls the
-entry and answers with an object. It takes plain arrays only: exact type, native aligned float64, C-contiguous. Where these
-layouts are not what `layouts_are_known` finds at start, the same calls go through ctypes.
+addresses and sizes where CPython and NumPy keep them (PyObject; PyArrayObject_fields, stable since NumPy 1.7), makes arrays
+for the results, calls the entry and answers with them. It takes plain arrays only: exact type, native aligned float64,
+C-contiguous. Where these layouts are not what `layouts_are_known` finds at start, the same calls go through ctypes.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
 import sysconfig
-import threading
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels.calls.entry import WHERE
+from freeflyer.kernels.calls.entry import SMALL_WORK, WHERE, Entry, formula
 
 HEAD = object.__basicsize__  # of every object: reference count and, last, type
 TYPE = HEAD - 8
@@ -28,10 +26,12 @@ READABLE, WRITABLE = 0x101, 0x501  # C-contiguous and aligned; and writable
 PY_ARRAY_NEW, NPY_DOUBLE, METH_FASTCALL = 93, 12, 0x80
 ENTRY_NAME, MODEL_NAME = b"freeflyer.entry", b"freeflyer.model"  # of capsules
 MOST = 8  # inputs, options, outputs of an entry
+MOST_STATES = 4096  # of a batch under the interpreter lock
 
-# an entry's record, then the axes of its outputs and of its inputs; what all of them need; a model's record
-FUNCTION, INPUTS, OPTIONS, OUTPUTS, MAKES, KNOWN, AXES_OF_ALL = range(7)
-ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(10)
+# an entry's record (`record`), what all of them need (`known`), a model's record
+FUNCTION, BATCH, OWN, INPUTS, OPTIONS, OUTPUTS, TABLE, WEIGHT, KNOWN, LAYOUT = range(10)
+OUTPUT_WORDS = 7  # in the layout: an output's number of axes, then each axis as a formula (entry.formula)
+ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SHORT_WORK, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(11)
 TOPOLOGY, PARAMETERS = range(2)
 
 RELEASE = """
@@ -114,55 +114,47 @@ def is_model(handle: Any) -> bool:
     return type(handle) is CAPSULE_TYPE and bool(_api.PyCapsule_IsValid(handle, MODEL_NAME))
 
 
-_scratch = np.zeros(0)
-_growing = threading.Lock()
-
-
-def _new_lock() -> None:
-    global _growing
-    _growing = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_lock)  # another thread may have held it
 _known = np.zeros(WHERE_AT + WHERE, np.int64)
 
 
 def grow_scratch(numbers: int) -> None:
-    """Makes the memory for single states hold at least so many numbers. It is used under the interpreter lock only."""
-    global _scratch
-    with _growing:
-        if _scratch.size < numbers + 8:
-            larger = np.empty(numbers + 8)
-            _known[SCRATCH_AT] = larger.ctypes.data  # first, so that no call is told of more than there is
-            _known[SCRATCH_SIZE] = larger.size
-            _scratch = larger  # last: the old memory is let go of only now
-
-
-def scratch_size() -> int:
-    return _scratch.size
+    """Makes the memory that calls under the interpreter lock share hold at least so many numbers."""
+    if numbers > _known[SCRATCH_SIZE]:
+        larger = np.empty(numbers + 8)
+        _kept.append(larger)  # for good, as what it replaces: another thread may be about to name either
+        _known[SCRATCH_AT : SCRATCH_SIZE + 1] = larger.ctypes.data, larger.size  # at once
 
 
 @cache
 def known() -> np.ndarray:
-    _known[:SCRATCH_AT] = [
-        id(np.ndarray), id(np.dtype(np.float64)), id(int), id(tuple), id(None), id(CAPSULE_TYPE),
-        _new_array(),
+    _known[: NEW_ARRAY + 1] = [
+        id(np.ndarray), id(np.dtype(np.float64)), id(int), id(tuple), id(None), id(CAPSULE_TYPE), _new_array(),
     ]  # fmt: skip
+    _known[SHORT_WORK] = SMALL_WORK
     return _known
 
 
-def builtin(
-    name: str, adapter: int, function: int, counts: tuple[int, int, int], makes: bool, axes: tuple[int, ...]
-) -> Callable[..., Any]:
-    """The Python function of a compiled entry: f(handle, inputs..., options..., outputs...) returns the status.
+def short_work() -> int:
+    """Numbers of results of a batch that one thread does at once, keeping the interpreter lock."""
+    return int(known()[SHORT_WORK])
 
-    One that `makes` its only output is given that array's shape instead, and returns the array, or None where the state was
-    refused. `axes`: of the outputs, then of the inputs.
+
+def record(entry: Entry) -> np.ndarray:
+    """What an entry takes and gives, as adapter.py reads it; the addresses of its functions are zero until they are compiled."""
+    counts = entry.input_count, len(entry.options), len(entry.outputs)
+    if max(counts) > MOST or any(len(shape) > 2 for shape in entry.outputs):
+        raise ValueError(f"{entry.name} has more than {MOST} inputs, options or outputs, or an output of more than two axes")
+    head = [0, 0, len(entry.inputs), *counts, entry.table, entry.weight, known().ctypes.data, *entry.input_axes]
+    shapes = ((len(shape), *(word for n in shape for word in formula(n)), 0, 0, 0) for shape in entry.outputs)
+    return np.array([*head, *(word for shape in shapes for word in shape[:OUTPUT_WORDS])], np.int64)
+
+
+def builtin(name: str, adapter: int, words: np.ndarray) -> Callable[..., Any]:
+    """The Python function of an entry, by its record: f(handle, inputs..., options..., out), for one state or a short batch.
+
+    `out` is None, the array for an only output, or a tuple of the arrays of several. Returns these or new ones; None for what
+    it does not take (anything but plain arrays, long batches, functions yet to be compiled) and for states that are refused.
     """
-    if max(counts) > MOST:
-        raise ValueError(f"{name} has more than {MOST} inputs, options or outputs")
-    record = np.array([function, *counts, makes, known().ctypes.data, *axes], np.int64)
     method = MethodDef(name.encode(), adapter, METH_FASTCALL, None)
-    _kept.append((record, method))
-    return _api.PyCFunction_NewEx(ctypes.addressof(method), capsule(record, ENTRY_NAME), None)
+    _kept.append((words, method))
+    return _api.PyCFunction_NewEx(ctypes.addressof(method), capsule(words, ENTRY_NAME), None)

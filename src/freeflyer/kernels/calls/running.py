@@ -1,4 +1,5 @@
-"""Running entries: one state through a builtin function or ctypes, a batch through ctypes, which releases the interpreter lock."""
+"""Running entries: one state or a short batch through a builtin function, a long one through ctypes, which releases the
+interpreter lock."""
 
 from __future__ import annotations
 
@@ -6,13 +7,13 @@ import ctypes
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from freeflyer.kernels.calls import python_calls
 from freeflyer.kernels.calls.entry import (
-    NOT_FLAT,
     OK,
     SCRATCH,
     SHORT_SCRATCH,
@@ -30,37 +31,40 @@ _own = threading.local()
 Result = tuple[int, tuple[int, ...]]  # status, and `where`
 
 
-def first_call(entry: Entry, name: str) -> Callable[..., Any]:
-    """What `single` or `status` of an entry is until it is compiled, which the first call does."""
+def first_call(entry: Entry) -> Callable[..., Any]:
+    """What `entry.call` is until its first call."""
 
     def call(*arguments: Any) -> Any:
-        inputs = arguments[1 : 1 + entry.input_count]
-        if not all(isinstance(x, np.ndarray) and x.ndim == n for x, n in zip(inputs, entry.input_axes)):
-            return None if makes(entry, name) else NOT_FLAT  # perhaps a batch that tries the short way first
-        object.__setattr__(entry, name, compiled_call(entry, name))
-        return getattr(entry, name)(*arguments)
+        object.__setattr__(entry, "call", python_function(entry))
+        return entry.call(*arguments)
 
     return call
 
 
-def makes(entry: Entry, name: str) -> bool:
-    """Whether that function of an entry makes its output."""
-    return name == "single" and len(entry.outputs) == 1
-
-
-def compiled_call(entry: Entry, name: str) -> Callable[..., Any]:
-    address = build.address(entry.name, entry.modules, 1, entry.facts)
+def python_function(entry: Entry) -> Callable[..., Any]:
+    """f(handle, inputs..., options..., out) of an entry: see python_calls.builtin."""
     if not python_calls.layouts_are_known():
-        return call_by_ctypes(entry, address, makes(entry, name))
-    counts = entry.input_count, len(entry.options), len(entry.outputs)
-    adapter = build.address("adapter", ("calls.adapter",), 1)
-    axes = *entry.output_axes, *entry.input_axes
-    return python_calls.builtin(entry.name, adapter, address, counts, makes(entry, name), axes)
+        return call_by_ctypes(entry)
+    return python_calls.builtin(entry.name, build.address("adapter", ("calls.adapter",), 1), record(entry))
 
 
-def is_cached(entry: Entry) -> bool:
-    """Whether the function for one state is compiled already, by this process or another."""
-    return build.is_cached(entry.name, entry.modules, 1, entry.facts)
+record = cache(python_calls.record)
+
+
+@cache
+def function_of(entry: Entry, batch: bool) -> Any:
+    """The C function for one state or a batch, compiled if it is not yet; from now on `entry.call` uses it, too."""
+    address = build.address(entry.name, entry.modules, batch_lanes(entry) if batch else 1, entry.facts)
+    record(entry)[python_calls.BATCH if batch else python_calls.FUNCTION] = address
+    return FUNCTION(address)
+
+
+@cache
+def batch_lanes(entry: Entry) -> int:
+    """How many states the function for a batch takes at a time."""
+    from freeflyer.kernels.compiler import object_code
+
+    return 8 if entry.one_by_one else object_code.pack_lanes(*object_code.host())
 
 
 def handle(topology: np.ndarray, parameters: np.ndarray) -> Any:
@@ -88,59 +92,65 @@ def with_table(topology: np.ndarray, kind: int, table: np.ndarray) -> np.ndarray
     return longer
 
 
-def call_by_ctypes(entry: Entry, address: int, fresh: bool) -> Callable[..., Any]:
+def call_by_ctypes(entry: Entry) -> Callable[..., Any]:
     """As the builtin function, of the same arguments."""
-    function, inputs, first_output = FUNCTION(address), entry.input_count, entry.input_count + len(entry.options)
-    count, axes = first_output + len(entry.outputs), (*entry.input_axes, *entry.output_axes)
+    inputs, options, outputs = entry.input_count, len(entry.options), len(entry.outputs)
+    words, own = record(entry), len(entry.inputs)
 
     def call_of(*arguments: Any) -> Any:
-        if len(arguments) != 1 + count:
-            raise TypeError(f"{entry.name} takes {1 + count} arguments, got {len(arguments)}")
-        model, options, last = arguments[0], arguments[1 + inputs : 1 + first_output], arguments[-1]
-        arrays = [*arguments[1 : 1 + inputs], *arguments[1 + first_output : count if fresh else None]]
-        usable = all(plain(x, n, k >= inputs) for k, (x, n) in enumerate(zip(arrays, axes)))
-        if not (usable and python_calls.is_model(model) and all(type(x) is int for x in options)):
-            return None if fresh else NOT_FLAT
-        if fresh:
-            arrays.append(new_result(last))
-        status, _ = one_state(function, model, arrays, inputs, options)
-        return status if not fresh else arrays[-1] if status == OK else None
+        if len(arguments) != 2 + inputs + options:
+            raise TypeError(f"{entry.name} takes {2 + inputs + options} arguments, got {len(arguments)}")
+        model, given, numbers, out = arguments[0], arguments[1 : 1 + inputs], arguments[1 + inputs : -1], arguments[-1]
+        lead = given[0].shape[:1] if isinstance(given[0], np.ndarray) and given[0].ndim == entry.input_axes[0] + 1 else ()
+        axes = [n + (len(lead) if k < own else 0) for k, n in enumerate(entry.input_axes)]
+        usable = python_calls.is_model(model) and all(type(x) is int for x in numbers) and all(map(plain, given, axes))
+        if not usable or not words[python_calls.BATCH if lead else python_calls.FUNCTION]:
+            return None
+        if lead and not (0 < lead[0] <= python_calls.MOST_STATES and all(x.shape[:1] == lead for x in given[:own])):
+            return None
+        topology = ctypes.cast(python_calls.model_record(model)[0], ctypes.POINTER(ctypes.c_int64))
+        if entry.table and topology[TABLE_KIND] != entry.table:
+            return None
+        shapes = [(*lead, *shape) for shape in entry.output_shapes(topology)]
+        if lead and sum(map(prod, shapes)) * entry.weight > python_calls.short_work():
+            return None
+        made = tuple(map(np.empty, shapes)) if out is None else out if outputs > 1 else (out,)
+        if type(made) is not tuple or len(made) != outputs:
+            return None
+        if not all(plain(x, len(s), True) and x.shape == s for x, s in zip(made, shapes)):
+            return None
+        status, _ = plain_call(entry, model, (*given, *made), numbers, lead)
+        return None if status != OK else made if outputs > 1 else made[0]
 
     return call_of
 
 
-def one_state(function: Any, model: Any, arrays: Sequence[np.ndarray], inputs: int, options: Sequence[int]) -> Result:
-    """Calls an entry's function for one state of plain arrays, `inputs` of them first."""
-    within = tuple(min(max(x, -1), 2**62) for x in options)
-    return call(function, model, arrays[:inputs], within, arrays[inputs:], [x.size for x in arrays], 1, entry_scratch)
+def plain_call(entry: Entry, model: Any, arrays: Sequence[np.ndarray], options: Sequence[int], lead: tuple[int, ...]) -> Result:
+    """Calls an entry's function, by ctypes, for plain arrays with these batch axes (one or none), inputs and outputs."""
+    inputs, within = entry.input_count, tuple(min(max(x, -1), 2**62) for x in options)
+    shared = range(len(entry.inputs), inputs)
+    sizes = [x.size if k in shared or not lead else x.size // lead[0] for k, x in enumerate(arrays)]
+    return call(function_of(entry, bool(lead)), model, arrays[:inputs], within, arrays[inputs:], sizes, *(lead or (1,)))
 
 
-def new_result(shape: Any) -> np.ndarray:
-    """A new array of a shape given as an int or a tuple of two; numbers that are no lengths count as zero."""
-    lengths = shape if type(shape) is tuple and len(shape) == 2 else (shape,)
-    if not all(type(n) is int for n in lengths):
-        raise TypeError("the shape of a result is an integer or a tuple of two")
-    return np.empty([n if 0 <= n < 2**63 else 0 for n in lengths])
-
-
-def plain(x: Any, axes: int, writable: bool) -> bool:
+def plain(x: Any, axes: int, writable: bool = False) -> bool:
     """Whether x is an array that compiled code can take as it is."""
     fits = type(x) is np.ndarray and x.dtype == np.float64 and x.dtype.isnative and x.ndim == axes
     return fits and x.flags.c_contiguous and x.flags.aligned and (x.flags.writeable or not writable)
 
 
 def state(entry: Entry, model: Any, *arguments: Any) -> Result:
-    """Runs one state of plain arrays: inputs, shared ones, options, outputs."""
-    status = entry.status(model, *arguments)
-    if status in (OK, NOT_FLAT):
-        return status, ()
-    if status == SHORT_SCRATCH:
-        python_calls.grow_scratch(2 * python_calls.scratch_size() + 1024)
-        return state(entry, model, *arguments)
-    inputs, outputs = entry.input_count, entry.input_count + len(entry.options)  # again, with a `where` of its own
-    function = FUNCTION(build.address(entry.name, entry.modules, 1, entry.facts))
-    arrays = (*arguments[:inputs], *arguments[outputs:])
-    return one_state(function, model, arrays, inputs, arguments[inputs:outputs])
+    """Runs one state of plain arrays: inputs, shared ones, options, outputs. Errors: TypeError for other arrays."""
+    inputs, first = entry.input_count, entry.input_count + len(entry.options)
+    outputs = arguments[first:]
+    if len(outputs) != len(entry.outputs):
+        raise TypeError(f"{entry.name} takes {first + len(entry.outputs)} arguments beside the model, got {len(arguments)}")
+    if entry.call(model, *arguments[:first], outputs if len(outputs) > 1 else outputs[0]) is not None:
+        return OK, ()
+    arrays, axes = (*arguments[:inputs], *outputs), (*entry.input_axes, *map(len, entry.outputs))
+    if not all(plain(x, n, k >= inputs) for k, (x, n) in enumerate(zip(arrays, axes, strict=True))):
+        raise TypeError(f"{entry.name} takes plain arrays: C-contiguous, of native float64, outputs writable")
+    return plain_call(entry, model, arrays, arguments[inputs:first], ())  # again, with a `where` of its own
 
 
 def entry_scratch(numbers: int) -> np.ndarray:
@@ -153,10 +163,11 @@ def entry_scratch(numbers: int) -> np.ndarray:
     return scratch
 
 
-def call(function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int,
-         memory: Callable[[int], np.ndarray]) -> Result:  # fmt: skip
+def call(
+    function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int
+) -> Result:
     """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it asks for
-    more memory."""
+    more memory, which short calls then have, too."""
     topology, parameters = python_calls.model_record(model)
     first, second, last = len(inputs), len(inputs) + len(options), len(inputs) + len(options) + len(outputs)
     rows, made = map(address_of, inputs), map(address_of, outputs)
@@ -164,11 +175,12 @@ def call(function: Any, model: Any, inputs: Any, options: tuple[int, ...], outpu
     at = [ctypes.addressof(words) + 8 * k for k in (0, first, second, last, last + 2 + len(sizes))]
     numbers = 0
     while True:
-        scratch = memory(numbers)
+        scratch = entry_scratch(numbers)
         words[last + SCRATCH] = scratch.size
         status = function(topology, parameters, *at[:4], python_calls.address(scratch), at[4])
         where = tuple(words[-WHERE:])
         if status != SHORT_SCRATCH or scratch.size >= where[TAKEN] + 8:
+            python_calls.grow_scratch(min(scratch.size, KEPT))
             return status, where
         numbers = where[TAKEN] + 8
 
@@ -183,24 +195,13 @@ def address_of(x: Any) -> int:
     return x if isinstance(x, int) else python_calls.address(x)
 
 
-@cache
-def batch_function(entry: Entry) -> tuple[Any, int]:
-    """(the entry's function for a batch, how many states it takes at a time)."""
-    from freeflyer.kernels.compiler import object_code
-
-    lanes = 8 if entry.one_by_one else object_code.pack_lanes(*object_code.host())
-    return FUNCTION(build.address(entry.name, entry.modules, lanes, entry.facts)), lanes
-
-
 def batch(entry: Entry, model: Any, inputs: tuple[np.ndarray, ...], options: tuple[int, ...], outputs: tuple[np.ndarray, ...],
           start: int, stop: int) -> Result:  # fmt: skip
     """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n), shared inputs (n,). The state in
     `where` counts from the first of all."""
-    function, _ = batch_function(entry)
+    function = function_of(entry, True)
     arrays = (*inputs, *outputs)
     widths = [x.shape[-1] for x in arrays]
     places = [python_calls.address(x) + 8 * start * n * (x.ndim - 1) for x, n in zip(arrays, widths)]
-    status, where = call(
-        function, model, places[: len(inputs)], options, places[len(inputs) :], widths, stop - start, entry_scratch
-    )
+    status, where = call(function, model, places[: len(inputs)], options, places[len(inputs) :], widths, stop - start)
     return status, (where[0], where[STATE] + start, *where[2:])

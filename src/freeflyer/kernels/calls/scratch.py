@@ -9,6 +9,12 @@ from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 
 
 @kernel
+def row_need(lanes, numbers):
+    """Numbers of scratch for an input or output of so many numbers a state, `lanes` states at a time."""
+    return lanes * (numbers + 8)
+
+
+@kernel
 def scratch_need(topology, lanes, square):
     """Numbers of scratch that are enough for any entry on this model, `lanes` states at a time."""
     bodies, row, rows = (

@@ -28,6 +28,7 @@ from freeflyer.kernels.math.spatial import (
     spatial_add,
     spatial_add_scaled,
     spatial_dot,
+    spatial_of,
     store_spatial,
 )
 from freeflyer.kernels.model.access import joint_row
@@ -97,12 +98,6 @@ def put_motion(work, at, V):
     store_spatial(work, at, V)
     store(work, at + 6, 0.0)
     store(work, at + 7, 0.0)
-
-
-@inlined
-def spatial_of(rows):
-    """The motion or force that the first six of these rows hold."""
-    return (rows[0], rows[1], rows[2]), (rows[3], rows[4], rows[5])
 
 
 @kernel

@@ -111,3 +111,9 @@ def accumulate_spatial(buffer, i, a):
     """The six entries from i on grow by a."""
     accumulate3(buffer, i, a[0])
     accumulate3(buffer, i + 3, a[1])
+
+
+@inlined
+def spatial_of(entries):
+    """(linear, angular) of six entries."""
+    return (entries[0], entries[1], entries[2]), (entries[3], entries[4], entries[5])

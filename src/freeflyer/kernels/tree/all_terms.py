@@ -14,7 +14,6 @@ from freeflyer.kernels.math.algebra import (
     compose,
     cross,
     load3,
-    load6,
     rotate,
     rotate_back,
     scale,
@@ -24,40 +23,28 @@ from freeflyer.kernels.math.algebra import (
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial,
     load_spatial,
-    point_velocity,
     shift_force_back,
     spatial_dot,
+    spatial_of,
     spatial_subtract,
     store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_forces
-from freeflyer.kernels.model.layout import (
-    ARMATURE_AT,
-    COLUMN_ROW,
-    COM,
-    FREE_AT,
-    INERTIA,
-    MASS,
-    N_BODIES,
-    N_COLUMNS,
-    N_V,
-    SUBTREE_MASS,
-)
-from freeflyer.kernels.tree.centroidal import com_of, spun, total_mass, tree_offset
+from freeflyer.kernels.model.joints.columns import add_column
+from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, SUBTREE_MASS
+from freeflyer.kernels.tree.centroidal import com_of, momentum_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import (
     column_rows,
     inertia_of,
     inertia_tiles,
-    matrix_rows,
-    put_matrix,
     scalar_column,
     subtree_inertias,
-    subtree_products,
 )
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
-from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
-from freeflyer.kernels.tree.motions import MOVING, moving, moving_workspace, point_motion
+from freeflyer.kernels.tree.crba import put_mass_matrix
+from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement, put_pose
+from freeflyer.kernels.tree.motions import MOVING, expressed_motion, moving, moving_workspace, point_motion
 from freeflyer.kernels.tree.poses import position, root_position, rotation
 from freeflyer.kernels.tree.wrenches import wrench_count, wrench_frame
 
@@ -76,23 +63,6 @@ def areas(topology):
 
 
 @inlined
-def pair(columns):
-    """(linear, angular) of six entries."""
-    return (columns[0], columns[1], columns[2]), (columns[3], columns[4], columns[5])
-
-
-@inlined
-def put_mass_matrix(topology, parameters, work, S, F, M):
-    nv = load_int(topology, N_V)
-    H, width = matrix_rows(topology, M)
-    for c in range(load_int(topology, N_COLUMNS)):
-        subtree_products(topology, work, S, F, c, H, width)
-    put_matrix(topology, H, H, M)
-    for j in range(nv):
-        store(M, nv * j + j, load(M, nv * j + j) + load(parameters, load_int(topology, ARMATURE_AT) + j))
-
-
-@inlined
 def put_centroidal(topology, parameters, work, forces, centroidal):
     """Centre of mass, momentum and its rate without accelerations; leaves the force that each body's velocities take."""
     n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
@@ -100,13 +70,8 @@ def put_centroidal(topology, parameters, work, forces, centroidal):
     p = k = f = t = apart = zeros(centre[0])
     store_spatial(work, forces, (p, k))
     for i in range(1, n + 1):
-        at, here = body_floats(i), to + MOVING * i
         apart = tree_offset(topology, work, i, apart)
-        R, I, V = rotation(topology, work, i), load6(parameters, at + INERTIA), load_spatial(work, here)
-        c = rotate(R, load3(parameters, at + COM))
-        _, w, a, dw = point_motion(work, here, c)
-        momentum, spin = scale(load(parameters, at + MASS), point_velocity(V, c)), spun(R, I, w)
-        force, moment = scale(load(parameters, at + MASS), a), add(spun(R, I, dw), cross(w, spin))
+        c, momentum, spin, force, moment = momentum_of(parameters, work, i, to + MOVING * i, rotation(topology, work, i))
         y = add(root_position(topology, work, i), c)
         x = subtract(add(apart, y), centre)
         p, k = add(p, momentum), add(k, add(cross(x, momentum), spin))
@@ -133,7 +98,7 @@ def put_forces(topology, parameters, v, g, work, inertias, S, forces, both):
         weight = scale(m, g), cross(h, g)
         first, end = column_range(topology, i)
         for c in range(first, end):
-            s, j = pair(scalar_column(work, S, stride, c)), coordinate(topology, c)
+            s, j = spatial_of(scalar_column(work, S, stride, c)), coordinate(topology, c)
             store(both, nv + j, load(both, nv + j) - spatial_dot(s, weight))
             store(both, j, load(both, j) + spatial_dot(s, spatial_subtract(own, weight)))
 
@@ -150,21 +115,10 @@ def put_momentum_matrix(topology, parameters, work, F, centre, A, Jc):
         x = subtract(apart, centre)
         first, end = column_range(topology, i)
         for c in range(first, end):
-            p, k = shift_force_back(pair(scalar_column(work, F, stride, c)), x)
-            add_to_column(A, nv, coordinate(topology, c), p + k)
+            p, k = shift_force_back(spatial_of(scalar_column(work, F, stride, c)), x)
+            add_column(A, nv, coordinate(topology, c), p, k)
     for k in range(3 * nv):
         store(Jc, k, share * load(A, k))
-
-
-@inlined
-def add_to_column(J, nv, j, x):
-    """Column j of six rows grows by x."""
-    store(J, j, load(J, j) + x[0])
-    store(J, nv + j, load(J, nv + j) + x[1])
-    store(J, 2 * nv + j, load(J, 2 * nv + j) + x[2])
-    store(J, 3 * nv + j, load(J, 3 * nv + j) + x[3])
-    store(J, 4 * nv + j, load(J, 4 * nv + j) + x[4])
-    store(J, 5 * nv + j, load(J, 5 * nv + j) + x[5])
 
 
 @inlined
@@ -178,12 +132,8 @@ def put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacob
     l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOVING * i, c)
     R, p, y = compose(R, P), add(position(topology, work, i), c), add(x, c)
     put_pose(poses, 16 * k, R, p)
-    if expressed == BODY:
-        a = subtract(a, cross(w, l))
-        l, w, a, dw = rotate_back(R, l), rotate_back(R, w), rotate_back(R, a), rotate_back(R, dw)
+    l, w, a, dw = expressed_motion(expressed, R, p, l, w, a, dw)
     if expressed == WORLD:
-        a = add(a, add(cross(l, w), cross(p, dw)))
-        l = add(l, cross(p, w))
         y = subtract(y, p)  # to the world's origin
     store_spatial(motions, 12 * k, (l, w))
     store_spatial(motions, 12 * k + 6, (a, dw))
@@ -191,26 +141,12 @@ def put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacob
     while b > 0:
         first, end = column_range(topology, b)
         for n in range(first, end):
-            d, u = pair(scalar_column(work, S, stride, n))
+            d, u = spatial_of(scalar_column(work, S, stride, n))
             d = add(d, cross(u, y))
             if expressed == BODY:
                 d, u = rotate_back(R, d), rotate_back(R, u)
-            add_to_column(jacobians, nv, at + coordinate(topology, n), d + u)
+            add_column(jacobians, nv, at + coordinate(topology, n), d, u)
         b = parent_of(topology, b)
-
-
-@inlined
-def put_pose(X, at, R, p):
-    """A pose (4, 4)."""
-    for k in range(3):
-        store(X, at + 12 + k, 0.0)
-    store(X, at + 15, 1.0)
-    store3(X, at, (R[0], R[1], R[2]))
-    store3(X, at + 4, (R[3], R[4], R[5]))
-    store3(X, at + 8, (R[6], R[7], R[8]))
-    store(X, at + 3, p[0])
-    store(X, at + 7, p[1])
-    store(X, at + 11, p[2])
 
 
 @kernel

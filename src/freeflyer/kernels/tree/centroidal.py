@@ -19,7 +19,7 @@ from freeflyer.kernels.math.algebra import (
     subtract,
     sym_apply,
 )
-from freeflyer.kernels.math.spatial import inertia_times, load_spatial, point_velocity, shift_force_back, store_spatial
+from freeflyer.kernels.math.spatial import inertia_times, shift_force_back, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import (
@@ -138,6 +138,17 @@ def spun(R, I, w):
     return rotate(R, sym_apply(I, rotate_back(R, w)))
 
 
+@inlined
+def momentum_of(parameters, work, i, here, R):
+    """(c, p, k, f, t): of body i its centre of mass from its origin, momentum and angular momentum about that centre, and
+    the rates of both while no joint accelerates. Its motion begins at `here`; R: its rotation."""
+    at = body_floats(i)
+    I, m, c = load6(parameters, at + INERTIA), load(parameters, at + MASS), rotate(R, load3(parameters, at + COM))
+    l, w, a, dw = point_motion(work, here, c)
+    k = spun(R, I, w)
+    return c, scale(m, l), k, scale(m, a), add(spun(R, I, dw), cross(w, k))
+
+
 @kernel
 def momentum_vector(topology, parameters, q, v, h):
     """h (6,): linear momentum and angular momentum about the centre of mass."""
@@ -145,13 +156,10 @@ def momentum_vector(topology, parameters, q, v, h):
     centre = com_of(topology, parameters, work)
     p = k = apart = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        at, here = body_floats(i), to + MOVING * i
         apart = tree_offset(topology, work, i, apart)
-        R, V = rotation(topology, work, i), load_spatial(work, here)
-        c = rotate(R, load3(parameters, at + COM))
-        l = scale(load(parameters, at + MASS), point_velocity(V, c))
+        c, momentum, spin, _, _ = momentum_of(parameters, work, i, to + MOVING * i, rotation(topology, work, i))
         x = subtract(add(add(apart, root_position(topology, work, i)), c), centre)
-        p, k = add(p, l), add(k, add(cross(x, l), spun(R, load6(parameters, at + INERTIA), V[1])))
+        p, k = add(p, momentum), add(k, add(cross(x, momentum), spin))
     store_spatial(h, 0, (p, k))
 
 
@@ -160,14 +168,10 @@ def momentum_bias(topology, parameters, q, v, b):
     """b (6,): rate of the centroidal momentum while no joint accelerates, Adot v."""
     work, to = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT)
     centre = com_of(topology, parameters, work)
-    p = k = apart = zeros(centre[0])
+    f = t = apart = zeros(centre[0])
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        at, here = body_floats(i), to + MOVING * i
         apart = tree_offset(topology, work, i, apart)
-        R, I = rotation(topology, work, i), load6(parameters, at + INERTIA)
-        c = rotate(R, load3(parameters, at + COM))
-        _, w, a, dw = point_motion(work, here, c)
-        f = scale(load(parameters, at + MASS), a)
+        c, _, _, force, moment = momentum_of(parameters, work, i, to + MOVING * i, rotation(topology, work, i))
         x = subtract(add(add(apart, root_position(topology, work, i)), c), centre)
-        p, k = add(p, f), add(k, add(cross(x, f), add(spun(R, I, dw), cross(w, spun(R, I, w)))))
-    store_spatial(b, 0, (p, k))
+        f, t = add(f, force), add(t, add(cross(x, force), moment))
+    store_spatial(b, 0, (f, t))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import (
     column_rows,
@@ -19,15 +19,21 @@ from freeflyer.kernels.tree.kinematics import kinematics_workspace
 @kernel
 def crba(topology, parameters, q, M):
     """M (nv, nv), symmetric, armature included."""
-    nv, composites = load_int(topology, N_V), load_int(topology, FREE_AT)
-    nc, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
+    composites, stride = load_int(topology, FREE_AT), load_int(topology, COLUMN_ROW)
     S = composites + inertia_tiles(topology)
     F = S + 6 * stride
     work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + 12 * stride)
-    H, width = matrix_rows(topology, M)
     subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
-    for c in range(nc):
+    put_mass_matrix(topology, parameters, work, S, F, M)
+
+
+@inlined
+def put_mass_matrix(topology, parameters, work, S, F, M):
+    """M (nv, nv) from rows of directions S and of momenta F."""
+    nv = load_int(topology, N_V)
+    H, width = matrix_rows(topology, M)
+    for c in range(load_int(topology, N_COLUMNS)):
         subtree_products(topology, work, S, F, c, H, width)
     put_matrix(topology, H, H, M)
     for j in range(nv):

@@ -54,6 +54,20 @@ def path_workspace(topology, parameters, q, body):
     return work, row
 
 
+@inlined
+def put_pose(X, at, R, p):
+    """A pose (4, 4)."""
+    for k in range(3):
+        store(X, at + 12 + k, 0.0)
+    store(X, at + 15, 1.0)
+    store3(X, at, (R[0], R[1], R[2]))
+    store3(X, at + 4, (R[3], R[4], R[5]))
+    store3(X, at + 8, (R[6], R[7], R[8]))
+    store(X, at + 3, p[0])
+    store(X, at + 7, p[1])
+    store(X, at + 11, p[2])
+
+
 @kernel
 def frame_pose(topology, parameters, q, frame, X):
     """X (4, 4): rotation and position of a frame in the world."""
@@ -66,15 +80,7 @@ def frame_pose(topology, parameters, q, frame, X):
         R, p = compose(S, R), add(r, rotate(S, p))
         b = load_int(topology, body_ints(b) + PARENT)
         k += 1
-    for k in range(3):
-        store(X, 12 + k, 0.0)
-    store(X, 15, 1.0)
-    store3(X, 0, (R[0], R[1], R[2]))
-    store3(X, 4, (R[3], R[4], R[5]))
-    store3(X, 8, (R[6], R[7], R[8]))
-    store(X, 3, p[0])
-    store(X, 7, p[1])
-    store(X, 11, p[2])
+    put_pose(X, 0, R, p)
 
 
 @kernel

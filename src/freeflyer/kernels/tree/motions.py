@@ -70,14 +70,22 @@ def frame_motion(topology, parameters, q, v, frame):
     return compose(R, P), add(p, c), l, w, a, dw
 
 
+@inlined
+def expressed_motion(expressed, R, p, l, w, a, dw):
+    """Velocity (l, w) and its rate (a, dw) of a frame at (R, p), given at its origin in world axes, as they are expressed."""
+    if expressed == BODY:  # body axes turn: R^T (a - w x l)
+        a = subtract(a, cross(w, l))
+        return rotate_back(R, l), rotate_back(R, w), rotate_back(R, a), rotate_back(R, dw)
+    if expressed == WORLD:  # d/dt (l + p x w)
+        return add(l, cross(p, w)), w, add(a, add(cross(l, w), cross(p, dw))), dw
+    return l, w, a, dw
+
+
 @kernel
 def frame_velocity(topology, parameters, q, v, frame, expressed, V):
     """V (6,): twist of a frame in body, mixed or world expression."""
-    R, p, l, w, _, _ = frame_motion(topology, parameters, q, v, frame)
-    if expressed == BODY:
-        l, w = rotate_back(R, l), rotate_back(R, w)
-    if expressed == WORLD:
-        l = add(l, cross(p, w))
+    R, p, l, w, a, dw = frame_motion(topology, parameters, q, v, frame)
+    l, w, _, _ = expressed_motion(expressed, R, p, l, w, a, dw)
     store_spatial(V, 0, (l, w))
 
 
@@ -85,10 +93,7 @@ def frame_velocity(topology, parameters, q, v, frame, expressed, V):
 def frame_bias(topology, parameters, q, v, frame, expressed, A):
     """A (6,): Jdot v, the rate of the frame's twist (in the same expression) while no joint accelerates."""
     R, p, l, w, a, dw = frame_motion(topology, parameters, q, v, frame)
-    if expressed == BODY:  # body axes turn: R^T (a - w x l)
-        a, dw = rotate_back(R, subtract(a, cross(w, l))), rotate_back(R, dw)
-    if expressed == WORLD:  # d/dt (l + p x w)
-        a = add(a, add(cross(l, w), cross(p, dw)))
+    _, _, a, dw = expressed_motion(expressed, R, p, l, w, a, dw)
     store_spatial(A, 0, (a, dw))
 
 

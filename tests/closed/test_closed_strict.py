@@ -1,0 +1,61 @@
+"""strict=False of closed linkages: postures at which the linkage is singular are NaN and marked."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+import freeflyer as ff
+
+BAR = ff.Inertia(0.5, np.array([0.1, 0.0, 0.0]), np.diag([1e-4, 2e-3, 2e-3]))
+CRANK, GROUND, START = 0.2, 0.5, 0.5
+FLAT = (0, 3, 8, 21)
+IN = {"coordinates": "independent"}
+
+
+def shifted(x: float) -> np.ndarray:
+    X = np.eye(4)
+    X[0, 3] = x
+    return X
+
+
+def parallelogram() -> ff.Model:
+    """Its coupler stays parallel to the ground: angles (a, -a, a); at zero all bars lie in one line."""
+    links = [ff.Link(n, BAR) for n in ("ground", "crank", "coupler", "follower")]
+    joints = [
+        ff.Joint("root", "fixed", "world", "ground"), ff.Joint("crank", "revolute", "ground", "crank", initial=(START,)),
+        ff.Joint("coupler", "revolute", "crank", "coupler", shifted(CRANK), initial=(-START,)),
+        ff.Joint("follower", "revolute", "ground", "follower", shifted(GROUND), initial=(START,)),
+    ]  # fmt: skip
+    sites = ff.Site("tip", "coupler", shifted(GROUND)), ff.Site("end", "follower", shifted(CRANK))
+    loop = ff.Loop("loop", "tip", "end", (1, 1, 0, 0, 0, 0))
+    return ff.build(ff.Description("parallelogram", tuple(links), tuple(joints), sites, (loop,), actuated=("crank",)))
+
+
+def arrays(result) -> list[np.ndarray]:
+    return [getattr(result, f.name) for f in fields(result)] if hasattr(result, "dq") else [result]
+
+
+@pytest.mark.parametrize("loads", [{}, {"gravity": (1.0, 0.0, -3.0)}, {"external": {"coupler": np.arange(6.0)}}])
+@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_mass_matrix", "forward_dynamics_derivatives"])
+def test_flat_postures_are_marked(name, loads):
+    model = parallelogram()
+    angle = np.linspace(0.2, 1.0, 30)
+    angle[list(FLAT)] = 0.0
+    q = angle[:, None] * [1.0, -1.0, 1.0]
+    u, tau = np.random.default_rng(0).standard_normal((2, 30, 1))
+    inputs, loads = ((q,), {}) if name == "inverse_mass_matrix" else ((q, u, tau), loads)
+    call = getattr(ff, name)
+    result, failed = call(model, *inputs, strict=False, **loads, **IN)
+    assert np.flatnonzero(failed).tolist() == list(FLAT)
+    with pytest.raises(ff.FreeflyerError, match="singular"):
+        call(model, *inputs, **loads, **IN)
+    expected = call(model, *(x[~failed] for x in inputs), **loads, **IN)
+    for x, y in zip(arrays(result), arrays(expected), strict=True):
+        assert np.isnan(x[failed]).all()
+        np.testing.assert_allclose(x[~failed], y, rtol=1e-12)
+    one, bad = call(model, *(x[0] for x in inputs), strict=False, **loads, **IN)
+    assert bad
+    assert all(np.isnan(x).all() for x in arrays(one))
