@@ -8,8 +8,9 @@ import pytest
 from freeflyer import robots
 from freeflyer.analysis.bench import start
 from freeflyer.analysis.bench.algorithms import ALGORITHMS, batch_call, outermost_frame, single_call
+from freeflyer.analysis.bench.batches import price_of_a_call
 from freeflyer.analysis.bench.clock import interleaved
-from freeflyer.analysis.bench.results import ScalingPoint, geometric_mean
+from freeflyer.analysis.bench.results import BatchPoint, ScalingPoint, Timing, geometric_mean
 from freeflyer.analysis.bench.runner import Effort, largest_batch, parts, time_robot
 from freeflyer.analysis.bench.scaling import exponent, scaling
 from freeflyer.analysis.states import random_states
@@ -48,6 +49,15 @@ def test_exponents():
     assert exponent(points, "x", "peer_call") is None
 
 
+def test_the_price_of_a_call_is_where_the_line_begins():
+    def point(n, us):
+        return BatchPoint("x", n, Timing("a", 1.0, None, us / n, us / n, None, None, None, None, None, None))
+
+    points = [point(64, 5.0 + 64 * 0.5), point(16, 5.0 + 16 * 0.5), point(512, 999.0)]
+    assert price_of_a_call(points, "x", "a") == pytest.approx(5.0)
+    assert price_of_a_call([point(16, 1.0)], "x", "a") is None
+
+
 def test_scaling_times_each_size():
     points = scaling((2, 4), with_peer=False, progress=lambda _: None)
     assert [(p.bodies, p.algorithm) for p in points] == [
@@ -68,7 +78,7 @@ def test_batches_of_large_robots_fit_into_memory():
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda a: a.name)
 def test_one_state_and_the_batch_give_the_same(algorithm):
-    model = robots.chain(3, base="free")
+    model = robots.chain(4, base="free")
     x, frame = random_states(model, 9), outermost_frame(model)
     one = parts(single_call(model, algorithm, x, frame)(), algorithm.axes)
     many = parts(batch_call(model, algorithm, x, frame)(), algorithm.axes)

@@ -7,6 +7,7 @@ import json
 import pytest
 from command import arm, run, run_json, written
 
+from freeflyer.analysis.bench import batches
 from freeflyer.analysis.bench.algorithms import ALGORITHMS
 
 QUICK = ("--batch", 16, "--blocks", 3)
@@ -17,7 +18,11 @@ def test_ours_alone(tmp_path):
     assert result.exit_code == 0
     (robot,) = data["robots"]
     assert [row["algorithm"] for row in robot["rows"]] == [a.name for a in ALGORITHMS]
-    assert all(row["call"] > 0 and row["batch"] > 0 and row["peer"] is None for row in robot["rows"])
+    assert all(row["call"] > 0 and row["batch"] > 0 and row["batch_fresh"] > 0 and row["peer"] is None for row in robot["rows"])
+    assert {row["algorithm"] for row in robot["rows"] if row["call_out"] is None} >= {"center_of_mass", "kinetic_energy"}
+    assert all(row["call_out"] is None or row["call_out"] > 0 for row in robot["rows"])
+    assert all(x > 0 for x in data["floor"])
+    assert data["batches"] == []
     assert data["machine"]["cores"] >= 1
     assert data["scaling"] == []
 
@@ -32,6 +37,27 @@ def test_beside_the_peer(tmp_path):
         assert all(row["difference"] < 1e-9 for row in robot["rows"]), robot["rows"]
         assert all(row["ratio_call"] == pytest.approx(row["peer_call"] / row["call"]) for row in robot["rows"])
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_short_batches(tmp_path):
+    """Each size beside the peer; the price of a call is where the line through the two shortest begins."""
+    pytest.importorskip("pinocchio")
+    result, data = run_json("bench", "chain:n=5,base=free", "--part", "batches", "--peers", *QUICK)
+    assert result.exit_code == 0
+    assert data["robots"] == []
+    for name in batches.ALGORITHMS:
+        points = [p for p in data["batches"] if p["timing"]["algorithm"] == name]
+        assert [p["states"] for p in points] == list(batches.SIZES)
+        assert all(p["timing"]["batch"] > 0 and p["timing"]["peer_batch"] > 0 for p in points)
+        assert all(p["timing"]["difference"] < 1e-9 for p in points)
+
+
+def test_links_are_enough_for_wrenches():
+    """Rows with more wrenches than links are left out."""
+    _, data = run_json("bench", "chain:n=2", *QUICK)
+    names = [row["algorithm"] for row in data["robots"][0]["rows"]]
+    assert "inverse_dynamics, 2 wrenches" in names
+    assert not {"inverse_dynamics, 4 wrenches", "all_terms, 4 frames"} & set(names)
 
 
 def test_a_robot_without_a_peer_says_why(tmp_path):

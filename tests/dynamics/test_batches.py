@@ -146,6 +146,43 @@ def test_leading_axes_broadcast(robot: str, name: str, robots: dict[str, ff.Mode
     assert np.array_equal(f(model, *arrays), f(model, *full))
 
 
+@pytest.mark.parametrize("count", [1, 3, 8, 21, 400])
+@pytest.mark.parametrize("shared", ["q", "v", "a", "qv", "qa", "va"])
+def test_states_share_inputs(shared: str, count: int, robots: dict[str, ff.Model], request: pytest.FixtureRequest) -> None:
+    """One row for all states, read where it lies: by the short way and by threads; errors and overlaps as everywhere."""
+    model, frames = robots["humanoid"], ff.frame_set(robots["humanoid"], SITE)
+    for thread in (False, True):
+        if thread:
+            request.getfixturevalue("on_threads")
+        q, v, a = inputs(model, "qvv", (count,), seed=count)
+        W = np.random.default_rng(count).standard_normal((count, 1, 6))
+        rows = {"q": q, "v": v, "a": a}
+        mixed = {k: x[0].copy() if k in shared else x for k, x in rows.items()}
+        full = {k: np.broadcast_to(x, rows[k].shape).copy() for k, x in mixed.items()}
+        for call in (ff.inverse_dynamics, ff.forward_dynamics):
+            np.testing.assert_array_equal(call(model, *mixed.values()), call(model, *full.values()))
+            for wrench in (W, W[0]):
+                loaded = call(model, *mixed.values(), (frames, wrench))
+                expected = call(model, *full.values(), (frames, np.broadcast_to(wrench, W.shape).copy()))
+                np.testing.assert_array_equal(loaded, expected)
+            by_name = call(model, *mixed.values(), {SITE: W[0, 0]}, gravity=model.gravity)
+            np.testing.assert_array_equal(by_name, call(model, *full.values(), (frames, W[0])))
+        D = ff.inverse_dynamics_derivatives(model, *mixed.values())
+        np.testing.assert_array_equal(D.dq, ff.inverse_dynamics_derivatives(model, *full.values()).dq)
+        bad = {k: x.copy() for k, x in mixed.items()}
+        bad[shared[0]][3 if shared[0] == "q" else 1] = np.nan
+        with pytest.raises(ff.InputError, match=rf"{shared[0]}\[0, .* is nan"):
+            ff.inverse_dynamics(model, *bad.values())
+        if "q" in shared:
+            with pytest.raises(ff.InputError, match="normalise"):
+                ff.inverse_dynamics(model, mixed["q"] * 1.01, mixed["v"], mixed["a"])
+        if shared == "a":  # results over the row that all states read
+            memory = np.zeros((count, model.nv))
+            memory[-1] = mixed["a"]
+            got = ff.inverse_dynamics(model, mixed["q"], mixed["v"], memory[-1], out=memory)
+            np.testing.assert_array_equal(got, ff.inverse_dynamics(model, *full.values()))
+
+
 def test_wrenches_have_batches_of_their_own(robots: dict[str, ff.Model]) -> None:
     model = robots["humanoid"]
     rng = np.random.default_rng(0)

@@ -90,7 +90,12 @@ class Hostile:
         lead = (int(rng.integers(1, 20)),) if rng.random() < 0.3 else ()
         self.fresh = bool(rng.random() < 0.3)
         own = len(x.entry.inputs)
-        inputs = [np.broadcast_to(a, (*lead, *a.shape)).copy() if k < own else a.copy() for k, a in enumerate(x.given)]
+        leads = [lead if k < own and (x.entry.one_by_one or rng.random() < 0.7) else () for k in range(self.inputs)]
+        lead = next(filter(None, leads), ())  # inputs that are left without it are shared by all states
+        inputs: list[Any] = [np.broadcast_to(a, (*y, *a.shape)).copy() for a, y in zip(x.given, leads)]
+        for k, axes in enumerate(x.entry.input_axes):
+            if axes == 2 and inputs[k].ndim == 2 and rng.random() < 0.4:  # wrenches, as the values of a mapping
+                inputs[k] = tuple(w.copy() for w in inputs[k])
         outputs: list[Any] = [None] if self.fresh else [np.full((*lead, *out.shape), np.nan) for out in x.outputs()]
         return [x.handle, *inputs, *x.options, *outputs]
 
@@ -107,6 +112,10 @@ class Hostile:
             given[k] = self.choose(kinds)()
         elif isinstance(x, np.ndarray):
             pass  # it is spoilt already
+        elif type(x) is tuple and k <= self.inputs:
+            w = np.zeros(6)
+            others = [np.zeros(5), w.tolist(), None, np.zeros((1, 6)), w[::-1], x, w.astype(np.float32)]
+            given[k] = self.choose([x[:-1], (*x, w), (w,) * 8, (w,) * 9, (w,) * 1000, list(x), *((y,) * len(x) for y in others)])
         elif k == 0:
             given[k] = self.choose(
                 [*self.strangers, None, 0, object(), id(x), "model", python_calls.np, ctypes.py_object(x)]
@@ -192,7 +201,7 @@ def status(entry: Entry, given: list[Any]) -> str:
 
 def compare_with_plain(x: Subject, model: ff.Model, given: list[Any], results: list[np.ndarray]) -> None:
     options = given[1 + x.entry.input_count : 1 + x.entry.input_count + len(x.options)]
-    inputs = given[1 : 1 + x.entry.input_count]
+    inputs = [np.array(g).reshape(-1, 6) if type(g) is tuple else g for g in given[1 : 1 + x.entry.input_count]]
     expected = plain.run(x.entry.name, model, *inputs, *options)
     for got, wanted in zip(results, expected if isinstance(expected, tuple) else (expected,), strict=True):
         wanted = wanted.astype(float)

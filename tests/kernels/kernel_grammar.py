@@ -19,10 +19,10 @@ TEACHING = {
     "lower_builtin", "lowers",
 }  # fmt: skip
 PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "backend.vector4"}
-COMPILING = {"compiler.numba_ir", "compiler.object_code", "calls.adapter"}  # and all of lowering
+COMPILING = {"compiler.numba_ir", "compiler.object_code", "calls.adapter", "calls.objects"}  # and all of lowering
 PYTHON = {
     "entries", "plain", "counting", "model.layout", "model.linkage_layout", "backend.plain_primitives", "calls.entry",
-    "calls.bodies", "calls.adapter", "calls.python_calls", "calls.running",
+    "calls.bodies", "calls.adapter", "calls.objects", "calls.python_calls", "calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}
 COMPILERS = {"numba", "llvmlite"}

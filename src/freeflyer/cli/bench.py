@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ class Part(StrEnum):
     """The tables of a benchmark."""
 
     robots = "robots"
+    batches = "batches"
     scaling = "scaling"
     start = "start"
 
@@ -45,7 +47,7 @@ def bench(
     blocks: Annotated[int, typer.Option("--blocks", min=3, help="Blocks of calls whose median counts.")] = 15,
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
-    """Time each algorithm for one state and for a batch; scaling with size; imports and first calls."""
+    """Time each algorithm for one state and for a batch; short batches; scaling with size; imports and first calls."""
     from freeflyer.analysis.bench.runner import Effort
     from freeflyer.cli.bench_tables import show
     from freeflyer.cli.output import output, write_json
@@ -86,6 +88,8 @@ def _contestant(name: str, base: Any, loops: Path | None) -> Any:
 
 
 def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress: Any) -> Bench:
+    from freeflyer.analysis.bench.batches import batches
+    from freeflyer.analysis.bench.clock import floor
     from freeflyer.analysis.bench.machine import machine
     from freeflyer.analysis.bench.results import Bench
     from freeflyer.analysis.bench.robots import contestants
@@ -94,6 +98,7 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
     from freeflyer.analysis.bench.start import start_times
 
     timings: tuple[RobotTimings, ...] = ()
+    least = floor() if Part.robots in wanted else None
     if Part.robots in wanted:
         listed = named or contestants()
         timings = tuple(
@@ -101,4 +106,5 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
         )
     grown = scaling(SIZES, peers, progress) if Part.scaling in wanted else ()
     start = start_times(NAMES, progress) if Part.start in wanted else None
-    return Bench(machine(), timings, grown, start)
+    short = batches(named or islice(contestants(), 1), peers, effort, progress) if Part.batches in wanted else ()
+    return Bench(machine(), least, timings, short, grown, start)

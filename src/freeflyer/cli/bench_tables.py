@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from freeflyer.analysis.bench.results import Bench, Machine, RobotTimings, ScalingPoint, Start, geometric_mean
+from freeflyer.analysis.bench.batches import price_of_a_call
+from freeflyer.analysis.bench.results import (
+    BatchPoint,
+    Bench,
+    Machine,
+    RobotTimings,
+    ScalingPoint,
+    Start,
+    geometric_mean,
+)
 from freeflyer.analysis.bench.scaling import ALGORITHMS, exponent
 from freeflyer.analysis.text import microseconds as us, visible
 from freeflyer.cli import bench_closed as closed
@@ -14,11 +23,17 @@ from freeflyer.cli.output import table
 def show(out: Any, result: Bench) -> None:
     """Print whatever was measured."""
     out.print(_machine(result.machine), soft_wrap=True)
+    if result.floor:
+        least, empty = result.floor
+        out.print(f"a call of gravity_forces on a robot of one joint takes {us(least)} us, of an empty Python function {us(empty)}")
     for robot in result.robots:
         out.print(_robot(robot))
         out.print(_summary(robot), soft_wrap=True)
         if robot.closed is not None:
             closed.show(out, visible(robot.robot), robot.closed)
+    for name in dict.fromkeys(p.robot for p in result.batches):
+        out.print(_batches(name, result.batches))
+        out.print(_prices(name, result.batches), soft_wrap=True)
     if result.scaling:
         out.print(_scaling(result.scaling))
         out.print(_exponents(result.scaling), soft_wrap=True)
@@ -37,12 +52,13 @@ def _times(x: float | None) -> str:
 
 def _robot(r: RobotTimings) -> Any:
     peer = next((t.peer for t in r.rows if t.peer), None)
-    columns = ["algorithm", "us a call", "us a state", f"{r.threads} threads", "gain"]
+    columns = ["algorithm", "us a call", "out=", "us a state", "fresh", f"{r.threads} threads", "gain"]
     if peer:
         columns += [f"{peer}: call", "batch", "faster: call", "batch", "agrees to"]
     rows = []
     for t in r.rows:
-        row = [t.algorithm, us(t.call), us(t.batch), us(t.batch_threads), _times(t.ratio_threads)]
+        row = [t.algorithm, us(t.call), us(t.call_out), us(t.batch), us(t.batch_fresh), us(t.batch_threads)]
+        row += [_times(t.ratio_threads)]
         if peer:
             agreed = "-" if t.difference is None else f"{t.difference:.0e}"
             row += [us(t.peer_call), us(t.peer_batch), _times(t.ratio_call), _times(t.ratio_batch), agreed]
@@ -68,6 +84,23 @@ def _summary(r: RobotTimings) -> str:
         )
     parts += [visible(r.note, 400)] if r.note else []
     return "geometric means and notes: " + "; ".join(parts) + "\n"
+
+
+def _batches(name: str, points: tuple[BatchPoint, ...]) -> Any:
+    rows = []
+    for p in sorted((p for p in points if p.robot == name), key=lambda p: (p.timing.algorithm, p.states)):
+        t = p.timing
+        row = [t.algorithm, str(p.states), us(t.batch), us(t.batch_fresh), us(t.batch_threads), _times(t.ratio_threads)]
+        rows.append([*row, us(t.peer_batch), _times(t.ratio_batch)])
+    columns = ("algorithm", "states", "us a state", "fresh", "threads", "gain", "peer", "faster")
+    return table(f"{visible(name)}: batches on one thread and on several", columns, rows, range(1, len(columns)))
+
+
+def _prices(name: str, points: tuple[BatchPoint, ...]) -> str:
+    """What a call costs beside its states, by the line through the two shortest batches."""
+    prices = {a: price_of_a_call(points, name, a) for a in dict.fromkeys(p.timing.algorithm for p in points)}
+    shown = ", ".join(f"{a} {price:.1f}" for a, price in prices.items() if price is not None)
+    return f"us of a call beside its states, by the two shortest batches: {shown}\n"
 
 
 def _scaling(points: tuple[ScalingPoint, ...]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,6 +87,9 @@ class AllTerms:
         return self.frame_jacobians.reshape(*lead, rows // 6, 6, nv)
 
 
+ARRAYS = attrgetter(*(field.name for field in fields(AllTerms)))
+
+
 @public
 def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | None = None, expressed: Expressed = "mixed",
               gravity: ArrayLike | None = None, out: AllTerms | None = None) -> AllTerms:  # fmt: skip
@@ -112,7 +116,7 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     g, option = model._gravity if gravity is None else gravity, expression(expressed)
     if out is not None and not isinstance(out, AllTerms):
         raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")
-    given = None if out is None else tuple(getattr(out, field.name) for field in fields(AllTerms))
+    given = None if out is None else ARRAYS(out)
     found = E.ALL_TERMS.call(frames.handle, q, v, g, option, given)
     if found is None:
         inputs = (q, v, gravity_rows(g))

@@ -7,6 +7,7 @@ free joint that is a step along the body twist, as papers/002 differentiates: "l
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -46,16 +47,16 @@ class ForwardDynamicsDerivatives:
     dtau: np.ndarray
 
 
-def arrays_of(out: Any, kind: type) -> tuple[np.ndarray, ...] | None:
-    """The arrays of an earlier result."""
-    return None if out is None else tuple(getattr(earlier(out, kind), field.name) for field in fields(kind))
+ARRAYS: dict[type, Any] = {kind: attrgetter(*(field.name for field in fields(kind)))
+          for kind in (InverseDynamicsDerivatives, ForwardDynamicsDerivatives)}  # fmt: skip
 
 
-def earlier(out: Any, kind: type) -> Any:
-    """An earlier result, if it is of this kind; InputError otherwise."""
+def arrays_of(out: Any, kind: type) -> tuple[np.ndarray, ...]:
+    """The arrays of an earlier result of this kind; InputError for anything else."""
     if not isinstance(out, kind):
         raise InputError(f"out must be an earlier {kind.__name__}, got {type(out).__name__}")
-    return out
+    arrays: tuple[np.ndarray, ...] = ARRAYS[kind](out)
+    return arrays
 
 
 @public
@@ -71,12 +72,12 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed, out)
-    inputs, names, given = (q, v, a), ("q", "v", "a"), arrays_of(out, InverseDynamicsDerivatives)
+    given = None if out is None else arrays_of(out, InverseDynamicsDerivatives)
     if external is None and gravity is None and expressed == "body":
-        entry = E.RNEA_GRADIENT
-        found = entry.call(model.handle, q, v, a, given) or evaluate(entry, model, inputs, names, out=given)
+        found = E.RNEA_GRADIENT.call(model.handle, q, v, a, given)
+        found = found or evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), out=given)
     else:
-        found = run_loaded(E.LOADED_RNEA_GRADIENT, model, inputs, names, external, gravity, expressed, given)
+        found = run_loaded(E.LOADED_RNEA_GRADIENT, model, q, v, a, "a", external, gravity, expressed, given)
     return out or InverseDynamicsDerivatives(*found)
 
 
@@ -93,13 +94,12 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, strict, out)
-    inputs, names, given = (q, v, tau), ("q", "v", "tau"), arrays_of(out, ForwardDynamicsDerivatives)
+    given = None if out is None else arrays_of(out, ForwardDynamicsDerivatives)
     if external is None and gravity is None and expressed == "body":
-        entry = E.ABA_GRADIENT
-        found = entry.call(model.handle, q, v, tau, given) if strict else None
-        found = found or evaluate(entry, model, inputs, names, out=given, strict=strict)
+        found = E.ABA_GRADIENT.call(model.handle, q, v, tau, given) if strict else None
+        found = found or evaluate(E.ABA_GRADIENT, model, (q, v, tau), ("q", "v", "tau"), out=given, strict=strict)
     else:
-        found = run_loaded(E.LOADED_ABA_GRADIENT, model, inputs, names, external, gravity, expressed, given, strict)
+        found = run_loaded(E.LOADED_ABA_GRADIENT, model, q, v, tau, "tau", external, gravity, expressed, given, strict)
     matrices, failed = (found, None) if strict else found
     result = out or ForwardDynamicsDerivatives(*matrices)
     return result if strict else (result, failed)  # type: ignore[return-value]

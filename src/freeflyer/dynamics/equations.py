@@ -49,7 +49,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
         tau = E.LOADED_RNEA.call(model._unloaded, q, v, a, gravity, NO_WRENCH, 0, out)
         if tau is not None:
             return tau
-    return run_loaded(E.LOADED_RNEA, model, (q, v, a), ("q", "v", "a"), external, gravity, expressed, out)
+    return run_loaded(E.LOADED_RNEA, model, q, v, a, "a", external, gravity, expressed, out)
 
 
 @public
@@ -71,7 +71,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
         a = entry.call(model.handle, q, v, tau, out) if strict else None
         return a if a is not None else evaluate(entry, model, (q, v, tau), ("q", "v", "tau"), out=out, strict=strict)
     entry = E.LOADED_SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.LOADED_ABA
-    return run_loaded(entry, model, (q, v, tau), ("q", "v", "tau"), external, gravity, expressed, out, strict)
+    return run_loaded(entry, model, q, v, tau, "tau", external, gravity, expressed, out, strict)
 
 
 @public
@@ -84,11 +84,11 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external: Wrenches = N
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.bias_forces(model, q, v, external, gravity, expressed, out)
-    rest, names = model._zero, ("q", "v", "a")
+    rest = model._zero
     if external is None and gravity is None and expressed == "body":
         tau = E.RNEA.call(model.handle, q, v, rest, out)
-        return tau if tau is not None else evaluate(E.RNEA, model, (q, v, rest), names, out=out)
-    return run_loaded(E.LOADED_RNEA, model, (q, v, rest), names, external, gravity, expressed, out)
+        return tau if tau is not None else evaluate(E.RNEA, model, (q, v, rest), ("q", "v", "a"), out=out)
+    return run_loaded(E.LOADED_RNEA, model, q, v, rest, "a", external, gravity, expressed, out)
 
 
 @public
@@ -102,8 +102,8 @@ def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, exp
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.gravity_forces(model, q, external, gravity, expressed, out)
     if external is not None or expressed != "body":
-        inputs = (q, model._zero, model._zero)
-        return run_loaded(E.LOADED_RNEA, model, inputs, ("q", "v", "a"), external, gravity, expressed, out)
+        rest = model._zero
+        return run_loaded(E.LOADED_RNEA, model, q, rest, rest, "a", external, gravity, expressed, out)
     if gravity is None:
         tau = E.GRAVITY.call(model.handle, q, out)
         return tau if tau is not None else evaluate(E.GRAVITY, model, (q,), ("q",), out=out)

@@ -37,7 +37,7 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     arrays = [x if letter in LOADS else row(model, name, x, letter) for name, x, letter in zip(names, inputs, entry.inputs)]
     lead, handle = leading_axes(arrays, entry.input_axes, names), model.handle if frames is None else frames.handle
     count = prod(lead)
-    rows = [_rows(x, lead, count, axes) for x, axes in zip(arrays, entry.input_axes)]
+    rows = [_rows(x, lead, count, axes, entry.one_by_one) for x, axes in zip(arrays, entry.input_axes)]
     if out is None:
         found = entry.call(handle, *rows, *options, None)
         if found is not None:
@@ -60,8 +60,12 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
 def leading_axes(arrays: Sequence[np.ndarray], axes: Sequence[int], names: Sequence[str]) -> Shape:
     """The batch axes of arrays, broadcast together; `axes`: how many follow them."""
     leads = {x.shape[: x.ndim - n] for x, n in zip(arrays, axes)}
+    if len(leads) > 1:
+        leads.discard(())
+    if len(leads) == 1:
+        return leads.pop()
     try:
-        return np.broadcast_shapes(*leads) if len(leads) > 1 else leads.pop()
+        return np.broadcast_shapes(*leads)
     except ValueError:
         shown = ", ".join(f"{name} {x.shape}" for name, x in zip(names, arrays))
         raise InputError(
@@ -81,7 +85,7 @@ def _run(entry: Entry, handle: Any, rows: Sequence[np.ndarray], lead: Shape, opt
             return found
         _mark(outs, failed.reshape(1))
         return OK, ()
-    flat_rows = tuple(x.reshape(count, prod(x.shape[1:])) for x in rows)
+    flat_rows = tuple(x.reshape(-1) if x.ndim == n else x.reshape(count, prod(x.shape[1:])) for x, n in zip(rows, entry.input_axes))
 
     def run(start: int, stop: int) -> Result:
         while True:
@@ -129,11 +133,13 @@ def _refuse_same_memory(results: Arrays) -> None:
             raise InputError("two fields of out share memory: give each result an array of its own")
 
 
-def _rows(x: np.ndarray, lead: Shape, count: int, axes: int) -> np.ndarray:
-    """x as a plain C-contiguous array for compiled code, with one axis for the batch; copied only where it is not."""
+def _rows(x: np.ndarray, lead: Shape, count: int, axes: int, alone: bool) -> np.ndarray:
+    """x as a plain C-contiguous array for compiled code, with one axis for the batch, or none where all states share it (but for
+    entries that go state by state, `alone`); copied only where it is not."""
     first = x.ndim - axes
-    if x.shape[:first] != lead:
+    if x.shape[:first] != lead and (first > 0 or alone):
         x = np.broadcast_to(x, lead + x.shape[first:])
-    if len(lead) > 1:
+        first = len(lead)
+    if first > 1:
         x = x.reshape(count, *x.shape[len(lead) :])
     return x if type(x) is np.ndarray and x.flags.c_contiguous and x.flags.aligned else np.array(x, order="C", subok=False)

@@ -18,13 +18,13 @@ from freeflyer.model.model import Model
 def load_forces(model: Model, q: ArrayLike, external: Wrenches, gravity: ArrayLike | None, expressed: Expressed) -> np.ndarray:
     """J^T w + (what gravity does beyond the model's own) (..., nv): minus inverse dynamics at rest under the difference."""
     rest, change = model._zero, _change(model, gravity)
-    return -run_loaded(E.LOADED_RNEA, model, (q, rest, rest), ("q", "v", "a"), external, change, expressed)
+    return -run_loaded(E.LOADED_RNEA, model, q, rest, rest, "a", external, change, expressed)
 
 
 def load_gradient(model: Model, q: ArrayLike, external: Wrenches, gravity: ArrayLike | None, expressed: Expressed) -> np.ndarray:
     """Derivative of `load_forces` by q (..., nv, nv), rows forces, the wrenches held fixed as they are expressed."""
     rest, change = model._zero, _change(model, gravity)
-    return -run_loaded(E.LOADED_RNEA_GRADIENT, model, (q, rest, rest), ("q", "v", "a"), external, change, expressed)[0]
+    return -run_loaded(E.LOADED_RNEA_GRADIENT, model, q, rest, rest, "a", external, change, expressed)[0]
 
 
 def total(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:

@@ -80,11 +80,10 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
 
 def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
            gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    inputs, names = (q, v, tau), ("q", "v", "tau")
     if external is None and gravity is None and expressed == "body":
-        A, B = E.LINEAR.call(model.handle, q, v, tau, None) or evaluate(E.LINEAR, model, inputs, names)
+        A, B = E.LINEAR.call(model.handle, q, v, tau, None) or evaluate(E.LINEAR, model, (q, v, tau), ("q", "v", "tau"))
     else:
-        A, B = run_loaded(E.LOADED_LINEAR, model, inputs, names, external, gravity, expressed)
+        A, B = run_loaded(E.LOADED_LINEAR, model, q, v, tau, "tau", external, gravity, expressed)
     return A, B
 
 

@@ -24,28 +24,35 @@ from freeflyer.model.model import Model
 
 Wrenches = Mapping[str, ArrayLike] | tuple[FrameSet, ArrayLike] | None
 NO_WRENCH = np.zeros((0, 6))
-NAMES = ("gravity", "external")
 
 
-def run_loaded(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], external: Wrenches,
-               gravity: ArrayLike | None, expressed: Expressed, out: Any = None, strict: bool = True) -> Any:  # fmt: skip
-    """The output, or a tuple of several, of an entry that takes gravity and wrenches, for one state or a batch."""
-    frames, W = wrenches(model, external)
+def run_loaded(entry: Entry, model: Model, q: Any, v: Any, third: Any, name: str, external: Wrenches, gravity: ArrayLike | None,
+               expressed: Expressed, out: Any = None, strict: bool = True) -> Any:  # fmt: skip
+    """The output, or a tuple of several, of an entry that takes gravity and wrenches, for one state or a batch; `name`: of the
+    third input."""
     g = model._gravity if gravity is None else gravity
     option = EXPRESSED[expressed] if type(expressed) is str and expressed in EXPRESSED else expression(expressed)
-    found = entry.call(frames.handle, *inputs, g, W, option, out) if strict else None
+    frames, W = taken(model, external)
+    found = entry.call(frames.handle, q, v, third, g, W, option, out) if strict else None
     if found is not None:
         return found
-    more = gravity_rows(g), wrench_rows(frames, W)
-    return evaluate(entry, model, (*inputs, *more), (*names, *NAMES), (option,), out, frames, strict)
+    frames, W = wrenches(model, external)
+    inputs, names = (q, v, third, gravity_rows(g), wrench_rows(frames, W)), ("q", "v", name, "gravity", "external")
+    return evaluate(entry, model, inputs, names, (option,), out, frames, strict)
+
+
+def taken(model: Model, external: Wrenches) -> tuple[FrameSet, Any]:
+    """(frames, wrenches), the latter as they are given where `entry.call` looks at them, else checked."""
+    if type(external) is dict:
+        return kept_set(model, tuple(external)), tuple(external.values())
+    if type(external) is tuple and len(external) == 2 and type(external[0]) is FrameSet and external[0].model is model:
+        return external
+    return wrenches(model, external)
 
 
 def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
-    """(frames, wrenches (..., k, 6)), of one state ready for compiled code if they are plain arrays; still to be checked."""
+    """(frames, wrenches (..., k, 6)), their shapes checked."""
     if type(external) is tuple:
-        frames, W = external if len(external) == 2 else (None, None)
-        if type(frames) is FrameSet and frames.model is model and type(W) is np.ndarray and W.shape == frames.shape:
-            return frames, W
         return prepared(model, external)
     if external is None:
         return kept_set(model, ()), NO_WRENCH
@@ -54,11 +61,7 @@ def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
             f"external must map frame names to wrenches (..., 6), or be (frame_set, wrenches (..., k, 6)), got "
             f'{type(external).__name__}: {{"left_sole": [0, 0, 100, 0, 0, 0]}}'
         )
-    frames, given = kept_set(model, tuple(external)), tuple(external.values())
-    for w in given:
-        if type(w) is not np.ndarray or w.shape != (6,):
-            return frames, stacked(frames, given)
-    return frames, np.concatenate(given).reshape(-1, 6) if given else NO_WRENCH
+    return stacked(kept_set(model, tuple(external)), tuple(external.values()))
 
 
 def prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndarray]:
@@ -82,8 +85,10 @@ def prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndar
     return frames, W
 
 
-def stacked(frames: FrameSet, given: tuple[ArrayLike, ...]) -> np.ndarray:
-    """Wrenches (..., 6) as one array (..., k, 6)."""
+def stacked(frames: FrameSet, given: tuple[ArrayLike, ...]) -> tuple[FrameSet, np.ndarray]:
+    """(frames, wrenches (..., 6) as one array (..., k, 6))."""
+    if not given:
+        return frames, NO_WRENCH
     arrays = []
     for name, wrench in zip(frames.names, given):
         w = real_array(f"the wrench on {name!r}", wrench)
@@ -91,7 +96,7 @@ def stacked(frames: FrameSet, given: tuple[ArrayLike, ...]) -> np.ndarray:
             raise InputError(f"the wrench on {name!r} must be [force; torque] of shape (..., 6), got shape {w.shape}", frame=name)
         arrays.append(w)
     try:
-        return np.stack(np.broadcast_arrays(*arrays), axis=-2)
+        return frames, np.stack(np.broadcast_arrays(*arrays), axis=-2)
     except ValueError:
         shown = ", ".join(f"{name!r} {w.shape}" for name, w in zip(frames.names, arrays))
         raise InputError(f"the leading (batch) axes of the wrenches do not broadcast together: {shown}") from None

@@ -113,7 +113,7 @@ FUNCTIONS: dict[str, Function] = {f.name: f for f in (
         INVERSE_DERIVATIVES),
     Function("linearize", E.LINEAR, "dx/dt = A x + B dtau about a state, x = [step in q; step in v]", ("q", "v", "tau"),
         ("A: by x", "B: by tau")),
-    Function("kinematics", E.ALL_MOTIONS, "poses, velocities and motion directions of all bodies", ("q", "v"), (
+    Function("body_motions", E.ALL_MOTIONS, "poses, velocities and motion directions of all bodies", ("q", "v"), (
         POSES, "motions: velocity and angular velocity of the origins, then their rates at a = 0, in world axes",
         "columns: motion direction [linear; angular] of each column at its body's origin, in world axes")),
     Function("body_poses", E.ALL_POSES, "poses of all bodies", ("q",), (POSES,)),

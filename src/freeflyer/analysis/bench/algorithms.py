@@ -16,21 +16,30 @@ from freeflyer.analysis.states import States
 
 @dataclass(frozen=True)
 class Algorithm:
-    """`name` is a function of freeflyer, with what is given besides; `arguments` are fields of States, or `frame`.
-
-    `axes`: which axes of a result for one state run over velocity coordinates. `given`: "wrenches" on WRENCHES frames, prepared;
-    "gravity"; or "frames", FRAMES of them.
+    """`name` is a function of freeflyer, and after a comma what is given besides: "gravity", or a number of wrenches (prepared)
+    or of frames. `arguments` are fields of States, or `frame`; `axes`: which of a result's axes for one state run over velocity
+    coordinates.
     """
 
     name: str
     arguments: tuple[str, ...]
     axes: tuple[int, ...] = ()
-    given: str = ""
 
     @property
     def function(self) -> Any:
         """The function of freeflyer."""
         return getattr(ff, self.name.partition(",")[0])
+
+    @property
+    def given(self) -> str:
+        """What is given besides."""
+        return self.name.partition(", ")[2]
+
+    @property
+    def frames(self) -> int:
+        """On how many frames wrenches act, or of how many motions are asked."""
+        count = self.given.partition(" ")[0]
+        return int(count) if count.isdecimal() else 0
 
 
 ALGORITHMS = (
@@ -53,14 +62,16 @@ ALGORITHMS = (
     Algorithm("frame_velocity_derivatives", ("q", "v", "frame"), (2,)),
     Algorithm("frame_acceleration_derivatives", ("q", "v", "a", "frame"), (2,)),
     Algorithm("centroidal_momentum_rate_derivatives", ("q", "v", "a"), (2,)),
-    Algorithm("inverse_dynamics, gravity", ("q", "v", "a"), (0,), "gravity"),
-    Algorithm("inverse_dynamics, 2 wrenches", ("q", "v", "a"), (0,), "wrenches"),
-    Algorithm("forward_dynamics, 2 wrenches", ("q", "v", "tau"), (0,), "wrenches"),
-    Algorithm("inverse_dynamics_derivatives, 2 wrenches", ("q", "v", "a"), (1, 2), "wrenches"),
-    Algorithm("forward_dynamics_derivatives, 2 wrenches", ("q", "v", "tau"), (1, 2), "wrenches"),
-    Algorithm("all_terms, 4 frames", ("q", "v"), (0, 1), "frames"),
+    Algorithm("inverse_dynamics, gravity", ("q", "v", "a"), (0,)),
+    Algorithm("inverse_dynamics, 1 wrench", ("q", "v", "a"), (0,)),
+    Algorithm("inverse_dynamics, 2 wrenches", ("q", "v", "a"), (0,)),
+    Algorithm("inverse_dynamics, 4 wrenches", ("q", "v", "a"), (0,)),
+    Algorithm("forward_dynamics, 2 wrenches", ("q", "v", "tau"), (0,)),
+    Algorithm("inverse_dynamics_derivatives, 2 wrenches", ("q", "v", "a"), (1, 2)),
+    Algorithm("forward_dynamics_derivatives, 2 wrenches", ("q", "v", "tau"), (1, 2)),
+    Algorithm("all_terms, 4 frames", ("q", "v"), (0, 1)),
 )
-WRENCHES, FRAMES = 2, 4
+MOST_FRAMES = max(algorithm.frames for algorithm in ALGORITHMS)
 # what a report times: quick to compile
 USUAL = tuple(a.name for a in ALGORITHMS if not (a.given or a.name.endswith("_derivatives")))
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
@@ -72,27 +83,32 @@ def single_call(model: Any, algorithm: Algorithm, x: States, frame: str) -> Call
 
 
 def batch_call(model: Any, algorithm: Algorithm, x: States, frame: str) -> Call:
-    """A call without arguments that evaluates all states at once, into a preallocated output where there is `out=`."""
-    call = _call(model, algorithm, x, frame, slice(None))
-    return partial(call, out=call()) if "out" in inspect.signature(algorithm.function).parameters else call
+    """A call without arguments that evaluates all states at once."""
+    return _call(model, algorithm, x, frame, slice(None))
+
+
+def into_memory(algorithm: Algorithm, call: Any) -> Call | None:
+    """The same call with `out=` an earlier result; None for a function without it."""
+    return partial(call, out=call()) if "out" in inspect.signature(algorithm.function).parameters else None
 
 
 def _call(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | slice) -> Any:
-    function, arguments = algorithm.function, _arguments(algorithm, x, frame, which)
-    if algorithm.given == "gravity":
+    function, arguments, given = algorithm.function, _arguments(algorithm, x, frame, which), algorithm.given
+    if given == "gravity":
         return partial(function, model, *arguments, gravity=np.array(model.gravity))
-    if algorithm.given == "wrenches":
-        frames = ff.frame_set(model, *outer_frames(model)[:WRENCHES])
-        return partial(function, model, *arguments, (frames, np.ascontiguousarray(wrenches(x.count, len(frames))[which])))
-    if algorithm.given == "frames":
-        return partial(function, model, *arguments, frames=ff.frame_set(model, *outer_frames(model)))
+    frames = ff.frame_set(model, *outer_frames(model)[: algorithm.frames])
+    if "wrench" in given:
+        W = wrenches(x.count)[which][..., : algorithm.frames, :]
+        return partial(function, model, *arguments, (frames, np.ascontiguousarray(W)))
+    if "frames" in given:
+        return partial(function, model, *arguments, frames=frames)
     return partial(function, model, *arguments)
 
 
 @lru_cache(maxsize=4)
-def wrenches(states: int, count: int) -> np.ndarray:
-    """Wrenches (states, count, 6) of some ten newtons, the same each time."""
-    return 10.0 * np.random.default_rng(5).standard_normal((states, count, 6))
+def wrenches(states: int) -> np.ndarray:
+    """Wrenches (states, MOST_FRAMES, 6) of some ten newtons, the same each time."""
+    return 10.0 * np.random.default_rng(5).standard_normal((states, MOST_FRAMES, 6))
 
 
 def _arguments(algorithm: Algorithm, x: States, frame: str, which: int | slice) -> tuple[Any, ...]:
@@ -101,12 +117,13 @@ def _arguments(algorithm: Algorithm, x: States, frame: str, which: int | slice) 
 
 
 def outer_frames(model: Any) -> tuple[str, ...]:
-    """Links at the ends of FRAMES branches at most, those that the most joints carry first."""
+    """Up to MOST_FRAMES links that move: ends of branches first, of these and of the others those that the most joints carry."""
     from freeflyer.analysis.geometry import links_in_tree_order
 
     parents = {joint.parent for joint in model.description.joints}
-    ends = sorted(links_in_tree_order(model.description), key=lambda row: -row[2])
-    return tuple(row[0].name for row in ends if row[0].name not in parents and row[2] > 0)[:FRAMES]
+    moving = [row for row in links_in_tree_order(model.description) if row[2] > 0]
+    moving.sort(key=lambda row: (row[0].name in parents, -row[2]))
+    return tuple(row[0].name for row in moving[:MOST_FRAMES])
 
 
 def outermost_frame(model: Any) -> str:

@@ -36,6 +36,16 @@ def block(call: Call, count: int) -> float:
     return (perf_counter() - start) / count
 
 
+def floor() -> tuple[float, float]:
+    """Microseconds a call of the smallest function on a robot of one joint, and of an empty Python function."""
+    from freeflyer import gravity_forces, robots
+
+    model = robots.chain(1)
+    q = model.neutral
+    smallest, empty = interleaved([lambda: gravity_forces(model, q), lambda: None], 15, 4e-3)
+    return smallest - empty, empty
+
+
 def _count(call: Call, seconds: float) -> int:
     """How many calls fill `seconds`; the calls made to find out also warm up caches and compile."""
     call()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.analysis.bench.algorithms import WRENCHES, outer_frames, wrenches
+from freeflyer.analysis.bench.algorithms import outer_frames, wrenches
 from freeflyer.analysis.bench.clock import Call
 from freeflyer.analysis.states import States
 from freeflyer.model.description import WORLD
@@ -46,13 +46,13 @@ class Peer:
 
     def state(self, x: States, i: int) -> PeerState:
         v, a, tau = (np.ascontiguousarray(part[i][self.columns]) for part in (x.v, x.a, x.tau))
-        return PeerState(self._q(x.q[i]), v, a, tau, wrenches(x.count, min(WRENCHES, len(self.outer)))[i])
+        return PeerState(self._q(x.q[i]), v, a, tau, wrenches(x.count)[i])
 
-    def forces(self, x: PeerState) -> Any:
-        """The wrenches of a state, as Pinocchio takes them: on joints, in their axes."""
+    def forces(self, x: PeerState, count: int) -> Any:
+        """The first wrenches of a state, as Pinocchio takes them: on joints, in their axes."""
         made = self.pin.StdVec_Force()
         made.extend([self.pin.Force.Zero() for _ in range(self.model.njoints)])
-        for number, w in zip(self.outer, x.wrenches):
+        for number, w in zip(self.outer[:count], x.wrenches):
             frame = self.model.frames[number]
             made[frame.parentJoint] += frame.placement.act(self.pin.Force(w))
         return made
@@ -180,9 +180,9 @@ def _call(name: str, *fields: str) -> Callable[[Peer, PeerState], Call]:
     return make
 
 
-def _with_wrenches(name: str, *fields: str) -> Callable[[Peer, PeerState], Call]:
+def _with_wrenches(count: int, name: str, *fields: str) -> Callable[[Peer, PeerState], Call]:
     def make(p: Peer, x: PeerState) -> Call:
-        f, m, d, forces = getattr(p.pin, name), p.model, p.data, p.forces(x)
+        f, m, d, forces = getattr(p.pin, name), p.model, p.data, p.forces(x, count)
         q, v, a = (getattr(x, field) for field in fields)
         return lambda: f(m, d, q, v, a, forces)
 
@@ -225,6 +225,7 @@ def _frame_derivatives(name: str) -> Callable[[Peer, PeerState], Call]:
     return make
 
 
+# fmt: off
 CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
     "inverse_dynamics": _call("rnea", "q", "v", "a"),
     "forward_dynamics": _forward_dynamics,
@@ -246,12 +247,14 @@ CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
     "frame_acceleration_derivatives": _frame_derivatives("getFrameAccelerationDerivatives"),
     "centroidal_momentum_rate_derivatives": _call("computeCentroidalDynamicsDerivatives", "q", "v", "a"),
     "inverse_dynamics, gravity": _call("rnea", "q", "v", "a"),
-    "inverse_dynamics, 2 wrenches": _with_wrenches("rnea", "q", "v", "a"),
-    "forward_dynamics, 2 wrenches": _with_wrenches("aba", "q", "v", "tau"),
-    "inverse_dynamics_derivatives, 2 wrenches": _with_wrenches("computeRNEADerivatives", "q", "v", "a"),
-    "forward_dynamics_derivatives, 2 wrenches": _with_wrenches("computeABADerivatives", "q", "v", "tau"),
+    **{f"inverse_dynamics, {text}": _with_wrenches(int(text[0]), "rnea", "q", "v", "a")
+       for text in ("1 wrench", "2 wrenches", "4 wrenches")},
+    "forward_dynamics, 2 wrenches": _with_wrenches(2, "aba", "q", "v", "tau"),
+    "inverse_dynamics_derivatives, 2 wrenches": _with_wrenches(2, "computeRNEADerivatives", "q", "v", "a"),
+    "forward_dynamics_derivatives, 2 wrenches": _with_wrenches(2, "computeABADerivatives", "q", "v", "tau"),
     "all_terms, 4 frames": _all_terms,
 }
+# fmt: on
 # results before which comes another derivative by q: of velocity, of momentum
 FIRST = {"frame_acceleration_derivatives": 1, "centroidal_momentum_rate_derivatives": 1}
 NOT_STORED = ("all_terms, 4 frames",)  # copying all of it from Python would be slower than computing it

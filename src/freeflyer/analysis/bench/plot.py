@@ -1,4 +1,4 @@
-"""Pictures of a benchmark: ratios to the peer as bars, cost against size as curves."""
+"""Pictures of a benchmark: ratios to the peer as bars, cost against the size of a robot or of a batch as curves."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.bench.results import Bench, RobotTimings, ScalingPoint
+from freeflyer.analysis.bench.results import BatchPoint, Bench, RobotTimings, ScalingPoint
 from freeflyer.analysis.figures import BLUE, GREY, INK, ORANGE, SERIES, STYLE, label
 
 
 def save(result: Bench, path: Path) -> None:
-    """Draw what the benchmark holds to a PNG file: one panel per robot, one for scaling."""
+    """Draw what the benchmark holds to a PNG file: one panel per robot, one for its short batches, one for
+    scaling."""
     import io
 
     import matplotlib
@@ -31,20 +32,19 @@ def draw(result: Bench) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    panels: list[RobotTimings | tuple[ScalingPoint, ...]] = [r for r in result.robots if r.rows]
+    panels: list[tuple[Any, Any]] = [(_bars, r) for r in result.robots if r.rows]
+    for name in dict.fromkeys(p.robot for p in result.batches):
+        panels.append((_short, tuple(p for p in result.batches if p.robot == name)))
     if result.scaling:
-        panels.append(result.scaling)
+        panels.append((_curves, result.scaling))
     columns = 2 if len(panels) > 1 else 1
     rows = max(1, -(-len(panels) // columns))
     height = max(3.9, 1.2 + 0.24 * max((len(r.rows) for r in result.robots), default=0))  # so that numbers do not meet
     figure = Figure(figsize=(6.6 * columns, height * rows), layout="constrained")
     FigureCanvasAgg(figure)
     grid = np.atleast_1d(figure.subplots(rows, columns)).ravel()
-    for axes, panel in zip(grid, panels, strict=False):
-        if isinstance(panel, RobotTimings):
-            _bars(axes, panel)
-        else:
-            _curves(axes, panel)
+    for axes, (drawn, data) in zip(grid, panels, strict=False):
+        drawn(axes, data)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
     return figure
@@ -81,6 +81,22 @@ def _bars(axes: Any, r: RobotTimings) -> None:
     axes.set_title(f"{label(r.robot, 40)} (nv {r.nv})", loc="left", pad=18)  # above the legend
     axes.margins(x=0.12)
     axes.legend(fontsize=7, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.1)
+
+
+def _short(axes: Any, points: tuple[BatchPoint, ...]) -> None:
+    """Cost of a state against the number of states in a batch: flat where a call costs nothing beside them."""
+    for k, algorithm in enumerate(dict.fromkeys(p.timing.algorithm for p in points)):
+        colour, marker = SERIES[k % len(SERIES)], "os^v"[k // len(SERIES) % 4]
+        own = sorted((p for p in points if p.timing.algorithm == algorithm), key=lambda p: p.states)
+        axes.loglog([p.states for p in own], [p.timing.batch for p in own], f"{marker}-", color=colour, ms=3, label=algorithm)
+        if all(p.timing.peer_batch is not None for p in own):
+            axes.loglog([p.states for p in own], [p.timing.peer_batch for p in own], ":", color=colour)
+    peer = next((p.timing.peer for p in points if p.timing.peer), None)
+    axes.set_xlabel("states in a batch, one thread" + (f"; dotted: {peer}" if peer else ""))
+    axes.set_ylabel("µs per state")
+    axes.set_title(f"{label(points[0].robot, 40)}: short and long batches")
+    axes.grid(True, which="major")
+    axes.legend(fontsize=7)
 
 
 def _curves(axes: Any, points: tuple[ScalingPoint, ...]) -> None:

@@ -23,13 +23,16 @@ class Machine:
 class Timing:
     """One algorithm on one robot: us a call for one state, us a state in a batch; medians over interleaved blocks.
 
-    `batch` uses one thread, `batch_threads` all `threads`. `difference` is the largest difference between our result
+    `call` and `batch_fresh` make new arrays; `call_out` and `batch` write into given ones where there is `out=`. `batch` uses
+    one thread, `batch_threads` all `threads`. `difference` is the largest difference between our result
     and the peer's at the same state, relative to the largest entry.
     """
 
     algorithm: str
     call: float
+    call_out: float | None
     batch: float
+    batch_fresh: float
     batch_threads: float | None
     peer: str | None
     peer_call: float | None
@@ -107,6 +110,15 @@ class RobotTimings:
 
 
 @dataclass(frozen=True)
+class BatchPoint:
+    """One algorithm on a robot in batches of `states`: us a state, as in Timing."""
+
+    robot: str
+    states: int
+    timing: Timing
+
+
+@dataclass(frozen=True)
 class ScalingPoint:
     """Inverse and forward dynamics of a chain of `bodies` bodies, us a call and us a state of a batch."""
 
@@ -142,8 +154,12 @@ class Start:
 
 @dataclass(frozen=True)
 class Bench:
+    """`floor`: us a call of the smallest function on a robot of one joint, and of an empty Python function."""
+
     machine: Machine
+    floor: tuple[float, float] | None
     robots: tuple[RobotTimings, ...]
+    batches: tuple[BatchPoint, ...]
     scaling: tuple[ScalingPoint, ...]
     start: Start | None
 

@@ -23,16 +23,26 @@ class Contestant:
 
 
 def contestants() -> Iterator[Contestant]:
-    """TALOS (example-robot-data), a floating chain of 50 links, the humanoid, TOCABI (in folder FREEFLYER_MODELS)."""
+    """TALOS (example-robot-data), a floating chain of 50 links, the humanoid, a quadruped, arms of 1, 2 and 6 joints; of folder
+    FREEFLYER_MODELS TOCABI, and with loops the five-bar, Cassie and Kangaroo."""
     talos = example_urdf("talos_reduced.urdf")
     if talos is not None:
         yield from_file(talos)
     yield Contestant(robots.chain(50, base="free"), None)
     yield Contestant(robots.make("humanoid"), None)
-    folder = os.environ.get("FREEFLYER_MODELS")
-    tocabi = sorted(Path(folder, "tocabi").glob("*.urdf")) if folder else []
+    yield Contestant(robots.make("quadruped"), None)
+    for n in (6, 2, 1):
+        yield Contestant(robots.chain(n), None)
+    folder = Path(os.environ.get("FREEFLYER_MODELS", ""))
+    tocabi = sorted((folder / "tocabi").glob("*.urdf"))
     if tocabi:
         yield from_file(tocabi[0])
+    five_bar = folder / "five_bar"
+    if (five_bar / "robot.yaml").is_file():
+        yield from_file(five_bar / "robot.urdf", base="fixed", loops=five_bar / "robot.yaml")
+    for path in (folder / "cassie" / "cassie.xml", folder / "kangaroo" / "kangaroo.xml"):
+        if path.is_file():
+            yield from_file(path)
 
 
 def from_file(path: Path, **options: Any) -> Contestant:

@@ -12,7 +12,16 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.analysis.bench import peer as peers
-from freeflyer.analysis.bench.algorithms import ALGORITHMS, BY_NAME, Algorithm, batch_call, outermost_frame, single_call
+from freeflyer.analysis.bench.algorithms import (
+    ALGORITHMS,
+    BY_NAME,
+    Algorithm,
+    batch_call,
+    into_memory,
+    outer_frames,
+    outermost_frame,
+    single_call,
+)
 from freeflyer.analysis.bench.clock import interleaved
 from freeflyer.analysis.bench.machine import usable_cores
 from freeflyer.analysis.bench.results import ClosedTimings, RobotTimings, Timing
@@ -60,9 +69,10 @@ def threads(count: int) -> Iterator[None]:
 
 def time_robot(
     model: Any, *, urdf: Path | None = None, mjcf: Path | None = None, with_peer: bool = False, effort: Effort | None = None,
-    algorithms: tuple[str, ...] = NAMES, progress: Progress = silent,
+    algorithms: tuple[str, ...] = NAMES, closed: bool = True, progress: Progress = silent,
 ) -> RobotTimings:  # fmt: skip
-    """Time the algorithms on a model; `urdf` or `mjcf` is the file that peers may read too, else one is written for them."""
+    """Time the algorithms on a model; `urdf` or `mjcf` is the file that peers may read too, else one is written for them.
+    `closed`: also with its loops closed, if it has any."""
     effort = effort or Effort()
     effort = replace(
         effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, usable_cores())
@@ -76,9 +86,11 @@ def time_robot(
             note = f"no peer: {error}"
     rows = []
     for name in algorithms:
+        if BY_NAME[name].frames > len(outer_frames(model)):
+            continue  # wrenches on more links than there are
         progress(f"{model.name}: {name}")
         rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
-    closed, open_note = _closed(model, mjcf, with_peer, effort, progress)
+    with_loops, open_note = _closed(model, mjcf, with_peer, effort, progress) if closed else (None, None)
     return RobotTimings(
         model.name,
         model.nq,
@@ -90,7 +102,7 @@ def time_robot(
         effort.batch_blocks,
         tuple(rows),
         "; ".join(filter(None, (note, open_note))) or None,
-        closed,
+        with_loops,
     )
 
 
@@ -112,30 +124,32 @@ def _closed(
 
 
 def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.Peer | None, effort: Effort) -> Timing:
-    state = peer.state(x, 0) if peer else None
-    calls = [single_call(model, algorithm, x, frame)]
-    if peer is not None and state is not None:
-        calls.append(peers.CALLS[algorithm.name](peer, state))
-    call, *peer_call = interleaved(calls, effort.blocks, effort.block_seconds)
-    ours = batch_call(model, algorithm, x, frame)
-    calls, means = [ours], None
+    one, many = (make(model, algorithm, x, frame) for make in (single_call, batch_call))
+    calls, fresh = ([f for f in (call, into_memory(algorithm, call)) if f] for call in (one, many))
+    means = None
     if peer is not None:
+        calls.append(peers.CALLS[algorithm.name](peer, peer.state(x, 0)))
         theirs, means = peers.batch_call(peer, algorithm.name, x, x.count)
-        calls.append(theirs)
+        fresh.append(theirs)
+    call, *others = interleaved(calls, effort.blocks, effort.block_seconds)
+    peer_call = others.pop() if peer else None
     with threads(1):
-        batch, *peer_batch = interleaved(calls, effort.batch_blocks, effort.block_seconds)
+        batch_fresh, *more = interleaved(fresh, effort.batch_blocks, effort.block_seconds)
+    peer_batch = more.pop() / x.count if peer else None
     spread = None
     if effort.threads > 1:
         with threads(effort.threads):
-            (spread,) = interleaved([ours], effort.batch_blocks, effort.block_seconds)
+            (spread,) = interleaved([fresh[1 if more else 0]], effort.batch_blocks, effort.block_seconds)
     return Timing(
         algorithm=algorithm.name,
         call=call,
-        batch=batch / x.count,
+        call_out=others[0] if others else None,
+        batch=(more[0] if more else batch_fresh) / x.count,
+        batch_fresh=batch_fresh / x.count,
         batch_threads=None if spread is None else spread / x.count,
         peer=peer.label if peer else None,
-        peer_call=peer_call[0] if peer_call else None,
-        peer_batch=peer_batch[0] / x.count if peer_batch else None,
+        peer_call=peer_call,
+        peer_batch=peer_batch,
         peer_batch_means=means,
         difference=difference(model, algorithm, x, frame, peer) if peer else None,
     )

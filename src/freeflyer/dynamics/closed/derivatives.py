@@ -52,7 +52,7 @@ def forward_dynamics_derivatives(
     if not strict:
         loads, kind = (external, gravity, expressed), ForwardDynamicsDerivatives
         arrays, failed = where_solved(
-            projected(model), q, 2, lambda x: arrays_of(forward_dynamics_derivatives(model, x, u, tau, *loads), kind) or ()
+            projected(model), q, 2, lambda x: arrays_of(forward_dynamics_derivatives(model, x, u, tau, *loads), kind)
         )
         return given(out, kind(*arrays)), failed  # type: ignore[return-value]
     if external is None and gravity is None and expressed == "body":
@@ -70,7 +70,7 @@ def given(out: Any, made: Any) -> Any:
     if out is None:
         return made
     old, new = arrays_of(out, type(made)), arrays_of(made, type(made))
-    for a, b in zip(old or (), new or ()):
+    for a, b in zip(old, new):
         if a.shape != b.shape:
             raise InputError(f"out holds shape {a.shape}, but the result has {b.shape}", expected=b.shape)
         a[...] = b

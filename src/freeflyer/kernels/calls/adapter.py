@@ -18,27 +18,42 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from freeflyer.kernels.calls.entry import OK, ROWS, SCRATCH, STATES
+from freeflyer.kernels.calls.objects import (
+    POINTER,
+    address,
+    array_size,
+    bad_argument,
+    capsule_is_valid,
+    capsule_pointer,
+    decref,
+    entry_name,
+    incref,
+    integer,
+    integers_at,
+    is_array,
+    load_int32,
+    model_name,
+    new_array,
+    new_tuple,
+    set_tuple_item,
+    tuple_item,
+    tuple_size,
+    word,
+)
 from freeflyer.kernels.calls.python_calls import (
-    ARRAY,
+    ALONE,
     AXES,
     BATCH,
     CAPSULE,
     DATA,
-    DESCR,
-    ENTRY_NAME,
-    FLAGS,
-    FLOAT64,
     FUNCTION,
     INPUTS,
     INT,
     KNOWN,
     LAYOUT,
-    MODEL_NAME,
     MOST,
     MOST_STATES,
-    NEW_ARRAY,
     NONE,
-    NPY_DOUBLE,
     OPTIONS,
     OUTPUT_WORDS,
     OUTPUTS,
@@ -58,123 +73,21 @@ from freeflyer.kernels.calls.python_calls import (
     WRITABLE,
 )
 from freeflyer.kernels.compiler.marks import inlined
-from freeflyer.kernels.lowering.types import i32, i64
+from freeflyer.kernels.lowering.types import i64
 from freeflyer.kernels.model.layout import TABLE_AT, TABLE_KIND
 
 SHAPE_ROW = 3 * MOST + ROWS + 2 * MOST  # in the words on the stack
-POINTER = types.CPointer(types.int64)
-address = ir.IntType(8).as_pointer()
-
-
-@intrinsic
-def word(typing_context, at, offset):
-    """The eight bytes `offset` bytes from an address."""
-
-    def codegen(context, builder, sig, args):
-        return builder.load(builder.inttoptr(builder.add(*args), i64.as_pointer()))
-
-    return types.int64(types.int64, types.int64), codegen
-
-
-@intrinsic
-def load_int32(typing_context, at, offset):
-    """The four bytes `offset` bytes from an address."""
-
-    def codegen(context, builder, sig, args):
-        return builder.sext(builder.load(builder.inttoptr(builder.add(*args), i32.as_pointer())), i64)
-
-    return types.int64(types.int64, types.int64), codegen
-
-
-@intrinsic
-def integers_at(typing_context, at):
-    """A pointer to the integers at an address."""
-
-    def codegen(context, builder, sig, args):
-        return builder.inttoptr(args[0], i64.as_pointer())
-
-    return POINTER(types.int64), codegen
-
+PACKED_ROW = SHAPE_ROW + 3
 
 @intrinsic
 def stack_integers(typing_context):
-    """The address of words on the stack: addresses of inputs, options, addresses of outputs, MOST each; sizes; a shape."""
+    """The address of words on the stack: addresses of inputs, options, addresses of outputs, MOST each; sizes; a shape; MOST
+    wrenches."""
 
     def codegen(context, builder, sig, args):
-        return builder.ptrtoint(cgutils.alloca_once(builder, i64, size=SHAPE_ROW + 3), i64)
+        return builder.ptrtoint(cgutils.alloca_once(builder, i64, size=PACKED_ROW + 6 * MOST), i64)
 
     return types.int64(), codegen
-
-
-CALLED: set[str] = set()  # functions of CPython's C interface
-
-
-def c_function(name: str, result: Any, *parameters: Any) -> Any:
-    """A function of CPython's C interface, objects being addresses."""
-    CALLED.add(name)
-
-    @intrinsic
-    def call(typing_context, arguments):
-        def codegen(context, builder, sig, args):
-            values = [
-                builder.inttoptr(v, p) if isinstance(p, ir.PointerType) else builder.trunc(v, p) if p.width < 64 else v
-                for v, p in zip(cgutils.unpack_tuple(builder, args[0]), parameters)
-            ]
-            function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, parameters), name)
-            got = builder.call(function, values)
-            if isinstance(result, ir.PointerType):
-                return builder.ptrtoint(got, i64)
-            return i64(0) if isinstance(result, ir.VoidType) else builder.sext(got, i64) if result.width < 64 else got
-
-        return types.int64(arguments), codegen
-
-    return call
-
-
-def text(content: bytes) -> Any:
-    """f() -> the address of a constant text."""
-
-    @intrinsic
-    def at(typing_context):
-        def codegen(context, builder, sig, args):
-            return builder.ptrtoint(context.insert_const_string(builder.module, content.decode()), i64)
-
-        return types.int64(), codegen
-
-    return at
-
-
-entry_name, model_name = text(ENTRY_NAME), text(MODEL_NAME)
-capsule_pointer = c_function("PyCapsule_GetPointer", address, address, address)
-capsule_is_valid = c_function("PyCapsule_IsValid", i32, address, address)
-as_integer = c_function("PyLong_AsSsize_t", i64, address)
-error_occurred = c_function("PyErr_Occurred", address)
-error_clear = c_function("PyErr_Clear", ir.VoidType())
-bad_argument = c_function("PyErr_BadArgument", i32)
-tuple_item = c_function("PyTuple_GetItem", address, address, i64)
-new_tuple = c_function("PyTuple_New", address, i64)
-set_tuple_item = c_function("PyTuple_SetItem", i32, address, i64, address)
-tuple_size = c_function("PyTuple_Size", i64, address)
-incref = c_function("Py_IncRef", ir.VoidType(), address)
-decref = c_function("Py_DecRef", ir.VoidType(), address)
-
-
-@intrinsic
-def new_array(typing_context, known, axes, shape):
-    """A new float64 array of a shape; 0 with Python's error where there is no memory for it."""
-
-    def codegen(context, builder, sig, args):
-        table, axes, shape = args
-        ty = ir.FunctionType(address, [address, i32, address, i32, address, address, i32, i32, address])
-        make = builder.inttoptr(builder.load(builder.gep(table, [i64(NEW_ARRAY)])), ty.as_pointer())
-        kind = builder.inttoptr(builder.load(builder.gep(table, [i64(ARRAY)])), address)
-        null = address(None)
-        made = builder.call(make, [
-            kind, builder.trunc(axes, i32), builder.bitcast(shape, address), i32(NPY_DOUBLE), null, null, i32(0), i32(0), null,
-        ])  # fmt: skip
-        return builder.ptrtoint(made, i64)
-
-    return types.int64(known, types.int64, shape), codegen
 
 
 @intrinsic
@@ -190,53 +103,64 @@ def call_entry(typing_context, function, arguments):
 
 
 @inlined
-def is_array(known, x, axes, flags):
-    """Whether an object is a plain float64 array of so many axes, with these flags."""
-    return (
-        word(x, TYPE) == known[ARRAY]
-        and word(x, DESCR) == known[FLOAT64]
-        and load_int32(x, AXES) == axes
-        and load_int32(x, FLAGS) & flags == flags
-    )
-
-
-@inlined
-def array_size(x, first, axes):
-    """The product of an array's lengths from axis `first` on."""
-    shape, size = integers_at(word(x, SHAPE)), 1
-    for k in range(first, axes):
-        size *= shape[k]
-    return size
-
-
-@inlined
-def integer(x):
-    """The value of an int object; -1 where it has more than 64 bits."""
-    value = as_integer((x,))
-    if value == -1 and error_occurred(()) != 0:
-        error_clear(())
-    return value
-
-
-@inlined
-def batch_states(known, entry, x):
-    """How many states the first input x holds: 0 for one state without a batch axis; -1 for anything else."""
-    if is_array(known, x, entry[LAYOUT], READABLE):
+def lead(known, x, axes):
+    """The length of the batch axis that comes before so many axes: 0 without one, -1 for no such array and for no states."""
+    if is_array(known, x, axes, READABLE):
         return 0
-    return integers_at(word(x, SHAPE))[0] if is_array(known, x, entry[LAYOUT] + 1, READABLE) else -1
+    if not is_array(known, x, axes + 1, READABLE):
+        return -1
+    states = integers_at(word(x, SHAPE))[0]
+    return states if states > 0 else -1
+
+
+@inlined
+def batch_states(known, entry, arguments):
+    """How many states the inputs hold: 0 for one state without batch axes."""
+    for k in range(entry[OWN]):
+        states = lead(known, arguments[1 + k], entry[LAYOUT + k])
+        if states > 0:
+            return states
+    return 0
+
+
+@inlined
+def are_wrenches(known, x):
+    """Whether x is a tuple of arrays (6,), MOST at most."""
+    if word(x, TYPE) != known[TUPLE] or tuple_size((x,)) > MOST:
+        return False
+    for k in range(tuple_size((x,))):
+        w = tuple_item((x, k))
+        if not is_array(known, w, 1, READABLE) or integers_at(word(w, SHAPE))[0] != 6:
+            return False
+    return True
+
+
+@inlined
+def pack_wrenches(x, rows):
+    """Copies a tuple of wrenches to one row of numbers, and returns their number."""
+    count = tuple_size((x,))
+    for k in range(count):
+        numbers = integers_at(word(tuple_item((x, k)), DATA))
+        for j in range(6):
+            rows[6 * k + j] = numbers[j]
+    return 6 * count
 
 
 @inlined
 def fits(known, entry, arguments, states):
-    """Whether the arguments are the handle of a fitting model, arrays of so many states, and integers."""
-    inputs, batched = entry[INPUTS], states > 0
+    """Whether the arguments are the handle of a model, arrays of so many states or of one, and integers."""
+    inputs = entry[INPUTS]
     if word(arguments[0], TYPE) != known[CAPSULE] or capsule_is_valid((arguments[0], model_name())) == 0:
         return False
     for k in range(inputs):
-        x, more = arguments[1 + k], 1 if batched and k < entry[OWN] else 0
-        if not is_array(known, x, entry[LAYOUT + k] + more, READABLE):
+        x, axes = arguments[1 + k], entry[LAYOUT + k]
+        if axes == 2 and are_wrenches(known, x):
+            continue
+        found = lead(known, x, axes)
+        last = axes if found > 0 else axes - 1
+        if found < 0 or (found > 0 and (found != states or k >= entry[OWN])) or (found == 0 and states > 0 and entry[ALONE] != 0):
             return False
-        if more == 1 and integers_at(word(x, SHAPE))[0] != states:
+        if axes == 2 and integers_at(word(x, SHAPE))[last] != 6:
             return False
     for k in range(entry[OPTIONS]):
         if word(arguments[1 + inputs + k], TYPE) != known[INT]:
@@ -313,8 +237,8 @@ def call(self, arguments, given):
     if given != 2 + inputs + options:
         bad_argument(())
         return 0
-    states = batch_states(known, entry, arguments[1])
-    if states < 0 or states > MOST_STATES or not fits(known, entry, arguments, states):
+    states = batch_states(known, entry, arguments)
+    if states > MOST_STATES or not fits(known, entry, arguments, states):
         return refused(known)
     function = entry[FUNCTION] if states == 0 else entry[BATCH]
     model = integers_at(capsule_pointer((arguments[0], model_name())))
@@ -340,8 +264,14 @@ def call(self, arguments, given):
     elif not are_outputs(topology, known, entry, out, states, shape):
         return refused(known)
     for k in range(inputs):
-        x, first = arguments[1 + k], 1 if states > 0 and k < entry[OWN] else 0
-        input_rows[k], sizes[ROWS + k] = word(x, DATA), array_size(x, first, entry[LAYOUT + k] + first)
+        x, axes = arguments[1 + k], entry[LAYOUT + k]
+        if word(x, TYPE) == known[TUPLE]:
+            packed = stack + 8 * PACKED_ROW
+            input_rows[k], size, found = packed, pack_wrenches(x, integers_at(packed)), 0
+        else:
+            found = load_int32(x, AXES) - axes
+            input_rows[k], size = word(x, DATA), array_size(x, found, axes + found)
+        sizes[ROWS + k] = -size if states > 0 and found == 0 and k < entry[OWN] else size
     for k in range(options):
         option_row[k] = integer(arguments[1 + inputs + k])
     for k in range(outputs):

@@ -38,7 +38,7 @@ SCRATCH_TAKEN, SCRATCH_CAPACITY = memory.TAKEN, memory.CAPACITY
 
 def checked(entry: Entry, lanes: int) -> Callable:
     """status(topology, inputs, options, outputs, sizes, where): what can be refused before any number is looked at."""
-    misfit, overlap = calls.misfit(entry), calls.overlap(entry)
+    misfit, overlap = calls.misfit(entry, lanes > 1), calls.overlap(entry)
     first_option, last_option = entry.input_count, entry.input_count + len(entry.options)
     closed, table, square, arrays = entry.closed, entry.table, entry.square, len(entry.rows)
 
@@ -55,7 +55,7 @@ def checked(entry: Entry, lanes: int) -> Callable:
         need = scratch_need(integers(topology), lanes, square)
         if lanes > 1 or table != 0:
             for k in range(arrays):
-                need += row_need(lanes, sizes[ROWS + k])
+                need += row_need(lanes, abs(sizes[ROWS + k]))
         if sizes[SCRATCH] < need:
             where[TAKEN] = need
             return SHORT_SCRATCH
@@ -155,13 +155,14 @@ def batch(entry: Entry, lanes: int) -> Callable:
         for first in range(0, stop, lanes):
             end = min(first + lanes, stop)
             for k in range(count):
-                rows, n = numbers_at(inputs[k], record), sizes[ROWS + k]
+                rows, n = numbers_at(inputs[k], record), abs(sizes[ROWS + k])
+                alike = sizes[ROWS + k] < 0  # one row for all states
                 where[ARGUMENT] = k
-                if not gather(rows, n, first, stop, item(given, k)):
-                    where[STATE] = first_not_finite(rows, n, first, end)
+                if not gather(rows, n, 0 if alike else first, 1 if alike else stop, item(given, k)):
+                    where[STATE] = first if alike else first_not_finite(rows, n, first, end)
                     return NOT_FINITE
                 if item(is_q, k) and not unit_quaternions(tree, item(given, k)):
-                    where[STATE] = first_not_unit(tree, rows, n, first, end)
+                    where[STATE] = first if alike else first_not_unit(tree, rows, n, first, end)
                     return NOT_UNIT
             record[SCRATCH_TAKEN] = used
             fine = compute(tree, numbers(parameters, record), given, options, outputs, sizes, first, stop, record)

@@ -5,7 +5,8 @@ A compiled entry is a C function without reference counts, Python or allocation:
     status = name(topology, parameters, inputs, options, outputs, sizes, scratch, where)
 
 `inputs` and `outputs` are addresses of flat float64 rows, `options` integers. `sizes` lists the numbers of scratch, the
-states, then how many numbers one state's inputs and outputs hold. The entry checks all of it before it computes; `where` (3)
+states, then how many numbers one state's inputs and outputs hold; in a batch minus that number for an input of which there is
+one row for all states (not for entries that go state by state). The entry checks all of it before it computes; `where` (3)
 says which argument and which state was refused, and how many numbers of scratch were taken. `name` takes one state;
 `name_batch` any number, several at a time.
 """

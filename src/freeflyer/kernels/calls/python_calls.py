@@ -1,4 +1,4 @@
-"""Compiled entries as Python functions of plain arrays: the only file, with adapter.py, that rests on CPython's and NumPy's
+"""Compiled entries as Python functions of plain arrays: with adapter.py and objects.py all that rests on CPython's and NumPy's
 C interface.
 
 A builtin function (METH_FASTCALL) whose compiled code, one for all entries, looks at the types of its arguments, reads
@@ -29,7 +29,7 @@ MOST = 8  # inputs, options, outputs of an entry
 MOST_STATES = 4096  # of a batch under the interpreter lock
 
 # an entry's record (`record`), what all of them need (`known`), a model's record
-FUNCTION, BATCH, OWN, INPUTS, OPTIONS, OUTPUTS, TABLE, WEIGHT, KNOWN, LAYOUT = range(10)
+FUNCTION, BATCH, OWN, INPUTS, OPTIONS, OUTPUTS, TABLE, ALONE, WEIGHT, KNOWN, LAYOUT = range(11)
 OUTPUT_WORDS = 7  # in the layout: an output's number of axes, then each axis as a formula (entry.formula)
 ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SHORT_WORK, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(11)
 TOPOLOGY, PARAMETERS = range(2)
@@ -144,16 +144,18 @@ def record(entry: Entry) -> np.ndarray:
     counts = entry.input_count, len(entry.options), len(entry.outputs)
     if max(counts) > MOST or any(len(shape) > 2 for shape in entry.outputs):
         raise ValueError(f"{entry.name} has more than {MOST} inputs, options or outputs, or an output of more than two axes")
-    head = [0, 0, len(entry.inputs), *counts, entry.table, entry.weight, known().ctypes.data, *entry.input_axes]
+    head = [0, 0, len(entry.inputs), *counts, entry.table, entry.one_by_one, entry.weight, known().ctypes.data, *entry.input_axes]
     shapes = ((len(shape), *(word for n in shape for word in formula(n)), 0, 0, 0) for shape in entry.outputs)
     return np.array([*head, *(word for shape in shapes for word in shape[:OUTPUT_WORDS])], np.int64)
 
 
 def builtin(name: str, adapter: int, words: np.ndarray) -> Callable[..., Any]:
-    """The Python function of an entry, by its record: f(handle, inputs..., options..., out), for one state or a short batch.
+    """The Python function of an entry, by its record: f(handle, inputs..., options..., out), for one state or a short batch,
+    whose inputs are each of all states or of one that they share.
 
-    `out` is None, the array for an only output, or a tuple of the arrays of several. Returns these or new ones; None for what
-    it does not take (anything but plain arrays, long batches, functions yet to be compiled) and for states that are refused.
+    For one state wrenches (k, 6) may be a tuple of arrays (6,). `out` is None, the array for an only output, or a tuple of the
+    arrays of several. Returns these or new ones; None for what it does not take (anything but plain arrays, long batches,
+    functions yet to be compiled) and for states that are refused.
     """
     method = MethodDef(name.encode(), adapter, METH_FASTCALL, None)
     _kept.append((words, method))

@@ -101,12 +101,19 @@ def call_by_ctypes(entry: Entry) -> Callable[..., Any]:
         if len(arguments) != 2 + inputs + options:
             raise TypeError(f"{entry.name} takes {2 + inputs + options} arguments, got {len(arguments)}")
         model, given, numbers, out = arguments[0], arguments[1 : 1 + inputs], arguments[1 + inputs : -1], arguments[-1]
-        lead = given[0].shape[:1] if isinstance(given[0], np.ndarray) and given[0].ndim == entry.input_axes[0] + 1 else ()
-        axes = [n + (len(lead) if k < own else 0) for k, n in enumerate(entry.input_axes)]
-        usable = python_calls.is_model(model) and all(type(x) is int for x in numbers) and all(map(plain, given, axes))
+        given = tuple(packed(x) if n == 2 and type(x) is tuple else x for x, n in zip(given, entry.input_axes))
+        leads = [x.shape[:1] if k < own and isinstance(x, np.ndarray) and x.ndim == entry.input_axes[k] + 1 else ()
+                 for k, x in enumerate(given)]  # fmt: skip
+        lead = next(filter(None, leads), ())
+        usable = python_calls.is_model(model) and all(type(x) is int for x in numbers)
+        usable = usable and all(plain(x, n + len(y)) for x, n, y in zip(given, entry.input_axes, leads))
         if not usable or not words[python_calls.BATCH if lead else python_calls.FUNCTION]:
             return None
-        if lead and not (0 < lead[0] <= python_calls.MOST_STATES and all(x.shape[:1] == lead for x in given[:own])):
+        if not all(x.shape[-1] == 6 for x, n in zip(given, entry.input_axes) if n == 2):
+            return None
+        if lead and not (0 < lead[0] <= python_calls.MOST_STATES and all(y in ((), lead) for y in leads)):
+            return None
+        if lead and entry.one_by_one and () in leads[:own]:
             return None
         topology = ctypes.cast(python_calls.model_record(model)[0], ctypes.POINTER(ctypes.c_int64))
         if entry.table and topology[TABLE_KIND] != entry.table:
@@ -125,11 +132,19 @@ def call_by_ctypes(entry: Entry) -> Callable[..., Any]:
     return call_of
 
 
+def packed(wrenches: tuple[Any, ...]) -> np.ndarray | None:
+    """A tuple of arrays (6,) as one array; None for anything else, or more than MOST."""
+    if len(wrenches) > python_calls.MOST or not all(plain(x, 1) and x.size == 6 for x in wrenches):
+        return None
+    return np.array(wrenches).reshape(-1, 6)
+
+
 def plain_call(entry: Entry, model: Any, arrays: Sequence[np.ndarray], options: Sequence[int], lead: tuple[int, ...]) -> Result:
     """Calls an entry's function, by ctypes, for plain arrays with these batch axes (one or none), inputs and outputs."""
-    inputs, within = entry.input_count, tuple(min(max(x, -1), 2**62) for x in options)
-    shared = range(len(entry.inputs), inputs)
-    sizes = [x.size if k in shared or not lead else x.size // lead[0] for k, x in enumerate(arrays)]
+    inputs, own, within = entry.input_count, len(entry.inputs), tuple(min(max(x, -1), 2**62) for x in options)
+    axes = *entry.input_axes, *map(len, entry.outputs)
+    sizes = [x.size if not lead or own <= k < inputs else x.size // lead[0] if x.ndim > n else -x.size
+             for k, (x, n) in enumerate(zip(arrays, axes))]  # fmt: skip
     return call(function_of(entry, bool(lead)), model, arrays[:inputs], within, arrays[inputs:], sizes, *(lead or (1,)))
 
 
@@ -197,11 +212,12 @@ def address_of(x: Any) -> int:
 
 def batch(entry: Entry, model: Any, inputs: tuple[np.ndarray, ...], options: tuple[int, ...], outputs: tuple[np.ndarray, ...],
           start: int, stop: int) -> Result:  # fmt: skip
-    """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n), shared inputs (n,). The state in
-    `where` counts from the first of all."""
+    """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n), of inputs that all states share (n,).
+    The state in `where` counts from the first of all."""
     function = function_of(entry, True)
     arrays = (*inputs, *outputs)
-    widths = [x.shape[-1] for x in arrays]
+    widths, own = [x.shape[-1] for x in arrays], len(entry.inputs)
     places = [python_calls.address(x) + 8 * start * n * (x.ndim - 1) for x, n in zip(arrays, widths)]
-    status, where = call(function, model, places[: len(inputs)], options, places[len(inputs) :], widths, stop - start)
+    sizes = [-n if x.ndim == 1 and k < own else n for k, (x, n) in enumerate(zip(arrays, widths))]
+    status, where = call(function, model, places[: len(inputs)], options, places[len(inputs) :], sizes, stop - start)
     return status, (where[0], where[STATE] + start, *where[2:])

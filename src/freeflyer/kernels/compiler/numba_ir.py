@@ -8,14 +8,14 @@ from numba import cfunc, types
 from numba.extending import register_jitable
 
 from freeflyer.kernels import entries
-from freeflyer.kernels.calls import adapter, bodies
+from freeflyer.kernels.calls import adapter, bodies, objects
 from freeflyer.kernels.compiler.marks import MARKED
 from freeflyer.kernels.lowering.tracing import trace, traceable
 from freeflyer.kernels.lowering.types import CALLABLE, options
 
 INTEGERS, NUMBERS = types.CPointer(types.int64), types.CPointer(types.float64)
 ENTRY = types.int64(INTEGERS, NUMBERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, NUMBERS, INTEGERS)
-PYTHON = {"adapter": adapter.CALLED}  # what compiled functions that are no entries may call
+PYTHON = {"adapter": objects.CALLED}  # what compiled functions that are no entries may call
 _registered: set[int] = set()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -107,6 +108,11 @@ def state_rows(first: int, count: int, shared: int = 0) -> Any:
     return rows
 
 
+def length(builder: Any, size: Any) -> Any:
+    """How many numbers a state has of an array of this size, which is negative for an input that all states of a batch share."""
+    return builder.select(builder.icmp_signed("<", size, i64(0)), builder.neg(size), size)
+
+
 def pack_rows(first: int, count: int) -> Any:
     """rows(like, sizes): workspaces for one state's numbers as Packs, a tuple."""
 
@@ -115,8 +121,8 @@ def pack_rows(first: int, count: int) -> Any:
         result = types.UniTuple(like, count)
 
         def codegen(context, builder, sig, args):
-            made = [workspace_of(builder, like, args[0], loaded(builder, args[1], first + k)) for k in range(count)]
-            return context.make_tuple(builder, result, made)
+            lengths = [length(builder, loaded(builder, args[1], first + k)) for k in range(count)]
+            return context.make_tuple(builder, result, [workspace_of(builder, like, args[0], n) for n in lengths])
 
         return result(like, sizes), codegen
 
@@ -171,9 +177,10 @@ def value_of(builder: Any, topology: Any, of: tuple[int, int, int]) -> Any:
     return builder.add(builder.mul(loaded(builder, topology, at), i64(factor)), i64(addend))
 
 
-def misfit(entry: Entry) -> Any:
-    """wrong(topology, options, sizes): number of the first input, option or output that does not fit the model, or -1."""
-    inputs = entry.input_count
+def misfit(entry: Entry, mixed: bool) -> Any:
+    """wrong(topology, options, sizes): number of the first input, option or output that does not fit the model, or -1.
+    `mixed`: whether states may share inputs."""
+    inputs, sharable = entry.input_count, len(entry.inputs) if mixed else 0
 
     @intrinsic
     def wrong(typing_context, topology, options, sizes):
@@ -185,6 +192,7 @@ def misfit(entry: Entry) -> Any:
                 for n in shape:
                     size = builder.mul(size, value_of(builder, topology, formula(n)))
                 given = loaded(builder, sizes, ROWS + k)
+                given = length(builder, given) if k < sharable else given
                 number = k if k < inputs else k + len(entry.options)
                 places.append((number, builder.icmp_signed("!=", given, size)))
             for k, name in enumerate(entry.options):
@@ -209,8 +217,10 @@ def overlap(entry: Entry) -> Any:
             states, found, ends = loaded(builder, args[2], STATES), i64(-1), []
             for k in range(arrays):
                 start = loaded(builder, args[0], k) if k < inputs else loaded(builder, args[1], k - inputs)
-                times = i64(1) if own <= k < inputs else states
-                size = builder.mul(builder.mul(times, loaded(builder, args[2], ROWS + k)), i64(8))
+                n = loaded(builder, args[2], ROWS + k)
+                alike = builder.icmp_signed("<", n, i64(0)) if k < own else ir.IntType(1)(own <= k < inputs)
+                times = builder.select(alike, i64(1), states)
+                size = builder.mul(builder.mul(times, length(builder, n)), i64(8))
                 ends.append((start, builder.add(start, size)))
             for j in range(inputs, arrays):
                 for k in range(j):

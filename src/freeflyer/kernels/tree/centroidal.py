@@ -149,29 +149,39 @@ def momentum_of(parameters, work, i, here, R):
     return c, scale(m, l), k, scale(m, a), add(spun(R, I, dw), cross(w, k))
 
 
+@inlined
+def momentum_and_rate(topology, parameters, q, v):
+    """(p, k, f, t): momentum, angular momentum about the centre of mass, and the rates of both while no joint accelerates.
+
+    Bodies are summed up about the origin of their own tree, trees about the centre of mass.
+    """
+    work, to, i = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT), 1
+    centre = com_of(topology, parameters, work)
+    p = k = f = t = apart = zeros(centre[0])
+    while i <= load_int(topology, N_BODIES):
+        apart, end = tree_offset(topology, work, i, apart), load_int(topology, body_ints(i) + LAST_BODY) + 1
+        tree_p = tree_k = tree_f = tree_t = zeros(centre[0])
+        for j in range(i, end):
+            c, momentum, spin, force, moment = momentum_of(parameters, work, j, to + MOVING * j, rotation(topology, work, j))
+            x = add(root_position(topology, work, j), c)
+            tree_p, tree_k = add(tree_p, momentum), add(tree_k, add(cross(x, momentum), spin))
+            tree_f, tree_t = add(tree_f, force), add(tree_t, add(cross(x, force), moment))
+        x = subtract(apart, centre)
+        p, k = add(p, tree_p), add(k, add(tree_k, cross(x, tree_p)))
+        f, t = add(f, tree_f), add(t, add(tree_t, cross(x, tree_f)))
+        i = end
+    return p, k, f, t
+
+
 @kernel
 def momentum_vector(topology, parameters, q, v, h):
     """h (6,): linear momentum and angular momentum about the centre of mass."""
-    work, to = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT)
-    centre = com_of(topology, parameters, work)
-    p = k = apart = zeros(centre[0])
-    for i in range(1, load_int(topology, N_BODIES) + 1):
-        apart = tree_offset(topology, work, i, apart)
-        c, momentum, spin, _, _ = momentum_of(parameters, work, i, to + MOVING * i, rotation(topology, work, i))
-        x = subtract(add(add(apart, root_position(topology, work, i)), c), centre)
-        p, k = add(p, momentum), add(k, add(cross(x, momentum), spin))
+    p, k, _, _ = momentum_and_rate(topology, parameters, q, v)
     store_spatial(h, 0, (p, k))
 
 
 @kernel
 def momentum_bias(topology, parameters, q, v, b):
     """b (6,): rate of the centroidal momentum while no joint accelerates, Adot v."""
-    work, to = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT)
-    centre = com_of(topology, parameters, work)
-    f = t = apart = zeros(centre[0])
-    for i in range(1, load_int(topology, N_BODIES) + 1):
-        apart = tree_offset(topology, work, i, apart)
-        c, _, _, force, moment = momentum_of(parameters, work, i, to + MOVING * i, rotation(topology, work, i))
-        x = subtract(add(add(apart, root_position(topology, work, i)), c), centre)
-        f, t = add(f, force), add(t, add(cross(x, force), moment))
+    _, _, f, t = momentum_and_rate(topology, parameters, q, v)
     store_spatial(b, 0, (f, t))
