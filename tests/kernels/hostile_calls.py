@@ -58,9 +58,9 @@ def not_plain(x: np.ndarray) -> list[Any]:
     )
     return [
         None, 1.0, 3, "q", x.tolist(), tuple(flat), np.ndarray, x.view(Tagged), np.ma.array(x), x.astype(np.float32),
-        np.ones(x.shape, np.int64), x.astype(complex), x.astype(object), x.astype(x.dtype.newbyteorder()), x[None],
-        np.array(1.0), np.repeat(x, 2, axis=-1)[..., ::2], x[..., ::-1], unaligned, np.asfortranarray(x) if x.ndim > 1 else x[None],
-        memoryview(x), np.empty(x.shape, "V8"),
+        np.ones(x.shape, np.int64), x.astype(complex), x.astype(object), x.astype(x.dtype.newbyteorder()), x[None, None],
+        np.array(1.0), np.repeat(x, 2, axis=-1)[..., ::2], x[..., ::-1], unaligned,
+        np.asfortranarray(x) if x.ndim > 1 else x[None][:0], memoryview(x), np.empty(x.shape, "V8"),
     ]  # fmt: skip
 
 
@@ -231,7 +231,8 @@ def run(seed: int, part: int, parts: int, calls: int) -> None:
             outs = [g for g in given[1 + hostile.inputs + hostile.options :] if isinstance(g, np.ndarray)]
             before = [out.tobytes() for out in outs]
             first, second = verdict(entry.call, hostile.packed(given)), verdict(by_ctypes, hostile.packed(again))
-            facts = f"{entry.name} on {x.label}: {first} but by ctypes {second}, of {[type(g).__name__ for g in given]}"
+            kinds = [f"{type(g).__name__}{getattr(g, 'shape', '')}" for g in given]
+            facts = f"{entry.name} on {x.label}: {first[0]} but by ctypes {second[0]}, of {', '.join(kinds)}"
             assert first[0] == second[0], facts
             assert first[1] == second[1] or x.label == "stewart", facts
             ended[first[0]] += 1

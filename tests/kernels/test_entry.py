@@ -101,8 +101,9 @@ def test_short_batches_are_taken_at_once(count):
     assert (out == tau).all()
     expected = np.array([ff.inverse_dynamics(MODEL, *x) for x in zip(q, v, a)])
     assert np.abs(tau - expected).max() <= 1e-12 * np.abs(expected).max()
-    for wrong in ((q, v[:-1], a), (q, V, a), (q, v, a[..., None]), (q[None], v[None], a[None]), (q[:, ::-1], v, a)):
-        assert RNEA.call(MODEL.handle, *wrong, None) is None
+    for wrong in ((q, v[:-1], a), (q[:-1], v, A), (q, v, a[..., None]), (q[None], v[None], a[None]), (q[:, ::-1], v, a)):
+        assert count == 1 or RNEA.call(MODEL.handle, *wrong, None) is None
+    assert (RNEA.call(MODEL.handle, q, V, a, None)[:1] == RNEA.call(MODEL.handle, q[:1], V, a[:1], None)).all()  # V is shared
     shapes = (count + 1, MODEL.nv), (MODEL.nv,), (count, MODEL.nv, 1)
     for wrong in (*map(np.empty, shapes), np.empty((MODEL.nv, count)).T):
         assert count == 1 or RNEA.call(MODEL.handle, q, v, a, wrong) is None
@@ -237,7 +238,7 @@ def test_generated_calls_end_in_a_verdict(processes):
     """Of all entries; right answers are those of plain Python. FREEFLYER_TEST_SEED repeats a run."""
     total: Counter = sum((ended(process) for process in processes[0]), Counter())
     print(f"FREEFLYER_TEST_SEED={SEED}: {dict(total)}")
-    assert total.total() >= 5_000
+    assert sum(total[ended] for ended in ("none", "right", "error")) >= 5_000
     assert total["compared"] > 10
     assert all(total[f"status {k}"] for k in (0, 1, 2, 3, 4, 5, 7, 8))
     assert total["none"]

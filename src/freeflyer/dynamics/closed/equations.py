@@ -66,6 +66,7 @@ def projected_equations(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(M_p (..., nu, nu), h_p (..., nu)) of M_p u_dot + h_p = tau_p, from one pass: papers/000 (60)-(63).
 
+    q (..., nq) closed, u (..., nu); kg, kg m, kg m^2 and N, N m. `gravity` (..., 3), m/s^2, replaces the model's.
     Errors: as mass_matrix and bias_forces with coordinates="independent", which give the same one by one.
     """
     if not is_closed(model):

@@ -79,6 +79,7 @@ from freeflyer.kernels.model.layout import TABLE_AT, TABLE_KIND
 SHAPE_ROW = 3 * MOST + ROWS + 2 * MOST  # in the words on the stack
 PACKED_ROW = SHAPE_ROW + 3
 
+
 @intrinsic
 def stack_integers(typing_context):
     """The address of words on the stack: addresses of inputs, options, addresses of outputs, MOST each; sizes; a shape; MOST
@@ -147,19 +148,24 @@ def pack_wrenches(x, rows):
 
 
 @inlined
+def is_model(known, x):
+    return word(x, TYPE) == known[CAPSULE] and capsule_is_valid((x, model_name())) != 0
+
+
+@inlined
 def fits(known, entry, arguments, states):
-    """Whether the arguments are the handle of a model, arrays of so many states or of one, and integers."""
+    """Whether the arguments are arrays of so many states, or of one that all share, and integers."""
     inputs = entry[INPUTS]
-    if word(arguments[0], TYPE) != known[CAPSULE] or capsule_is_valid((arguments[0], model_name())) == 0:
-        return False
     for k in range(inputs):
         x, axes = arguments[1 + k], entry[LAYOUT + k]
         if axes == 2 and are_wrenches(known, x):
             continue
-        found = lead(known, x, axes)
-        last = axes if found > 0 else axes - 1
-        if found < 0 or (found > 0 and (found != states or k >= entry[OWN])) or (found == 0 and states > 0 and entry[ALONE] != 0):
+        found, own = lead(known, x, axes), k < entry[OWN]
+        if found < 0 or (found > 0 and not (own and found == states)):
             return False
+        if found == 0 and own and states > 0 and entry[ALONE] != 0:
+            return False
+        last = axes if found > 0 else axes - 1
         if axes == 2 and integers_at(word(x, SHAPE))[last] != 6:
             return False
     for k in range(entry[OPTIONS]):
@@ -238,7 +244,7 @@ def call(self, arguments, given):
         bad_argument(())
         return 0
     states = batch_states(known, entry, arguments)
-    if states > MOST_STATES or not fits(known, entry, arguments, states):
+    if states > MOST_STATES or not is_model(known, arguments[0]):
         return refused(known)
     function = entry[FUNCTION] if states == 0 else entry[BATCH]
     model = integers_at(capsule_pointer((arguments[0], model_name())))
@@ -262,6 +268,10 @@ def call(self, arguments, given):
         if out == 0:
             return 0
     elif not are_outputs(topology, known, entry, out, states, shape):
+        return refused(known)
+    if not fits(known, entry, arguments, states):  # only now: a new tuple may have called finalizers, which may change arrays
+        if fresh:
+            decref((out,))
         return refused(known)
     for k in range(inputs):
         x, axes = arguments[1 + k], entry[LAYOUT + k]
