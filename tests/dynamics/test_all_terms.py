@@ -53,7 +53,7 @@ def test_an_earlier_result_is_filled():
             assert np.array_equal(getattr(out, field), getattr(fresh, field))
 
 
-AllTermsFields = tuple(ff.AllTerms.__dataclass_fields__)
+AllTermsFields = ff.AllTerms._fields
 
 
 def test_without_frames():

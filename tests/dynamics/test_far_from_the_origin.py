@@ -14,7 +14,7 @@ TOLERANCE = 1e-13  # relative; measured: below 1e-15
 
 
 def stacked(derivatives: object) -> np.ndarray:
-    return np.vstack(list(vars(derivatives).values()))
+    return np.vstack(derivatives)
 
 
 QUANTITIES = {

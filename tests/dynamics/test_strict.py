@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -39,9 +37,7 @@ def solves(model: ff.Model, W: np.ndarray) -> dict:
 
 
 def arrays(result) -> list[np.ndarray]:
-    if dataclasses.is_dataclass(result):
-        return [getattr(result, field.name) for field in dataclasses.fields(result)]
-    return [result]
+    return list(result) if isinstance(result, tuple) else [result]
 
 
 def sample(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 import itertools
 import math
@@ -60,12 +59,11 @@ def called(model: ff.Model, name: str, arrays: dict[str, Any], **options: Any) -
     if "frame" in options:
         trail = (options.pop("frame"),)
     result = getattr(ff, name)(model, *arrays.values(), *trail, **options)
-    if dataclasses.is_dataclass(result):
-        fields = [getattr(result, field.name) for field in dataclasses.fields(result)]
+    if isinstance(result, tuple):
         if name == "all_terms":  # shapes differ
             lead = result.centroidal.shape[:-1]
-            return np.concatenate([x.reshape(*lead, math.prod(x.shape[len(lead) :])) for x in fields], axis=-1)
-        return np.stack(fields, axis=-1)
+            return np.concatenate([x.reshape(*lead, math.prod(x.shape[len(lead) :])) for x in result], axis=-1)
+        return np.stack(result, axis=-1)
     return result
 
 

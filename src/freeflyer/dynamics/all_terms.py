@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +18,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 
-@dataclass(frozen=True, slots=True)
-class AllTerms:
+class AllTerms(NamedTuple):
     """What `all_terms` returns. Every quantity is a view of one of these arrays; leading axes are those of the state."""
 
     mass_matrix: np.ndarray
@@ -87,9 +85,6 @@ class AllTerms:
         return self.frame_jacobians.reshape(*lead, rows // 6, 6, nv)
 
 
-ARRAYS = attrgetter(*(field.name for field in fields(AllTerms)))
-
-
 @public
 def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | None = None, expressed: Expressed = "mixed",
               gravity: ArrayLike | None = None, out: AllTerms | None = None) -> AllTerms:  # fmt: skip
@@ -116,9 +111,9 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     g, option = model._gravity if gravity is None else gravity, expression(expressed)
     if out is not None and not isinstance(out, AllTerms):
         raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")
-    given = None if out is None else ARRAYS(out)
+    given = None if out is None else tuple(out)
     found = E.ALL_TERMS.call(frames.handle, q, v, g, option, given)
     if found is None:
         inputs = (q, v, gravity_rows(g))
         found = evaluate(E.ALL_TERMS, model, inputs, ("q", "v", "gravity"), (option,), given, frames)
-    return out or AllTerms(*found)
+    return out or AllTerms._make(found)

@@ -6,9 +6,7 @@ free joint that is a step along the body twist, as papers/002 differentiates: "l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +21,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 
-@dataclass(frozen=True, slots=True)
-class InverseDynamicsDerivatives:
+class InverseDynamicsDerivatives(NamedTuple):
     """Derivatives of tau = inverse_dynamics(q, v, a): rows are tau, columns the step in q, in v, in a; (..., nv, nv) each.
 
     `da` is the mass matrix. Units: of tau, per m or rad, per m/s or rad/s, per m/s^2 or rad/s^2.
@@ -35,8 +32,7 @@ class InverseDynamicsDerivatives:
     da: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
-class ForwardDynamicsDerivatives:
+class ForwardDynamicsDerivatives(NamedTuple):
     """Derivatives of a = forward_dynamics(q, v, tau): rows are a, columns the step in q, in v, in tau; (..., nv, nv) each.
 
     `dtau` is the inverse mass matrix.
@@ -47,16 +43,11 @@ class ForwardDynamicsDerivatives:
     dtau: np.ndarray
 
 
-ARRAYS: dict[type, Any] = {kind: attrgetter(*(field.name for field in fields(kind)))
-          for kind in (InverseDynamicsDerivatives, ForwardDynamicsDerivatives)}  # fmt: skip
-
-
 def arrays_of(out: Any, kind: type) -> tuple[np.ndarray, ...]:
     """The arrays of an earlier result of this kind; InputError for anything else."""
     if not isinstance(out, kind):
         raise InputError(f"out must be an earlier {kind.__name__}, got {type(out).__name__}")
-    arrays: tuple[np.ndarray, ...] = ARRAYS[kind](out)
-    return arrays
+    return tuple(out)  # type: ignore[arg-type]
 
 
 @public
@@ -78,7 +69,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
         found = found or evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), out=given)
     else:
         found = run_loaded(E.LOADED_RNEA_GRADIENT, model, q, v, a, "a", external, gravity, expressed, given)
-    return out or InverseDynamicsDerivatives(*found)
+    return out or InverseDynamicsDerivatives._make(found)
 
 
 @public
@@ -101,5 +92,5 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     else:
         found = run_loaded(E.LOADED_ABA_GRADIENT, model, q, v, tau, "tau", external, gravity, expressed, given, strict)
     matrices, failed = (found, None) if strict else found
-    result = out or ForwardDynamicsDerivatives(*matrices)
+    result = out or ForwardDynamicsDerivatives._make(matrices)
     return result if strict else (result, failed)  # type: ignore[return-value]

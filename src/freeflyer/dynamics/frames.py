@@ -30,6 +30,14 @@ def expression(name: str) -> int:
         raise InputError(f"expressed must be 'body', 'mixed' or 'world', got {name!r}", expressed=name) from None
 
 
+def frame_options(model: Model, frame: str, expressed: Expressed) -> tuple[int, int]:
+    """The numbers of a frame and an expression; UnknownNameError, InputError."""
+    try:
+        return model.frame_index[frame], EXPRESSED[expressed]
+    except (KeyError, TypeError):
+        return model.frame(frame), expression(expressed)
+
+
 @public
 def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     """X_WF (..., 4, 4), the pose of a frame (link or site) in the world at q (..., nq): rotation, and position in m.
@@ -57,10 +65,7 @@ def frame_jacobian(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_jacobian(model, q, frame, expressed, out)
-    try:
-        index, option = model.frame_index[frame], EXPRESSED[expressed]
-    except (KeyError, TypeError):
-        index, option = model.frame(frame), expression(expressed)
+    index, option = frame_options(model, frame, expressed)
     J = E.FRAME_JACOBIAN.call(model.handle, q, index, option, out)
     return J if J is not None else evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), (index, option), out)
 
@@ -81,7 +86,7 @@ def frame_velocity(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_velocity(model, q, v, frame, expressed)
-    index, option = model.frame(frame), expression(expressed)
+    index, option = frame_options(model, frame, expressed)
     twist = E.FRAME_VELOCITY.call(model.handle, q, v, index, option, None)
     return twist if twist is not None else evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), (index, option))
 
@@ -103,6 +108,6 @@ def frame_bias_acceleration(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_bias_acceleration(model, q, v, frame, expressed)
-    index, option = model.frame(frame), expression(expressed)
+    index, option = frame_options(model, frame, expressed)
     twist = E.FRAME_BIAS.call(model.handle, q, v, index, option, None)
     return twist if twist is not None else evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), (index, option))

@@ -9,7 +9,7 @@ so both blocks follow from exp. All other joints add. Blocks of joints do not mi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,8 +24,7 @@ from freeflyer.spatial import se3
 HALF_TURN = 1e-7  # rad: how near to half a turn the shortest way is no longer told from the other one
 
 
-@dataclass(frozen=True)
-class IntegrateDerivatives:
+class IntegrateDerivatives(NamedTuple):
     """Of q (+) dv: small changes d of q and e of dv move the result by dq @ d + ddv @ e, seen from where it is.
 
     dq, ddv (..., nv, nv): identities but for the blocks of joints with quaternions.
@@ -35,8 +34,7 @@ class IntegrateDerivatives:
     ddv: np.ndarray
 
 
-@dataclass(frozen=True)
-class DifferenceDerivatives:
+class DifferenceDerivatives(NamedTuple):
     """Of difference(q0, q1): small changes d of q0 and e of q1 change it by dq0 @ d + dq1 @ e.
 
     dq0, dq1 (..., nv, nv): minus identity and identity but for the blocks of joints with quaternions.

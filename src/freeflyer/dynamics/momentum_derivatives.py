@@ -7,7 +7,7 @@ are taken in its tangent space: column j is d/dt at q (+) t e_j, with v (and a) 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +19,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 
-@dataclass(frozen=True, eq=False)
-class CentroidalMomentumDerivatives:
+class CentroidalMomentumDerivatives(NamedTuple):
     """Derivatives (..., 6, nv) of the centroidal momentum, kg m/s and kg m^2/s, per unit of q and of v.
 
     `dv` is the centroidal momentum matrix.
@@ -30,8 +29,7 @@ class CentroidalMomentumDerivatives:
     dv: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class CentroidalMomentumRateDerivatives:
+class CentroidalMomentumRateDerivatives(NamedTuple):
     """Derivatives (..., 6, nv) of the rate of the centroidal momentum, N and N m, per unit of q, v and a.
 
     `da` is the centroidal momentum matrix.
@@ -42,16 +40,14 @@ class CentroidalMomentumRateDerivatives:
     da: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class CenterOfMassVelocityDerivatives:
+class CenterOfMassVelocityDerivatives(NamedTuple):
     """Derivatives (..., 3, nv) of the velocity of the centre of mass, m/s, world axes, per unit of q and of v."""
 
     dq: np.ndarray
     dv: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class CenterOfMassAccelerationDerivatives:
+class CenterOfMassAccelerationDerivatives(NamedTuple):
     """Derivatives (..., 3, nv) of the acceleration of the centre of mass, m/s^2, world axes, per unit of q, v and a."""
 
     dq: np.ndarray
@@ -89,8 +85,7 @@ def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) ->
 
     Errors: as centroidal_momentum_rate.
     """
-    D = _momentum(model, q, v)
-    return CentroidalMomentumDerivatives(D[..., :6, :], D[..., 6:, :])
+    return CentroidalMomentumDerivatives._make(_momentum(model, q, v))
 
 
 @public
@@ -101,8 +96,7 @@ def centroidal_momentum_rate_derivatives(
 
     Errors: as centroidal_momentum_rate.
     """
-    D = _rate(model, q, v, a)
-    return CentroidalMomentumRateDerivatives(D[..., :6, :], D[..., 6:12, :], D[..., 12:, :])
+    return CentroidalMomentumRateDerivatives._make(_rate(model, q, v, a))
 
 
 @public
@@ -111,8 +105,7 @@ def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike
 
     Errors: as centroidal_momentum_rate.
     """
-    D = _momentum(model, q, v) / model.mass
-    return CenterOfMassVelocityDerivatives(D[..., :3, :], D[..., 6:9, :])
+    return CenterOfMassVelocityDerivatives(*(x[..., :3, :] / model.mass for x in _momentum(model, q, v)))
 
 
 @public
@@ -123,21 +116,19 @@ def center_of_mass_acceleration_derivatives(
 
     Errors: as centroidal_momentum_rate.
     """
-    D = _rate(model, q, v, a) / model.mass
-    return CenterOfMassAccelerationDerivatives(D[..., :3, :], D[..., 6:9, :], D[..., 12:15, :])
+    return CenterOfMassAccelerationDerivatives(*(x[..., :3, :] / model.mass for x in _rate(model, q, v, a)))
 
 
-def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """dq, dv one below the other (..., 12, nv)."""
+def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
+    """dq, dv (..., 6, nv)."""
     if not model.mass > 0.0:
         raise massless(model)
-    D = E.MOMENTUM_DERIVATIVES.call(model.handle, q, v, None)
-    return D if D is not None else evaluate(E.MOMENTUM_DERIVATIVES, model, (q, v), ("q", "v"))
+    return E.MOMENTUM_DERIVATIVES.call(model.handle, q, v, None) or evaluate(E.MOMENTUM_DERIVATIVES, model, (q, v), ("q", "v"))
 
 
-def _rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """dq, dv, da one below the other (..., 18, nv)."""
+def _rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Any:
+    """dq, dv, da (..., 6, nv)."""
     if not model.mass > 0.0:
         raise massless(model)
-    D = E.MOMENTUM_RATE_DERIVATIVES.call(model.handle, q, v, a, None)
-    return D if D is not None else evaluate(E.MOMENTUM_RATE_DERIVATIVES, model, (q, v, a), ("q", "v", "a"))
+    found = E.MOMENTUM_RATE_DERIVATIVES.call(model.handle, q, v, a, None)
+    return found or evaluate(E.MOMENTUM_RATE_DERIVATIVES, model, (q, v, a), ("q", "v", "a"))

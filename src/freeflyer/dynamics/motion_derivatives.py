@@ -7,20 +7,19 @@ q (+) dv it is X_WF exp(J dv) to first order, J being `frame_jacobian` in body e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frames import Expressed, expression
+from freeflyer.dynamics.frames import Expressed, frame_options
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 
-@dataclass(frozen=True, eq=False)
-class FrameVelocityDerivatives:
+class FrameVelocityDerivatives(NamedTuple):
     """Derivatives (..., 6, nv) of a frame's twist [linear; angular], m/s and rad/s, per unit of q and of v.
 
     `dv` is the frame's Jacobian.
@@ -30,8 +29,7 @@ class FrameVelocityDerivatives:
     dv: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class FrameAccelerationDerivatives:
+class FrameAccelerationDerivatives(NamedTuple):
     """Derivatives (..., 6, nv) of a frame's acceleration [linear; angular], m/s^2 and rad/s^2, per unit of q, v and a.
 
     `da` is the frame's Jacobian.
@@ -51,7 +49,7 @@ def frame_acceleration(
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
     Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length, UnknownNameError.
     """
-    index, option = model.frame(frame), expression(expressed)
+    index, option = frame_options(model, frame, expressed)
     twist = E.FRAME_ACCELERATION.call(model.handle, q, v, a, index, option, None)
     return twist if twist is not None else evaluate(E.FRAME_ACCELERATION, model, (q, v, a), ("q", "v", "a"), (index, option))
 
@@ -64,11 +62,10 @@ def frame_velocity_derivatives(
 
     Errors: as frame_acceleration.
     """
-    index, option = model.frame(frame), expression(expressed)
-    D = E.FRAME_VELOCITY_DERIVATIVES.call(model.handle, q, v, index, option, None)
-    if D is None:
-        D = evaluate(E.FRAME_VELOCITY_DERIVATIVES, model, (q, v), ("q", "v"), (index, option))
-    return FrameVelocityDerivatives(D[..., :6, :], D[..., 6:, :])
+    index, option = frame_options(model, frame, expressed)
+    found = E.FRAME_VELOCITY_DERIVATIVES.call(model.handle, q, v, index, option, None)
+    found = found or evaluate(E.FRAME_VELOCITY_DERIVATIVES, model, (q, v), ("q", "v"), (index, option))
+    return FrameVelocityDerivatives._make(found)
 
 
 @public
@@ -79,8 +76,7 @@ def frame_acceleration_derivatives(
 
     Errors: as frame_acceleration.
     """
-    index, option = model.frame(frame), expression(expressed)
-    D = E.FRAME_ACCELERATION_DERIVATIVES.call(model.handle, q, v, a, index, option, None)
-    if D is None:
-        D = evaluate(E.FRAME_ACCELERATION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (index, option))
-    return FrameAccelerationDerivatives(D[..., :6, :], D[..., 6:12, :], D[..., 12:, :])
+    index, option = frame_options(model, frame, expressed)
+    found = E.FRAME_ACCELERATION_DERIVATIVES.call(model.handle, q, v, a, index, option, None)
+    found = found or evaluate(E.FRAME_ACCELERATION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (index, option))
+    return FrameAccelerationDerivatives._make(found)

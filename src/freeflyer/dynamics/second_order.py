@@ -11,7 +11,7 @@ the bracket of the group: angular w x w', linear w x l' + l x w'. For robots wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,8 +30,7 @@ STEP = 2.0**-100
 LETTERS = {"q": "q", "v": "v", "a": "v", "weights": "v", "along_q": "v", "along_v": "v", "along_a": "v"}
 
 
-@dataclass(frozen=True, eq=False)
-class InverseDynamicsSecondDerivatives:
+class InverseDynamicsSecondDerivatives(NamedTuple):
     """Rates (..., nv, nv) of the three derivatives of inverse dynamics per unit of the direction: rows are tau, columns the
     step in q, in v, in a. Units: those of tau, per the units of the step and of the direction."""
 
@@ -40,8 +39,7 @@ class InverseDynamicsSecondDerivatives:
     da: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class InverseDynamicsHessianProduct:
+class InverseDynamicsHessianProduct(NamedTuple):
     """The Hessian of weights . tau times a direction (..., nv): its entries that belong to steps in q, in v, in a."""
 
     dq: np.ndarray

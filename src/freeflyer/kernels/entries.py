@@ -43,13 +43,14 @@ CONSTRAINTS = Entry("constraints", "closed.constraints.constraints", "q", (("row
 CONSTRAINT_BIAS = Entry("constraint_bias", "closed.constraints.constraint_bias", "qv", (("rows",),), square=True)
 FRAME_ACCELERATION = Entry("frame_acceleration", "derivatives.frames.frame_acceleration", "qvv", ((6,),), options=FRAME)
 FRAME_VELOCITY_DERIVATIVES = Entry("frame_velocity_derivatives", "derivatives.frames.frame_velocity_derivatives",
-    "qv", ((12, "nv"),), options=FRAME, square=True)
+    "qv", ((6, "nv"),) * 2, options=FRAME, square=True)
 FRAME_ACCELERATION_DERIVATIVES = Entry("frame_acceleration_derivatives", "derivatives.frames.frame_acceleration_derivatives",
-    "qvv", ((18, "nv"),), options=FRAME, square=True)
+    "qvv", ((6, "nv"),) * 3, options=FRAME, square=True)
 MOMENTUM_RATE = Entry("momentum_rate", "derivatives.momentum.momentum_rate", "qvv", ((6,),))
-MOMENTUM_DERIVATIVES = Entry("momentum_derivatives", "derivatives.momentum.momentum_derivatives", "qv", ((12, "nv"),), square=True)
+MOMENTUM_DERIVATIVES = Entry("momentum_derivatives", "derivatives.momentum.momentum_derivatives",
+    "qv", ((6, "nv"),) * 2, square=True)
 MOMENTUM_RATE_DERIVATIVES = Entry("momentum_rate_derivatives", "derivatives.momentum.momentum_rate_derivatives",
-    "qvv", ((18, "nv"),), square=True)
+    "qvv", ((6, "nv"),) * 3, square=True)
 LINEAR = Entry("linear", "derivatives.linear.linear", "qvv", (("2 nv", "2 nv"), ("2 nv", "nv")), square=True,
     stages=Stages("derivatives.linear.linear_table", "derivatives.linear.linear_matrices", "derivatives.linear.linear_sizes"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +162,7 @@ def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: pe
     for (ours, axes), theirs in zip(parts(single_call(model, algorithm, x, frame)(), algorithm.axes), answers, strict=True):
         for axis in axes:
             ours = np.take(ours, peer.columns, axis=axis)
+        theirs = theirs.reshape(ours.shape)  # of one column it makes a vector
         worst = max(worst, float(np.max(np.abs(ours - theirs)) / max(np.max(np.abs(theirs)), 1e-12)))
     return worst
 
@@ -175,5 +176,5 @@ def parts(result: Any, axes: tuple[int, ...]) -> list[tuple[np.ndarray, tuple[in
             (result.bias_accelerations, ()),
         ]  # fmt: skip
     if hasattr(result, "dq"):
-        return [(np.stack([getattr(result, field.name) for field in fields(result)], axis=-3), axes)]
+        return [(np.stack(result, axis=-3), axes)]
     return [(np.asarray(result, dtype=float), axes)]

@@ -147,29 +147,32 @@ def put(out, nv, j, expressed, R, p, x):
 
 
 @kernel
-def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, out):
-    """out (12, nv): derivatives of a frame's twist (body, mixed or world expression) with q, then with v."""
+def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_q, by_v):
+    """(6, nv) each: derivatives of a frame's twist (body, mixed or world expression)."""
     nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
-    for k in range(12 * nv):
-        store(out, k, 0.0)
+    for k in range(6 * nv):
+        store(by_q, k, 0.0)
+        store(by_v, k, 0.0)
     R, p, V, _ = walk(topology, parameters, q, v, v, frame, path)
     while b > 0:
         ints, D = body_ints(b), load_spatial(path, to + STEP + VELOCITY)
         j = load_int(topology, ints + FIRST_V)
         for c in range(load_int(topology, ints + COLUMN_COUNT)):
             S = path_column(path, to + COLUMNS + c)
-            put(out, nv, j + c, expressed, R, p, velocity_change(expressed, S, D, V))
-            put(out, nv, 6 * nv + j + c, expressed, R, p, S)
+            put(by_q, nv, j + c, expressed, R, p, velocity_change(expressed, S, D, V))
+            put(by_v, nv, j + c, expressed, R, p, S)
         b = load_int(topology, ints + PARENT)
         to += STEP
 
 
 @kernel
-def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, expressed, out):
-    """out (18, nv): derivatives of a frame's acceleration (body, mixed or world expression) with q, then v, then a."""
+def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, expressed, by_q, by_v, by_a):
+    """(6, nv) each: derivatives of a frame's acceleration (body, mixed or world expression)."""
     nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
-    for k in range(18 * nv):
-        store(out, k, 0.0)
+    for k in range(6 * nv):
+        store(by_q, k, 0.0)
+        store(by_v, k, 0.0)
+        store(by_a, k, 0.0)
     R, p, V, A = walk(topology, parameters, q, v, a, frame, path)
     while b > 0:
         ints, D_i, D = body_ints(b), load_spatial(path, to + VELOCITY), load_spatial(path, to + STEP + VELOCITY)
@@ -178,8 +181,8 @@ def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, express
         j = load_int(topology, ints + FIRST_V)
         for c in range(load_int(topology, ints + COLUMN_COUNT)):
             S = path_column(path, to + COLUMNS + c)
-            put(out, nv, j + c, expressed, R, p, acceleration_change(expressed, S, D, G, V, A))
-            put(out, nv, 6 * nv + j + c, expressed, R, p, rate_change(expressed, S, D_i, D, V))
-            put(out, nv, 12 * nv + j + c, expressed, R, p, S)
+            put(by_q, nv, j + c, expressed, R, p, acceleration_change(expressed, S, D, G, V, A))
+            put(by_v, nv, j + c, expressed, R, p, rate_change(expressed, S, D_i, D, V))
+            put(by_a, nv, j + c, expressed, R, p, S)
         b = load_int(topology, ints + PARENT)
         to += STEP

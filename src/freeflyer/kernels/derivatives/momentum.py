@@ -145,8 +145,8 @@ def twice_rate(p, K, S):
 
 
 @kernel
-def momentum_derivatives(topology, parameters, q, v, out):
-    """out (12, nv): derivatives of the centroidal momentum with q, then with v."""
+def momentum_derivatives(topology, parameters, q, v, dq, dv):
+    """dq, dv (6, nv): derivatives of the centroidal momentum."""
     n, nv, inertias = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
     motions = inertias + inertia_tiles(topology)
     momenta = motions + MOTION * (n + 1)
@@ -156,8 +156,9 @@ def momentum_derivatives(topology, parameters, q, v, out):
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, momenta)
     apart = zeros(center[0])
-    for k in range(12 * nv):
-        store(out, k, 0.0)
+    for k in range(6 * nv):
+        store(dq, k, 0.0)
+        store(dv, k, 0.0)
     for i in range(1, n + 1):
         m, here = load(parameters, body_floats(i) + SUBTREE_MASS), momenta + 6 * i
         there, apart = motions + MOTION * parent_of(topology, i), tree_offset(topology, work, i, apart)
@@ -171,8 +172,8 @@ def momentum_derivatives(topology, parameters, q, v, out):
             F = inertia_times(m, h, I, S)
             by_q = spatial_add(inertia_times(m, h, I, motion_cross(V, S)), force_cross(S, P))
             moment = cross(scale(1.0 / total_mass(parameters), F[0]), total)  # dc x p
-            add_force(out, nv, j, x, less_moment(by_q, moment))
-            add_force(out, nv, 6 * nv + j, x, F)
+            add_force(dq, nv, j, x, less_moment(by_q, moment))
+            add_force(dv, nv, j, x, F)
 
 
 @inlined
@@ -205,15 +206,17 @@ def momentum_rate(topology, parameters, q, v, a, b):
 
 
 @kernel
-def momentum_rate_derivatives(topology, parameters, q, v, a, out):
-    """out (18, nv): derivatives of the rate of the centroidal momentum with q, then v, then a."""
+def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):
+    """dq, dv, da (6, nv): derivatives of the rate of the centroidal momentum."""
     nv = load_int(topology, N_V)
     work, inertias, motions, rates = rate_work(topology, parameters, q, v, a)
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, rates)
     apart = zeros(center[0])
-    for k in range(18 * nv):
-        store(out, k, 0.0)
+    for k in range(6 * nv):
+        store(dq, k, 0.0)
+        store(dv, k, 0.0)
+        store(da, k, 0.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, apart = load(parameters, body_floats(i) + SUBTREE_MASS), tree_offset(topology, work, i, apart)
         x = subtract(apart, center)
@@ -230,7 +233,7 @@ def momentum_rate_derivatives(topology, parameters, q, v, a, out):
             F = inertia_times(m, h, I, S)
             by_q = spatial_add(inertia_times(m, h, I, ddS), force_cross(S, force))
             moment = cross(scale(1.0 / total_mass(parameters), F[0]), total)  # dc x force
-            add_force(out, nv, j, x, less_moment(spatial_add(by_q, twice_rate(p, K, dS)), moment))
+            add_force(dq, nv, j, x, less_moment(spatial_add(by_q, twice_rate(p, K, dS)), moment))
             by_v = inertia_times(m, h, I, spatial_add(dS, motion_cross(V_i, S)))
-            add_force(out, nv, 6 * nv + j, x, spatial_add(by_v, twice_rate(p, K, S)))
-            add_force(out, nv, 12 * nv + j, x, F)
+            add_force(dv, nv, j, x, spatial_add(by_v, twice_rate(p, K, S)))
+            add_force(da, nv, j, x, F)
