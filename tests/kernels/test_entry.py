@@ -114,7 +114,7 @@ def test_short_batches_are_taken_at_once(count):
 def test_what_is_no_short_batch_is_left_to_others():
     empty = np.empty((0, MODEL.nq)), np.empty((0, MODEL.nv)), np.empty((0, MODEL.nv))
     assert RNEA.call(MODEL.handle, *empty, None) is None
-    count = SMALL_WORK // MODEL.nv**2
+    count = SMALL_WORK // (MODEL.nv + MODEL.nv**2)
     assert CRBA.call(MODEL.handle, np.tile(Q, (count, 1)), None).shape == (count, *SQUARE)
     assert CRBA.call(MODEL.handle, np.tile(Q, (count + 1, 1)), None) is None
 

@@ -13,7 +13,7 @@ from freeflyer.dynamics.refused import explain_refusal
 from freeflyer.dynamics.threads import get_threads, run_chunks, set_threads
 from freeflyer.errors import InputError
 from freeflyer.kernels.calls.entry import OK, OVERLAP, REFUSED, STATE, Entry
-from freeflyer.kernels.calls.python_calls import short_work
+from freeflyer.kernels.calls.python_calls import short_work, work
 from freeflyer.kernels.calls.running import Result, batch, batch_lanes, state
 from freeflyer.model.inputs import output_array, row
 from freeflyer.model.model import Model
@@ -43,14 +43,15 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
         if found is not None:
             found = found if len(lead) < 2 else _with_lead(found, lead)
             return found if strict else (found, np.zeros(lead, bool)[()])
-    shapes = entry.output_shapes(model.topology if frames is None else frames.topology)
+    topology = model.topology if frames is None else frames.topology
+    shapes = entry.output_shapes(topology)
     results, failed = _results(out, lead, shapes), None if strict else np.zeros(lead, bool)
     if count > 0:
-        status, where = _run(entry, handle, rows, lead, options, results, shapes, failed)
+        status, where = _run(entry, topology, handle, rows, lead, options, results, failed)
         if status == OVERLAP:  # as NumPy: from copies of inputs that lie where results go
             _refuse_same_memory(results)
             rows = [np.array(x) if any(np.shares_memory(x, r) for r in results) else x for x in rows]
-            status, where = _run(entry, handle, rows, lead, options, results, shapes, failed)
+            status, where = _run(entry, topology, handle, rows, lead, options, results, failed)
         if status != OK:
             raise explain_refusal(entry, model, status, where, arrays, lead, names)
     found = results if len(results) > 1 else results[0]
@@ -73,12 +74,12 @@ def leading_axes(arrays: Sequence[np.ndarray], axes: Sequence[int], names: Seque
         ) from None
 
 
-def _run(entry: Entry, handle: Any, rows: Sequence[np.ndarray], lead: Shape, options: tuple[int, ...], results: Arrays,
-         shapes: Sequence[Shape], failed: np.ndarray | None) -> Result:  # fmt: skip
+def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndarray], lead: Shape, options: tuple[int, ...],
+         results: Arrays, failed: np.ndarray | None) -> Result:  # fmt: skip
     """The first refused state's status, or OK; states that cannot be solved are marked in `failed` instead, where that is given.
     Chunks begin at multiples of the lanes, so results do not depend on threads."""
     count, lanes = prod(lead), batch_lanes(entry)
-    outs = tuple(r.reshape(count, prod(shape)) for r, shape in zip(results, shapes))
+    outs = tuple(r.reshape(count, prod(r.shape[len(lead) :])) for r in results)
     if not lead:
         found = state(entry, handle, *rows, *options, *results)
         if failed is None or found[0] != REFUSED:
@@ -100,8 +101,7 @@ def _run(entry: Entry, handle: Any, rows: Sequence[np.ndarray], lead: Shape, opt
                 return OK, ()
             start = end
 
-    work = sum(map(prod, shapes)) * entry.weight
-    threads = get_threads() if count * work > short_work() else 1
+    threads = get_threads() if count * work(entry, topology) > short_work() else 1
     refused = (found for found in run_chunks(run, count, lanes, threads, STATES_UNTIL_INTERRUPT) if found[0] != OK)
     return min(refused, key=lambda found: found[1][STATE], default=(OK, ()))
 

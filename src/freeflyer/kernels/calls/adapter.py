@@ -74,7 +74,7 @@ from freeflyer.kernels.calls.python_calls import (
 )
 from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.lowering.types import i64
-from freeflyer.kernels.model.layout import TABLE_AT, TABLE_KIND
+from freeflyer.kernels.model.layout import N_V, TABLE_AT, TABLE_KIND
 
 SHAPE_ROW = 3 * MOST + ROWS + 2 * MOST  # in the words on the stack
 PACKED_ROW = SHAPE_ROW + 3
@@ -254,7 +254,7 @@ def call(self, arguments, given):
     stack = stack_integers()
     input_rows, option_row = integers_at(stack), integers_at(stack + 8 * MOST)
     output_rows, sizes, shape = integers_at(stack + 16 * MOST), integers_at(stack + 24 * MOST), integers_at(stack + 8 * SHAPE_ROW)
-    work = 0
+    work = entry[OWN] * topology[N_V]
     for k in range(outputs):
         _, size = output_shape(topology, entry, k, states, shape)
         sizes[ROWS + inputs + k] = size

@@ -13,11 +13,13 @@ import ctypes
 import sysconfig
 from collections.abc import Callable
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from freeflyer.kernels.calls.entry import SMALL_WORK, WHERE, Entry, formula
+from freeflyer.kernels.model.layout import N_V
 
 HEAD = object.__basicsize__  # of every object: reference count and, last, type
 TYPE = HEAD - 8
@@ -135,8 +137,14 @@ def known() -> np.ndarray:
 
 
 def short_work() -> int:
-    """Numbers of results of a batch that one thread does at once, keeping the interpreter lock."""
+    """How many numbers a batch may read and make that one thread does at once, keeping the interpreter lock."""
     return int(known()[SHORT_WORK])
+
+
+def work(entry: Entry, topology: Any) -> int:
+    """How many numbers one state reads and makes on a model, roughly; closed linkages weigh more."""
+    made = sum(map(prod, entry.output_shapes(topology)))
+    return entry.weight * (len(entry.inputs) * int(topology[N_V]) + made)
 
 
 def record(entry: Entry) -> np.ndarray:

@@ -7,7 +7,6 @@ import ctypes
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -119,7 +118,7 @@ def call_by_ctypes(entry: Entry) -> Callable[..., Any]:
         if entry.table and topology[TABLE_KIND] != entry.table:
             return None
         shapes = [(*lead, *shape) for shape in entry.output_shapes(topology)]
-        if lead and sum(map(prod, shapes)) * entry.weight > python_calls.short_work():
+        if lead and lead[0] * python_calls.work(entry, topology) > python_calls.short_work():
             return None
         made = tuple(map(np.empty, shapes)) if out is None else out if outputs > 1 else (out,)
         if type(made) is not tuple or len(made) != outputs:
