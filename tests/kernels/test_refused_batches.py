@@ -158,3 +158,35 @@ def test_read_only_inputs_are_not_copied(lead, tmp_path, monkeypatch, spread):
         assert all(np.shares_memory(x, m) for x, m in zip(seen[0], mapped))
     assert all(not m.flags.writeable for m in mapped)
     assert threads.get_threads() == spread
+
+
+@pytest.mark.parametrize("ahead", [-5000, -1, 0, 1, 27, 5000])
+def test_results_over_inputs_of_long_batches(ahead, spread):
+    """Several parts, each of which could overwrite what others have yet to read."""
+    model, count = ff.robots.chain(3), 9000
+    memory = np.random.default_rng(0).standard_normal((count + 2 * abs(ahead), 3))
+    q = memory[abs(ahead) : abs(ahead) + count]
+    expected = ff.gravity_forces(model, q.copy())
+    out = memory[abs(ahead) + ahead : abs(ahead) + ahead + count]
+    np.testing.assert_array_equal(ff.gravity_forces(model, q, out=out), expected)
+    memory = np.random.default_rng(1).standard_normal(18 * count)
+    q, M = memory[27 : 27 + 3 * count].reshape(count, 3), memory[: 9 * count].reshape(count, 3, 3)
+    expected = ff.mass_matrix(model, q.copy())
+    np.testing.assert_array_equal(ff.mass_matrix(model, q, out=M), expected)
+
+
+@pytest.mark.parametrize("count", [None, 2, 8, 9, 700])
+@pytest.mark.parametrize("joints", [3, 12])
+def test_large_numbers_are_not_called_infinite(joints, count, spread):
+    """Their sum is; the error names the state and the number, and without strict they are marked."""
+    model, rows = ff.robots.chain(joints), 1 if count is None else count
+    q, v, tau = np.zeros((3, rows, joints))
+    tau[rows - 1] = 1.7e308
+    given, at = ((q[0], v[0], tau[0]), []) if count is None else ((q, v, tau), [rows - 1])
+    with pytest.raises(ff.InputError, match="beyond floating-point numbers: tau") as caught:
+        ff.forward_dynamics(model, *given)
+    assert list(caught.value.data["index"][:-1]) == at
+    a, failed = ff.forward_dynamics(model, *given, strict=False)
+    assert failed.shape == np.shape(a)[:-1]
+    assert np.flatnonzero(failed).tolist() == [rows - 1]
+    assert np.isfinite(np.reshape(a, (rows, -1))[:-1]).all()

@@ -60,7 +60,8 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
 
     The articulated-body algorithm, RBDA (2008), table 7.1; where mimic joints share a coordinate, M is factorised.
     Errors: as inverse_dynamics; and where M is singular (massless bodies that nothing holds), instead of a division by 0.
-    With strict=False such states are no error: the result is (a, failed), failed (...) bool, and a is NaN where it is true.
+    With strict=False states without a finite solution are no error: the result is (a, failed), failed (...) bool, and a is NaN
+    where it is true; what is wrong with the input itself (NaN, other quaternions, shapes) still is one.
 
         a, failed = ff.forward_dynamics(model, Q, V, TAU, strict=False)
     """

@@ -12,7 +12,7 @@ from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.refused import explain_refusal
 from freeflyer.dynamics.threads import get_threads, run_chunks, set_threads
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.entry import OK, OVERLAP, REFUSED, STATE, Entry
+from freeflyer.kernels.calls.entry import ARGUMENT, NOT_FINITE, OK, REFUSED, STATE, Entry
 from freeflyer.kernels.calls.python_calls import short_work, work
 from freeflyer.kernels.calls.running import Result, batch, batch_lanes, state
 from freeflyer.model.inputs import output_array, row
@@ -35,23 +35,22 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     is known of the others. Unless `strict`, states that cannot be solved are no error: (output, failed (...) bool), NaN there.
     """
     arrays = [x if letter in LOADS else row(model, name, x, letter) for name, x, letter in zip(names, inputs, entry.inputs)]
-    lead, handle = leading_axes(arrays, entry.input_axes, names), model.handle if frames is None else frames.handle
-    count = prod(lead)
+    lead, frames_or_model = leading_axes(arrays, entry.input_axes, names), model if frames is None else frames
+    count, handle, topology = prod(lead), frames_or_model.handle, frames_or_model.topology
+    results = None
+    if out is not None:
+        results = _given(out, lead, entry.output_shapes(topology))
+        arrays = [np.array(x) if any(np.shares_memory(x, r) for r in results) else x for x in arrays]  # as NumPy
     rows = [_rows(x, lead, count, axes, entry.one_by_one) for x, axes in zip(arrays, entry.input_axes)]
-    if out is None:
+    if results is None:
         found = entry.call(handle, *rows, *options, None)
         if found is not None:
             found = found if len(lead) < 2 else _with_lead(found, lead)
             return found if strict else (found, np.zeros(lead, bool)[()])
-    topology = model.topology if frames is None else frames.topology
-    shapes = entry.output_shapes(topology)
-    results, failed = _results(out, lead, shapes), None if strict else np.zeros(lead, bool)
+        results = tuple(np.empty(lead + shape) for shape in entry.output_shapes(topology))
+    failed = None if strict else np.zeros(lead, bool)
     if count > 0:
         status, where = _run(entry, topology, handle, rows, lead, options, results, failed)
-        if status == OVERLAP:  # as NumPy: from copies of inputs that lie where results go
-            _refuse_same_memory(results)
-            rows = [np.array(x) if any(np.shares_memory(x, r) for r in results) else x for x in rows]
-            status, where = _run(entry, topology, handle, rows, lead, options, results, failed)
         if status != OK:
             raise explain_refusal(entry, model, status, where, arrays, lead, names)
     found = results if len(results) > 1 else results[0]
@@ -80,44 +79,51 @@ def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndar
     Chunks begin at multiples of the lanes, so results do not depend on threads."""
     count, lanes = prod(lead), batch_lanes(entry)
     outs = tuple(r.reshape(count, prod(r.shape[len(lead) :])) for r in results)
+    flat_rows = tuple(x.reshape(-1) if x.ndim == n else x.reshape(count, prod(x.shape[1:])) for x, n in zip(rows, entry.input_axes))
+    marks = None if failed is None else failed.reshape(count)
     if not lead:
         found = state(entry, handle, *rows, *options, *results)
-        if failed is None or found[0] != REFUSED:
-            return found
-        _mark(outs, failed.reshape(1))
-        return OK, ()
-    flat_rows = tuple(x.reshape(-1) if x.ndim == n else x.reshape(count, prod(x.shape[1:])) for x, n in zip(rows, entry.input_axes))
+        return (OK, ()) if marks is not None and _unsolved(found, flat_rows, outs, marks, 0) else found
 
     def run(start: int, stop: int) -> Result:
-        while True:
+        while start < stop:
             found = batch(entry, handle, flat_rows, options, outs, start, stop)
-            if failed is None or found[0] != REFUSED:
+            if marks is None or found[0] not in (REFUSED, NOT_FINITE):
                 return found
-            step = 1 if entry.one_by_one else lanes  # states that are computed together
-            first = start + (min(found[1][STATE], stop - 1) - start) // step * step
-            end = min(first + step, stop)
-            _mark(tuple(x[first:end] for x in outs), failed.reshape(count)[first:end])
-            if end == stop:
-                return OK, ()
+            end = start + (min(found[1][STATE], stop - 1) - start) // lanes * lanes + lanes  # of a pack that holds such a state;
+            for k in range(max(end - 2 * lanes, start), min(end, stop)):  # or else the one before: both state by state
+                found = batch(entry, handle, flat_rows, options, outs, k, k + 1)
+                if found[0] != OK and not _unsolved(found, flat_rows, outs, marks, k):
+                    return found
             start = end
+        return OK, ()
 
     threads = get_threads() if count * work(entry, topology) > short_work() else 1
     refused = (found for found in run_chunks(run, count, lanes, threads, STATES_UNTIL_INTERRUPT) if found[0] != OK)
     return min(refused, key=lambda found: found[1][STATE], default=(OK, ()))
 
 
-def _mark(outs: Arrays, failed: np.ndarray) -> None:
-    """Marks the states whose results (n, ...) are not finite, and makes these NaN."""
-    failed[:] = np.any([~np.isfinite(x).all(axis=1) for x in outs], axis=0)
-    for x in outs:
-        x[failed] = np.nan
+def _unsolved(found: Result, rows: Arrays, outs: Arrays, failed: np.ndarray, k: int) -> bool:
+    """Whether state k was refused though its inputs are numbers; then it is marked, and its results are NaN."""
+    status, where = found
+    if status == NOT_FINITE:  # or they are so large that their sum is not
+        x = rows[where[ARGUMENT]]
+        status = REFUSED if np.isfinite(x if x.ndim == 1 else x[k]).all() else status
+    if status != REFUSED:
+        return False
+    failed[k] = True
+    for r in outs:
+        r[k] = np.nan
+    return True
 
 
-def _results(out: np.ndarray | Arrays | None, lead: Shape, shapes: Sequence[Shape]) -> Arrays:
-    """New arrays, or those of `out`, checked."""
-    if out is None:
-        return tuple(np.empty(lead + shape) for shape in shapes)
-    return tuple(output_array(x, lead + shape) for x, shape in zip(out if len(shapes) > 1 else (out,), shapes))
+def _given(out: np.ndarray | Arrays, lead: Shape, shapes: Sequence[Shape]) -> Arrays:
+    """The arrays of `out`, checked."""
+    given = tuple(output_array(x, lead + shape) for x, shape in zip(out if len(shapes) > 1 else (out,), shapes))
+    for k, x in enumerate(given):
+        if any(np.shares_memory(x, y) for y in given[:k]):
+            raise InputError("two fields of out share memory: give each result an array of its own")
+    return given
 
 
 def _with_lead(found: Any, lead: Shape) -> Any:
@@ -125,12 +131,6 @@ def _with_lead(found: Any, lead: Shape) -> Any:
     if type(found) is tuple:
         return tuple(x.reshape(lead + x.shape[1:]) for x in found)
     return found.reshape(lead + found.shape[1:])
-
-
-def _refuse_same_memory(results: Arrays) -> None:
-    for k, x in enumerate(results):
-        if any(np.shares_memory(x, y) for y in results[:k]):
-            raise InputError("two fields of out share memory: give each result an array of its own")
 
 
 def _rows(x: np.ndarray, lead: Shape, count: int, axes: int, alone: bool) -> np.ndarray:

@@ -13,6 +13,7 @@ from freeflyer.kernels.calls.entry import (
     ARGUMENT,
     NOT_FINITE,
     NOT_UNIT,
+    OVERLAP,
     REFUSED,
     STATE,
     WRONG_MODEL,
@@ -34,14 +35,20 @@ MOVES = 1e-3  # joints with less of the unit motion that takes no force are not 
 def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int], arrays: Sequence[np.ndarray],
                     lead: tuple[int, ...], names: Sequence[str]) -> FreeflyerError:  # fmt: skip
     """The error for a refused state of inputs `arrays` (..., n), wrenches (..., k, 6), which broadcast to the batch axes `lead`."""
+    if status == OVERLAP:
+        return InputError("out shares memory with an input, or two of its arrays do: give each result an array of its own")
     if status in (WRONG_SIZE, WRONG_OPTION, WRONG_MODEL):
         return InputError(f"{entry.name} was called with arguments that do not fit the model {model.name!r}: is it the one meant?")
     tails = [x.shape[x.ndim - axes :] for x, axes in zip(arrays, entry.input_axes)]
     flat = [x.reshape(*x.shape[: x.ndim - len(tail)], prod(tail)) for x, tail in zip(arrays, tails)]
     arrays = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in flat]
     k, found = where[ARGUMENT], where[STATE]
-    if lead and (found >= prod(lead) or (status == NOT_FINITE and np.isfinite(arrays[k][np.unravel_index(found, lead)]).all())):
-        status, found = REFUSED, _largest(np.concatenate(arrays, axis=-1), found, prod(lead))
+    count = prod(lead)
+    large = status == NOT_FINITE and np.isfinite(arrays[k].reshape(count, -1)[min(found, count - 1) if lead else 0]).all()
+    if large:  # numbers whose sum is not finite
+        status = REFUSED
+    if lead and (large or found >= count):
+        found = _largest(np.concatenate(arrays, axis=-1), found, count)
     at = tuple(int(k) for k in np.unravel_index(found, lead)) if lead else ()
     states = [x[at] for x in arrays]
     if status in (NOT_FINITE, NOT_UNIT):
@@ -59,10 +66,10 @@ def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int
     return singular(model, states[0], at)
 
 
-def _largest(x: np.ndarray, end: int, count: int) -> int:
-    """Of the states (..., n) up to PACK before `end`, the number of the one that holds the largest number."""
-    first = max(end - PACK, 0)
-    rows = x.reshape(count, -1)[first : max(end, 1)]
+def _largest(x: np.ndarray, found: int, count: int) -> int:
+    """Of state `found` (..., n) and up to PACK before it, the number of the one that holds the largest number."""
+    first = max(found - PACK, 0)
+    rows = x.reshape(count, -1)[first : found + 1]
     return first + int(np.argmax(np.abs(rows).max(axis=1)))
 
 

@@ -27,7 +27,7 @@ def batches(
             its = replace(effort, batch=n)
             timed = time_robot(robot.model, urdf=robot.urdf, mjcf=robot.mjcf, with_peer=with_peer, effort=its,
                                algorithms=ALGORITHMS, closed=False)  # fmt: skip
-            points += [BatchPoint(timed.robot, n, row) for row in timed.rows]
+            points += [BatchPoint(timed.robot, timed.batch_size, row) for row in timed.rows]
     return tuple(points)
 
 

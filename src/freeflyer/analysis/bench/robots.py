@@ -33,7 +33,9 @@ def contestants() -> Iterator[Contestant]:
     yield Contestant(robots.make("quadruped"), None)
     for n in (6, 2, 1):
         yield Contestant(robots.chain(n), None)
-    folder = Path(os.environ.get("FREEFLYER_MODELS", ""))
+    if not os.environ.get("FREEFLYER_MODELS"):
+        return
+    folder = Path(os.environ["FREEFLYER_MODELS"])
     tocabi = sorted((folder / "tocabi").glob("*.urdf"))
     if tocabi:
         yield from_file(tocabi[0])

@@ -14,7 +14,7 @@ from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDy
 from freeflyer.dynamics.external import load_forces, load_gradient, total
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
-from freeflyer.errors import InputError
+from freeflyer.model.inputs import output_array
 from freeflyer.model.model import Model
 
 
@@ -71,8 +71,8 @@ def given(out: Any, made: Any) -> Any:
         return made
     old, new = arrays_of(out, type(made)), arrays_of(made, type(made))
     for a, b in zip(old, new):
-        if a.shape != b.shape:
-            raise InputError(f"out holds shape {a.shape}, but the result has {b.shape}", expected=b.shape)
+        output_array(a, b.shape)
+    for a, b in zip(old, new):
         a[...] = b
     return out
 

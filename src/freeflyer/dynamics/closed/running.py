@@ -35,7 +35,7 @@ def where_solved(
     q = row(p.model, "q", q, "q")
     _, failed = evaluate(D.INVERSE_MASS, p.model, (q,), ("q",), strict=False)
     arrays = function(np.where(np.asarray(failed)[..., None], p.split.q, q))
-    failed = np.broadcast_to(failed, arrays[0].shape[: arrays[0].ndim - axes])
+    failed = np.broadcast_to(failed, arrays[0].shape[: arrays[0].ndim - axes]).copy()
     for x in arrays:
         x[failed] = np.nan
     return arrays, failed[()]

@@ -46,7 +46,7 @@ def all_below(a: Any, limit: float) -> bool:
 
 @primitive
 def times_zero(a: Any) -> Any:
-    """Zero, or NaN where a is not finite; never computed in another order, in which large numbers would overflow."""
+    """Zero, or NaN where a is not finite. Compiled sums may multiply last: numbers whose sum overflows then give NaN, too."""
     return 0 * a
 
 

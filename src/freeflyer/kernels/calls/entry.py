@@ -27,7 +27,7 @@ OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, REFUSED, WRONG_OPTION, SHORT_SCRATCH, OVER
 SCRATCH, STATES, ROWS = 0, 1, 2  # in sizes
 ARGUMENT, STATE, TAKEN, WHERE = 0, 1, 2, 3  # in where, and its length
 UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
-SMALL_WORK = 100_000  # results of all states: below that, one thread does a batch at once, keeping the interpreter lock
+SMALL_WORK = 100_000  # numbers read and made: one thread does a batch of no more at once, keeping the interpreter lock
 LOOPS_WEIGH = 50  # times as much, the work on a state of a closed linkage
 
 Dimension = int | str
@@ -143,7 +143,7 @@ class Entry:
 
     @property
     def weight(self) -> int:
-        """How much work a number of its results is, roughly."""
+        """How much work a number that it reads or makes is, roughly."""
         return LOOPS_WEIGH if self.closed else 1
 
     @property
