@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import Literal
 
 from freeflyer.errors import InputError
-from freeflyer.kernels.model.layout import N_ROWS
 from freeflyer.model.model import Model
 
 Coordinates = Literal["tree", "independent"]
@@ -20,11 +19,11 @@ Coordinates = Literal["tree", "independent"]
 
 def in_loops(model: Model, coordinates: object) -> ModuleType | None:
     """The functions of closed linkages, if `coordinates` asks for them and the model has loops; InputError for other words."""
-    if not isinstance(coordinates, str) or coordinates not in ("tree", "independent"):
-        raise InputError(f"coordinates must be 'tree' or 'independent', got {coordinates!r}", coordinates=coordinates)
-    if coordinates == "tree" or not model.topology[N_ROWS]:
+    if type(coordinates) is str and coordinates == "independent":
+        return _independent() if model.constraint_rows[0] else None
+    if type(coordinates) is str and coordinates == "tree":
         return None
-    return _independent()
+    raise InputError(f"coordinates must be 'tree' or 'independent', got {coordinates!r}", coordinates=coordinates)
 
 
 @cache  # an import statement costs a third of a microsecond each time

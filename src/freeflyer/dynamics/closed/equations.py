@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.closed import compiled as D
-from freeflyer.dynamics.closed.projection import is_closed
+from freeflyer.dynamics.closed.projection import is_closed, projection
 from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, velocity_map, where_solved
 from freeflyer.dynamics.external import load_forces, total
 from freeflyer.dynamics.frames import Expressed
@@ -30,7 +30,7 @@ def inverse_dynamics(
     expressed: Expressed = "body", out: Output = None,
 ) -> np.ndarray:  # fmt: skip
     """tau_p (..., nu): forces at the independent coordinates, passive joints being free of them."""
-    p = projected(model)
+    p = projection(model)
     if external is None and gravity is None and expressed == "body":
         return run(D.INVERSE_DYNAMICS, p, (q, u, u_dot), ("q", "v", "a"), out)
     tau = run(D.INVERSE_DYNAMICS, p, (q, u, u_dot), ("q", "v", "a"))
@@ -42,7 +42,7 @@ def forward_dynamics(
     expressed: Expressed = "body", strict: bool = True, out: Output = None,
 ) -> np.ndarray:  # fmt: skip
     """u_dot (..., nu) under tau_p (..., nu)."""
-    p = projected(model)
+    p = projection(model)
     if not strict:
         (a,), failed = where_solved(p, q, 1, lambda x: (forward_dynamics(model, x, u, tau, external, gravity, expressed),))
         return put(out, a), failed  # type: ignore[return-value]

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.closed import compiled as D
 from freeflyer.dynamics.closed.equations import forward_dynamics
 from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.projection import Projection, is_closed
-from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, velocity_map
+from freeflyer.dynamics.closed.projection import Projection, is_closed, projection
+from freeflyer.dynamics.closed.running import motion, project_forces, run, velocity_map
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
@@ -107,7 +108,8 @@ def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     Errors: as constraint_multipliers.
     """
     p = _loops(model)
-    gap, a = run(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"))
+    found = D.ACCELERATIONS.call(p.model.handle, q, v, tau, None)
+    gap, a = found or evaluate(D.ACCELERATIONS, p.model, (q, v, tau), ("q", "v", "tau"))
     if (gap.item(0) if gap.ndim == 1 else gap[..., 0].max(initial=0.0)) > CONSISTENT**2:  # gap holds squares
         torn, largest = np.sqrt(gap[..., 0]), np.sqrt(gap[..., 1])
         if (torn > CONSISTENT * np.maximum(1.0, largest)).any():
@@ -120,7 +122,7 @@ def _loops(model: Model) -> Projection:
         raise InputError(
             f"model {model.name!r} has no loops: it has neither passive joints that follow nor multipliers"
         )
-    return projected(model)
+    return projection(model)
 
 
 def _independent(p: Projection, q: ArrayLike, v: ArrayLike) -> np.ndarray:

@@ -35,7 +35,7 @@ class Projection:
 
 def is_closed(model: Model) -> bool:
     """Whether loops or couplings tie the model's joints."""
-    return bool(model.topology[L.N_ROWS])
+    return model.constraint_rows[0] > 0
 
 
 def projection(model: Model) -> Projection:
