@@ -65,7 +65,10 @@ def frame_jacobian(
     """
     if coordinates != "tree" and (loops := in_loops(model, coordinates)):
         return loops.frame_jacobian(model, q, frame, expressed, out)
-    index, option = frame_options(model, frame, expressed)
+    try:  # frame_options would take as long as a fifth of the rest
+        index, option = model.frame_index[frame], EXPRESSED[expressed]
+    except (KeyError, TypeError):
+        index, option = frame_options(model, frame, expressed)
     J = E.FRAME_JACOBIAN.call(model.handle, q, index, option, out)
     return J if J is not None else evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), (index, option), out)
 

@@ -96,7 +96,7 @@ def _short(axes: Any, points: tuple[BatchPoint, ...]) -> None:
     axes.set_ylabel("µs per state")
     axes.set_title(f"{label(points[0].robot, 40)}: short and long batches")
     axes.grid(True, which="major")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))  # beside curves that lie everywhere
 
 
 def _curves(axes: Any, points: tuple[ScalingPoint, ...]) -> None:
