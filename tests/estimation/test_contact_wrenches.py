@@ -7,7 +7,7 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_jacobian
+from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.estimation import (
     Foot,
     closed_torques,

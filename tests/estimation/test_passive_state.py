@@ -8,7 +8,7 @@ from estimation_robots import NAMES, SPRINGS, moving, sensed
 
 import freeflyer as ff
 from freeflyer import robots
-from freeflyer.dynamics.closed.constraints import constraint_bias, constraint_jacobian, constraint_residual
+from freeflyer.constraints.rows import constraint_bias, constraint_jacobian, constraint_residual
 from freeflyer.estimation import Encoder, closed_torques, constraint_error, sensors, sinusoids, start, step, track
 from freeflyer.estimation.passive import PassiveState
 from freeflyer.loops import LinkageError

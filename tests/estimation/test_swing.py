@@ -9,7 +9,7 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_residual
+from freeflyer.constraints.rows import constraint_residual
 from freeflyer.estimation import (
     Foot,
     Servos,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from kernel_samples import Subject, subject, takes, tree
 
-sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("closed", "dynamics", "loops")]
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("constraints", "dynamics", "loops")]
 
 import linkage_samples
 from closed_robots import robot, state
@@ -19,7 +19,7 @@ from random_robots import BASES, random_robot
 
 import freeflyer as ff
 from freeflyer import loops
-from freeflyer.dynamics.closed.closing import plan_for
+from freeflyer.constraints.closure import plan_for
 from freeflyer.estimation import Foot
 from freeflyer.estimation.contact import standing_on
 from freeflyer.estimation.sensing import sensors

@@ -9,7 +9,7 @@ import pytest
 from linkage_samples import MASKS, planar, pose, random_linkage, stewart
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_residual
+from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
 from freeflyer.loops import AssemblyError, LinkageError, assemble, keep_closed, limb, linkage, project_velocity, sweep
 from freeflyer.spatial import quaternion
 

@@ -10,7 +10,7 @@ import pytest
 from linkage_samples import MASKS, planar, random_linkage
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import (
+from freeflyer.constraints.rows import (
     constraint_bias,
     constraint_jacobian,
     constraint_loops,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_bias, constraint_residual, constraints
+from freeflyer.constraints.rows import constraint_bias, constraint_residual, constraints
 from freeflyer.loops import assemble
 
 CLOSED_CHAIN = """
@@ -97,7 +97,7 @@ def compare(model: ff.Model, m: mujoco.MjModel, q: np.ndarray, tolerance: float)
 def test_connect_weld_and_joint_equalities_are_mujoco_s():
     model = ff.load(CLOSED_CHAIN)
     m = mujoco.MjModel.from_xml_string(CLOSED_CHAIN)
-    from freeflyer.dynamics.closed.closing import file_posture
+    from freeflyer.constraints.closure import file_posture
 
     q = file_posture(model)
     assert np.abs(constraint_residual(model, q)[:12]).max() < 1e-14, "MuJoCo closes loops at its reference posture"

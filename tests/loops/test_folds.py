@@ -11,8 +11,8 @@ from kangaroo_leg import leg
 from linkage_samples import BAR, shifted
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_jacobian
-from freeflyer.dynamics.closed.projection import projection_at
+from freeflyer.constraints.reduction import projection_at
+from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.loops import first_singularity, linkage, sweep
 from freeflyer.loops.stepping import crossed, step_closed
 

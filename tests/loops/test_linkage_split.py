@@ -9,8 +9,8 @@ import pytest
 from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_residual, constraints
-from freeflyer.dynamics.closed.structure import structure
+from freeflyer.constraints.graph import structure
+from freeflyer.constraints.rows import constraint_jacobian, constraint_residual, constraints
 from freeflyer.loops import LinkageError, assemble, linkage
 
 ORIENTATIONS = [np.eye(4), *(pose(np.random.default_rng(k)) for k in range(2))]
@@ -256,8 +256,8 @@ def test_condition_sees_a_single_row_that_folds():
 
 @pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml"])
 def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, robot):
-    from freeflyer.dynamics.closed.conditioning import slides
-    from freeflyer.dynamics.closed.constraints import constraint_jacobian
+    from freeflyer.constraints.conditioning import slides
+    from freeflyer.constraints.rows import constraint_jacobian
 
     model = ff.load(models_folder / robot)
     found, lengths = linkage(model), slides(model)

@@ -10,7 +10,7 @@ from kangaroo_leg import leg, whole
 from linkage_samples import MASKS, planar
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_jacobian
+from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.loops import (
     AssemblyError,

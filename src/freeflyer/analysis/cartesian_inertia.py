@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints.partition import linkage
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
-from freeflyer.dynamics.closed.linkage import linkage
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError

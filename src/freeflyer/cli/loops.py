@@ -48,8 +48,8 @@ def loop_report(model: Any) -> LoopReport:
     """The file's posture, the assembled one, and the sub-mechanisms there."""
     import numpy as np
 
-    from freeflyer.dynamics.closed.closing import file_posture
-    from freeflyer.dynamics.closed.constraints import constraint_loops, constraint_residual
+    from freeflyer.constraints.closure import file_posture
+    from freeflyer.constraints.rows import constraint_loops, constraint_residual
     from freeflyer.loops import assemble, mechanisms
 
     gap = np.abs(constraint_residual(model, file_posture(model)))

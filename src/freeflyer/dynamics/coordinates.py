@@ -28,6 +28,6 @@ def in_loops(model: Model, coordinates: object) -> ModuleType | None:
 
 @cache  # an import statement costs a third of a microsecond each time
 def _independent() -> ModuleType:
-    from freeflyer.dynamics.closed import independent
+    from freeflyer.constraints import reduced as independent
 
     return independent

@@ -5,7 +5,7 @@ takes the short way: straight to a compiled kernel that checks what it is given.
 along the velocity coordinates (for a free joint: the wrench [force; torque] on the body, in its own axes).
 
 With coordinates="independent" the same hold for a robot with loops in its independent velocities, (..., nu) for (..., nv): see
-`dynamics.coordinates` and `dynamics.closed.equations`.
+`dynamics.coordinates` and `constraints.reduced_dynamics`.
 """
 
 from __future__ import annotations

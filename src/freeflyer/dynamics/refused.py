@@ -100,8 +100,8 @@ def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError
     """The error for a mass matrix that cannot be inverted at q (nq,), with the joint at fault; or for a linkage that cannot
     be used."""
     if model.topology[LINKAGE_AT]:
-        from freeflyer.dynamics.closed.projection import projection
-        from freeflyer.dynamics.closed.refusal import refusal
+        from freeflyer.constraints.reduction import projection
+        from freeflyer.constraints.refusal import refusal
 
         return refusal(projection(model), q, at)
     M = np.empty((model.nv, model.nv))

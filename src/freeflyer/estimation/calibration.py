@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.closing import position_limits, q_of_v
-from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraints
-from freeflyer.dynamics.closed.linkage import linkage
-from freeflyer.dynamics.closed.refusals import listed
-from freeflyer.dynamics.closed.structure import structure
+from freeflyer.constraints.closure import position_limits, q_of_v
+from freeflyer.constraints.graph import structure
+from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.rows import constraint_jacobian, constraints
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
 from freeflyer.model.inputs import check_configuration, real_array, row

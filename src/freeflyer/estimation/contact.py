@@ -19,9 +19,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import refusals
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.linkage import linkage
+from freeflyer.constraints import refusals
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.partition import linkage
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.feet import Foot, checked_feet, point_basis
 from freeflyer.estimation.sensing import linked_if_closed, loops_of_block

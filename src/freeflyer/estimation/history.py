@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.refusals import listed
+from freeflyer.constraints.refusals import listed
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import refusals
-from freeflyer.dynamics.closed.constraints import constraint_residual
-from freeflyer.dynamics.closed.errors import LinkageError
+from freeflyer.constraints import refusals
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
 from freeflyer.kernels.calls.entry import OK, STATE

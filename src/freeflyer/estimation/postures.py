@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.dynamics.closed.errors import AssemblyError, LinkageError
+from freeflyer.constraints.errors import AssemblyError, LinkageError
 from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.loops.motion import keep_closed
@@ -55,7 +55,7 @@ def random_postures(s: Sensors, count: int, rng: np.random.Generator, share: flo
 
 
 def _inside(s: Sensors, q: np.ndarray) -> bool:
-    from freeflyer.dynamics.closed.closing import position_limits
+    from freeflyer.constraints.closure import position_limits
 
     lower, upper = position_limits(s.model)
     return bool((q >= lower - 1e-6).all() and (q <= upper + 1e-6).all())

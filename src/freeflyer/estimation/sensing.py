@@ -10,13 +10,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.dynamics.closed.closing import q_of_v
-from freeflyer.dynamics.closed.constraints import constraint_jacobian
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.linkage import Linkage, linkage
-from freeflyer.dynamics.closed.projection import is_closed, linked, projection
-from freeflyer.dynamics.closed.refusals import listed
-from freeflyer.dynamics.closed.structure import frozen, structure
+from freeflyer.constraints.closure import q_of_v
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.graph import frozen, structure
+from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.reduction import is_closed, linked, projection
+from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED

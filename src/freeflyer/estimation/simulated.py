@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_residual
-from freeflyer.dynamics.closed.linkage import linkage
+from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
 from freeflyer.errors import InputError
 from freeflyer.model.build import compiled
 from freeflyer.model.description import POINT, Loop

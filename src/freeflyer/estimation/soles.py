@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.dynamics.closed.linkage import linkage
+from freeflyer.constraints.partition import linkage
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.estimation.feet import Foot

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.rows import constraints
 from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.closed.constraints import constraints
-from freeflyer.dynamics.closed.errors import LinkageError
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import refusals
+from freeflyer.constraints import refusals
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import given
 from freeflyer.estimation.sensing import Sensors, loops_of_block

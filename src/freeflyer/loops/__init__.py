@@ -1,15 +1,7 @@
 """Closed linkages: assembling them, keeping them closed, and what they are made of."""
 
-from freeflyer.dynamics.closed.constraints import (
-    constraint_bias,
-    constraint_jacobian,
-    constraint_names,
-    constraint_residual,
-)  # fmt: skip
-from freeflyer.dynamics.closed.equations import projected_equations
-from freeflyer.dynamics.closed.errors import AssemblyError, LinkageError
-from freeflyer.dynamics.closed.linkage import Block, Linkage, linkage
-from freeflyer.dynamics.closed.multipliers import (
+from freeflyer.constraints.errors import AssemblyError, LinkageError
+from freeflyer.constraints.multipliers import (
     constrained_forward_dynamics,
     constraint_multipliers,
     independent_forces,
@@ -18,7 +10,15 @@ from freeflyer.dynamics.closed.multipliers import (
     passive_velocities,
     whole_motion,
 )  # fmt: skip
-from freeflyer.dynamics.closed.projection import linked
+from freeflyer.constraints.partition import Block, Linkage, linkage
+from freeflyer.constraints.reduced_dynamics import projected_equations
+from freeflyer.constraints.reduction import linked
+from freeflyer.constraints.rows import (
+    constraint_bias,
+    constraint_jacobian,
+    constraint_names,
+    constraint_residual,
+)  # fmt: skip
 from freeflyer.loops.assembly import Assembly, assemble
 from freeflyer.loops.following import Keep, Path, follow
 from freeflyer.loops.limits import ReachableSet, reachable

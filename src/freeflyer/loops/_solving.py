@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.dynamics.closed.closing import close
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.linkage import REDUNDANT, reference
-from freeflyer.dynamics.closed.structure import groups, structure
+from freeflyer.constraints.closure import close
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.graph import groups, structure
+from freeflyer.constraints.partition import REDUNDANT, reference
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model

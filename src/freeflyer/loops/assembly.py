@@ -2,7 +2,7 @@
 
 Damped Newton steps on the manifold (kernels/closed/assembly.py) first close all rows as well as they can, then the independent
 rows of the linkage to the last digit, so that postures lie on the very manifold on which the split of the velocities
-(dynamics/closed/linkage.py) is exact. What the redundant rows then stay open by is the file's: rounded digits (1e-8 to
+(constraints/partition.py) is exact. What the redundant rows then stay open by is the file's: rounded digits (1e-8 to
 2e-7), or a linkage that over-constrains itself away from where it was drawn (Kangaroo's hip: up to 2 mm). It is told in
 `residual` and bounded by `redundant`.
 """
@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.closing import CLOSED, file_posture, q_of_v
-from freeflyer.dynamics.closed.constraints import constraint_loops
-from freeflyer.dynamics.closed.errors import AssemblyError
-from freeflyer.dynamics.closed.linkage import REDUNDANT
-from freeflyer.dynamics.closed.refusals import listed
-from freeflyer.dynamics.closed.structure import groups, structure
+from freeflyer.constraints.closure import CLOSED, file_posture, q_of_v
+from freeflyer.constraints.errors import AssemblyError
+from freeflyer.constraints.graph import groups, structure
+from freeflyer.constraints.partition import REDUNDANT
+from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.rows import constraint_loops
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.loops._solving import closed_from, fresh_guesses, gaps, independent_or_all, is_closed, restarted
 from freeflyer.loops.branches import other_branches

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from freeflyer.dynamics.closed.linkage import reference
+from freeflyer.constraints.partition import reference
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
 from freeflyer.loops._solving import closed_from

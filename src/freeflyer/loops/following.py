@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.linkage import linkage
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.partition import linkage
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.loops.parts import put_into

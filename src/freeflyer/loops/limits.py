@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.linkage import Linkage, linkage
-from freeflyer.dynamics.closed.projection import Projection, projection_at
+from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.reduction import Projection, projection_at
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.qp import nearest

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.constraints import constraint_jacobian
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.linkage import Linkage, linkage
-from freeflyer.dynamics.closed.projection import projection_at
-from freeflyer.dynamics.closed.running import velocity_map
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.reduction import projection_at
+from freeflyer.constraints.rows import constraint_jacobian
+from freeflyer.constraints.running import velocity_map
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.loops.sweeping import sweep

@@ -1,6 +1,6 @@
 """What a closed robot is made of: its sub-mechanisms with their joints, constraints, freedom and nearness to singularities.
 
-papers/000, Table II. Sub-mechanisms are found, not declared: a block of the split (dynamics/closed/linkage.py) whose loops can
+papers/000, Table II. Sub-mechanisms are found, not declared: a block of the split (constraints/partition.py) whose loops can
 be solved one group after the other falls into these groups (Kangaroo's knee moves by itself; its ankle needs the knee
 joint's position, but drives none of its joints).
 """
@@ -14,11 +14,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.conditioning import condition
-from freeflyer.dynamics.closed.constraints import constraint_jacobian
-from freeflyer.dynamics.closed.factorisation import TOLERANCE, rank, singular_values
-from freeflyer.dynamics.closed.linkage import Block, Linkage, linkage
-from freeflyer.dynamics.closed.structure import Structure, structure
+from freeflyer.constraints.conditioning import condition
+from freeflyer.constraints.factorisation import TOLERANCE, rank, singular_values
+from freeflyer.constraints.graph import Structure, structure
+from freeflyer.constraints.partition import Block, Linkage, linkage
+from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 

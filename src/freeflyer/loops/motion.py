@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import refusals
-from freeflyer.dynamics.closed.closing import CLOSED, close
-from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_loops
-from freeflyer.dynamics.closed.errors import AssemblyError
-from freeflyer.dynamics.closed.factorisation import TOLERANCE, unit_free
-from freeflyer.dynamics.closed.linkage import REDUNDANT, linkage
+from freeflyer.constraints import refusals
+from freeflyer.constraints.closure import CLOSED, close
+from freeflyer.constraints.errors import AssemblyError
+from freeflyer.constraints.factorisation import TOLERANCE, unit_free
+from freeflyer.constraints.partition import REDUNDANT, linkage
+from freeflyer.constraints.rows import constraint_jacobian, constraint_loops
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model

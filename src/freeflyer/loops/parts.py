@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.linkage import linkage
-from freeflyer.dynamics.closed.structure import structure
+from freeflyer.constraints.graph import structure
+from freeflyer.constraints.partition import linkage
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.edits import lock_joints

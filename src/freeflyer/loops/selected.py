@@ -16,9 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.refusals import listed
-from freeflyer.dynamics.closed.running import motion, projected, velocity_map
-from freeflyer.dynamics.closed.structure import structure
+from freeflyer.constraints.graph import structure
+from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.running import motion, projected, velocity_map
 from freeflyer.errors import InputError
 from freeflyer.loops.selection import Selection, check_determined, select
 from freeflyer.model.inputs import real_array

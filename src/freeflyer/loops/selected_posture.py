@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.closing import q_of_v
-from freeflyer.dynamics.closed.errors import AssemblyError
-from freeflyer.dynamics.closed.linkage import linkage
-from freeflyer.dynamics.closed.projection import Projection
-from freeflyer.dynamics.closed.refusals import listed
-from freeflyer.dynamics.closed.running import projected
+from freeflyer.constraints.closure import q_of_v
+from freeflyer.constraints.errors import AssemblyError
+from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.reduction import Projection
+from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.running import projected
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.selection import SINGULAR, Selection, check_determined, select, smallest_values

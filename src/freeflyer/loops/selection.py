@@ -8,12 +8,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.linkage import Linkage
-from freeflyer.dynamics.closed.projection import Projection, is_closed
-from freeflyer.dynamics.closed.refusals import listed
-from freeflyer.dynamics.closed.running import projected
-from freeflyer.dynamics.closed.structure import structure
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.graph import structure
+from freeflyer.constraints.partition import Linkage
+from freeflyer.constraints.reduction import Projection, is_closed
+from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.running import projected
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.model import Model
 

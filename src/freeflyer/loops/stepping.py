@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.dynamics.closed import compiled as D
-from freeflyer.dynamics.closed.constraints import constraint_jacobian
-from freeflyer.dynamics.closed.projection import Projection
+from freeflyer.constraints import compiled as D
+from freeflyer.constraints.reduction import Projection
+from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.kernels.closed.steps import CLOSED

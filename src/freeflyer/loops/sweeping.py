@@ -15,9 +15,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.constraints import constraint_residual
-from freeflyer.dynamics.closed.linkage import Linkage, linkage
-from freeflyer.dynamics.closed.projection import Projection, projection_at
+from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.reduction import Projection, projection_at
+from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import InputError
 from freeflyer.loops.stepping import step_closed
 from freeflyer.model.inputs import real_array

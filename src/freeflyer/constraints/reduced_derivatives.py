@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import compiled as D
-from freeflyer.dynamics.closed.equations import forward_dynamics, inverse_mass_matrix
-from freeflyer.dynamics.closed.running import projected, run, velocity_map, where_solved
+from freeflyer.constraints import compiled as D
+from freeflyer.constraints.reduced_dynamics import forward_dynamics, inverse_mass_matrix
+from freeflyer.constraints.running import projected, run, velocity_map, where_solved
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, arrays_of
 from freeflyer.dynamics.external import load_forces, load_gradient, total
 from freeflyer.dynamics.frames import Expressed

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.linkage import Linkage, linkage
-from freeflyer.dynamics.closed.structure import structure
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.graph import structure
+from freeflyer.constraints.partition import Linkage, linkage
 from freeflyer.kernels.model import layout as L, linkage_layout as LL
 from freeflyer.model.build import compiled, recompiled
 from freeflyer.model.description import Description

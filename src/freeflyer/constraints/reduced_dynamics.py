@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints import compiled as D
+from freeflyer.constraints.reduction import is_closed, projection
+from freeflyer.constraints.running import motion, project_forces, projected, run, velocity_map, where_solved
 from freeflyer.dynamics import equations as tree
-from freeflyer.dynamics.closed import compiled as D
-from freeflyer.dynamics.closed.projection import is_closed, projection
-from freeflyer.dynamics.closed.running import motion, project_forces, projected, run, velocity_map, where_solved
 from freeflyer.dynamics.external import load_forces, total
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches

@@ -1,7 +1,7 @@
 """What the public functions become for coordinates="independent"."""
 
-from freeflyer.dynamics.closed.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from freeflyer.dynamics.closed.equations import (
+from freeflyer.constraints.reduced_derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
+from freeflyer.constraints.reduced_dynamics import (
     bias_forces,
     coriolis_matrix,
     forward_dynamics,
@@ -11,8 +11,8 @@ from freeflyer.dynamics.closed.equations import (
     kinetic_energy,
     mass_matrix,
 )
-from freeflyer.dynamics.closed.linearization import linearize
-from freeflyer.dynamics.closed.motion import (
+from freeflyer.constraints.reduced_linearization import linearize
+from freeflyer.constraints.reduced_motion import (
     center_of_mass_jacobian,
     centroidal_bias,
     centroidal_momentum,
@@ -23,7 +23,7 @@ from freeflyer.dynamics.closed.motion import (
     frame_velocity,
     integrate,
 )
-from freeflyer.dynamics.closed.running import projected
+from freeflyer.constraints.running import projected
 
 __all__ = [
     "bias_forces", "center_of_mass_jacobian", "centroidal_bias", "centroidal_momentum", "centroidal_momentum_matrix",

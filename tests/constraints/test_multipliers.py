@@ -7,10 +7,8 @@ import pytest
 from closed_robots import near, reference, robot, robots, shared, state
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_bias, constraint_jacobian
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.linkage import linkage
-from freeflyer.dynamics.closed.multipliers import (
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.multipliers import (
     constrained_forward_dynamics,
     constraint_multipliers,
     independent_forces,
@@ -18,6 +16,8 @@ from freeflyer.dynamics.closed.multipliers import (
     passive_accelerations,
     passive_velocities,
 )
+from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.rows import constraint_bias, constraint_jacobian
 
 IN = {"coordinates": "independent"}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.dynamics.closed.constraints import constraint_loops, constraints
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.projection import Projection
-from freeflyer.dynamics.closed.structure import structure
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.graph import structure
+from freeflyer.constraints.reduction import Projection
+from freeflyer.constraints.rows import constraint_loops, constraints
 from freeflyer.kernels.closed.blocks import OPEN, REDUNDANT
 from freeflyer.kernels.math.dense import SINGULAR
 

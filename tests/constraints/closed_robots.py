@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_bias, constraint_jacobian
-from freeflyer.dynamics.closed.linkage import linkage
+from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.rows import constraint_bias, constraint_jacobian
 from freeflyer.model.description import joint_sizes
 
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)

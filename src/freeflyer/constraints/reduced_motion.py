@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints import compiled as D
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.running import motion, projected, run, velocity_map
 from freeflyer.dynamics import centroidal, frames, manifold
-from freeflyer.dynamics.closed import compiled as D
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.running import motion, projected, run, velocity_map
 from freeflyer.model.model import Model
 
 Output = np.ndarray | None

@@ -9,7 +9,7 @@ import pytest
 from closed_robots import State, near, reference, robot, robots, shared, state
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_residual
+from freeflyer.constraints.rows import constraint_residual
 
 IN = {"coordinates": "independent"}
 H = 1e-3

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.dynamics.closed.constraints import constraint_loops, row_directions
-from freeflyer.dynamics.closed.factorisation import singular_values
+from freeflyer.constraints.factorisation import singular_values
+from freeflyer.constraints.rows import constraint_loops, row_directions
 from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.model.model import Model
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.dynamics.closed import compiled as D
-from freeflyer.dynamics.closed.constraints import constraint_jacobian
-from freeflyer.dynamics.closed.projection import Projection
-from freeflyer.dynamics.closed.running import run, velocity_map
+from freeflyer.constraints import compiled as D
+from freeflyer.constraints.reduction import Projection
+from freeflyer.constraints.rows import constraint_jacobian
+from freeflyer.constraints.running import run, velocity_map
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.dynamics.manifold_derivatives import step_derivatives
 from freeflyer.model.model import Model

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed.derivatives import forward_dynamics_derivatives
-from freeflyer.dynamics.closed.equations import forward_dynamics
-from freeflyer.dynamics.closed.motion import frame_jacobian, integrate
-from freeflyer.dynamics.closed.partial_moves import has_partial_joints, move_derivatives
-from freeflyer.dynamics.closed.running import motion, projected, velocity_map
+from freeflyer.constraints.partial_moves import has_partial_joints, move_derivatives
+from freeflyer.constraints.reduced_derivatives import forward_dynamics_derivatives
+from freeflyer.constraints.reduced_dynamics import forward_dynamics
+from freeflyer.constraints.reduced_motion import frame_jacobian, integrate
+from freeflyer.constraints.running import motion, projected, velocity_map
 from freeflyer.dynamics.duals import Dual
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.linearization import Linearization, listed_frames

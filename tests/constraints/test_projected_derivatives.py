@@ -9,8 +9,8 @@ import pytest
 from closed_robots import State, near, robot, robots, shared, state
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.projection import projection
-from freeflyer.dynamics.closed.running import project_forces
+from freeflyer.constraints.reduction import projection
+from freeflyer.constraints.running import project_forces
 from freeflyer.loops import linkage
 
 IN = {"coordinates": "independent"}
@@ -113,8 +113,8 @@ def test_derivatives_of_forward_dynamics_of_shared_robots(name: str, h: float, t
 @pytest.mark.parametrize("name", ["weld", "nested", "coupled", "turn"])
 def test_derivative_of_projected_forces(name: str) -> None:
     """G^T tau at fixed tau: what torques in passive joints are worth at the motors."""
-    from freeflyer.dynamics.closed import compiled as D
-    from freeflyer.dynamics.closed.running import run
+    from freeflyer.constraints import compiled as D
+    from freeflyer.constraints.running import run
 
     model = robot(name)
     rng = np.random.default_rng(12)

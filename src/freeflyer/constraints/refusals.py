@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from freeflyer.dynamics.closed.constraints import constraint_loops, constraint_names
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.factorisation import TOLERANCE
-from freeflyer.dynamics.closed.structure import structure
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.factorisation import TOLERANCE
+from freeflyer.constraints.graph import structure
+from freeflyer.constraints.rows import constraint_loops, constraint_names
 from freeflyer.model.model import Model
 
 

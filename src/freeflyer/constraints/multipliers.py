@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import compiled as D
-from freeflyer.dynamics.closed.equations import forward_dynamics
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.projection import Projection, is_closed, projection
-from freeflyer.dynamics.closed.running import motion, project_forces, run, velocity_map
+from freeflyer.constraints import compiled as D
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.reduced_dynamics import forward_dynamics
+from freeflyer.constraints.reduction import Projection, is_closed, projection
+from freeflyer.constraints.running import motion, project_forces, run, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, row

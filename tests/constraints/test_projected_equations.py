@@ -7,7 +7,7 @@ import pytest
 from closed_robots import near, reference, robot, robots, shared, state
 
 import freeflyer as ff
-from freeflyer.dynamics.closed.constraints import constraint_jacobian
+from freeflyer.constraints.rows import constraint_jacobian
 
 IN = {"coordinates": "independent"}
 SHARED = ("kangaroo", "cassie", "five_bar", "battobot")

@@ -16,19 +16,19 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import refusals
-from freeflyer.dynamics.closed.closing import CLOSED, close, file_posture, position_limits
-from freeflyer.dynamics.closed.conditioning import condition
-from freeflyer.dynamics.closed.constraints import constraint_jacobian, constraint_residual
-from freeflyer.dynamics.closed.errors import LinkageError
-from freeflyer.dynamics.closed.factorisation import (
+from freeflyer.constraints import refusals
+from freeflyer.constraints.closure import CLOSED, close, file_posture, position_limits
+from freeflyer.constraints.conditioning import condition
+from freeflyer.constraints.errors import LinkageError
+from freeflyer.constraints.factorisation import (
     TOLERANCE,
     dependent_columns,
     independent_rows,
     rank,
     singular_values,
 )  # fmt: skip
-from freeflyer.dynamics.closed.structure import Structure, frozen, groups, structure
+from freeflyer.constraints.graph import Structure, frozen, groups, structure
+from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
 from freeflyer.model.frozen import Record

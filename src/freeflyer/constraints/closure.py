@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.dynamics.closed.structure import groups, structure
+from freeflyer.constraints.graph import groups, structure
 from freeflyer.dynamics.threads import get_threads, run_chunks
 from freeflyer.errors import InputError
 from freeflyer.kernels.calls.entry import OK

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import compiled as D
-from freeflyer.dynamics.closed.projection import Projection, projection
+from freeflyer.constraints import compiled as D
+from freeflyer.constraints.reduction import Projection, projection
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels.calls.entry import Entry
 from freeflyer.model.inputs import row
