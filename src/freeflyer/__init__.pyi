@@ -2,6 +2,7 @@
 
 from . import (
     analysis as analysis,
+    constraints as constraints,
     control as control,
     dynamics as dynamics,
     errors as errors,
@@ -13,6 +14,11 @@ from . import (
     model as model,
     robots as robots,
     spatial as spatial,
+)
+from .constraints.closed import (
+    close_loops as close_loops,
+    velocity_map as velocity_map,
+    velocity_map_bias as velocity_map_bias,
 )
 from .dynamics.all_terms import AllTerms as AllTerms, all_terms as all_terms
 from .dynamics.centroidal import (

@@ -131,7 +131,7 @@ def state(model: ff.Model, rng: np.random.Generator, amplitude: float = 0.1) -> 
     """A closed state off the assembled posture."""
     split = linkage(model)
     nu = len(split.independent)
-    q = ff.integrate(model, np.array(split.q), amplitude * rng.uniform(-1.0, 1.0, nu), coordinates="independent")
+    q = ff.integrate(ff.close_loops(model), np.array(split.q), amplitude * rng.uniform(-1.0, 1.0, nu))
     return State(q, rng.standard_normal(nu), rng.standard_normal(nu))
 
 

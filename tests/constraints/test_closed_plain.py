@@ -16,7 +16,6 @@ from freeflyer.kernels import entries, plain
 from freeflyer.kernels.calls import running
 from freeflyer.kernels.calls.entry import Entry
 
-IN = {"coordinates": "independent"}
 ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.closed and not entry.one_by_one}
 STEP = 1e-30
 
@@ -29,7 +28,7 @@ def inputs(model: ff.Model, entry: Entry, s) -> list[np.ndarray]:
 
 
 def shapes(model: ff.Model, entry: Entry) -> tuple[tuple[int, ...], ...]:
-    return entry.shapes(loops.linked(model).topology)[len(entry.inputs) :]
+    return entry.shapes(ff.close_loops(model).topology)[len(entry.inputs) :]
 
 
 def test_every_entry_has_a_docstring() -> None:
@@ -45,8 +44,8 @@ def test_plain_is_as_compiled(name: str, row_step: int) -> None:
     s, entry = state(model, np.random.default_rng(20), 0.04), ENTRIES[name]
     rows = [0.01 * x if name.endswith("_closed") and k else x for k, x in enumerate(inputs(model, entry, s))]
     outputs = [np.full(shape, np.nan) for shape in shapes(model, entry)]
-    assert running.state(entry, loops.linked(model).handle, *map(np.ascontiguousarray, rows), *outputs)[0] == 0
-    found = plain.run(name, loops.linked(model), *rows, row_step=row_step)
+    assert running.state(entry, ff.close_loops(model).handle, *map(np.ascontiguousarray, rows), *outputs)[0] == 0
+    found = plain.run(name, ff.close_loops(model), *rows, row_step=row_step)
     for plainly, compiled in zip(found if isinstance(found, tuple) else (found,), outputs, strict=True):
         near(plainly.astype(float), compiled, 1e-11)
 
@@ -59,7 +58,7 @@ def test_packs_are_as_single_states(name: str) -> None:
     states = [inputs(model, entry, state(model, rng, 0.04)) for _ in range(11)]
     if name.endswith("_closed"):
         states = [[q, 0.01 * du] for q, du in states]
-    linked = loops.linked(model)
+    linked = ff.close_loops(model)
     together = evaluate(entry, linked, tuple(map(np.array, zip(*states))), tuple("qva"[: len(entry.inputs)]))
     together = together if type(together) is tuple else (together,)
     for k, rows in enumerate(states):
@@ -73,11 +72,11 @@ def test_packs_are_as_single_states(name: str) -> None:
 def test_other_linkages_too(name: str) -> None:
     model = robot(name)
     s = state(model, np.random.default_rng(21), 0.02)
-    M, h = plain.run("projected_equations", loops.linked(model), s.q, s.u)
-    near(M.astype(float), ff.mass_matrix(model, s.q, **IN), 1e-11)
-    near(h.astype(float), ff.bias_forces(model, s.q, s.u, **IN), 1e-11)
-    d = plain.run("projected_derivatives", loops.linked(model), s.q, s.u, s.u_dot)
-    near(d[0].astype(float), ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, **IN).dq, 1e-10)
+    M, h = plain.run("projected_equations", ff.close_loops(model), s.q, s.u)
+    near(M.astype(float), ff.mass_matrix(ff.close_loops(model), s.q), 1e-11)
+    near(h.astype(float), ff.bias_forces(ff.close_loops(model), s.q, s.u), 1e-11)
+    d = plain.run("projected_derivatives", ff.close_loops(model), s.q, s.u, s.u_dot)
+    near(d[0].astype(float), ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot).dq, 1e-10)
 
 
 def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +84,7 @@ def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndar
 
     To first order the loops stay closed along G, so the complex step needs no correction of q.
     """
-    linked, e = loops.linked(model), np.eye(len(s.u))[k]
+    linked, e = ff.close_loops(model), np.eye(len(s.u))[k]
     along = loops.whole_motion(model, s.q, e, e)[0]
     q = plain.run("integrate", model, s.q, [1j * STEP * x for x in along])
     by_q = plain.run("projected_inverse_dynamics", linked, q, s.u, s.u_dot)
@@ -98,7 +97,7 @@ def test_derivatives_by_complex_steps(name: str) -> None:
     """No difference of two numbers, so no rounding but the algorithm's: 1e-11 where finite differences see 1e-8."""
     model = robot(name)
     s = state(model, np.random.default_rng(22), 0.02)
-    d = ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, **IN)
+    d = ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot)
     for k in range(0, len(s.u), 3):
         by_q, by_u = complex_derivatives(model, s, k)
         size = np.abs(d.dq).max()
@@ -110,7 +109,7 @@ def test_derivatives_by_complex_steps(name: str) -> None:
 def test_derivatives_of_real_linkages_by_complex_steps(name: str, models_folder) -> None:
     model = shared(models_folder, name)
     s = state(model, np.random.default_rng(23), 0.0)
-    d = ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, **IN)
+    d = ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot)
     k = int(np.argmax(np.abs(d.dq).max(axis=0)))  # the coordinate that matters most
     by_q, by_u = complex_derivatives(model, s, k)
     size = np.abs(d.dq).max()
@@ -124,16 +123,16 @@ def test_velocities_of_symbols_are_formulas() -> None:
     s = state(model, np.random.default_rng(24), 0.0)
     u = sympy.symbols(f"u0:{len(s.u)}")
     q = [sympy.Float(float(x), 30) for x in s.q]
-    v, _ = plain.run("projected_motion", loops.linked(model), q, list(u), [0] * len(u))
+    v, _ = plain.run("projected_motion", ff.close_loops(model), q, list(u), [0] * len(u))
     J = np.array([[float(sympy.diff(x, y)) for y in u] for x in v])
     near(J[loops.linkage(model).dependent], loops.mapping_jacobian(model, s.q), 1e-12)
 
 
 def test_what_is_missing_is_told() -> None:
     model = robot("point")
-    with pytest.raises(ValueError, match="linked"):
+    with pytest.raises(ValueError, match="close_loops"):
         plain.run("projected_mass", model, np.array(loops.linkage(model).q))
     with pytest.raises(LookupError, match="projected_mass"):
         plain.run("projected_masses", model)
     with pytest.raises(ValueError, match="9 scalars"):
-        plain.run("projected_inverse_dynamics", loops.linked(model), loops.linkage(model).q, [0] * 9, [Fraction(0)] * 3)
+        plain.run("projected_inverse_dynamics", ff.close_loops(model), loops.linkage(model).q, [0] * 9, [Fraction(0)] * 3)

@@ -26,7 +26,6 @@ from freeflyer.analysis.bench.closed.pinocchio import PinocchioPeer, pinocchio_p
 from freeflyer.analysis.bench.closed.runner import distance
 from freeflyer.analysis.bench.closed.state import ClosedState, closed_state
 
-IN = {"coordinates": "independent"}
 FOUR_BAR = """
 <mujoco><worldbody>
  <body name="hull" pos="0 0 1" quat="0.9 0.1 -0.3 0.2"><freejoint name="float"/>
@@ -82,10 +81,10 @@ def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tm
         torn = replace(s, v=np.random.default_rng(9).standard_normal(model.nv))  # tears the loops
         assert distance(loops.constraint_bias(model, s.q, torn.v), -p.drifts(torn)) < 5e-12
         M, h = p.equations(s, split.rows, split.dependent, split.independent)
-        assert distance(ff.mass_matrix(model, s.q, **IN), M) < tolerance
-        assert distance(ff.bias_forces(model, s.q, s.u, **IN), h) < tolerance
+        assert distance(ff.mass_matrix(ff.close_loops(model), s.q), M) < tolerance
+        assert distance(ff.bias_forces(ff.close_loops(model), s.q, s.u), h) < tolerance
         rigid = np.linalg.solve(M, s.tau_u - h)  # of its terms on our rows: no regularisation, no redundant rows
-        assert distance(ff.forward_dynamics(model, s.q, s.u, s.tau_u, **IN), rigid) < 1e3 * tolerance
+        assert distance(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, s.tau_u), rigid) < 1e3 * tolerance
 
 
 @pytest.mark.parametrize(("name", "tolerance"), [("kangaroo", 3e-8), ("cassie", 1e-10), ("battobot", 1e-11)])
@@ -95,7 +94,7 @@ def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, 
     a = p.back(p.dynamics_call(s)())
     assert distance(accelerations(model, s), a) < tolerance
     kept = loops.linkage(model).independent
-    assert distance(ff.forward_dynamics(model, s.q, s.u, s.tau_u, **IN), a[kept]) < 3.0 * tolerance
+    assert distance(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, s.tau_u), a[kept]) < 3.0 * tolerance
 
 
 @pytest.mark.parametrize(("name", "tolerance"), [("kangaroo", 3e-8), ("cassie", 1e-6), ("battobot", 1e-5)])
@@ -133,10 +132,10 @@ def test_derivatives_by_pinocchio(name, models_folder, tmp_path):
     G = p.map_of(loops.mapping_jacobian(model, s.q), split.dependent, kept)
 
     def whole(e: np.ndarray) -> np.ndarray:
-        return loops.whole_motion(model, ff.integrate(model, s.q, e, **IN), s.u, s.u_dot)[0]
+        return loops.whole_motion(model, ff.integrate(ff.close_loops(model), s.q, e), s.u, s.u_dot)[0]
 
     moving = differences(whole, len(kept), 2e-5 if name == "kangaroo" else 2e-4)
-    d = ff.forward_dynamics_derivatives(model, s.q, s.u, s.tau_u, **IN)
+    d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.tau_u)
     assert distance(d.dq, (by_q @ G + by_v @ moving)[kept]) < tolerance
     assert distance(d.dv, (by_v @ G)[kept]) < tolerance
     assert distance(d.dtau, by_tau[np.ix_(kept, kept)]) < tolerance

@@ -10,7 +10,6 @@ import freeflyer as ff
 from freeflyer.analysis.flight import free_flight, middle_posture
 from freeflyer.robots import kangaroo_like
 
-IN = {"coordinates": "independent"}
 SPRUNG = {"spin": 1.4, "speed": 0.05, "stiffness": 3000.0}
 
 
@@ -18,9 +17,9 @@ def drift(model: ff.Model, q: np.ndarray, u: np.ndarray, dt: float, steps: int) 
     """Largest change of T + U over the motion, relative to the largest kinetic energy."""
     rest, energies, kinetic = np.zeros_like(u), [], []
     for _ in range(steps + 1):
-        kinetic.append(ff.kinetic_energy(model, q, u, **IN))
+        kinetic.append(ff.kinetic_energy(ff.close_loops(model), q, u))
         energies.append(kinetic[-1] + ff.potential_energy(model, q))
-        q, u = ff.step(model, q, u, rest, dt, "rk4", **IN)
+        q, u = ff.step(ff.close_loops(model), q, u, rest, dt, "rk4")
     return float(np.ptp(energies) / max(kinetic))
 
 

@@ -19,8 +19,6 @@ from freeflyer.constraints.multipliers import (
 from freeflyer.constraints.partition import linkage
 from freeflyer.constraints.rows import constraint_bias, constraint_jacobian
 
-IN = {"coordinates": "independent"}
-
 
 def solved(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """a (nv,) and multipliers (rows,) of [M -J^T; J 0] [a; lambda] = [tau - bias; -Jdot v], over independent rows."""
@@ -46,7 +44,7 @@ def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
     near(passive_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
     near(independent_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
     drive = np.zeros(model.nv)
-    drive[split.independent] = ff.inverse_dynamics(model, s.q, s.u, s.u_dot, **IN)
+    drive[split.independent] = ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot)
     shares = constraint_multipliers(model, s.q, r.v, a=r.a)
     near(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, constraint_jacobian(model, s.q).T @ shares, 1e-10)
 
@@ -65,16 +63,16 @@ def test_refusals_name_the_fault() -> None:
     open_q = s.q.copy()
     open_q[-1] += 1e-3
     with pytest.raises(LinkageError, match="loop 'loop0' is open"):
-        ff.mass_matrix(model, open_q, **IN)
+        ff.mass_matrix(ff.close_loops(model), open_q)
     with pytest.raises(LinkageError, match="q\\[3\\]"):
-        ff.mass_matrix(model, np.array([s.q, s.q, s.q, open_q]), **IN)
+        ff.mass_matrix(ff.close_loops(model), np.array([s.q, s.q, s.q, open_q]))
     with pytest.raises(ff.InputError, match="nu = 9"):
-        ff.bias_forces(model, s.q, np.zeros(model.nv), **IN)
+        ff.bias_forces(ff.close_loops(model), s.q, np.zeros(model.nv))
     with pytest.raises(ff.InputError, match="coordinates must be"):
         ff.mass_matrix(model, s.q, coordinates="actuated")
     tied = robot("held")  # to the world: its hull cannot leave
     with pytest.raises(LinkageError, match="do not close again"):
-        ff.integrate(tied, np.array(linkage(tied).q), np.r_[50.0, np.zeros(len(linkage(tied).independent) - 1)], **IN)
+        ff.integrate(ff.close_loops(tied), np.array(linkage(tied).q), np.r_[50.0, np.zeros(len(linkage(tied).independent) - 1)])
     with pytest.raises(LinkageError, match="tears the loops"):
         constrained_forward_dynamics(model, s.q, np.ones(model.nv), np.zeros(model.nv))
     with pytest.raises(ff.InputError, match="either"):

@@ -9,11 +9,10 @@ import pytest
 from closed_robots import State, near, robot, robots, shared, state
 
 import freeflyer as ff
-from freeflyer.constraints.reduction import projection
+from freeflyer import close_loops
 from freeflyer.constraints.running import project_forces
 from freeflyer.loops import linkage
 
-IN = {"coordinates": "independent"}
 PARTIAL = ("weld", "slider", "held")
 
 
@@ -28,15 +27,15 @@ def differences(f: Callable[[np.ndarray], np.ndarray], n: int, h: float = 1e-4) 
 
 def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[str, np.ndarray] | None = None,
           **loads: object) -> None:  # fmt: skip
-    n, given = len(s.u), IN | loads
+    n, given, model = len(s.u), loads, ff.close_loops(model)
     d = ff.inverse_dynamics_derivatives(model, s.q, s.u, s.u_dot, wrenches, **given)
 
     def moved(e: np.ndarray) -> np.ndarray:
-        return ff.inverse_dynamics(model, ff.integrate(model, s.q, e, **IN), s.u, s.u_dot, wrenches, **given)
+        return ff.inverse_dynamics(model, ff.integrate(model, s.q, e), s.u, s.u_dot, wrenches, **given)
 
     near(d.dq, differences(moved, n, h), tolerance)
     near(d.dv, differences(lambda e: ff.inverse_dynamics(model, s.q, s.u + e, s.u_dot, wrenches, **given), n, 1e-3), 1e-9)
-    near(d.da, ff.mass_matrix(model, s.q, **IN), 1e-12)
+    near(d.da, ff.mass_matrix(model, s.q), 1e-12)
 
 
 @pytest.mark.parametrize("name", robots())
@@ -56,14 +55,14 @@ def test_loads_of_closed_linkages(name: str, expressed: str) -> None:
     w, loads = 10.0 * rng.standard_normal(6), {"expressed": expressed, "gravity": g}
     check(model, s, 2e-4, 1e-8, {frame: w}, **loads)
     other, n = ff.with_gravity(model, g), len(s.u)
-    forces = project_forces(projection(model), s.q, ff.frame_jacobian(model, s.q, frame, expressed=expressed).T @ w)
-    tau = ff.inverse_dynamics(other, s.q, s.u, s.u_dot, **IN) - forces
-    near(ff.inverse_dynamics(model, s.q, s.u, s.u_dot, {frame: w}, **loads, **IN), tau, 1e-11)
-    near(ff.bias_forces(model, s.q, s.u, {frame: w}, **loads, **IN), ff.bias_forces(other, s.q, s.u, **IN) - forces, 1e-11)
-    near(ff.gravity_forces(model, s.q, gravity=g, **IN), ff.gravity_forces(other, s.q, **IN), 1e-11)
-    near(ff.forward_dynamics(model, s.q, s.u, tau, {frame: w}, **loads, **IN), s.u_dot, 1e-9)
-    d = ff.forward_dynamics_derivatives(model, s.q, s.u, tau, {frame: w}, **loads, **IN)
-    line = ff.linearize(model, s.q, s.u, tau, {frame: w}, **loads, **IN)
+    forces = project_forces(close_loops(model), s.q, ff.frame_jacobian(model, s.q, frame, expressed=expressed).T @ w)
+    tau = ff.inverse_dynamics(ff.close_loops(other), s.q, s.u, s.u_dot) - forces
+    near(ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot, {frame: w}, **loads), tau, 1e-11)
+    near(ff.bias_forces(ff.close_loops(model), s.q, s.u, {frame: w}, **loads), ff.bias_forces(ff.close_loops(other), s.q, s.u) - forces, 1e-11)
+    near(ff.gravity_forces(ff.close_loops(model), s.q, gravity=g), ff.gravity_forces(ff.close_loops(other), s.q), 1e-11)
+    near(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, tau, {frame: w}, **loads), s.u_dot, 1e-9)
+    d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau, {frame: w}, **loads)
+    line = ff.linearize(ff.close_loops(model), s.q, s.u, tau, {frame: w}, **loads)
     near(line.A[n:, :n], d.dq, 1e-12)
     near(line.B[n:], d.dtau, 1e-12)
 
@@ -84,14 +83,14 @@ def test_derivatives_of_forward_dynamics(name: str) -> None:
     rng = np.random.default_rng(11)
     s, wrenches = state(model, rng, 0.02), {model.link_names[-2]: rng.standard_normal(6)}
     tau, n = rng.standard_normal(len(s.u)), len(s.u)
-    d = ff.forward_dynamics_derivatives(model, s.q, s.u, tau, wrenches, **IN)
+    d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau, wrenches)
 
     def moved(e: np.ndarray) -> np.ndarray:
-        return ff.forward_dynamics(model, ff.integrate(model, s.q, e, **IN), s.u, tau, wrenches, **IN)
+        return ff.forward_dynamics(ff.close_loops(model), ff.integrate(ff.close_loops(model), s.q, e), s.u, tau, wrenches)
 
     near(d.dq, differences(moved, n, 2e-4), 1e-7)
-    near(d.dv, differences(lambda e: ff.forward_dynamics(model, s.q, s.u + e, tau, wrenches, **IN), n, 1e-2), 1e-8)
-    near(d.dtau, ff.inverse_mass_matrix(model, s.q, **IN), 1e-12)
+    near(d.dv, differences(lambda e: ff.forward_dynamics(ff.close_loops(model), s.q, s.u + e, tau, wrenches), n, 1e-2), 1e-8)
+    near(d.dtau, ff.inverse_mass_matrix(ff.close_loops(model), s.q), 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -101,13 +100,13 @@ def test_derivatives_of_forward_dynamics_of_shared_robots(name: str, h: float, t
     model, rng = shared(models_folder, name), np.random.default_rng(18)
     s = state(model, rng, 0.002)
     tau = rng.standard_normal(len(s.u))
-    d = ff.forward_dynamics_derivatives(model, s.q, s.u, tau, **IN)
+    d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau)
 
     def moved(e: np.ndarray) -> np.ndarray:
-        return ff.forward_dynamics(model, ff.integrate(model, s.q, e, **IN), s.u, tau, **IN)
+        return ff.forward_dynamics(ff.close_loops(model), ff.integrate(ff.close_loops(model), s.q, e), s.u, tau)
 
     near(d.dq, differences(moved, len(s.u), h), tolerance)
-    near(d.dv, differences(lambda e: ff.forward_dynamics(model, s.q, s.u + e, tau, **IN), len(s.u), 1e-2), 1e-8)
+    near(d.dv, differences(lambda e: ff.forward_dynamics(ff.close_loops(model), s.q, s.u + e, tau), len(s.u), 1e-2), 1e-8)
 
 
 @pytest.mark.parametrize("name", ["weld", "nested", "coupled", "turn"])
@@ -118,9 +117,9 @@ def test_derivative_of_projected_forces(name: str) -> None:
 
     model = robot(name)
     rng = np.random.default_rng(12)
-    s, tau, p = state(model, rng, 0.02), rng.standard_normal(model.nv), projection(model)
+    s, tau, p = state(model, rng, 0.02), rng.standard_normal(model.nv), close_loops(model)
     exact = run(D.FORCE_DERIVATIVES, p, (s.q, tau), ("q", "tau"))
-    near(exact, differences(lambda e: project_forces(p, ff.integrate(model, s.q, e, **IN), tau), p.nu, 2e-4), 1e-8)
+    near(exact, differences(lambda e: project_forces(p, ff.integrate(ff.close_loops(model), s.q, e), tau), p.nu, 2e-4), 1e-8)
 
 
 @pytest.mark.parametrize("name", robots())
@@ -130,14 +129,14 @@ def test_linearised_rates(name: str) -> None:
     rng = np.random.default_rng(13)
     s, t, h = state(model, rng, 0.02), 1e-4, 2e-4
     tau, n = rng.standard_normal(len(s.u)), len(s.u)
-    lin = ff.linearize(model, s.q, s.u, tau, **IN)
+    lin = ff.linearize(ff.close_loops(model), s.q, s.u, tau)
     assert lin.A.shape == (2 * n, 2 * n)
     assert lin.B.shape == (2 * n, n)
 
     def flow(x: np.ndarray, time: float) -> np.ndarray:
-        q1, u1 = ff.step(model, ff.integrate(model, s.q, x[:n], **IN), s.u + x[n:], tau, abs(time), "rk4", **IN)
-        q0, u0 = ff.step(model, s.q, s.u, tau, abs(time), "rk4", **IN)
-        return np.concatenate([ff.difference(model, q0, q1, **IN), u1 - u0])
+        q1, u1 = ff.step(ff.close_loops(model), ff.integrate(ff.close_loops(model), s.q, x[:n]), s.u + x[n:], tau, abs(time), "rk4")
+        q0, u0 = ff.step(ff.close_loops(model), s.q, s.u, tau, abs(time), "rk4")
+        return np.concatenate([ff.difference(ff.close_loops(model), q0, q1), u1 - u0])
 
     if (
         name == "slider"
@@ -158,13 +157,13 @@ def test_linearised_steps(name: str, integrator: str) -> None:
     rng = np.random.default_rng(14)
     s, t = state(model, rng, 0.02), 0.01
     tau, n = rng.standard_normal(len(s.u)), len(s.u)
-    lin = ff.linearize(model, s.q, s.u, tau, step=t, integrator=integrator, **IN)
-    q0, u0 = ff.step(model, s.q, s.u, tau, t, integrator, **IN)
+    lin = ff.linearize(ff.close_loops(model), s.q, s.u, tau, step=t, integrator=integrator)
+    q0, u0 = ff.step(ff.close_loops(model), s.q, s.u, tau, t, integrator)
 
     def flow(x: np.ndarray) -> np.ndarray:
-        start = ff.integrate(model, s.q, x[:n], **IN), s.u + x[n : 2 * n], tau + x[2 * n :]
-        q1, u1 = ff.step(model, *start, t, integrator, **IN)
-        return np.concatenate([ff.difference(model, q0, q1, **IN), u1 - u0])
+        start = ff.integrate(ff.close_loops(model), s.q, x[:n]), s.u + x[n : 2 * n], tau + x[2 * n :]
+        q1, u1 = ff.step(ff.close_loops(model), *start, t, integrator)
+        return np.concatenate([ff.difference(ff.close_loops(model), q0, q1), u1 - u0])
 
     near(np.hstack([lin.A, lin.B]), differences(flow, 3 * n, 4e-4), 1e-8)
 
@@ -175,19 +174,19 @@ def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
     model = ff.load(models_folder / "cassie/cassie.xml")
     rng, t = np.random.default_rng(15), 2e-3
     n = len(linkage(model).independent)
-    q = ff.integrate(model, linkage(model).q, 0.05 * rng.standard_normal(n), **IN)
-    q = np.stack([q, ff.integrate(model, q, 0.05 * rng.standard_normal(n), **IN)])
+    q = ff.integrate(ff.close_loops(model), linkage(model).q, 0.05 * rng.standard_normal(n))
+    q = np.stack([q, ff.integrate(ff.close_loops(model), q, 0.05 * rng.standard_normal(n))])
     u, tau = 0.3 * rng.standard_normal((2, n)), rng.standard_normal((2, n))
     direction = rng.standard_normal(3 * n) / np.sqrt(3 * n)
-    both = ff.linearize(model, q, u, tau, step=t, integrator=integrator, **IN)
-    one = ff.linearize(model, q[1], u[1], tau[1], step=t, integrator=integrator, **IN)
+    both = ff.linearize(ff.close_loops(model), q, u, tau, step=t, integrator=integrator)
+    one = ff.linearize(ff.close_loops(model), q[1], u[1], tau[1], step=t, integrator=integrator)
     near(both.A[1], one.A, 1e-12)
-    q0, u0 = ff.step(model, q[1], u[1], tau[1], t, integrator, **IN)
+    q0, u0 = ff.step(ff.close_loops(model), q[1], u[1], tau[1], t, integrator)
 
     def flow(x: np.ndarray) -> np.ndarray:
         d = x[0] * direction
-        start = ff.integrate(model, q[1], d[:n], **IN), u[1] + d[n : 2 * n], tau[1] + d[2 * n :]
-        q1, u1 = ff.step(model, *start, t, integrator, **IN)
-        return np.concatenate([ff.difference(model, q0, q1, **IN), u1 - u0])
+        start = ff.integrate(ff.close_loops(model), q[1], d[:n]), u[1] + d[n : 2 * n], tau[1] + d[2 * n :]
+        q1, u1 = ff.step(ff.close_loops(model), *start, t, integrator)
+        return np.concatenate([ff.difference(ff.close_loops(model), q0, q1), u1 - u0])
 
     near(np.hstack([one.A, one.B]) @ direction, differences(flow, 1, 1e-3)[:, 0], 1e-7)

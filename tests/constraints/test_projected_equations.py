@@ -9,7 +9,6 @@ from closed_robots import near, reference, robot, robots, shared, state
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_jacobian
 
-IN = {"coordinates": "independent"}
 SHARED = ("kangaroo", "cassie", "five_bar", "battobot")
 
 
@@ -21,23 +20,23 @@ def check_equations(model: ff.Model, amplitude: float) -> None:
     M = ff.mass_matrix(model, s.q)
     M_p = r.G.T @ M @ r.G
     bias = r.G.T @ (ff.bias_forces(model, s.q, r.v) + M @ r.gamma)
-    near(ff.mass_matrix(model, s.q, **IN), M_p, 1e-11)
-    near(ff.inverse_mass_matrix(model, s.q, **IN) @ M_p, np.eye(len(s.u)), 1e-8)
-    near(ff.bias_forces(model, s.q, s.u, **IN), bias, 1e-11)
-    near(ff.gravity_forces(model, s.q, **IN), r.G.T @ ff.gravity_forces(model, s.q), 1e-11)
+    near(ff.mass_matrix(ff.close_loops(model), s.q), M_p, 1e-11)
+    near(ff.inverse_mass_matrix(ff.close_loops(model), s.q) @ M_p, np.eye(len(s.u)), 1e-8)
+    near(ff.bias_forces(ff.close_loops(model), s.q, s.u), bias, 1e-11)
+    near(ff.gravity_forces(ff.close_loops(model), s.q), r.G.T @ ff.gravity_forces(model, s.q), 1e-11)
     tau = M_p @ s.u_dot + bias
-    near(ff.inverse_dynamics(model, s.q, s.u, s.u_dot, **IN), tau, 1e-11)
-    near(ff.forward_dynamics(model, s.q, s.u, tau, **IN), s.u_dot, 1e-8)
-    near(ff.kinetic_energy(model, s.q, s.u, **IN), 0.5 * s.u @ M_p @ s.u, 1e-11)
+    near(ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot), tau, 1e-11)
+    near(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, tau), s.u_dot, 1e-8)
+    near(ff.kinetic_energy(ff.close_loops(model), s.q, s.u), 0.5 * s.u @ M_p @ s.u, 1e-11)
     wrench = {model.frame_names[-1]: rng.standard_normal(6), model.link_names[-1]: rng.standard_normal(6)}
     push = sum(ff.frame_jacobian(model, s.q, f).T @ w for f, w in wrench.items())
-    near(ff.inverse_dynamics(model, s.q, s.u, s.u_dot, wrench, **IN), tau - r.G.T @ push, 1e-11)
-    near(ff.forward_dynamics(model, s.q, s.u, tau - r.G.T @ push, wrench, **IN), s.u_dot, 1e-8)
+    near(ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot, wrench), tau - r.G.T @ push, 1e-11)
+    near(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, tau - r.G.T @ push, wrench), s.u_dot, 1e-8)
     there = np.array([1.0, -2.0, 0.5])
     h = r.G.T @ (ff.bias_forces(model, s.q, r.v, gravity=there) + M @ r.gamma)
-    near(ff.bias_forces(model, s.q, s.u, gravity=there, **IN), h, 1e-11)
-    C = ff.coriolis_matrix(model, s.q, s.u, **IN)
-    near(C @ s.u, bias - ff.gravity_forces(model, s.q, **IN), 1e-10)
+    near(ff.bias_forces(ff.close_loops(model), s.q, s.u, gravity=there), h, 1e-11)
+    C = ff.coriolis_matrix(ff.close_loops(model), s.q, s.u)
+    near(C @ s.u, bias - ff.gravity_forces(ff.close_loops(model), s.q), 1e-10)
     J = constraint_jacobian(model, s.q)
     assert np.abs(J @ r.G).max() < 1e-4 * max(
         1.0, np.abs(r.G).max()
@@ -58,9 +57,9 @@ def test_projection_of_shared_robots_agrees_with_dense_algebra(name: str, models
 def test_rate_of_the_mass_matrix_is_twice_the_symmetric_part_of_c(name: str) -> None:
     model, h = robot(name), 1e-5
     s = state(model, np.random.default_rng(2), 0.04)
-    step = [ff.integrate(model, s.q, x * h * s.u, **IN) for x in (1.0, -1.0)]
-    rate = (ff.mass_matrix(model, step[0], **IN) - ff.mass_matrix(model, step[1], **IN)) / (2.0 * h)
-    C = ff.coriolis_matrix(model, s.q, s.u, **IN)
+    step = [ff.integrate(ff.close_loops(model), s.q, x * h * s.u) for x in (1.0, -1.0)]
+    rate = (ff.mass_matrix(ff.close_loops(model), step[0]) - ff.mass_matrix(ff.close_loops(model), step[1])) / (2.0 * h)
+    C = ff.coriolis_matrix(ff.close_loops(model), s.q, s.u)
     near(C + C.T, rate, 1e-7)  # central differences: h^2 and eps / h
 
 
@@ -72,10 +71,10 @@ def test_power_balance(name: str) -> None:
     s, energies = state(model, rng, 0.04), []
     tau = rng.standard_normal(len(s.u))
     for x in (1.0, -1.0):
-        u_dot = ff.forward_dynamics(model, s.q, s.u, tau, **IN)
-        q = ff.integrate(model, s.q, x * h * s.u + 0.5 * h * h * u_dot, **IN)
+        u_dot = ff.forward_dynamics(ff.close_loops(model), s.q, s.u, tau)
+        q = ff.integrate(ff.close_loops(model), s.q, x * h * s.u + 0.5 * h * h * u_dot)
         u = s.u + x * h * u_dot
-        energies.append(ff.kinetic_energy(model, q, u, **IN) + ff.potential_energy(model, q))
+        energies.append(ff.kinetic_energy(ff.close_loops(model), q, u) + ff.potential_energy(model, q))
     near((energies[0] - energies[1]) / (2.0 * h), tau @ s.u, 1e-6)
 
 
@@ -83,9 +82,9 @@ def test_without_loops_both_coordinates_are_one() -> None:
     model = ff.robots.humanoid()
     rng = np.random.default_rng(4)
     q, v, a = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
-    assert np.array_equal(ff.mass_matrix(model, q, **IN), ff.mass_matrix(model, q))
-    assert np.array_equal(ff.inverse_dynamics(model, q, v, a, **IN), ff.inverse_dynamics(model, q, v, a))
-    assert np.array_equal(ff.integrate(model, q, v, **IN), ff.integrate(model, q, v))
+    assert np.array_equal(ff.mass_matrix(ff.close_loops(model), q), ff.mass_matrix(model, q))
+    assert np.array_equal(ff.inverse_dynamics(ff.close_loops(model), q, v, a), ff.inverse_dynamics(model, q, v, a))
+    assert np.array_equal(ff.integrate(ff.close_loops(model), q, v), ff.integrate(model, q, v))
 
 
 def test_one_state_and_batches_agree() -> None:
@@ -98,11 +97,11 @@ def test_one_state_and_batches_agree() -> None:
                              (ff.inverse_dynamics, (q, u, u_dot)), (ff.forward_dynamics, (q, u, u_dot)),
                              (ff.coriolis_matrix, (q, u)), (ff.integrate, (q, 0.01 * u)), (ff.difference, (q, q[::-1])),
                              (ff.kinetic_energy, (q, u))):  # fmt: skip
-            whole = f(model, *arguments, **IN)
-            each = np.array([f(model, *(np.ascontiguousarray(x[k]) for x in arguments), **IN) for k in range(len(q))])
+            whole = f(ff.close_loops(model), *arguments)
+            each = np.array([f(ff.close_loops(model), *(np.ascontiguousarray(x[k]) for x in arguments)) for k in range(len(q))])
             near(whole, each, 1e-9)
-        d = ff.inverse_dynamics_derivatives(model, q, u, u_dot, **IN)
-        one = ff.inverse_dynamics_derivatives(model, q[7].copy(), u[7].copy(), u_dot[7].copy(), **IN)
+        d = ff.inverse_dynamics_derivatives(ff.close_loops(model), q, u, u_dot)
+        one = ff.inverse_dynamics_derivatives(ff.close_loops(model), q[7].copy(), u[7].copy(), u_dot[7].copy())
         near(d.dq[7], one.dq, 1e-9)
         near(d.dv[7], one.dv, 1e-9)
         near(d.da[7], one.da, 1e-9)

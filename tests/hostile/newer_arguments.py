@@ -96,10 +96,10 @@ def tree_calls() -> Iterator[Call]:
     state, kinds = {"model": model, "q": q, "v": v, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"}
     more = {"external": "wrenches", "gravity": "gravity", "integrator": "word"}
     yield Call(
-        ff.step, {**state, "dt": 0.01, "integrator": "rk4"}, {**kinds, **more, "dt": "positive", "coordinates": "word"}
+        ff.step, {**state, "dt": 0.01, "integrator": "rk4"}, {**kinds, **more, "dt": "positive"}
     )
     yield Call(
-        ff.linearize, {**state, "integrator": "explicit"}, {**kinds, **more, "frames": "names", "coordinates": "word"}
+        ff.linearize, {**state, "integrator": "explicit"}, {**kinds, **more, "frames": "names"}
     )
     yield Call(ff.linearize, {**state, "step": 0.01, "frames": ("tip",)}, {"step": "positive", "frames": "names"})
     yield Call(ff.integrate_derivatives, {"model": model, "q": q, "dv": v}, {"q": "posture", "dv": "rates"})
@@ -107,8 +107,9 @@ def tree_calls() -> Iterator[Call]:
 
 
 def closed_calls() -> Iterator[Call]:
-    model = four_bar()
-    split = loops.linkage(model)
+    tree = four_bar()
+    model = ff.close_loops(tree)
+    split = loops.linkage(tree)
     q = np.array(split.q)
     u, w = np.random.default_rng(0).standard_normal((2, len(split.independent)))
     v, a = loops.whole_motion(model, q, u, w)
@@ -121,16 +122,16 @@ def closed_calls() -> Iterator[Call]:
     ):
         yield Call(
             getattr(ff, name),
-            {"model": model, "q": q, "coordinates": "independent"},
-            {"q": "posture", "coordinates": "word"},
+            {"model": model, "q": q},
+            {"q": "posture"},
         )
     for name in ("bias_forces", "coriolis_matrix", "kinetic_energy", "centroidal_momentum", "centroidal_bias"):
         yield Call(
             getattr(ff, name),
-            {"model": model, "q": q, "v": u, "coordinates": "independent"},
+            {"model": model, "q": q, "v": u},
             {"q": "posture", "v": "rates"},
         )
-    three = {"model": model, "q": q, "v": u, "coordinates": "independent"}
+    three = {"model": model, "q": q, "v": u}
     for name, last in (
         ("inverse_dynamics", "a"),
         ("forward_dynamics", "tau"),
@@ -146,18 +147,19 @@ def closed_calls() -> Iterator[Call]:
     )
     yield Call(
         ff.integrate,
-        {"model": model, "q": q, "dv": 0.01 * u, "coordinates": "independent"},
+        {"model": model, "q": q, "dv": 0.01 * u},
         {"q": "posture", "dv": "rates"},
     )
     yield Call(
         ff.difference,
-        {"model": model, "q0": q, "q1": q, "coordinates": "independent"},
+        {"model": model, "q0": q, "q1": q},
         {"q0": "posture", "q1": "posture"},
     )
-    frame = {"model": model, "q": q, "frame": "tip", "coordinates": "independent"}
+    frame = {"model": model, "q": q, "frame": "tip"}
     yield Call(ff.frame_jacobian, frame, {"q": "posture", "frame": "name", "expressed": "word"})
     for name in ("frame_velocity", "frame_bias_acceleration"):
         yield Call(getattr(ff, name), {**frame, "v": u}, {"q": "posture", "v": "rates", "frame": "name"})
+    model = tree
     one, two = {"model": model, "q": q}, {"model": model, "q": q, "v": v}
     for function in (
         loops.constraint_residual,

@@ -42,9 +42,9 @@ def subjects(seed: int, random_robots: int = 2) -> list[Subject]:
         model = random_robot(rng, int(rng.integers(1, 12)), base=BASES[k % len(BASES)])
         models += [(model, None)] if model.nv else []
     for name in CLOSED:
-        models.append((loops.linked(robot(name)), state(robot(name), rng, 0.02).q))
+        models.append((ff.close_loops(robot(name)), state(robot(name), rng, 0.02).q))
     stewart = linkage_samples.stewart(rng)[0]
-    models.append((loops.linked(stewart), np.array(loops.linkage(stewart).q)))
+    models.append((ff.close_loops(stewart), np.array(loops.linkage(stewart).q)))
     labels = {id(models[1][0]): "zoo with mimics"}
     found = [
         subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model, q in models for entry in ENTRIES.values()

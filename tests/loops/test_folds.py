@@ -11,7 +11,7 @@ from kangaroo_leg import leg
 from linkage_samples import BAR, shifted
 
 import freeflyer as ff
-from freeflyer.constraints.reduction import projection_at
+from freeflyer.constraints.closed import closed_at
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.loops import first_singularity, linkage, sweep
 from freeflyer.loops.stepping import crossed, step_closed
@@ -85,7 +85,7 @@ def test_rounded_digits_do_not_decide(count, error):
 def test_blocks_that_do_not_come_apart():
     """Seen as one matrix, the same folds are a pair of eigenvalues that change their signs."""
     model = mirrored()
-    p = projection_at(model, linkage(model))
+    p = closed_at(model, linkage(model))
     assert len(p.blocks) > 1
     whole = replace(p, blocks=((p.split.rows, p.split.dependent),))
     q = np.array([_posture(model, a) for a in (0.3, 0.1, -0.1)])
@@ -95,7 +95,7 @@ def test_blocks_that_do_not_come_apart():
 
 def test_long_steps_come_out_as_short_ones():
     """One step over a whole stroke is cut until its ends are near enough to each other to tell."""
-    p = projection_at(leg(), linkage(leg()))
+    p = closed_at(leg(), linkage(leg()))
     at = [int(np.flatnonzero(p.split.independent == leg().joint(n).iv)[0]) for n in ("left_length_motor", "left_yaw_motor")]
     du = np.zeros((3, p.nu))
     du[:, at] = [[0.15, 0.0], [0.07, 0.02], [0.0, -0.09]]
@@ -107,7 +107,7 @@ def test_long_steps_come_out_as_short_ones():
 
 def test_states_do_not_feel_their_neighbours():
     """Eight states go side by side through compiled code; one that does not close leaves the others as they are alone."""
-    p = projection_at(leg(), linkage(leg()))
+    p = closed_at(leg(), linkage(leg()))
     rng = np.random.default_rng(0)
     du = 0.01 * rng.standard_normal((11, p.nu))
     du[4] = 0.2

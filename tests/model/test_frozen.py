@@ -61,7 +61,7 @@ def test_nothing_of_a_model_can_be_changed(name, way):
     model = MODELS[name]()
     if name == "closed":
         loops.linkage(model)
-        loops.linked(model)
+        ff.close_loops(model)
     again = COPIES[way](model)
     assert open_places(again) == []
     assert open_places(COPIES[way](model.description)) == []
@@ -137,7 +137,7 @@ def test_frame_numbers_can_be_read():
 @pytest.mark.parametrize("robot", MODELS)
 def test_compiled_arrays_begin_at_cache_lines(robot):
     model = MODELS[robot]()
-    several = [model, *([loops.linked(model)] if robot == "closed" else [])]
+    several = [model, *([ff.close_loops(model)] if robot == "closed" else [])]
     for m in (*several, *map(copy.deepcopy, several)):
         assert m.topology.ctypes.data % 64 == m.parameters.ctypes.data % 64 == 0
 
@@ -146,12 +146,12 @@ def test_compiled_arrays_begin_at_cache_lines(robot):
 def test_a_linked_model_keeps_its_linkage(way):
     """As `linked` made it, after an edit, and with another split than that of the file's posture."""
     for model in (ff.robots.kangaroo_like(), ff.with_gravity(ff.robots.kangaroo_like(), (0.0, 1.0, -2.0))):
-        linked = loops.linked(model)
+        linked = ff.close_loops(model)
         again = COPIES[way](linked)
         assert len(linked.topology) > len(model.topology)
         np.testing.assert_array_equal(again.topology, linked.topology)
         np.testing.assert_array_equal(again.parameters, linked.parameters)
-        assert loops.linked(again) is again
+        assert ff.close_loops(again) is again
         q = loops.linkage(model).q
         for f in (ff.mass_matrix, ff.gravity_forces):
-            np.testing.assert_array_equal(f(again, q, coordinates="independent"), f(model, q, coordinates="independent"))
+            np.testing.assert_array_equal(f(ff.close_loops(again), q), f(ff.close_loops(model), q))

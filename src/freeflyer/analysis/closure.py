@@ -72,8 +72,8 @@ def loop_findings(model: Any) -> Iterator[Finding]:
     count = len(model.loops)
     yield Finding(
         "note", "loops-not-enforced", model.name,
-        f"{count} loop constraint{'s are' if count > 1 else ' is'} present; functions in tree coordinates, as by default ("
-        "mass_matrix, inverse_dynamics, forward_dynamics ...), describe the robot with its loops cut; "
-        "coordinates=\"independent\" enforces them",
+        f"{count} loop constraint{'s are' if count > 1 else ' is'} present; functions of this model (mass_matrix, "
+        "inverse_dynamics, forward_dynamics ...) describe the robot with its loops open; those of "
+        "freeflyer.close_loops(model) enforce them",
         {"loops": float(count)},
     )  # fmt: skip

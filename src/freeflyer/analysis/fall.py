@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer import loops
 from freeflyer.model.public import public
 
 DURATION = 0.4  # s
@@ -59,11 +58,10 @@ def free_fall(model: Any, seed: int = 0) -> FallStudy:
     A robot with loops falls with them closed, from its assembled posture, its fastest joint at 0.5 rad/s or m/s.
     Raises FreeflyerError where the mass matrix is singular, and where the loops cannot be closed.
     """
-    rng = np.random.default_rng(seed)
-    if model.constraint_rows[0]:
-        q = np.array(loops.linkage(model).q)
-        v = rng.standard_normal(len(loops.linkage(model).independent))
-        v *= 0.5 / np.abs(loops.whole_motion(model, q, v, v)[0]).max()
+    rng, model = np.random.default_rng(seed), ff.close_loops(model)
+    if model.reduction:
+        q, v = ff.neutral(model), rng.standard_normal(model.nv)
+        v *= 0.5 / np.abs(ff.velocity_map(model, q) @ v).max()
     else:
         q = ff.integrate(model, ff.neutral(model), 0.2 * rng.standard_normal(model.nv))
         v = 0.5 * rng.standard_normal(model.nv)
@@ -78,7 +76,7 @@ def _fall(model: Any, q: np.ndarray, v: np.ndarray, duration: float, steps: int)
     energy, largest, tau = [start], kinetic, np.zeros_like(v)
     for i in range(steps):
         try:
-            q, v = ff.step(model, q, v, tau, h, "rk4", coordinates="independent")
+            q, v = ff.step(model, q, v, tau, h, "rk4")
             total, kinetic = _energies(model, q, v)
         except ff.FreeflyerError:
             if i == 0:
@@ -92,5 +90,5 @@ def _fall(model: Any, q: np.ndarray, v: np.ndarray, duration: float, steps: int)
 
 
 def _energies(model: Any, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
-    kinetic = float(ff.kinetic_energy(model, q, v, coordinates="independent"))
+    kinetic = float(ff.kinetic_energy(model, q, v))
     return kinetic + float(ff.potential_energy(model, q)), kinetic

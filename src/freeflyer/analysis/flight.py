@@ -67,13 +67,10 @@ def free_flight(
     base = next((j for j in model.joints if j.kind == "free"), None)
     if base is None:
         raise InputError(f"{model.name!r} does not float: load it with base='free'")
-    model = ff.with_gravity(model, (0.0, 0.0, 0.0))
-    closed = bool(model.constraint_rows[0])
-    kept = loops.linkage(model).independent if closed else np.arange(model.nv)
-    q = np.array(loops.linkage(model).q if closed else ff.neutral(model)) if q is None else np.array(q, dtype=float)
-    motors, places = _motors(model)
-    at = np.searchsorted(kept, motors)
-    u = np.zeros(len(kept))
+    model = ff.close_loops(ff.with_gravity(model, (0.0, 0.0, 0.0)))
+    q = ff.neutral(model) if q is None else np.array(q, dtype=float)
+    at, places = _motors(model)
+    u = np.zeros(model.nv)
     u[at] = speed * np.random.default_rng(seed).uniform(-1.0, 1.0, len(at))
     u[3:6] = spin * AXIS / np.linalg.norm(AXIS)
     u[:3] = -np.linalg.solve(*_center(model, q, u))
@@ -82,10 +79,10 @@ def free_flight(
     def acceleration(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         tau = np.zeros_like(y)
         tau[at] = -stiffness * (x[places] - start)
-        return ff.forward_dynamics(model, x, y, tau, coordinates="independent")
+        return ff.forward_dynamics(model, x, y, tau)
 
     def plus(x: np.ndarray, dv: np.ndarray) -> np.ndarray:
-        return ff.integrate(model, x, dv, coordinates="independent")
+        return ff.integrate(model, x, dv)
 
     postures, rates, stopped = [q], [u], None
     for _ in range(round(duration / step)):
@@ -99,12 +96,12 @@ def free_flight(
         postures.append(q)
         rates.append(u)
     Q, U = np.array(postures), np.array(rates)
-    kinetic = ff.kinetic_energy(model, Q, U, coordinates="independent")
+    kinetic = ff.kinetic_energy(model, Q, U)
     energy = kinetic + 0.5 * stiffness * np.sum((Q[:, places] - start) ** 2, axis=1)
-    momentum = ff.centroidal_momentum(model, Q, U, coordinates="independent")
+    momentum = ff.centroidal_momentum(model, Q, U)
     ranges = np.ptp(Q, axis=0)
     others = np.setdiff1d(np.arange(model.nq), np.r_[base.iq : base.iq + base.nq, places])
-    gap = np.abs(loops.constraint_residual(model, q)).max(initial=0.0) if closed else 0.0
+    gap = np.abs(loops.constraint_residual(model, q)).max(initial=0.0)
     turned = step * np.sum(np.linalg.norm(U[:, 3:6], axis=1)[1:])
     return Flight(
         step * np.arange(len(Q)), energy, kinetic, momentum, step, stiffness, float(turned),
@@ -118,15 +115,15 @@ def middle_posture(model: Any, steps: int = 20) -> np.ndarray:
 
     Errors: InputError for motors without limits; LinkageError where a singular posture is in the way.
     """
-    split = loops.linkage(model)
+    model = ff.close_loops(model)
     motors, places = _motors(model)
     lower, upper = model.position_lower[motors], model.position_upper[motors]
     if not (np.isfinite(lower) & np.isfinite(upper)).all():
         raise InputError(f"not all motors of {model.name!r} have limits: there is no middle of their strokes")
-    q, move = np.array(split.q), np.zeros(len(split.independent))
-    move[np.searchsorted(split.independent, motors)] = (0.5 * (lower + upper) - q[places]) / steps
+    q, move = ff.neutral(model), np.zeros(model.nv)
+    move[motors] = (0.5 * (lower + upper) - q[places]) / steps
     for _ in range(steps):
-        q = ff.integrate(model, q, move, coordinates="independent")
+        q = ff.integrate(model, q, move)
     return q
 
 
@@ -139,5 +136,5 @@ def _motors(model: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _center(model: Any, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(J (3, 3), velocity (3,)): the centre of mass by the base's linear velocity, and by everything else."""
-    J = ff.center_of_mass_jacobian(model, q, coordinates="independent")
+    J = ff.center_of_mass_jacobian(model, q)
     return J[:, :3], J[:, 3:] @ u[3:]

@@ -1,9 +1,10 @@
-"""The compiled entries of closed linkages, on the arrays of a `Projection`'s model, under short names."""
+"""The compiled entries of closed linkages, on the arrays of a closed model, under short names."""
 
 from freeflyer.kernels.entries import (
     CONSTRAINED_ACCELERATIONS as ACCELERATIONS,
     DRIVING_FORCES,
     MAP_RATES,
+    MOTION_DERIVATIVES,
     MOVE_CLOSED as MOVE,
     PROJECTED_EQUATIONS as EQUATIONS,
     PROJECTED_FORCE_DERIVATIVES as FORCE_DERIVATIVES,
@@ -21,5 +22,6 @@ from freeflyer.kernels.entries import (
 
 __all__ = [
     "ACCELERATIONS", "DRIVING_FORCES", "EQUATIONS", "FORCE_DERIVATIVES", "FORWARD_DYNAMICS", "FORWARD_GRADIENT",
-    "INVERSE_DYNAMICS", "INVERSE_GRADIENT", "INVERSE_MASS", "MAP", "MAP_RATES", "MASS", "MOTION", "MOVE", "SHARED_FORCES", "STEP",
+    "INVERSE_DYNAMICS", "INVERSE_GRADIENT", "INVERSE_MASS", "MAP", "MAP_RATES", "MASS", "MOTION", "MOTION_DERIVATIVES",
+    "MOVE", "SHARED_FORCES", "STEP",
 ]  # fmt: skip

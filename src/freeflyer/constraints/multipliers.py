@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints import compiled as D
+from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.reduced_dynamics import forward_dynamics
-from freeflyer.constraints.reduction import Projection, is_closed, projection
+from freeflyer.constraints.reduction import has_loops
 from freeflyer.constraints.running import motion, project_forces, run, velocity_map
+from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics.external import load_forces, total
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
@@ -32,7 +35,7 @@ def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
     """
     p = _loops(model)
-    return velocity_map(p, q)[..., p.split.dependent, :]
+    return velocity_map(p, q)[..., p.reduction.split.dependent, :]
 
 
 @public
@@ -43,7 +46,7 @@ def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
     """
     p = _loops(model)
-    return motion(p, q, u, names=RATES)[0][..., p.split.dependent]
+    return motion(p, q, u, names=RATES)[0][..., p.reduction.split.dependent]
 
 
 @public
@@ -54,7 +57,7 @@ def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Array
     Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
     """
     p = _loops(model)
-    return motion(p, q, u, u_dot, RATES)[1][..., p.split.dependent]
+    return motion(p, q, u, u_dot, RATES)[1][..., p.reduction.split.dependent]
 
 
 @public
@@ -91,12 +94,12 @@ def constraint_multipliers(
     p = _loops(model)
     u = _independent(p, q, v)
     if a is not None:
-        whole = row(model, "a", a, "v")
-        u_dot = whole[..., p.split.independent]
-        _same(model, "a", motion(p, q, u, u_dot)[1], whole)
+        whole = row(p, "a", a, "v")
+        u_dot = whole[..., p.reduction.split.independent]
+        _same(p, "a", motion(p, q, u, u_dot)[1], whole)
         return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0]
     applied, shared = run(D.SHARED_FORCES, p, (q, tau), ("q", "tau"))
-    u_dot = forward_dynamics(model, q, u, shared)
+    u_dot = forward_dynamics(p, q, u, shared)
     return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0] - applied
 
 
@@ -108,8 +111,8 @@ def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     Errors: as constraint_multipliers.
     """
     p = _loops(model)
-    found = D.ACCELERATIONS.call(p.model.handle, q, v, tau, None)
-    gap, a = found or evaluate(D.ACCELERATIONS, p.model, (q, v, tau), ("q", "v", "tau"))
+    found = D.ACCELERATIONS.call(p.handle, q, v, tau, None)
+    gap, a = found or evaluate(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"))
     if (gap.item(0) if gap.ndim == 1 else gap[..., 0].max(initial=0.0)) > CONSISTENT**2:  # gap holds squares
         torn, largest = np.sqrt(gap[..., 0]), np.sqrt(gap[..., 1])
         if (torn > CONSISTENT * np.maximum(1.0, largest)).any():
@@ -117,19 +120,38 @@ def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     return a
 
 
-def _loops(model: Model) -> Projection:
-    if not is_closed(model):
+@public
+def projected_equations(
+    model: Model, q: ArrayLike, u: ArrayLike, gravity: ArrayLike | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(M_p (..., nu, nu), h_p (..., nu)) of M_p u_dot + h_p = tau_p, from one pass: papers/000 (60)-(63).
+
+    q (..., nq) closed, u (..., nu); kg, kg m, kg m^2 and N, N m. `gravity` (..., 3), m/s^2, replaces the model's.
+    Errors: as mass_matrix and bias_forces of the closed model, which give the same one by one.
+    """
+    if not has_loops(model):
+        return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)
+    p = close_loops(model)
+    M, h = run(D.EQUATIONS, p, (q, u), ("q", "v"))
+    if gravity is not None:
+        h = total(h, -project_forces(p, q, load_forces(p.tree, q, None, gravity, "body")))
+    return M, h
+
+
+def _loops(model: Model) -> Model:
+    """The closed model, of a tree with loops or of itself."""
+    if not has_loops(model):
         raise InputError(
             f"model {model.name!r} has no loops: it has neither passive joints that follow nor multipliers"
         )
-    return projection(model)
+    return close_loops(model)
 
 
-def _independent(p: Projection, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+def _independent(p: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """The independent part of a velocity of the closed linkage."""
-    whole = row(p.model, "v", v, "v")
-    u = whole[..., p.split.independent]
-    _same(p.model, "v", motion(p, q, u)[0], whole)
+    whole = row(p, "v", v, "v")
+    u = whole[..., p.reduction.split.independent]
+    _same(p, "v", motion(p, q, u)[0], whole)
     return u
 
 

@@ -10,6 +10,7 @@ rows, open by 2 mm at the end of its strokes). Motors are kept independent: what
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
@@ -106,10 +107,46 @@ def linkage(model: Model, q: ArrayLike | None = None, *, underactuated: bool = T
     Rows are those of the file's posture. underactuated=False refuses passive joints that no loop determines: too few
     motors. Errors: LinkageError for motors that other motors determine, for singular postures and for open ones.
     """
+    model = model.tree
     found = reference(model) if q is None else _at(model, row(model, "q", q, "q"))
     if not underactuated and len(found.free):
         raise refusals.too_few_motors(model, found.free)
     return found
+
+
+def split_by(model: Model, independent: Iterable[str]) -> Linkage:
+    """The split at the file's assembled posture with these joints, and the base, as the independent ones.
+
+    Errors: UnknownNameError; InputError for robots without loops and joints without velocities of their own; LinkageError where the
+    loops tie these joints to each other, or leave others free.
+    """
+    if not model.constraint_rows[0]:
+        raise InputError(f"{model.name!r} has no loops: all of its joints are independent", model=model.name)
+    if isinstance(independent, str) or not isinstance(independent, Iterable):
+        raise InputError(f"independent lists names of joints, got {independent!r}", independent=independent)
+    names, s = tuple(independent), structure(model)
+    for name in names:
+        if not model.joint(name).nv:
+            raise InputError(f"joint {name!r} has no velocity of its own: it follows another", joint=name)
+    chosen = np.array(sorted({i for i, owner in enumerate(s.owner) if owner in names} - set(s.base.tolist())), np.int64)
+    others = np.setdiff1d(np.arange(model.nv), np.union1d(chosen, s.base))
+    found = _polished(model, _split(model, reference_posture(model), replace(s, actuated=chosen, passive=others)))
+    more = [s.owner[j] for j in np.setdiff1d(found.independent, np.union1d(chosen, s.base))]
+    if more:
+        raise LinkageError(
+            f"{', '.join(names)} do not determine all joints of {model.name!r}: {refusals.listed(more)} would be independent, too; "
+            "name them as well", joints=tuple(dict.fromkeys(more)),
+        )  # fmt: skip
+    free = np.setdiff1d(s.passive, found.dependent)
+    return replace(found, actuated=s.actuated, passive=s.passive, free=frozen(free))
+
+
+def reference_posture(model: Model) -> np.ndarray:
+    """q (nq,) of the remembered split, or the assembled posture where there is none."""
+    try:
+        return reference(model).q
+    except LinkageError:
+        return assembled_posture(model)
 
 
 def reference(model: Model) -> Linkage:
@@ -188,9 +225,9 @@ def _again(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> Block:
     )  # fmt: skip
 
 
-def _split(model: Model, q: np.ndarray) -> Linkage:
+def _split(model: Model, q: np.ndarray, given: Structure | None = None) -> Linkage:
     """The split at q from nothing else."""
-    s = structure(model)
+    s = given or structure(model)
     residual = np.abs(constraint_residual(model, q))
     refusals.check_closed(model, residual, np.arange(len(residual)), CLOSED, CLOSED)
     J = constraint_jacobian(model, q)

@@ -1,4 +1,4 @@
-"""What the public functions become for coordinates="independent"."""
+"""What the public functions are for a closed model (see `closed`): the table by which they find these."""
 
 from freeflyer.constraints.reduced_derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from freeflyer.constraints.reduced_dynamics import (
@@ -11,7 +11,7 @@ from freeflyer.constraints.reduced_dynamics import (
     kinetic_energy,
     mass_matrix,
 )
-from freeflyer.constraints.reduced_linearization import linearize
+from freeflyer.constraints.reduced_linearization import rates
 from freeflyer.constraints.reduced_motion import (
     center_of_mass_jacobian,
     centroidal_bias,
@@ -23,11 +23,24 @@ from freeflyer.constraints.reduced_motion import (
     frame_velocity,
     integrate,
 )
-from freeflyer.constraints.running import projected
+from freeflyer.constraints.reduced_motion_derivatives import (
+    centroidal_momentum_derivatives,
+    centroidal_momentum_rate,
+    centroidal_momentum_rate_derivatives,
+    frame_acceleration,
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
+)
+from freeflyer.constraints.reduced_moves import difference_derivatives, move_derivatives, random_configuration
+from freeflyer.constraints.reduced_terms import all_terms
+from freeflyer.constraints.running import velocity_map
 
 __all__ = [
-    "bias_forces", "center_of_mass_jacobian", "centroidal_bias", "centroidal_momentum", "centroidal_momentum_matrix",
-    "coriolis_matrix", "difference", "forward_dynamics", "forward_dynamics_derivatives", "frame_bias_acceleration",
-    "frame_jacobian", "frame_velocity", "gravity_forces", "integrate", "inverse_dynamics", "inverse_dynamics_derivatives",
-    "inverse_mass_matrix", "kinetic_energy", "linearize", "mass_matrix", "projected",
+    "all_terms", "bias_forces", "center_of_mass_jacobian", "centroidal_bias", "centroidal_momentum",
+    "centroidal_momentum_derivatives", "centroidal_momentum_matrix", "centroidal_momentum_rate",
+    "centroidal_momentum_rate_derivatives", "coriolis_matrix", "difference", "difference_derivatives", "forward_dynamics",
+    "forward_dynamics_derivatives", "frame_acceleration", "frame_acceleration_derivatives", "frame_bias_acceleration",
+    "frame_jacobian", "frame_velocity", "frame_velocity_derivatives", "gravity_forces", "integrate", "inverse_dynamics",
+    "inverse_dynamics_derivatives", "inverse_mass_matrix", "kinetic_energy", "mass_matrix", "move_derivatives",
+    "random_configuration", "rates", "velocity_map",
 ]  # fmt: skip

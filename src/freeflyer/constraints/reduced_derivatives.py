@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints import compiled as D
 from freeflyer.constraints.reduced_dynamics import forward_dynamics, inverse_mass_matrix
-from freeflyer.constraints.running import projected, run, velocity_map, where_solved
+from freeflyer.constraints.running import run, velocity_map, where_solved
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, arrays_of
 from freeflyer.dynamics.external import load_forces, load_gradient, total
 from freeflyer.dynamics.frames import Expressed
@@ -29,8 +29,7 @@ def inverse_dynamics_derivatives(
     out: InverseDynamicsDerivatives | None = None,
 ) -> InverseDynamicsDerivatives:
     """d tau_p by independent steps of q, by u, by u_dot (..., nu, nu): see kernels/closed/projection_derivatives.py."""
-    p = projected(model)
-    dq, du, M = run(D.INVERSE_GRADIENT, p, (q, u, u_dot), ("q", "v", "a"))
+    dq, du, M = run(D.INVERSE_GRADIENT, model, (q, u, u_dot), ("q", "v", "a"))
     if external is not None or gravity is not None or expressed != "body":
         dq = total(dq, -_loads(model, q, external, gravity, expressed))
         du, M = (np.broadcast_to(x, dq.shape).copy() if x.shape != dq.shape else x for x in (du, M))
@@ -52,12 +51,11 @@ def forward_dynamics_derivatives(
     if not strict:
         loads, kind = (external, gravity, expressed), ForwardDynamicsDerivatives
         arrays, failed = where_solved(
-            projected(model), q, 2, lambda x: arrays_of(forward_dynamics_derivatives(model, x, u, tau, *loads), kind)
+            model, q, 2, lambda x: arrays_of(forward_dynamics_derivatives(model, x, u, tau, *loads), kind)
         )
         return given(out, kind(*arrays)), failed  # type: ignore[return-value]
     if external is None and gravity is None and expressed == "body":
-        p = projected(model)
-        found = run(D.FORWARD_GRADIENT, p, (q, u, tau), ("q", "v", "tau"))
+        found = run(D.FORWARD_GRADIENT, model, (q, u, tau), ("q", "v", "tau"))
         return given(out, ForwardDynamicsDerivatives(*found))
     u_dot = forward_dynamics(model, q, u, tau, external, gravity, expressed)
     d = inverse_dynamics_derivatives(model, q, u, u_dot, external, gravity, expressed)
@@ -79,7 +77,6 @@ def given(out: Any, made: Any) -> Any:
 
 def _loads(model: Model, q: ArrayLike, external: Wrenches, gravity: ArrayLike | None, expressed: Expressed) -> np.ndarray:
     """Derivative of G^T (J^T w + what gravity does beyond the model's own) along q (+) G delta."""
-    p = projected(model)
-    G, forces = velocity_map(p, q), load_forces(model, q, external, gravity, expressed)
-    turned = np.swapaxes(G, -1, -2) @ load_gradient(model, q, external, gravity, expressed) @ G
-    return turned + run(D.FORCE_DERIVATIVES, p, (q, forces), ("q", "forces"))
+    G, forces = velocity_map(model, q), load_forces(model.tree, q, external, gravity, expressed)
+    turned = np.swapaxes(G, -1, -2) @ load_gradient(model.tree, q, external, gravity, expressed) @ G
+    return turned + run(D.FORCE_DERIVATIVES, model, (q, forces), ("q", "forces"))

@@ -1,6 +1,6 @@
 """Velocities, Jacobians, momentum and moves of a closed linkage in its independent velocities. papers/000 (64)-(66).
 
-What the tree's functions answer with for coordinates="independent": J becomes J G, Jdot v becomes Jdot v + J gamma.
+What the functions of motions are for closed models: J becomes J G, Jdot v becomes Jdot v + J gamma.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints import compiled as D
 from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.running import motion, projected, run, velocity_map
+from freeflyer.constraints.running import motion, run, velocity_map
 from freeflyer.dynamics import centroidal, frames, manifold
 from freeflyer.model.model import Model
 
@@ -21,43 +21,43 @@ Output = np.ndarray | None
 
 def frame_velocity(model: Model, q: ArrayLike, u: ArrayLike, frame: str, expressed: Any = "body") -> np.ndarray:
     """The frame's twist (..., 6)."""
-    return frames.frame_velocity(model, q, motion(projected(model), q, u)[0], frame, expressed)
+    return frames.frame_velocity(model.tree, q, motion(model, q, u)[0], frame, expressed)
 
 
 def frame_jacobian(model: Model, q: ArrayLike, frame: str, expressed: Any = "body", out: Output = None) -> np.ndarray:
     """J G (..., 6, nu)."""
-    return _times(frames.frame_jacobian(model, q, frame, expressed), model, q, out)
+    return _times(frames.frame_jacobian(model.tree, q, frame, expressed), model, q, out)
 
 
 def frame_bias_acceleration(
     model: Model, q: ArrayLike, u: ArrayLike, frame: str, expressed: Any = "body"
 ) -> np.ndarray:
     """Jdot v + J gamma (..., 6): the rate of the twist while no independent joint accelerates."""
-    v, gamma = motion(projected(model), q, u)
-    J = frames.frame_jacobian(model, q, frame, expressed)
-    return frames.frame_bias_acceleration(model, q, v, frame, expressed) + np.einsum("...ij,...j->...i", J, gamma)
+    v, gamma = motion(model, q, u)
+    J = frames.frame_jacobian(model.tree, q, frame, expressed)
+    return frames.frame_bias_acceleration(model.tree, q, v, frame, expressed) + np.einsum("...ij,...j->...i", J, gamma)
 
 
 def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """J G (..., 3, nu)."""
-    return _times(centroidal.center_of_mass_jacobian(model, q), model, q, None)
+    return _times(centroidal.center_of_mass_jacobian(model.tree, q), model, q, None)
 
 
 def centroidal_momentum_matrix(model: Model, q: ArrayLike, out: Output = None) -> np.ndarray:
     """A_G G (..., 6, nu). papers/000 (33)."""
-    return _times(centroidal.centroidal_momentum_matrix(model, q), model, q, out)
+    return _times(centroidal.centroidal_momentum_matrix(model.tree, q), model, q, out)
 
 
 def centroidal_momentum(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """h (..., 6)."""
-    return centroidal.centroidal_momentum(model, q, motion(projected(model), q, u)[0])
+    return centroidal.centroidal_momentum(model.tree, q, motion(model, q, u)[0])
 
 
 def centroidal_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """The rate of the centroidal momentum (..., 6) while no independent joint accelerates."""
-    v, gamma = motion(projected(model), q, u)
-    A = centroidal.centroidal_momentum_matrix(model, q)
-    return centroidal.centroidal_bias(model, q, v) + np.einsum("...ij,...j->...i", A, gamma)
+    v, gamma = motion(model, q, u)
+    A = centroidal.centroidal_momentum_matrix(model.tree, q)
+    return centroidal.centroidal_bias(model.tree, q, v) + np.einsum("...ij,...j->...i", A, gamma)
 
 
 def integrate(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
@@ -65,9 +65,8 @@ def integrate(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
 
     Errors: LinkageError where they cannot be closed.
     """
-    p = projected(model)
     try:
-        return run(D.MOVE, p, (q, du), ("q", "dv"))
+        return run(D.MOVE, model, (q, du), ("q", "dv"))
     except LinkageError as error:
         if error.data["reason"] != "inertia":
             raise
@@ -80,8 +79,8 @@ def integrate(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
 
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """du (..., nu): the move of the independent joints from q0 to q1."""
-    return manifold.difference(model, q0, q1)[..., projected(model).split.independent]
+    return manifold.difference(model.tree, q0, q1)[..., model.reduction.split.independent]
 
 
 def _times(J: np.ndarray, model: Model, q: ArrayLike, out: Output) -> np.ndarray:
-    return np.matmul(J, velocity_map(projected(model), q), out=out)
+    return np.matmul(J, velocity_map(model, q), out=out)

@@ -1,87 +1,40 @@
-"""What compiled code must know of a linkage to work in independent velocities: the chosen rows and coordinates, in blocks."""
+"""What a closed model knows of its linkage: the chosen rows and coordinates, in blocks, and the same as compiled code reads it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
-from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import structure
-from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.partition import Linkage
+from freeflyer.errors import FreeflyerError
 from freeflyer.kernels.model import layout as L, linkage_layout as LL
-from freeflyer.model.build import compiled, recompiled
-from freeflyer.model.description import Description
-from freeflyer.model.frozen import frozen
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
 
 
 @dataclass(frozen=True, eq=False)
-class Projection:
-    """A closed robot seen in its independent velocities u (nu,), in tree order.
+class Reduction:
+    """How the velocities v (nv of the tree,) of a closed model follow from its own u (nu,), in tree order: v = G(q) u.
 
-    split: the linkage's choice. model: the same robot, whose arrays also hold that choice; kernels of closed linkages take
-    its handle. blocks: (rows (n,), dependent coordinates (n,)) of the square systems, in the order in which they are solved.
-    rest (nu,): zeros.
+    split: which coordinates are independent, and by which rows the others follow. tree: the model with open loops. functions: what
+    the public functions are for closed models. blocks: (rows (n,), dependent coordinates (n,)) of the square systems, in the order
+    in which they are solved. refuse: (closed model, q (nq,), the state's place in a batch) -> the error for a posture that compiled
+    code has refused.
     """
 
     split: Linkage
-    model: Model
+    tree: Model
+    functions: ModuleType
     blocks: tuple[tuple[np.ndarray, np.ndarray], ...]
-    nu: int
-    rest: np.ndarray
+    refuse: Callable[[Model, np.ndarray, tuple[int, ...]], FreeflyerError]
 
 
-def is_closed(model: Model) -> bool:
+def has_loops(model: Model) -> bool:
     """Whether loops or couplings tie the model's joints."""
     return model.constraint_rows[0] > 0
-
-
-def projection(model: Model) -> Projection:
-    """The projection of a robot with loops or couplings, made once a model, at its assembled posture."""
-    try:
-        known: Projection = model._projection  # type: ignore[attr-defined]
-        return known
-    except AttributeError:
-        made = _projection(model, linkage(model))
-        object.__setattr__(model, "_projection", made)
-        return made
-
-
-def projection_at(model: Model, split: Linkage) -> Projection:
-    """The projection of a robot by this split: the one that `projection` gives where it chooses the same coordinates."""
-    try:
-        known = projection(model)
-    except LinkageError:  # singular where its file draws it: nothing to share
-        return _projection(model, split)
-    same = np.array_equal(known.split.dependent, split.dependent) and np.array_equal(known.split.rows, split.rows)
-    return known if same else _projection(model, split)
-
-
-@public
-def linked(model: Model) -> Model:
-    """The same robot, whose arrays also hold its linkage: what kernels of closed linkages and `kernels.plain` take."""
-    return projection(model).model
-
-
-def linked_by(description: Description, split: Linkage) -> Model:
-    """A robot whose arrays hold this split of its linkage: what copies and pickles of such a model call."""
-    return _projection(compiled(description), split).model
-
-
-def _projection(model: Model, split: Linkage) -> Projection:
-    touched = touched_coordinates(model)
-    blocks: list[tuple[np.ndarray, np.ndarray]] = []
-    for block in split.blocks:
-        blocks += _triangular(block.rows, block.dependent, touched)
-    nu = len(split.independent)
-    topology = np.concatenate([model.topology, _flat(model, split, blocks, touched)])
-    topology[LL.LINKAGE_AT], topology[LL.N_INDEPENDENT] = len(model.topology), nu
-    with_linkage = recompiled(model, (linked_by, (model.description, split)), topology=topology)
-    p = Projection(split, with_linkage, frozen(blocks), nu, frozen(np.zeros(nu)))
-    object.__setattr__(p.model, "_projection", p)
-    return p
 
 
 def touched_coordinates(model: Model) -> np.ndarray:
@@ -91,6 +44,11 @@ def touched_coordinates(model: Model) -> np.ndarray:
     for rows, coordinates in zip(s.rows, s.coordinates):
         touched[np.ix_(rows, coordinates)] = True
     return touched
+
+
+def solved_blocks(split: Linkage, touched: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The square systems of all sub-mechanisms, each by blocks."""
+    return [solved for block in split.blocks for solved in _triangular(block.rows, block.dependent, touched)]
 
 
 def _triangular(rows: np.ndarray, dependent: np.ndarray, touched: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -120,7 +78,7 @@ def _triangular(rows: np.ndarray, dependent: np.ndarray, touched: np.ndarray) ->
     return [(rows[np.sort(row_of[members[k]])], dependent[members[k]]) for k in done]
 
 
-def _flat(model: Model, split: Linkage, blocks: list[tuple[np.ndarray, np.ndarray]], touched: np.ndarray) -> np.ndarray:
+def linkage_table(model: Model, split: Linkage, blocks: list[tuple[np.ndarray, np.ndarray]], touched: np.ndarray) -> np.ndarray:
     """The integers of kernels/model/linkage_layout.py, to stand behind the model's topology."""
     begin, independent = len(model.topology), split.independent
     support = {int(j): {i} for i, j in enumerate(independent)}

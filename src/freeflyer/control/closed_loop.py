@@ -49,12 +49,12 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, policy: Policy, step: flo
     if not callable(policy):
         raise InputError(f"policy must be a function of (k, q, v) that gives tau, got {type(policy).__name__}")
     gravity = None if gravity is None else np.array(gravity_vector(gravity))
-    states = [(row(model, "q", q, "q"), row(model, "v", v, "v"))]
+    states = [(row(model, "q", q, "q"), row(model, "v", v, "u"))]
     forces: list[np.ndarray] = []
     failure = None
     for k in range(int(count)):
         try:
-            tau = row(model, "the policy's tau", policy(k, *states[-1]), "v")
+            tau = row(model, "the policy's tau", policy(k, *states[-1]), "u")
             after = ff.step(model, *states[-1], tau, h, integrator, gravity=gravity)
         except FreeflyerError as error:
             if k == 0:

@@ -49,7 +49,7 @@ class Regulator:
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """x (..., 2 nv) of a state."""
-        return stacked(ff.difference(self.model, self.q0, q), finite_row(self.model, "v", v, "v"))
+        return stacked(ff.difference(self.model, self.q0, q), finite_row(self.model, "v", v, "u"))
 
     def command(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Inputs u (..., m) at a state."""

@@ -38,7 +38,7 @@ class Tracker:
 
     def error(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """x (..., 2 nv) of a state at sample k."""
-        return stacked(ff.difference(self.model, self.q0[k], q), finite_row(self.model, "v", v, "v") - self.v0[k])
+        return stacked(ff.difference(self.model, self.q0[k], q), finite_row(self.model, "v", v, "u") - self.v0[k])
 
     def command(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Inputs u (..., m) at a state at sample k of N."""
@@ -63,7 +63,7 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, i
     for a trajectory that is none, with the sample where it breaks.
     """
     inputs, h = inputs_of(model, inputs), time_step("step", step)
-    q, v, u = row(model, "q", q, "q"), row(model, "v", v, "v"), real_array("u", u)
+    q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), real_array("u", u)
     N = len(u) if u.ndim == 2 else 0
     if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, model.nv):
         raise InputError(
@@ -73,7 +73,7 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, i
     if not np.isfinite(u).all():
         raise InputError("u holds NaN or an infinity: every input must be finite")
     n = model.nv
-    for name, x, letter in (("q", q, "q"), ("v", v, "v")):
+    for name, x, letter in (("q", q, "q"), ("v", v, "u")):
         check_configuration(model, name, x, letter)
     natural = energy_costs(model, q[0], inputs, bandwidth)
     Q = cost_matrix("state_cost", natural[0] if state_cost is None else state_cost, 2 * n, False)

@@ -102,11 +102,13 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     """
     if not model.mass > 0.0:
         raise massless(model)
+    if model.reduction:
+        return model.reduction.functions.all_terms(model, q, v, frames, expressed, gravity, out)
     if frames is None:
         frames = kept_set(model, ())
     elif type(frames) is not FrameSet:
         raise InputError(f"frames must be a frame_set of the model, got {type(frames).__name__}")
-    elif frames.model is not model:
+    elif not frames.belongs_to(model):
         raise InputError(f"the frame set {frames.names} belongs to another model: make one of this model")
     g, option = model._gravity if gravity is None else gravity, expression(expressed)
     if out is not None and not isinstance(out, AllTerms):

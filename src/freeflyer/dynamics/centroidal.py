@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -35,26 +34,26 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 @public
-def center_of_mass_jacobian(model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
+def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """J (..., 3, nv) with J v the velocity of the centre of mass, world axes.
 
     At q (..., nq); m/s per unit of v. Errors: as center_of_mass.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.center_of_mass_jacobian(model, q)
+    if model.reduction:
+        return model.reduction.functions.center_of_mass_jacobian(model, q)
     return centroidal_momentum_matrix(model, q)[..., :3, :] / model.mass
 
 
 @public
 def centroidal_momentum_matrix(
-    model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
+    model: Model, q: ArrayLike, *, out: np.ndarray | None = None
 ) -> np.ndarray:
     """A_G (..., 6, nv) with A_G v the centroidal momentum.
 
     At q (..., nq); kg m/s and kg m^2/s per unit of v. `out` (..., 6, nv) receives the result. Errors: as center_of_mass.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.centroidal_momentum_matrix(model, q, out)
+    if model.reduction:
+        return model.reduction.functions.centroidal_momentum_matrix(model, q, out)
     if not model.mass > 0.0:
         raise massless(model)
     A = E.MOMENTUM_MATRIX.call(model.handle, q, out)
@@ -62,13 +61,13 @@ def centroidal_momentum_matrix(
 
 
 @public
-def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
+def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """h (..., 6), kg m/s and kg m^2/s: [linear; angular about the centre of mass], world axes.
 
     q (..., nq), v (..., nv). Errors: as center_of_mass.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.centroidal_momentum(model, q, v)
+    if model.reduction:
+        return model.reduction.functions.centroidal_momentum(model, q, v)
     if not model.mass > 0.0:
         raise massless(model)
     h = E.MOMENTUM.call(model.handle, q, v, None)
@@ -76,13 +75,13 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates
 
 
 @public
-def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
+def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Adot_G v (..., 6): the rate of the centroidal momentum while no joint accelerates, N and N m; without gravity.
 
     q (..., nq), v (..., nv). Errors: as center_of_mass.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.centroidal_bias(model, q, v)
+    if model.reduction:
+        return model.reduction.functions.centroidal_bias(model, q, v)
     if not model.mass > 0.0:
         raise massless(model)
     b = E.MOMENTUM_BIAS.call(model.handle, q, v, None)

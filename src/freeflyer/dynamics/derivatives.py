@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches, run_loaded
@@ -53,7 +52,6 @@ def arrays_of(out: Any, kind: type) -> tuple[np.ndarray, ...]:
 @public
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
                                  expressed: Expressed = "body", gravity: ArrayLike | None = None,
-                                 coordinates: Coordinates = "tree",
                                  out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
     """d tau by q, v and a at (q, v, a), in one recursion; the wrenches `external` are held fixed as `expressed`.
 
@@ -61,8 +59,8 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     Arguments, batches and errors: as inverse_dynamics. Singh, Russell, Wensing (2022); papers/002, tables 5 to 8, by another way.
     Results (..., nv, nv): N, N m per m, rad and their rates.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed, out)
+    if model.reduction:
+        return model.reduction.functions.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed, out)
     given = None if out is None else arrays_of(out, InverseDynamicsDerivatives)
     if external is None and gravity is None and expressed == "body":
         found = E.RNEA_GRADIENT.call(model.handle, q, v, a, given)
@@ -74,8 +72,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 
 @public
 def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
-                                 expressed: Expressed = "body", gravity: ArrayLike | None = None,
-                                 coordinates: Coordinates = "tree", strict: bool = True,
+                                 expressed: Expressed = "body", gravity: ArrayLike | None = None, strict: bool = True,
                                  out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
     """d a by q, v and tau at (q, v, tau), the generalised forces tau and the wrenches `external` held fixed (as `expressed`).
 
@@ -83,8 +80,8 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     Arguments, batches, `strict` and errors: as forward_dynamics, a singular mass matrix included.
     Results (..., nv, nv): m/s^2, rad/s^2 per m, rad, their rates, N, N m.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, strict, out)
+    if model.reduction:
+        return model.reduction.functions.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, strict, out)
     given = None if out is None else arrays_of(out, ForwardDynamicsDerivatives)
     if external is None and gravity is None and expressed == "body":
         found = E.ABA_GRADIENT.call(model.handle, q, v, tau, given) if strict else None

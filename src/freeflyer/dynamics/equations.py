@@ -4,8 +4,7 @@ Every function takes leading batch axes, q (..., nq) and v, a, tau (..., nv), wh
 takes the short way: straight to a compiled kernel that checks what it is given. Units SI, radians; generalised forces act
 along the velocity coordinates (for a free joint: the wrench [force; torque] on the body, in its own axes).
 
-With coordinates="independent" the same hold for a robot with loops in its independent velocities, (..., nu) for (..., nv): see
-`dynamics.coordinates` and `constraints.reduced_dynamics`.
+For a model with closed loops (freeflyer.close_loops) all of this holds in its independent velocities.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, run_loaded
@@ -30,7 +28,7 @@ FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 
 @public
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
-                     expressed: Expressed = "body", gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
+                     expressed: Expressed = "body", gravity: ArrayLike | None = None,
                      out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """tau (..., nv) that gives the acceleration a: M a + bias minus the forces of `external`.
 
@@ -40,8 +38,8 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
     (..., nv) receives the result. RBDA (2008), table 5.1.
     Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length; UnknownNameError.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
+    if model.reduction:
+        return model.reduction.functions.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
     if external is None and expressed == "body":
         if gravity is None:
             tau = E.RNEA.call(model.handle, q, v, a, out)
@@ -54,7 +52,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
 
 @public
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
-                     expressed: Expressed = "body", gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
+                     expressed: Expressed = "body", gravity: ArrayLike | None = None,
                      strict: bool = True, out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """a (..., nv), the acceleration under the generalised forces tau and the wrenches `external` (see inverse_dynamics).
 
@@ -65,8 +63,8 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
 
         a, failed = ff.forward_dynamics(model, Q, V, TAU, strict=False)
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.forward_dynamics(model, q, v, tau, external, gravity, expressed, strict, out)
+    if model.reduction:
+        return model.reduction.functions.forward_dynamics(model, q, v, tau, external, gravity, expressed, strict, out)
     if external is None and gravity is None and expressed == "body":
         entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
         a = entry.call(model.handle, q, v, tau, out) if strict else None
@@ -77,14 +75,14 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, e
 
 @public
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external: Wrenches = None, *, expressed: Expressed = "body",
-                gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
+                gravity: ArrayLike | None = None,
                 out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """tau (..., nv) at zero acceleration: Coriolis, centrifugal and gravity forces, less those of the wrenches `external`.
 
     q (..., nq), v (..., nv); N, N m. RBDA (2008), table 5.1, at a = 0. Arguments and errors: as inverse_dynamics.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.bias_forces(model, q, v, external, gravity, expressed, out)
+    if model.reduction:
+        return model.reduction.functions.bias_forces(model, q, v, external, gravity, expressed, out)
     rest = model._zero
     if external is None and gravity is None and expressed == "body":
         tau = E.RNEA.call(model.handle, q, v, rest, out)
@@ -94,14 +92,14 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external: Wrenches = N
 
 @public
 def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, expressed: Expressed = "body",
-                   gravity: ArrayLike | None = None, coordinates: Coordinates = "tree",
+                   gravity: ArrayLike | None = None,
                    out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """tau (..., nv) that holds the robot at rest: the gradient of the potential energy, less the forces of `external`.
 
     q (..., nq); N, N m. Arguments and errors: as inverse_dynamics.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.gravity_forces(model, q, external, gravity, expressed, out)
+    if model.reduction:
+        return model.reduction.functions.gravity_forces(model, q, external, gravity, expressed, out)
     if external is not None or expressed != "body":
         rest = model._zero
         return run_loaded(E.LOADED_RNEA, model, q, rest, rest, "a", external, gravity, expressed, out)
@@ -116,28 +114,28 @@ def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, exp
 
 @public
 def mass_matrix(
-    model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", out: np.ndarray | None = None
+    model: Model, q: ArrayLike, *, out: np.ndarray | None = None
 ) -> np.ndarray:
     """M (..., nv, nv), symmetric, armature included, at q (..., nq). RBDA (2008), table 6.2.
 
     Units kg, kg m, kg m^2, so that M a is in N and N m. `out` (..., nv, nv) receives the result. Errors: as inverse_dynamics.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.mass_matrix(model, q, out)
+    if model.reduction:
+        return model.reduction.functions.mass_matrix(model, q, out)
     M = E.CRBA.call(model.handle, q, out)
     return M if M is not None else evaluate(E.CRBA, model, (q,), ("q",), out=out)
 
 
 @public
-def inverse_mass_matrix(model: Model, q: ArrayLike, *, coordinates: Coordinates = "tree", strict: bool = True,
+def inverse_mass_matrix(model: Model, q: ArrayLike, *, strict: bool = True,
                         out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """M^-1 (..., nv, nv), symmetric, by the factorisation that keeps the tree's sparsity, RBDA (2008), section 6.5.
 
     q (..., nq). Errors: as forward_dynamics: a singular M is refused, with the joint that moves no inertia. strict=False: as
     there, (M^-1, failed).
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.inverse_mass_matrix(model, q, strict, out)
+    if model.reduction:
+        return model.reduction.functions.inverse_mass_matrix(model, q, strict, out)
     entry = E.SHARED_MINV if model.shared_coordinates else E.MINV
     Minv = entry.call(model.handle, q, out) if strict else None
     return Minv if Minv is not None else evaluate(entry, model, (q,), ("q",), out=out, strict=strict)
@@ -145,15 +143,15 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, coordinates: Coordinates 
 
 @public
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["passive", "hamel"] = "passive", *,
-                    coordinates: Coordinates = "tree", out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                    out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """C (..., nv, nv) with C v = bias - gravity.
 
     "passive": Mdot = C + C^T, so that Mdot - 2 C is skew; that of the robot seen as particles, sum m J^T Jdot.
     "hamel": the matrix of the Hamel equations on SE(3) x R^n, papers/004 (3.39), which is not passive.
     q (..., nq), v (..., nv); C v in N and N m. Errors: as inverse_dynamics; InputError for other forms.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.coriolis_matrix(model, q, v, form, out)
+    if model.reduction:
+        return model.reduction.functions.coriolis_matrix(model, q, v, form, out)
     try:
         entry = FORMS[form]
     except (KeyError, TypeError):
@@ -163,13 +161,13 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
 
 
 @public
-def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, *, coordinates: Coordinates = "tree") -> Any:
+def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
     """T (...), J: 1/2 v^T M v, armature included.
 
     q (..., nq), v (..., nv). Errors: as inverse_dynamics.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.kinetic_energy(model, q, v)
+    if model.reduction:
+        return model.reduction.functions.kinetic_energy(model, q, v)
     T = E.KINETIC_ENERGY.call(model.handle, q, v, None)
     if T is None:
         T = evaluate(E.KINETIC_ENERGY, model, (q, v), ("q", "v"))

@@ -33,6 +33,10 @@ class FrameSet:
     def __len__(self) -> int:
         return len(self.names)
 
+    def belongs_to(self, model: Model) -> bool:
+        """Whether these are frames of this robot, its loops open or closed."""
+        return self.model is not None and self.model.tree is model.tree
+
     def __reduce__(self) -> Any:
         return frame_set, (self.model, *self.names)
 

@@ -11,7 +11,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -56,15 +55,14 @@ def frame_jacobian(
     frame: str,
     expressed: Expressed = "body",
     *,
-    coordinates: Coordinates = "tree",
     out: np.ndarray | None = None,
 ) -> np.ndarray:
     """J (..., 6, nv) with J v the frame's twist [linear; angular], m/s and rad/s, at q (..., nq).
 
     expressed: "body", "mixed" or "world" (see this module). `out` (..., 6, nv) receives the result. Errors: as frame_pose.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.frame_jacobian(model, q, frame, expressed, out)
+    if model.reduction:
+        return model.reduction.functions.frame_jacobian(model, q, frame, expressed, out)
     try:  # frame_options would take as long as a fifth of the rest
         index, option = model.frame_index[frame], EXPRESSED[expressed]
     except (KeyError, TypeError):
@@ -80,15 +78,13 @@ def frame_velocity(
     v: ArrayLike,
     frame: str,
     expressed: Expressed = "body",
-    *,
-    coordinates: Coordinates = "tree",
 ) -> np.ndarray:
     """V (..., 6), the frame's twist [linear; angular], m/s and rad/s, at q (..., nq), v (..., nv).
 
     expressed: "body", "mixed" or "world" (see this module). Errors: as frame_pose.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.frame_velocity(model, q, v, frame, expressed)
+    if model.reduction:
+        return model.reduction.functions.frame_velocity(model, q, v, frame, expressed)
     index, option = frame_options(model, frame, expressed)
     twist = E.FRAME_VELOCITY.call(model.handle, q, v, index, option, None)
     return twist if twist is not None else evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), (index, option))
@@ -101,16 +97,14 @@ def frame_bias_acceleration(
     v: ArrayLike,
     frame: str,
     expressed: Expressed = "body",
-    *,
-    coordinates: Coordinates = "tree",
 ) -> np.ndarray:
     """Jdot v (..., 6): the rate of the frame's twist while no joint accelerates; gravity plays no part.
 
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
     q (..., nq), v (..., nv); m/s^2 and rad/s^2. Errors: as frame_pose.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.frame_bias_acceleration(model, q, v, frame, expressed)
+    if model.reduction:
+        return model.reduction.functions.frame_bias_acceleration(model, q, v, frame, expressed)
     index, option = frame_options(model, frame, expressed)
     twist = E.FRAME_BIAS.call(model.handle, q, v, index, option, None)
     return twist if twist is not None else evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), (index, option))

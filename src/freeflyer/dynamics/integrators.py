@@ -20,7 +20,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
@@ -67,31 +66,29 @@ SCHEMES: dict[str, Callable[[Acceleration, Plus, Any, Any, float], tuple[Any, An
 
 @public
 def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit",
-         external: Wrenches = None, *, expressed: Expressed = "body", gravity: ArrayLike | None = None,
-         coordinates: Coordinates = "tree") -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+         external: Wrenches = None, *, expressed: Expressed = "body",
+         gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """(q (..., nq), v (..., nv)) a time dt (s) later; tau and the wrenches `external` are held, these as they are `expressed`.
 
-    With coordinates="independent", v and tau are (..., nu), and the loops are closed again after every move.
+    The loops of a closed model are closed again after every move.
 
     integrator: "semi-implicit", "explicit" or "rk4" (see this module). `external`, `expressed`, `gravity`: as forward_dynamics.
     Errors: as forward_dynamics; InputError for other integrators, for a dt that is no positive number, and for a step so
     long that the motion leaves the numbers.
     """
     scheme, h = scheme_of(integrator), time_step("dt", dt)
-    first = forward_dynamics(model, q, v, tau, external, expressed=expressed, gravity=gravity, coordinates=coordinates)
-    loops, lead = in_loops(model, coordinates), first.shape[:-1]
-    q0 = np.broadcast_to(row(model, "q", q, "q"), (*lead, model.nq))
-    rates = row(loops.projected(model).model, "v", v, "u") if loops else row(model, "v", v, "v")
-    v0 = np.broadcast_to(rates, first.shape)
+    first = forward_dynamics(model, q, v, tau, external, expressed=expressed, gravity=gravity)
+    q0 = np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq))
+    v0 = np.broadcast_to(row(model, "v", v, "u"), first.shape)
 
     def acceleration(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         if x is q0 and y is v0:
             return first
-        return forward_dynamics(model, x, y, tau, external, expressed=expressed, gravity=gravity, coordinates=coordinates)
+        return forward_dynamics(model, x, y, tau, external, expressed=expressed, gravity=gravity)
 
     with np.errstate(over="ignore", invalid="ignore"):
         try:
-            out = scheme(acceleration, lambda x, dv: integrate(model, x, dv, coordinates=coordinates), q0, v0, h)
+            out = scheme(acceleration, lambda x, dv: integrate(model, x, dv), q0, v0, h)
         except InputError as error:
             raise InputError(
                 f"a step of {h:g} s leads out of the numbers ({error}): take a shorter one", dt=h

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives
 from freeflyer.dynamics.duals import Dual
 from freeflyer.dynamics.equations import forward_dynamics
@@ -26,7 +25,7 @@ from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.dynamics.manifold_derivatives import step_derivatives
+from freeflyer.dynamics.manifold_derivatives import move_derivatives
 from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -59,7 +58,7 @@ class Linearization:
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
               expressed: Expressed = "body", gravity: ArrayLike | None = None, step: float | None = None,
               integrator: Integrator = "semi-implicit",
-              frames: Sequence[str] = (), coordinates: Coordinates = "tree") -> Linearization:  # fmt: skip
+              frames: Sequence[str] = ()) -> Linearization:  # fmt: skip
     """A and B about a state and its input, or along trajectories: q (..., nq), v and tau (..., nv) broadcast.
 
     external, expressed, gravity: as forward_dynamics; wrenches are held fixed as expressed. step (s): linearise one step of
@@ -68,8 +67,6 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
     """
     scheme = scheme_of(integrator)
     h = None if step is None else time_step("step", step)
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.linearize(model, q, v, tau, external, gravity, expressed, h, integrator, scheme, frames)
     named = listed_frames(model, frames)
     if h is None:
         A, B = _rates(model, q, v, tau, external, gravity, expressed)
@@ -80,6 +77,8 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
 
 def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
            gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    if model.reduction:
+        return model.reduction.functions.rates(model, q, v, tau, external, gravity, expressed)  # type: ignore[no-any-return]
     if external is None and gravity is None and expressed == "body":
         A, B = E.LINEAR.call(model.handle, q, v, tau, None) or evaluate(E.LINEAR, model, (q, v, tau), ("q", "v", "tau"))
     else:
@@ -100,7 +99,7 @@ def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, ex
     first = forward_dynamics(model, q, v, tau, external, expressed=expressed, gravity=gravity)
     inputs = np.eye(2 * n + m)
     q0 = Dual(np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq)), inputs[:n])
-    v0 = Dual(np.broadcast_to(row(model, "v", v, "v"), first.shape), inputs[n : 2 * n])
+    v0 = Dual(np.broadcast_to(row(model, "v", v, "u"), first.shape), inputs[n : 2 * n])
     forces = inputs[2 * n :]
 
     def acceleration(x: Dual, y: Dual) -> Dual:
@@ -110,8 +109,9 @@ def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, ex
         return Dual(value, d.dq @ x.tangent + d.dv @ y.tangent + pushed @ forces)
 
     def plus(x: Dual, s: Dual) -> Dual:
-        dq, ddv = step_derivatives(model, s.value)
-        return Dual(integrate(model, x.value, s.value), dq @ x.tangent + ddv @ s.tangent)
+        there = integrate(model, x.value, s.value)
+        dq, ddv = move_derivatives(model, x.value, s.value, there)
+        return Dual(there, dq @ x.tangent + ddv @ s.tangent)
 
     q1, v1 = scheme(acceleration, plus, q0, v0, h)  # type: ignore[operator]
     lead = first.shape[:-1]

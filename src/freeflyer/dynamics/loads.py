@@ -70,7 +70,7 @@ def prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndar
         kinds = ", ".join(type(x).__name__ for x in external)
         raise InputError(f"external must be (frame_set, wrenches (..., k, 6)), got ({kinds})")
     frames, W = external
-    if frames.model is not model:
+    if not frames.belongs_to(model):
         raise InputError(
             f"the frame set {frames.names} belongs to another model: make one of this model, "
             f"freeflyer.frame_set(model, ...)"

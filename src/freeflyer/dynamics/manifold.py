@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.coordinates import Coordinates, in_loops
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
@@ -13,25 +12,25 @@ from freeflyer.model.public import public
 
 
 @public
-def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
+def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
     """q (+) dv (..., nq): where the constant velocity dv leads from q in one second. Quaternions come out at unit length.
 
     q (..., nq), dv (..., nv) in m and rad: for a free joint a body twist. Errors: InputError for wrong shapes, NaN, infinities
     and quaternions of other than unit length.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.integrate(model, q, dv)
+    if model.reduction:
+        return model.reduction.functions.integrate(model, q, dv)
     moved = E.INTEGRATE.call(model.handle, q, dv, None)
     return moved if moved is not None else evaluate(E.INTEGRATE, model, (q, dv), ("q", "dv"))
 
 
 @public
-def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, coordinates: Coordinates = "tree") -> np.ndarray:
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """dv (..., nv) with q0 (+) dv = q1, by the shortest turns (angle at most pi).
 
     q0, q1 (..., nq); dv in m and rad, for a free joint a body twist. Errors: as integrate.
     """
-    if coordinates != "tree" and (loops := in_loops(model, coordinates)):
-        return loops.difference(model, q0, q1)
+    if model.reduction:
+        return model.reduction.functions.difference(model, q0, q1)
     dv = E.DIFFERENCE.call(model.handle, q0, q1, None)
     return dv if dv is not None else evaluate(E.DIFFERENCE, model, (q0, q1), ("q0", "q1"))

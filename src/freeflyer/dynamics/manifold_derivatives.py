@@ -57,10 +57,10 @@ def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> Integrat
     q (..., nq), dv (..., nv). A sphere's blocks are R^T and the right Jacobian of SO(3), a free joint's those of SE(3)
     (spatial.se3). Errors: as `integrate`.
     """
-    integrate(model, q, dv)  # refuses what cannot be used
-    lead = np.broadcast_shapes(np.shape(q)[:-1], np.shape(dv)[:-1])
-    step = np.broadcast_to(row(model, "dv", dv, "v"), (*lead, model.nv))
-    return IntegrateDerivatives(*step_derivatives(model, step))
+    there = integrate(model, q, dv)  # refuses what cannot be used
+    lead = there.shape[:-1]
+    step = np.broadcast_to(row(model, "dv", dv, "u"), (*lead, model.nv))
+    return IntegrateDerivatives(*move_derivatives(model, np.broadcast_to(row(model, "q", q, "q"), there.shape), step, there))
 
 
 @public
@@ -70,6 +70,8 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
     q0, q1 (..., nq). InputError where a joint is half a turn away from itself: the shortest way jumps there, and has
     no derivative. Other errors: as `difference`.
     """
+    if model.reduction:
+        return model.reduction.functions.difference_derivatives(model, q0, q1)
     dv = np.asarray(difference(model, q0, q1))
     dq0, dq1 = -_identities(model, dv.shape[:-1]), _identities(model, dv.shape[:-1])
     for joint in model.joints:
@@ -87,6 +89,13 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
         dq0[..., at, at] = -se3.left_jacobian_inverse(xi)[..., part, part]
         dq1[..., at, at] = se3.right_jacobian_inverse(xi)[..., part, part]
     return DifferenceDerivatives(dq0, dq1)
+
+
+def move_derivatives(model: Model, q: np.ndarray, step: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(dq, ddv) (..., nv, nv) of integrate(q, step) = there; a tree's do not depend on where it is."""
+    if model.reduction:
+        return model.reduction.functions.move_derivatives(model, q, step, there)  # type: ignore[no-any-return]
+    return step_derivatives(model, step)
 
 
 def step_derivatives(model: Model, step: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

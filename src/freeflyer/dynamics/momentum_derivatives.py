@@ -61,6 +61,8 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
 
     Errors: InputError for wrong shapes, NaN, infinities, quaternions of other than unit length, a robot without mass.
     """
+    if model.reduction:
+        return model.reduction.functions.centroidal_momentum_rate(model, q, v, a)
     if not model.mass > 0.0:
         raise massless(model)
     b = E.MOMENTUM_RATE.call(model.handle, q, v, a, None)
@@ -121,6 +123,8 @@ def center_of_mass_acceleration_derivatives(
 
 def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
     """dq, dv (..., 6, nv)."""
+    if model.reduction:
+        return model.reduction.functions.centroidal_momentum_derivatives(model, q, v)
     if not model.mass > 0.0:
         raise massless(model)
     return E.MOMENTUM_DERIVATIVES.call(model.handle, q, v, None) or evaluate(E.MOMENTUM_DERIVATIVES, model, (q, v), ("q", "v"))
@@ -128,6 +132,8 @@ def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
 
 def _rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Any:
     """dq, dv, da (..., 6, nv)."""
+    if model.reduction:
+        return model.reduction.functions.centroidal_momentum_rate_derivatives(model, q, v, a)
     if not model.mass > 0.0:
         raise massless(model)
     found = E.MOMENTUM_RATE_DERIVATIVES.call(model.handle, q, v, a, None)

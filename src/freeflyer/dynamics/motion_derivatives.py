@@ -49,6 +49,8 @@ def frame_acceleration(
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
     Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length, UnknownNameError.
     """
+    if model.reduction:
+        return model.reduction.functions.frame_acceleration(model, q, v, a, frame, expressed)
     index, option = frame_options(model, frame, expressed)
     twist = E.FRAME_ACCELERATION.call(model.handle, q, v, a, index, option, None)
     return twist if twist is not None else evaluate(E.FRAME_ACCELERATION, model, (q, v, a), ("q", "v", "a"), (index, option))
@@ -62,6 +64,8 @@ def frame_velocity_derivatives(
 
     Errors: as frame_acceleration.
     """
+    if model.reduction:
+        return model.reduction.functions.frame_velocity_derivatives(model, q, v, frame, expressed)
     index, option = frame_options(model, frame, expressed)
     found = E.FRAME_VELOCITY_DERIVATIVES.call(model.handle, q, v, index, option, None)
     found = found or evaluate(E.FRAME_VELOCITY_DERIVATIVES, model, (q, v), ("q", "v"), (index, option))
@@ -76,6 +80,8 @@ def frame_acceleration_derivatives(
 
     Errors: as frame_acceleration.
     """
+    if model.reduction:
+        return model.reduction.functions.frame_acceleration_derivatives(model, q, v, a, frame, expressed)
     index, option = frame_options(model, frame, expressed)
     found = E.FRAME_ACCELERATION_DERIVATIVES.call(model.handle, q, v, a, index, option, None)
     found = found or evaluate(E.FRAME_ACCELERATION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (index, option))

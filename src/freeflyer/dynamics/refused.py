@@ -23,7 +23,6 @@ from freeflyer.kernels.calls.entry import (
 )
 from freeflyer.kernels.calls.running import state
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
-from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 from freeflyer.model.inputs import coordinate_owner
 from freeflyer.model.model import Model
 
@@ -99,11 +98,8 @@ def _not_unit(model: Model, name: str, q: np.ndarray, letter: str, at: tuple[int
 def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError:
     """The error for a mass matrix that cannot be inverted at q (nq,), with the joint at fault; or for a linkage that cannot
     be used."""
-    if model.topology[LINKAGE_AT]:
-        from freeflyer.constraints.reduction import projection
-        from freeflyer.constraints.refusal import refusal
-
-        return refusal(projection(model), q, at)
+    if model.reduction:
+        return model.reduction.refusal(q, at)  # type: ignore[no-any-return]
     M = np.empty((model.nv, model.nv))
     state(entries.CRBA, model.handle, np.array(q), M)
     values, vectors = np.linalg.eigh(M)

@@ -27,7 +27,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 STEP = 2.0**-100
-LETTERS = {"q": "q", "v": "v", "a": "v", "weights": "v", "along_q": "v", "along_v": "v", "along_a": "v"}
+LETTERS = {"q": "q", "v": "u", "a": "u", "weights": "u", "along_q": "u", "along_v": "u", "along_a": "u"}
 
 
 class InverseDynamicsSecondDerivatives(NamedTuple):
@@ -77,8 +77,8 @@ def inverse_dynamics_hessian_product(
     derivatives by q: the entry of `.dq` for a step y is D_x (D_y (weights . tau)).
     Errors: as inverse_dynamics_second_derivatives, for the weights, too.
     """
-    w = row(model, "weights", weights, "v")
-    check_configuration(model, "weights", w, "v")
+    w = row(model, "weights", weights, "u")
+    check_configuration(model, "weights", w, "u")
     rates = inverse_dynamics_second_derivatives(model, q, v, a, along_q, along_v, along_a,
                                                 external=external, expressed=expressed, gravity=gravity)  # fmt: skip
     try:

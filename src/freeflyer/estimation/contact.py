@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints import refusals
+from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.partition import linkage
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.feet import Foot, checked_feet, point_basis
-from freeflyer.estimation.sensing import linked_if_closed, loops_of_block
+from freeflyer.estimation.sensing import loops_of_block
 from freeflyer.kernels.calls.entry import OK
 from freeflyer.kernels.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
@@ -155,7 +156,7 @@ def _made(model: Model, feet: Sequence[Foot] | None) -> Standing:
     frames = [model.frame(f.frame) for f in standing]
     update = (len(acting) + len(base)) * (1 + unknowns) + 16 * len(standing)
     counts = len(standing), len(acting), len(base), unknowns, resultant.size, update, spread.size, len(spread) + len(resultant)
-    places, linked = np.array([*counts, *frames, *acting, *base], np.int64), linked_if_closed(model)
+    places, linked = np.array([*counts, *frames, *acting, *base], np.int64), close_loops(model)
     return Standing(
         model, standing, table_handle(linked.topology, linked.parameters, STANDING, places), spread.reshape(-1),
         resultant.reshape(-1), acting, base, unknowns, np.zeros(model.nv),

@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import q_of_v
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import frozen, structure
 from freeflyer.constraints.partition import Linkage, linkage
-from freeflyer.constraints.reduction import is_closed, linked, projection
 from freeflyer.constraints.refusals import listed
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.errors import InputError, unknown_name
@@ -136,7 +136,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
     return Sensors(
         model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), still,
-        split.dependent, frozen(_readable(lower, upper)), linked(model),
+        split.dependent, frozen(_readable(lower, upper)), close_loops(model),
     )  # fmt: skip
 
 
@@ -165,10 +165,5 @@ def _moving(model: Model, split: Linkage, left: list[int], owner: tuple[str, ...
 
 def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
     """The loops of the sub-mechanism that compiled code found singular, by its answer -1 - k."""
-    rows, _ = projection(model).blocks[max(round(-1.0 - quality), 0)]
+    rows, _ = close_loops(model).reduction.blocks[max(round(-1.0 - quality), 0)]
     return next(b.loops for b in linkage(model).blocks if rows[0] in b.rows)
-
-
-def linked_if_closed(model: Model) -> Model:
-    """What compiled code takes: the model with its linkage behind its arrays, a tree itself."""
-    return linked(model) if is_closed(model) else model

@@ -90,6 +90,7 @@ DRIVING_FORCES = Entry("driving_forces", "closed.projection.driving_forces", "qu
 MOVE_CLOSED = Entry("move_closed", "closed.motion.move_closed", "qu", (("nq",),), **CLOSED)
 STEP_CLOSED = Entry("step_closed", "closed.steps.step_closed", "qu", (("nq",), (3,)), partial=True, **CLOSED)
 MAP_RATES = Entry("map_rates", "closed.projection_rates.map_rates", "qu", (("nv", "nu"),), **CLOSED)
+MOTION_DERIVATIVES = Entry("motion_derivatives", "closed.projection_rates.motion_derivatives", "quu", (("nv", "nu"),) * 3, **CLOSED)
 PROJECTED_DERIVATIVES = Entry("projected_derivatives", "closed.projection_derivatives.projected_derivatives",
     "quu", (REDUCED, REDUCED), **CLOSED)
 PROJECTED_INVERSE_GRADIENT = Entry("projected_inverse_gradient", "closed.projection_gradients.projected_inverse_gradient",

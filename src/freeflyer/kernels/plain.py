@@ -39,7 +39,7 @@ COMMON = 1024  # floats whose denominator is at most this are taken for exact nu
 def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None = None, row_step: int = 1) -> Any:
     """One state's result of the entry `name` of kernels/entries.py (any case): object arrays.
 
-    Entries of closed linkages take a model that holds its linkage: freeflyer.loops.linked(model).
+    Entries of closed linkages take a closed model: freeflyer.close_loops(model).
     Entries that take wrenches take a freeflyer.frame_set for the model, and the wrenches as (k, 6) or 6 k scalars.
     `arguments` are the entry's inputs, each of nq, nv or (independent rates) nu scalars, gravity (3) or wrenches, and those
     shared by all states, then
@@ -54,7 +54,7 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     if len(arguments) != n_inputs + len(of.options):
         raise ValueError(f"{name} takes {n_inputs} inputs and {len(of.options)} options, got {len(arguments)} arguments")
     if of.closed and not model.topology[linkage_layout.LINKAGE_AT]:
-        raise ValueError(f"{name} takes a model that holds its linkage: freeflyer.loops.linked(model)")
+        raise ValueError(f"{name} takes a closed model: freeflyer.close_loops(model)")
     if of.table and model.topology[layout.TABLE_KIND] != of.table:
         raise ValueError(f"{name} takes a model whose topology also holds a table of its own (calls/running.py, table_handle)")
     for option, value in zip(of.options, options):

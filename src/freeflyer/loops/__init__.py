@@ -8,11 +8,10 @@ from freeflyer.constraints.multipliers import (
     mapping_jacobian,
     passive_accelerations,
     passive_velocities,
+    projected_equations,
     whole_motion,
 )  # fmt: skip
 from freeflyer.constraints.partition import Block, Linkage, linkage
-from freeflyer.constraints.reduced_dynamics import projected_equations
-from freeflyer.constraints.reduction import linked
 from freeflyer.constraints.rows import (
     constraint_bias,
     constraint_jacobian,
@@ -43,7 +42,7 @@ __all__ = [
     "Mechanism", "Mechanisms", "Path", "ReachableSet", "Singularity", "Sweep", "assemble",
     "constrained_forward_dynamics", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
     "constraint_names", "constraint_residual", "first_singularity", "follow", "force_curve", "independent_forces",
-    "inside_limits", "keep_closed", "limb", "linkage", "linked", "manipulability", "mapping_jacobian", "mechanisms",
+    "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "mapping_jacobian", "mechanisms",
     "motion_map", "motor_accelerations", "motor_forces", "motor_velocities", "passive_accelerations",
     "passive_velocities", "project_velocity", "projected_equations", "put_into", "reachable", "selected_forces",
     "selected_jacobian", "selected_posture", "sweep", "taken_from", "transmission_curve", "whole_motion",

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints.closed import closed_at
 from freeflyer.constraints.partition import Linkage, linkage
-from freeflyer.constraints.reduction import Projection, projection_at
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.qp import nearest
@@ -82,7 +82,7 @@ def reachable(
     low, high = model.position_lower[at], model.position_upper[at]
     stops = _Stops(model, split, at)
     stops.check(split.q)
-    p = projection_at(model, split)
+    p = closed_at(model, split)
     wanted = _around(low, high, points)
     x, found, stopped = split.q, [], []
     for target in (*np.linspace(x[iq], wanted[0], STEPS), *wanted):
@@ -137,13 +137,13 @@ class _Stops:
 
 
 def _towards(
-    model: Model, p: Projection, stops: _Stops, q: np.ndarray, target: np.ndarray
+    model: Model, p: Model, stops: _Stops, q: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, bool]:
     """The posture nearest to motor positions `target` (k,) that limits allow, and whether a singularity ended the way."""
     k = len(target)
     longest = (stops.high[:k] - stops.low[:k]).max() / (2.0 * STEPS)
     for _ in range(ROUNDS):
-        G = motion_map(model, p.split, q[None])[0][:, stops.columns]
+        G = motion_map(model, p.reduction.split, q[None])[0][:, stops.columns]
         wish = target - q[stops.iq[:k]]
         wish *= min(1.0, longest / max(np.abs(wish).max(), 1e-300))
         room = stops.low - q[stops.iq], stops.high - q[stops.iq]
@@ -151,7 +151,7 @@ def _towards(
         if np.abs(step).max() < STALLED:
             return q, False
         for _ in range(30):
-            du = np.zeros((1, p.nu))
+            du = np.zeros((1, p.nv))
             du[0, stops.columns] = step
             moved, fine = step_closed(p, q[None], du, halvings=0)
             if fine[0]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints.closed import closed_at
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.partition import Linkage, linkage
-from freeflyer.constraints.reduction import projection_at
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.constraints.running import velocity_map
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
@@ -90,7 +90,7 @@ def motion_map(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
     `split` as of `linkage`. Errors: InputError for wrong shapes.
     """
     try:
-        return velocity_map(projection_at(model, split), q)
+        return velocity_map(closed_at(model, split), q)
     except LinkageError:  # redundant rows open by more than compiled code takes for closed: beyond stops, say
         pass
     J = constraint_jacobian(model, q)

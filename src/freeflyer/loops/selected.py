@@ -16,9 +16,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.graph import structure
 from freeflyer.constraints.refusals import listed
-from freeflyer.constraints.running import motion, projected, velocity_map
+from freeflyer.constraints.running import motion, velocity_map
 from freeflyer.errors import InputError
 from freeflyer.loops.selection import Selection, check_determined, select
 from freeflyer.model.inputs import real_array
@@ -32,7 +33,7 @@ def selected_jacobian(model: Model, q: ArrayLike, joints: Sequence[str], motors:
     (without `motors`: that of model.actuated). Errors: those of `select`; LinkageError in singular postures of the loops.
     """
     chosen = select(model, joints, motors)
-    return _taken(chosen, velocity_map(projected(model), q))
+    return _taken(chosen, velocity_map(close_loops(model), q))
 
 
 @public
@@ -45,7 +46,7 @@ def motor_velocities(
     others (..., nu - n): velocities of all other independent coordinates, in tree order; without them they rest. Errors: those of
     `select`; LinkageError where the selected joints do not determine the motors, with their names.
     """
-    chosen, p = select(model, joints, motors), projected(model)
+    chosen, p = select(model, joints, motors), close_loops(model)
     u = _others(model, chosen, "others", others)
     asked = _asked(chosen, "velocities", velocities)
     G = velocity_map(p, q)
@@ -62,12 +63,12 @@ def motor_accelerations(
     (P J_m)^-1 (qddot - P J_mdot u), (22) differentiated. others, others_rates (..., nu - n): velocities and accelerations
     of all other independent coordinates; without them zero. Errors: as `motor_velocities`.
     """
-    chosen, p = select(model, joints, motors), projected(model)
+    chosen, p = select(model, joints, motors), close_loops(model)
     u, u_dot = _others(model, chosen, "others", others), _others(model, chosen, "others_rates", others_rates)
     asked = _asked(chosen, "accelerations", accelerations)
     rates = motor_velocities(model, q, joints, velocities, motors=motors, others=others)
     _fit(("q and velocities", rates, 1), ("accelerations", asked, 1), ("others", u, 1), ("others_rates", u_dot, 1))
-    whole = np.zeros((*np.broadcast_shapes(rates.shape[:-1], u.shape[:-1]), p.nu))
+    whole = np.zeros((*np.broadcast_shapes(rates.shape[:-1], u.shape[:-1]), p.nv))
     whole[..., chosen.motor_columns], whole[..., chosen.other_columns] = rates, u
     drift = motion(p, q, whole)[1][..., chosen.coordinates]
     G = velocity_map(p, q)

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import q_of_v
 from freeflyer.constraints.errors import AssemblyError
 from freeflyer.constraints.partition import linkage
-from freeflyer.constraints.reduction import Projection
 from freeflyer.constraints.refusals import listed
-from freeflyer.constraints.running import projected
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.selection import SINGULAR, Selection, check_determined, select, smallest_values
@@ -62,7 +61,7 @@ def selected_posture(
     targets = asked.reshape(-1, len(place))
     if limits:
         _check_stops(model, chosen.coordinates, targets, "asked for {x:.6g}", "joint")
-    p = projected(model)
+    p = close_loops(model)
     check_determined(model, chosen, _selected(p, chosen, start[None])[0])
     found, reached = _ways(p, chosen, place, start, targets)
     if not reached.all():
@@ -81,7 +80,7 @@ def selected_posture(
 
 
 def _ways(
-    p: Projection, chosen: Selection, place: np.ndarray, start: np.ndarray, targets: np.ndarray
+    p: Model, chosen: Selection, place: np.ndarray, start: np.ndarray, targets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), reached (n,)): the postures at the ends of the ways to targets (n, k), or where those ended."""
     q, reached = np.repeat(start[None], len(targets), axis=0), np.ones(len(targets), bool)
@@ -98,7 +97,7 @@ def _ways(
             regular = smallest_values(A) > SINGULAR
             reached[far[~regular]] = False
             far, A = far[regular], A[regular]
-            du = np.zeros((len(far), p.nu))
+            du = np.zeros((len(far), p.nv))
             du[:, chosen.motor_columns] = np.linalg.solve(A, miss[far][..., None])[..., 0]
             moved, fine = step_closed(p, q[far], du)
             q[far[fine]] = moved[fine]
@@ -109,13 +108,13 @@ def _ways(
     return q, reached
 
 
-def _selected(p: Projection, chosen: Selection, q: np.ndarray) -> np.ndarray:
+def _selected(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
     """P J_m (n, k, k)."""
-    found: np.ndarray = motion_map(p.model, p.split, q)[:, chosen.coordinates[:, None], chosen.motor_columns]
+    found: np.ndarray = motion_map(p.tree, p.reduction.split, q)[:, chosen.coordinates[:, None], chosen.motor_columns]
     return found
 
 
-def _signs(p: Projection, chosen: Selection, q: np.ndarray) -> np.ndarray:
+def _signs(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
     """(n,): signs of det P J_m."""
     return np.linalg.slogdet(_selected(p, chosen, q))[0]
 

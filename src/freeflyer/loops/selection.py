@@ -8,12 +8,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import structure
 from freeflyer.constraints.partition import Linkage
-from freeflyer.constraints.reduction import Projection, is_closed
+from freeflyer.constraints.reduction import has_loops
 from freeflyer.constraints.refusals import listed
-from freeflyer.constraints.running import projected
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.model import Model
 
@@ -82,9 +82,9 @@ def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
 
 
 def _select(model: Model, joints: tuple[str, ...], motors: tuple[str, ...] | None) -> Selection:
-    if not is_closed(model):
+    if not has_loops(model):
         raise InputError(f"model {model.name!r} has no loops: none of its joints follows motors", model=model.name)
-    p = projected(model)
+    p = close_loops(model)
     chosen_motors = model.actuated if motors is None else motors
     for kind, names in (("joints", joints), ("motors", chosen_motors)):
         for name in names:
@@ -108,9 +108,9 @@ def _select(model: Model, joints: tuple[str, ...], motors: tuple[str, ...] | Non
         )  # fmt: skip
     if not len(moving):
         raise InputError(f"no motors are named, or {model.name!r} has none: nothing to invert", model=model.name)
-    columns = np.searchsorted(p.split.independent, moving)
-    rest = np.setdiff1d(np.arange(p.nu), columns)
-    return Selection(joints, chosen_motors, selected, columns, rest, p.split)
+    columns = np.searchsorted(p.reduction.split.independent, moving)
+    rest = np.setdiff1d(np.arange(p.nv), columns)
+    return Selection(joints, chosen_motors, selected, columns, rest, p.reduction.split)
 
 
 def _range(model: Model, name: str) -> range:
@@ -118,7 +118,7 @@ def _range(model: Model, name: str) -> range:
     return range(info.iv, info.iv + info.nv)
 
 
-def _coordinates(model: Model, p: Projection, name: str) -> range:
+def _coordinates(model: Model, p: Model, name: str) -> range:
     """The velocity coordinates of a passive joint that the loops determine."""
     s, at = structure(model), _range(model, name)
     if not len(at) or model.joint(name).mimic is not None:
@@ -130,7 +130,7 @@ def _coordinates(model: Model, p: Projection, name: str) -> range:
         )  # fmt: skip
     if at[0] in s.base:
         raise InputError(f"joint {name!r} is the base: select passive joints", joint=name)
-    free = [i for i in at if i in p.split.free]
+    free = [i for i in at if i in p.reduction.split.free]
     if free:
         what = "it" if len(free) == len(at) else f"{len(free)} of its {len(at)} coordinates"
         raise InputError(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints.closed import closed_at
 from freeflyer.constraints.partition import Linkage, linkage
-from freeflyer.constraints.reduction import Projection, projection_at
 from freeflyer.constraints.rows import constraint_jacobian, constraint_loops
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
@@ -67,7 +67,7 @@ def first_singularity(
     weights = _weights(model, split, direction)
     if not (np.isfinite(furthest) and furthest > 0.0):
         raise InputError(f"furthest must be a finite number above zero (m or rad); got {furthest!r}", furthest=furthest)
-    p = projection_at(model, split)
+    p = closed_at(model, split)
     du, step = weights[split.independent], furthest / STEPS
     x, gone = _walk(p, split.q, 0.0, du, furthest, step, NEAR)
     found = gone < furthest
@@ -76,7 +76,7 @@ def first_singularity(
         x, gone = (there, distance) if distance < min(gone + step, furthest) else (x, gone)
     lost = _independence(p, x) / _independence(p, split.q)
     names, folding = constraint_loops(model), np.flatnonzero(lost <= TOGETHER * lost.min())
-    loops = tuple(dict.fromkeys(names[row] for k in folding for row in p.blocks[k][0]))
+    loops = tuple(dict.fromkeys(names[row] for k in folding for row in p.reduction.blocks[k][0]))
     rates = np.abs(motion_map(model, split, x[None])[0] @ weights[split.independent])
     turning = [
         j for j in model.joints if j.nv == 1 and j.mimic is None and j.kind != "prismatic" and j.iv in split.dependent
@@ -94,7 +94,7 @@ def first_singularity(
 
 
 def _walk(
-    p: Projection, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float, near: float
+    p: Model, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float, near: float
 ) -> tuple[np.ndarray, float]:
     """(q (nq,), distance) where a way along du (nu,) ends: at `end`, or just before a step that is not fine, however short."""
     while gone < end and step > FINEST:
@@ -107,13 +107,13 @@ def _walk(
     return x, gone
 
 
-def _independence(p: Projection, q: np.ndarray) -> np.ndarray:
+def _independence(p: Model, q: np.ndarray) -> np.ndarray:
     """(blocks,): smallest singular value of each block of the triangular form, its columns at unit length.
 
     Rows are not scaled: that would hide columns that become parallel along a row's direction.
     """
-    J = constraint_jacobian(p.model, q)
-    parts = [J[np.ix_(rows, dependent)] for rows, dependent in p.blocks]
+    J = constraint_jacobian(p.tree, q)
+    parts = [J[np.ix_(rows, dependent)] for rows, dependent in p.reduction.blocks]
     return np.array([np.linalg.svd(A / np.linalg.norm(A, axis=0), compute_uv=False)[-1] for A in parts])
 
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 import numpy as np
 
 from freeflyer.constraints import compiled as D
-from freeflyer.constraints.reduction import Projection
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.kernels.closed.steps import CLOSED
+from freeflyer.model.model import Model
 
 HALVINGS = 4  # how often a step is halved that did not close, or was long
 SHORT = 0.2  # rad or m: a step in which no coordinate moves further; what its ends say is believed
@@ -28,16 +28,16 @@ ZERO = 1e-9  # of an eigenvalue of A0^-1 A1: a singular end
 
 
 def step_closed(
-    p: Projection, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = NEAR
+    p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = NEAR
 ) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), fine (n,)): closed postures q (n, nq) moved by du (n, nu) of the independent coordinates, closed again in the
     same mode and not nearer to a singular posture than `near`; where that is not fine the posture is of no use.
     """
-    if not len(p.split.rows):
-        dv = np.zeros((len(q), p.model.nv))
-        dv[:, p.split.independent] = du
-        return integrate(p.model, q, dv), np.ones(len(q), bool)
-    moved, facts = evaluate(D.STEP, p.model, (q, du), ("q", "dv"))
+    if not len(p.reduction.split.rows):
+        dv = np.zeros((len(q), p.tree.nv))
+        dv[:, p.reduction.split.independent] = du
+        return integrate(p.tree, q, dv), np.ones(len(q), bool)
+    moved, facts = evaluate(D.STEP, p, (q, du), ("q", "dv"))
     closed = facts[:, 0] <= CLOSED * CLOSED
     fine = closed & (facts[:, 1] < 1.0)
     unsure = np.flatnonzero(~fine & closed)
@@ -58,13 +58,13 @@ def step_closed(
     return moved, fine
 
 
-def crossed(p: Projection, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
+def crossed(p: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     """(n,): whether a block of the Jacobian is singular on the straight line between those of q0 and q1 (n, nq)."""
     found = np.zeros(len(q0), bool)
     if not len(q0):
         return found
-    J0, J1 = constraint_jacobian(p.model, q0), constraint_jacobian(p.model, q1)
-    for rows, dependent in p.blocks:
+    J0, J1 = constraint_jacobian(p.tree, q0), constraint_jacobian(p.tree, q1)
+    for rows, dependent in p.reduction.blocks:
         here = rows[:, None], dependent
         for k in range(len(q0)):
             try:

@@ -15,8 +15,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints.closed import closed_at
 from freeflyer.constraints.partition import Linkage, linkage
-from freeflyer.constraints.reduction import Projection, projection_at
 from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import InputError
 from freeflyer.loops.stepping import step_closed
@@ -58,7 +58,7 @@ def sweep(
     names = tuple(axes)
     values = tuple(_positions(model, split, name, axes[name], limits) for name in names)
     shape = tuple(len(x) for x in values)
-    Q, reached, p = split.q.copy()[None], np.ones(1, bool), projection_at(model, split)
+    Q, reached, p = split.q.copy()[None], np.ones(1, bool), closed_at(model, split)
     work = np.cumprod(shape) / np.cumprod(shape).sum()  # states that each axis adds
     for k, (name, x) in enumerate(zip(names, values)):
         heard = partial(_report, progress, float(work[:k].sum()), float(work[k]))
@@ -73,14 +73,14 @@ def sweep(
 
 
 def _along(
-    p: Projection, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray, progress: Callable[[float], object]
+    p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray, progress: Callable[[float], object]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Every state of Q (n, nq) taken to every position of one axis: ((n, len(x), nq) and (n, len(x)), flattened)."""
-    joint = p.model.joint(name)
-    column = int(np.flatnonzero(p.split.independent == joint.iv)[0])
+    joint = p.tree.joint(name)
+    column = int(np.flatnonzero(p.reduction.split.independent == joint.iv)[0])
     start = float(Q[0, joint.iq])
     longest = max((max(x.max(), start) - min(x.min(), start)) / STEPS, 1e-12)
-    out = np.empty((len(Q), len(x), p.model.nq))
+    out = np.empty((len(Q), len(x), p.nq))
     good = np.empty((len(Q), len(x)), bool)
     order = np.argsort(x, kind="stable")
     done = 0
@@ -90,7 +90,7 @@ def _along(
             for _ in range(count := max(1, int(np.ceil(abs(x[i] - at) / longest - 1e-9)))):
                 if not fine.any():
                     break
-                du = np.zeros((int(fine.sum()), p.nu))
+                du = np.zeros((int(fine.sum()), p.nv))
                 du[:, column] = (x[i] - at) / count
                 moved, ok = step_closed(p, now[fine], du)
                 now[np.flatnonzero(fine)[ok]] = moved[ok]
@@ -99,7 +99,7 @@ def _along(
             out[:, i], good[:, i] = now, fine
             done += 1
             progress(done / len(x))
-    return out.reshape(-1, p.model.nq), good.reshape(-1)
+    return out.reshape(-1, p.nq), good.reshape(-1)
 
 
 def _report(progress: Callable[[float], object], before: float, share: float, done: float) -> None:

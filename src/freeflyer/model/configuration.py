@@ -19,7 +19,10 @@ UNLIMITED = 1e5  # rad or m: files write "no limit" as 1e10 or 1e16, where an an
 
 @public
 def neutral(model: Model) -> np.ndarray:
-    """q (nq,) with every coordinate zero (m, rad) and every quaternion the identity. Errors: InputError for what is no Model."""
+    """q (nq,) with every coordinate zero (m, rad) and every quaternion the identity; the assembled posture of a closed model.
+
+    Errors: InputError for what is no Model.
+    """
     return model.neutral.copy()
 
 
@@ -27,7 +30,8 @@ def neutral(model: Model) -> np.ndarray:
 def random_configuration(model: Model, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
     """Random postures (*size, nq): uniform within the limits, or +-pi rad and +-1 m where there are none; uniform rotations.
 
-    Limits of 1e5 rad or m and more count as none.
+    Limits of 1e5 rad or m and more count as none. A closed model goes from its neutral posture towards such a posture of its
+    independent joints as far as its loops and limits let it, at least to the neutral posture.
     Errors: InputError for what is no numpy.random.Generator and no count.
     """
     if not isinstance(rng, np.random.Generator):
@@ -35,6 +39,8 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
             f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}"
         )
     lead = _lead(size)
+    if model.reduction:
+        return model.reduction.functions.random_configuration(model, rng, lead)  # type: ignore[no-any-return]
     q = np.empty((*lead, model.nq))
     for joint in model.joints:
         if joint.nv == 0:

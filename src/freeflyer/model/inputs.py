@@ -9,7 +9,6 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
-from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, LINKAGE_AT, N_INDEPENDENT
 from freeflyer.model.capacity import MOST_AXES, check_axes
 from freeflyer.model.frozen import is_masked
 from freeflyer.model.model import Model
@@ -64,28 +63,31 @@ def check_output(out: Any) -> None:
 
 
 def row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
-    """x as float64 (..., nq) for letter q, (..., nv) for v, (..., nu) for u; InputError if it is no such array of real numbers."""
+    """x as float64 (..., nq) for letter q, (..., nv) for u, (..., nv of the tree) for v; InputError if it is no such array of real
+    numbers. Without closed loops u and v are the same."""
     array = real_array(name, x)
-    n, size = (model.nq, "nq") if letter == "q" else (model.nv, "nv")
-    if letter == "u":
-        n, size = int(model.topology[N_INDEPENDENT]), "nu"
+    n = model.nq if letter == "q" else model.nv if letter == "u" else model.constraint_rows[1]
     if array.ndim > MOST_AXES:
         check_axes(name, array)
     if array.ndim == 0 or array.shape[-1] != n:
-        hint = ""
-        if array.ndim and letter != "u" and array.shape[-1] == (model.nv if letter == "q" else model.nq):
-            hint = f" (this model has nq = {model.nq} position and nv = {model.nv} velocity coordinates)"
-        elif letter == "u" and array.ndim and array.shape[-1] == model.nv:
-            hint = " (independent velocities of the closed linkage: v[..., linkage(model).independent])"
-        elif array.ndim > 1 and array.shape[0] == n:
-            hint = " (transposed? batch axes come first)"
-        raise InputError(
-            f"{name} has shape {array.shape}, expected (..., {size} = {n}){hint}",
-            name=name,
-            shape=array.shape,
-            expected=n,
-        )
+        raise _wrong_length(model, name, array, letter, n)
     return array
+
+
+def _wrong_length(model: Model, name: str, array: np.ndarray, letter: str, n: int) -> InputError:
+    hint, of_tree = "", model.constraint_rows[1]
+    if array.ndim and letter == "u" and n != of_tree == array.shape[-1]:
+        hint = f" (the loops of {model.name!r} are closed: v[..., model.reduction.split.independent] are its velocities)"
+    elif array.ndim and letter == "v" and n != model.nv == array.shape[-1]:
+        hint = " (velocities of all joints are asked for, as freeflyer.velocity_map makes them of independent ones)"
+    elif array.ndim and array.shape[-1] == (model.nv if letter == "q" else model.nq):
+        hint = f" (this model has nq = {model.nq} position and nv = {model.nv} velocity coordinates)"
+    elif array.ndim > 1 and array.shape[0] == n:
+        hint = " (transposed? batch axes come first)"
+    return InputError(
+        f"{name} has shape {array.shape}, expected (..., {'nq' if letter == 'q' else 'nv'} = {n}){hint}",
+        name=name, shape=array.shape, expected=n,
+    )  # fmt: skip
 
 
 def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
@@ -136,10 +138,8 @@ def unit_quaternions(model: Model, q: np.ndarray) -> bool:
 
 
 def coordinate_owner(model: Model, k: int, letter: str) -> str:
-    """The joint that owns entry k of q, v or u."""
-    if letter == "u":
-        k = int(model.topology[model.topology[model.topology[LINKAGE_AT] + INDEPENDENTS_AT] + k])
-    for joint in model.joints:
+    """The joint that owns entry k of q, of v (of the tree) or of u (the model's own)."""
+    for joint in (model.tree if letter == "v" else model).joints:
         first, n = (joint.iq, joint.nq) if letter == "q" else (joint.iv, joint.nv)
         if first <= k < first + n:
             return joint.name

@@ -26,7 +26,8 @@ ARRAYS = (
 class JointInfo:
     """A moving joint: its name, links and places in q (first iq of nq) and v (first iv of nv).
 
-    A joint that mimics another owns no coordinates: nq = nv = 0, and iq, iv are those of the joint it follows.
+    A joint that mimics another owns no coordinates: nq = nv = 0, and iq, iv are those of the joint it follows. In a model with
+    closed loops (close_loops) nv counts independent velocities only, and iv is where they stand, or would stand, in v.
     """
 
     name: str
@@ -72,12 +73,13 @@ class Model:
     description: Description = field(repr=False)
     frame_index: Mapping[str, int] = field(repr=False)
     _made_by: tuple[Callable[..., Model], tuple[Any, ...]] = field(repr=False)  # the call that makes a copy of it
+    reduction: Any = field(default=None, repr=False)  # of a closed model: constraints.reduction.Reduction; None for a tree
     origin: InitVar[object] = None  # COMPILED
     handle: Any = field(init=False, repr=False)  # what compiled code knows the model by
     _zero: np.ndarray = field(init=False, repr=False)  # (nv,)
     _gravity: np.ndarray = field(init=False, repr=False)  # (3,)
     _unloaded: Any = field(init=False, repr=False)  # handle for entries that take wrenches, of which there are none
-    constraint_rows: tuple[int, int] = field(init=False, repr=False)  # (rows of all loops and couplings, nv)
+    constraint_rows: tuple[int, int] = field(init=False, repr=False)  # (rows of all loops and couplings, nv of the tree)
 
     def __post_init__(self, origin: object) -> None:
         if origin is not COMPILED:
@@ -93,10 +95,15 @@ class Model:
         object.__setattr__(self, "_zero", frozen_array(np.zeros(self.nv)))
         object.__setattr__(self, "_gravity", frozen_array(np.array(self.description.gravity, np.float64)))
         object.__setattr__(self, "_unloaded", table_handle(self.topology, self.parameters, layout.FRAMES, np.zeros(1, np.int64)))
-        object.__setattr__(self, "constraint_rows", (int(self.topology[layout.N_ROWS]), self.nv))
+        object.__setattr__(self, "constraint_rows", (int(self.topology[layout.N_ROWS]), int(self.topology[layout.N_V])))
 
     def __reduce__(self) -> Any:
         return self._made_by
+
+    @property
+    def tree(self) -> Model:
+        """The model in the velocities of all joints, its loops open: itself, but for what `freeflyer.close_loops` made."""
+        return self if self.reduction is None else self.reduction.tree
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -184,6 +184,22 @@ def coupling_tangents(topology, parameters, q, multipliers, directions, out):
 
 
 @kernel
+def motion_tangents(
+    topology, parameters, q, v, a, work, states, J, inverses, directions, rates, changes, tangents, rest
+):
+    """Writes how v and a of all coordinates change with directions of q and with changes of u, which `rates` begins with: rows
+    `rates` and `changes` (nv), and the tangents of all bodies but for dF; rest (rows): room."""
+    step = row_step(work)
+    tangents_of(topology, work, states, directions, tangents)
+    velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
+    complete_rate_rows(topology, J, inverses, rest, rates, step)
+    rate_tangents(topology, work, states, directions, rates, tangents)
+    acceleration_tangents(topology, parameters, q, v, a, work, states, directions, rates, tangents, rest)
+    zero_rows(changes, 0, step * load_int(topology, N_V))
+    complete_rate_rows(topology, J, inverses, rest, changes, step)
+
+
+@kernel
 def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
     """dq (nu, nu) and du (nu, nu): derivatives of tau_p (q, u, u_dot) along q (+) G delta, and by u."""
     n, nv, rows = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_ROWS)
@@ -207,13 +223,7 @@ def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
     rest, result = workspace(work, step * (rows + 1)), workspace(work, nu * step + LANES)
     for first in range(0, width, step):
         choose_directions(topology, G, pitch, nu, first, directions, rates)
-        tangents_of(topology, work, inertial, directions, tangents)
-        velocity_tangents(topology, parameters, q, v, work, inertial, directions, tangents, rest)
-        complete_rate_rows(topology, J, inverses, rest, rates, step)
-        rate_tangents(topology, work, inertial, directions, rates, tangents)
-        acceleration_tangents(topology, parameters, q, v, a, work, inertial, directions, rates, tangents, rest)
-        zero_rows(changes, 0, step * nv)
-        complete_rate_rows(topology, J, inverses, rest, changes, step)
+        motion_tangents(topology, parameters, q, v, a, work, inertial, J, inverses, directions, rates, changes, tangents, rest)
         inertial_tangents(topology, work, inertial, changes, tangents)
         force_tangents(topology, parameters, work, multipliers, tangents)
         joint_tangents(topology, parameters, work, totals, changes, tangents, out)

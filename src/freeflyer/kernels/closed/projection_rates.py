@@ -10,6 +10,7 @@ from freeflyer.kernels.closed.blocks import (
     linkage_rows,
     project_forces,
     velocity_map,
+    whole_acceleration,
     whole_velocity,
     zero_rows,
     zero_vector,
@@ -19,6 +20,7 @@ from freeflyer.kernels.closed.projection_derivatives import (
     clear_world,
     coupling_tangents,
     joint_tangents,
+    motion_tangents,
     project_rows,
     put_lanes,
     subtree_forces,
@@ -65,6 +67,29 @@ def map_rates(topology, parameters, q, u, rates):
         zero_rows(moved, 0, step * nv)
         complete_rate_rows(topology, J, inverses, rest, moved, step)
         put_lanes(moved, nv, rates, first, nu)
+
+
+@kernel
+def motion_derivatives(topology, parameters, q, u, u_dot, dv, da, du):
+    """dv, da (nv, nu): how v = G u and a = G u_dot + gamma of all coordinates change along q (+) G delta; du (nv, nu): a with u."""
+    n, nv, nu = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_INDEPENDENT)
+    step = row_step(q)
+    work = moving_workspace(topology, parameters, q, 0)
+    J, inverses = linkage_rows(topology, parameters, q, work)
+    G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
+    v = whole_velocity(topology, work, J, inverses, u)
+    a = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v)
+    states = workspace(work, STATE * (n + 1))
+    spatial_states(topology, parameters, work, v, a, states)
+    tangents, rest = workspace(work, step * TANGENT * (n + 1)), workspace(work, step * (load_int(topology, N_ROWS) + 1))
+    directions, rates = workspace(work, step * (nv + 1)), workspace(work, step * (nv + 1))
+    changes = workspace(work, step * (nv + 1))
+    for first in range(0, row_width(work, 2 * nu), step):
+        choose_directions(topology, G, pitch, nu, first, directions, rates)
+        motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, directions, rates, changes, tangents, rest)
+        put_lanes(rates, nv, dv, first, nu)
+        put_lanes(changes, nv, da, first, nu)
+        put_lanes(changes, nv, du, first - nu, nu)
 
 
 @kernel

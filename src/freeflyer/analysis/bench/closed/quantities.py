@@ -31,17 +31,17 @@ QUANTITIES = (
     Quantity("constraint_jacobian", lambda m, s: loops.constraint_jacobian(m, s.q)),
     Quantity("constraint_bias", lambda m, s: loops.constraint_bias(m, s.q, s.v)),
     Quantity("projected_equations", lambda m, s: loops.projected_equations(m, s.q, s.u)),
-    Quantity("inverse_dynamics", lambda m, s: ff.inverse_dynamics(m, s.q, s.u, s.u_dot, coordinates="independent")),
-    Quantity("forward_dynamics", lambda m, s: ff.forward_dynamics(m, s.q, s.u, s.tau_u, coordinates="independent")),
+    Quantity("inverse_dynamics", lambda m, s: ff.inverse_dynamics(s.closed, s.q, s.u, s.u_dot)),
+    Quantity("forward_dynamics", lambda m, s: ff.forward_dynamics(s.closed, s.q, s.u, s.tau_u)),
     Quantity(
         "constrained_forward_dynamics", lambda m, s: loops.constrained_forward_dynamics(m, s.q, s.v, s.tau)
     ),
     Quantity(
         "inverse_dynamics_derivatives",
-        lambda m, s: ff.inverse_dynamics_derivatives(m, s.q, s.u, s.u_dot, coordinates="independent"),
+        lambda m, s: ff.inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot),
     ),
     Quantity(
         "forward_dynamics_derivatives",
-        lambda m, s: ff.forward_dynamics_derivatives(m, s.q, s.u, s.tau_u, coordinates="independent"),
+        lambda m, s: ff.forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u),
     ),
 )

@@ -15,8 +15,9 @@ from freeflyer import loops
 class ClosedState:
     """q (nq,): a posture whose loops are closed. u, u_dot (nu,): independent rates and their rates; v, a (nv,): those of all
     joints; the largest entry of v is `speed` rad/s or m/s. tau (nv,): forces in all joints; tau_u (nu,): what the
-    independent ones feel of them, G^T tau."""
+    independent ones feel of them, G^T tau. closed: the model in its independent velocities."""
 
+    closed: ff.Model
     q: np.ndarray
     u: np.ndarray
     u_dot: np.ndarray
@@ -32,13 +33,12 @@ def closed_state(model: Any, seed: int = 0, amplitude: float = 0.0, speed: float
     Its posture is the assembled one, where a file with rounded digits closes best (Kangaroo opens redundant rows by 1e-7
     two millimetres off it), or up to `amplitude` rad or m off that at the independent joints.
     """
-    rng, split = np.random.default_rng(seed), loops.linkage(model)
-    nu = len(split.independent)
-    step = amplitude * rng.uniform(-1.0, 1.0, nu)
-    q = ff.integrate(model, np.array(split.q), step, coordinates="independent")
+    rng, closed = np.random.default_rng(seed), ff.close_loops(model)
+    nu = closed.nv
+    q = ff.integrate(closed, ff.neutral(closed), amplitude * rng.uniform(-1.0, 1.0, nu))
     u, u_dot = rng.standard_normal((2, nu))
     largest = np.abs(loops.whole_motion(model, q, u, u_dot)[0]).max()
     u = u * (speed / largest)
     v, a = loops.whole_motion(model, q, u, u_dot)
-    tau = rng.standard_normal(model.nv)
-    return ClosedState(q, u, u_dot, v, a, tau, loops.independent_forces(model, q, tau))
+    tau = rng.standard_normal(model.tree.nv)
+    return ClosedState(closed, q, u, u_dot, v, a, tau, loops.independent_forces(model, q, tau))
