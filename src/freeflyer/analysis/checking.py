@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from freeflyer.analysis.closure import loop_findings
+from freeflyer.analysis.closure import loop_findings, with_loops_closed
 from freeflyer.analysis.findings import Finding, Severity, worst_first
 from freeflyer.analysis.inertias import inertia_findings
 from freeflyer.analysis.laws import NEED_REGULAR, Identity, identities
@@ -33,13 +33,17 @@ class Check:
 
 @public
 def check(model: Any, seed: int = 0) -> Check:
-    """Check the description behind a model and evaluate the identities on random states drawn from `seed`."""
+    """Check the description behind a model and evaluate the identities on random states drawn from `seed`.
+
+    Those of a robot with loops are evaluated with its loops closed, if they can be.
+    """
+    model, open_because = with_loops_closed(model)
     laws, singular = identities(model, seed), list(singular_findings(model, seed))
     explained = NEED_REGULAR if singular else ()
     findings = [
         *check_description(model.description),
         *singular,
-        *loop_findings(model),
+        *loop_findings(model, open_because),
         *(_broken(model, law) for law in laws if not law.holds and law.law not in explained),
     ]
     return Check(model.name, worst_first(findings), laws)

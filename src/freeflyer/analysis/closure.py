@@ -57,23 +57,41 @@ def rotation_vector(R: np.ndarray) -> np.ndarray:
     return Rotation.from_matrix(R).as_rotvec()
 
 
-def loop_findings(model: Any) -> Iterator[Finding]:
-    """Loops that the neutral posture leaves open, and what the tree functions do about loops."""
-    if not model.loops:
+def with_loops_closed(model: Any) -> tuple[Any, str]:
+    """(the model with its loops closed, ""), or (its tree, why they cannot be)."""
+    try:
+        return ff.close_loops(model), ""
+    except ff.FreeflyerError as error:
+        return model.tree, str(error)
+
+
+def loop_findings(model: Any, open_because: str = "") -> Iterator[Finding]:
+    """Loops that are open at the tree's neutral posture, or stay open when assembled; and in which velocities the laws are held."""
+    if not model.constraint_rows[0]:
         return
-    for gap in loop_gaps(model, ff.neutral(model)):
+    for gap in loop_gaps(model, ff.neutral(model.tree)):
         if not gap.is_closed:
-            angle = f" and {gap.angle:.3g} rad" if gap.angle > CLOSED else ""
-            sentence = (
-                f"at the neutral posture it is open by {gap.position * 1e3:.4g} mm{angle} between {gap.frame_a!r} and "
-                f"{gap.frame_b!r}: assemble the linkage before trusting numbers there"
-            )
-            yield Finding("warning", "open-loop", gap.loop, sentence, {"position": gap.position, "angle": gap.angle})
-    count = len(model.loops)
-    yield Finding(
-        "note", "loops-not-enforced", model.name,
-        f"{count} loop constraint{'s are' if count > 1 else ' is'} present; functions of this model (mass_matrix, "
-        "inverse_dynamics, forward_dynamics ...) describe the robot with its loops open; those of "
-        "freeflyer.close_loops(model) enforce them",
-        {"loops": float(count)},
-    )  # fmt: skip
+            advice = "assemble the linkage before trusting numbers of the tree there"
+            yield _open("open-loop", gap, f"at the neutral posture of the tree it is open by {_size(gap)}: {advice}")
+    for gap in loop_gaps(model, ff.neutral(model)) if model.reduction else ():
+        if not gap.is_closed:
+            why = "more directions are tied than the others leave free, and they contradict each other (rounded digits, say)"
+            yield _open("redundant-loop", gap, f"assembled, it still is open by {_size(gap)}: {why}")
+    if model.reduction:
+        sentence = (
+            f"its loops are closed: of {model.tree.nv} velocities {model.nv} are independent, and the laws hold in these "
+            "(freeflyer.close_loops)"
+        )
+        yield Finding("note", "loops-closed", model.name, sentence, {"independent": float(model.nv)})
+    else:
+        sentence = f"its loops cannot be closed, the laws are those of the tree: {open_because}"
+        yield Finding("error", "loops-not-closed", model.name, sentence)
+
+
+def _size(gap: Gap) -> str:
+    angle = f" and {gap.angle:.3g} rad" if gap.angle > CLOSED else ""
+    return f"{gap.position * 1e3:.4g} mm{angle} between {gap.frame_a!r} and {gap.frame_b!r}"
+
+
+def _open(code: str, gap: Gap, sentence: str) -> Finding:
+    return Finding("warning", code, gap.loop, sentence, {"position": gap.position, "angle": gap.angle})

@@ -64,13 +64,15 @@ class LoopRow:
 class Overview:
     """The facts of a robot; `base` is how its root moves: free, planar, fixed ...
 
-    `mass` (kg) is what moves; `total_mass` counts links fixed to the world too.
+    `mass` (kg) is what moves; `total_mass` counts links fixed to the world too. `independent`: velocities, of nv, that loops leave
+    free, where they are closed.
     """
 
     name: str
     base: str
     nq: int
     nv: int
+    independent: int
     mass: float
     total_mass: float
     gravity: np.ndarray
@@ -85,7 +87,8 @@ class Overview:
 @public
 def overview(model: Any) -> Overview:
     """Collect the facts of a model; nothing is computed but sums."""
-    d: Description = model.description
+    d, independent = model.description, model.nv
+    model = model.tree
     mimics = {j.name: j.mimic.joint for j in d.joints if j.mimic is not None}
     actuated = set(model.actuated)
     joints = tuple(
@@ -96,6 +99,7 @@ def overview(model: Any) -> Overview:
         base=base_kind(d),
         nq=model.nq,
         nv=model.nv,
+        independent=independent,
         mass=float(model.mass),
         total_mass=float(sum(link.inertia.mass for link in d.links)),
         gravity=np.array(model.gravity, dtype=float),

@@ -81,7 +81,8 @@ def _facts(r: Report) -> str:
     o = r.overview
     moving = "kg" if abs(o.mass - o.total_mass) <= 1e-9 * o.total_mass else "kg moving"
     facts = [
-        (number(o.mass, 6), moving), (str(o.nq), "positions nq"), (str(o.nv), "velocities nv"), (esc(o.base), "base"),
+        (number(o.mass, 6), moving), (str(o.nq), "positions nq"), (str(o.nv), "velocities nv"),
+        *([(str(o.independent), "independent velocities")] if o.independent < o.nv else []), (esc(o.base), "base"),
         (str(len(o.links)), "links"), (str(len(o.joints)), "moving joints"), (str(len(o.actuated)), "actuated joints"),
         (str(len(o.loops)), "loops"), (", ".join(number(x) for x in o.gravity), "gravity, m/s²"),
     ]  # fmt: skip

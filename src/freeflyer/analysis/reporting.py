@@ -14,6 +14,7 @@ from freeflyer.analysis.bench.machine import machine
 from freeflyer.analysis.bench.results import Machine, RobotTimings
 from freeflyer.analysis.bench.runner import Effort, time_robot
 from freeflyer.analysis.checking import Check, check
+from freeflyer.analysis.closure import with_loops_closed
 from freeflyer.analysis.facts import Overview, overview
 from freeflyer.analysis.fall import FallStudy, free_fall
 from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
@@ -47,8 +48,9 @@ class Report:
 def report(
     model: Any, seed: int = 0, effort: Effort = EFFORT, progress: Callable[[str], None] = lambda _: None
 ) -> Report:
-    """Compute a report: facts, checks, matrices, conditioning over 256 postures, a free fall, timings."""
+    """Compute a report: facts, checks, matrices, conditioning over 256 postures, a free fall, timings; with its loops closed."""
     omitted: dict[str, str] = {}
+    tree, (model, _) = model.tree, with_loops_closed(model)
 
     def part(name: str, compute: Callable[[], T]) -> T | None:
         progress(f"{name} of {model.name}")
@@ -72,7 +74,7 @@ def report(
         matrices=part("matrices", lambda: matrices(model, seed)),
         conditioning=part("conditioning", lambda: conditioning(model, seed=seed)),
         fall=part("free fall", lambda: free_fall(model, seed)),
-        timings=part("timings", lambda: time_robot(model, effort=effort, algorithms=USUAL, progress=progress)),
+        timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
         omitted=omitted,
     )
 

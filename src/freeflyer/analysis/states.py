@@ -10,6 +10,7 @@ import numpy as np
 import freeflyer as ff
 
 FAR = 100.0  # rad or m: files write "no limit" as 1e16, where an angle has no digits left for its turn
+FASTEST = 3.0  # rad/s or m/s: passive joints may outrun the motors many times
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ def random_states(model: Any, count: int, seed: int = 0, spread: float | None = 
     """Random states, the same for the same seed.
 
     Postures are those of `ff.random_configuration`; with `spread` they lie around neutral, that many radians off
-    (standard deviation).
+    (standard deviation). In a closed model no joint moves faster than FASTEST.
     """
     rng = np.random.default_rng(seed)
     v, a, tau = (rng.standard_normal((count, model.nv)) for _ in range(3))
@@ -38,6 +39,17 @@ def random_states(model: Any, count: int, seed: int = 0, spread: float | None = 
         q = np.stack([ff.random_configuration(model, rng) for _ in range(count)])
         q = np.where(np.abs(q) > FAR, np.fmod(q, FAR), q)
     else:
-        steps = spread * rng.standard_normal((count, model.nv))
-        q = np.stack([ff.integrate(model, ff.neutral(model), step) for step in steps])
+        q = np.stack([_near(model, spread * step) for step in rng.standard_normal((count, model.nv))])
+    if model.reduction:
+        v /= np.maximum(1.0, np.abs(np.einsum("bij,bj->bi", ff.velocity_map(model, q), v)).max(axis=1) / FASTEST)[:, None]
     return States(q, v, a, tau)
+
+
+def _near(model: Any, step: np.ndarray) -> np.ndarray:
+    """The neutral posture moved by a step; by a shorter one, where loops do not let it go so far."""
+    try:
+        return ff.integrate(model, ff.neutral(model), step)
+    except ff.FreeflyerError:
+        if not model.reduction or np.abs(step).max() < 1e-6:
+            raise
+        return _near(model, 0.5 * step)

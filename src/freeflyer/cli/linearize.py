@@ -45,10 +45,11 @@ def linearize(
     """Linearise a robot about a posture at rest: who holds it, its poles, what its inputs can and cannot steer."""
     from freeflyer.analysis.linearization import study
     from freeflyer.cli.output import output, write_json
+    from freeflyer.constraints.closed import close_loops
     from freeflyer.model.configuration import neutral
     from freeflyer.model.readers.posture_yaml import read_posture
 
-    model = load_robot(robot, base, loops).model
+    model = close_loops(load_robot(robot, base, loops).model)
     inputs = _inputs(model, thrusters or [], wrenches or [])
     q = neutral(model) if at is None else read_posture(at, model)
     place = None if folder is None else _made(folder)

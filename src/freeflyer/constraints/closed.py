@@ -8,8 +8,9 @@ Source: papers/000, (6)-(10), (60)-(73).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,7 +46,10 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
         tau = ff.inverse_dynamics(closed, q, u, u_dot)      # (nu,): motors and base, passive joints being free of forces
     """
     if independent is not None:
-        return _closed(model.tree, split_by(model.tree, independent))
+        if isinstance(independent, str) or not isinstance(independent, Iterable):
+            raise InputError(f"independent lists names of joints, got {independent!r}", independent=independent)
+        names = tuple(independent)
+        return _closed(model.tree, split_by(model.tree, names), partial(_closed_again, names=names))
     if model.reduction or not has_loops(model):
         return model
     try:
@@ -73,7 +77,13 @@ def closed_by(description: Description, split: Linkage) -> Model:
     return _closed(compiled(description), split)
 
 
-def _closed(tree: Model, split: Linkage) -> Model:
+def _closed_again(tree: Model, names: tuple[str, ...]) -> Model:
+    """An edited tree in the velocities of those of the joints that it still has."""
+    kept = [name for name in names if name in tree.joint_names]
+    return close_loops(tree, kept) if has_loops(tree) else tree
+
+
+def _closed(tree: Model, split: Linkage, close_again: Callable[[Model], Model] = close_loops) -> Model:
     touched = touched_coordinates(tree)
     blocks = solved_blocks(split, touched)
     topology = np.concatenate([tree.topology, linkage_table(tree, split, blocks, touched)])
@@ -84,7 +94,7 @@ def _closed(tree: Model, split: Linkage) -> Model:
         joints.append(replace(joint, iv=int(first), nv=int(end - first)))
     return recompiled(
         tree, (closed_by, (tree.description, split)), topology=topology, nv=len(split.independent), joints=tuple(joints),
-        neutral=split.q, reduction=Reduction(split, tree, reduced, frozen(blocks), refusal.refusal),
+        neutral=split.q, reduction=Reduction(split, tree, reduced, frozen(blocks), refusal.refusal, close_again),
         **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE},
     )  # fmt: skip
 

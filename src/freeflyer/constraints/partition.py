@@ -10,7 +10,6 @@ rows, open by 2 mm at the end of its strokes). Motors are kept independent: what
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
@@ -107,14 +106,17 @@ def linkage(model: Model, q: ArrayLike | None = None, *, underactuated: bool = T
     Rows are those of the file's posture. underactuated=False refuses passive joints that no loop determines: too few
     motors. Errors: LinkageError for motors that other motors determine, for singular postures and for open ones.
     """
-    model = model.tree
-    found = reference(model) if q is None else _at(model, row(model, "q", q, "q"))
+    tree = model.tree
+    if q is None:
+        found = model.reduction.split if model.reduction else reference(tree)
+    else:
+        found = _at(tree, row(tree, "q", q, "q"))
     if not underactuated and len(found.free):
         raise refusals.too_few_motors(model, found.free)
     return found
 
 
-def split_by(model: Model, independent: Iterable[str]) -> Linkage:
+def split_by(model: Model, names: tuple[str, ...]) -> Linkage:
     """The split at the file's assembled posture with these joints, and the base, as the independent ones.
 
     Errors: UnknownNameError; InputError for robots without loops and joints without velocities of their own; LinkageError where the
@@ -122,9 +124,7 @@ def split_by(model: Model, independent: Iterable[str]) -> Linkage:
     """
     if not model.constraint_rows[0]:
         raise InputError(f"{model.name!r} has no loops: all of its joints are independent", model=model.name)
-    if isinstance(independent, str) or not isinstance(independent, Iterable):
-        raise InputError(f"independent lists names of joints, got {independent!r}", independent=independent)
-    names, s = tuple(independent), structure(model)
+    s = structure(model)
     for name in names:
         if not model.joint(name).nv:
             raise InputError(f"joint {name!r} has no velocity of its own: it follows another", joint=name)

@@ -22,7 +22,7 @@ class Reduction:
     split: which coordinates are independent, and by which rows the others follow. tree: the model with open loops. functions: what
     the public functions are for closed models. blocks: (rows (n,), dependent coordinates (n,)) of the square systems, in the order
     in which they are solved. refuse: (closed model, q (nq,), the state's place in a batch) -> the error for a posture that compiled
-    code has refused.
+    code has refused. close_again: closes the loops of an edited tree in the same way.
     """
 
     split: Linkage
@@ -30,6 +30,7 @@ class Reduction:
     functions: ModuleType
     blocks: tuple[tuple[np.ndarray, np.ndarray], ...]
     refuse: Callable[[Model, np.ndarray, tuple[int, ...]], FreeflyerError]
+    close_again: Callable[[Model], Model]
 
 
 def has_loops(model: Model) -> bool:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.control.words import AXES, PARTS, short_name
+from freeflyer.constraints.reduction import has_loops
+from freeflyer.control.words import AXES, coordinate_names
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.inputs import real_array, row
 from freeflyer.model.model import Model
@@ -85,8 +86,12 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
             raise InputError(
                 f"joint {joint.name!r} follows {joint.mimic.joint!r} and has no motor of its own: name that one", joint=joint.name
             )
-        parts = PARTS.get(joint.kind)
-        names += [f"{short_name(joint.name)} {parts[k]}" if parts else joint.name for k in range(joint.nv)]
+        if not joint.nv:
+            raise InputError(
+                f"joint {joint.name!r} follows the others through the loops of {model.name!r}: it has no velocity of its own "
+                "that an input could drive (freeflyer.close_loops(model, independent=...) chooses other joints)", joint=joint.name,
+            )  # fmt: skip
+        names += coordinate_names(model)[joint.iv : joint.iv + joint.nv]
         at += range(joint.iv, joint.iv + joint.nv)
     if len(set(at)) < len(at):
         raise InputError(f"joints names one twice: {', '.join(chosen)}; name each once", joints=chosen)
@@ -143,6 +148,11 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
 
 def inputs_of(model: Model, inputs: Any) -> Inputs:
     """The inputs meant: those given, or the actuated joints for None; InputError for what is not of this robot."""
+    if has_loops(model) and not model.reduction:
+        raise InputError(
+            f"the loops of {model.name!r} are open: as a tree it has neither equilibria nor regulators that its robot has. Close "
+            "them: freeflyer.close_loops(model)", model=model.name,
+        )  # fmt: skip
     if inputs is None:
         return joint_inputs(model)
     if not isinstance(inputs, Inputs):

@@ -20,6 +20,9 @@ MOST = 4  # parts of one direction, and directions, that a sentence lists
 
 def coordinate_names(model: Model) -> tuple[str, ...]:
     """A name (nv) for every velocity coordinate: 'knee', 'base x translation', 'wrist rotation about z'."""
+    if model.reduction:
+        of_tree = coordinate_names(model.tree)
+        return tuple(of_tree[i] for i in model.reduction.split.independent)
     names = [""] * model.nv
     for joint in model.joints:
         for k in range(joint.nv):

@@ -71,6 +71,7 @@ def calibrate(
     joints named `rigid` are taken to stand where q has them. Errors: CalibrationError where encoders do not tell some
     offsets, naming the motors, or where no posture agrees with them; InputError for wrong names, shapes and numbers.
     """
+    model = model.tree
     if not 0.0 < float(tolerance) < np.inf:
         raise InputError(f"tolerance must be a positive number (m and rad), got {tolerance!r}", tolerance=tolerance)
     if not isinstance(limit, int | np.integer) or limit < 1:

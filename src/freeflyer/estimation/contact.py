@@ -172,6 +172,7 @@ def contact_model(
     Feet: those named `..._sole` if None. Errors: InputError for wrong shapes, numbers and feet; LinkageError in singular
     postures.
     """
+    model = model.tree
     s = standing_on(model, feet)
     if type(q) is np.ndarray and q.shape == (model.nq,) and q.dtype == np.float64:
         x = q.copy()

@@ -24,6 +24,7 @@ class Foot:
 @public
 def feet_of(model: Model) -> tuple[Foot, ...]:
     """Feet by their names: a frame `..._sole` with the frames `..._sole_*` of its corners. Errors: InputError if there are none."""
+    model = model.tree
     found = []
     for name in model.frame_names:
         corners = [n for n in model.frame_names if n.startswith(f"{name}_")] if name.endswith("_sole") else []

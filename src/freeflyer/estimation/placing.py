@@ -19,6 +19,7 @@ from freeflyer.model.rotations import quaternion
 def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Foot], ground: np.ndarray) -> tuple[np.ndarray, float]:
     """(q, misfit): the base (free) put where the soles' points (c, 3) best lie on `ground` (c, 3), least squares; the largest
     distance that is left, m. Joints stay. Errors: InputError for other numbers of points, or points on one line."""
+    model = model.tree
     here = sole_points(model, q, feet)
     if ground.shape != here.shape:
         raise InputError(f"ground has shape {ground.shape}, expected {here.shape}: a place for each point of the feet")

@@ -77,6 +77,7 @@ def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -
     rigid: joints without motor or encoder that are taken as standing still (stiff springs). Errors: InputError for robots
     without loops or motors; LinkageError for joints that move others while nothing tells where they are.
     """
+    model = model.tree
     key = (_names("also", also), _names("rigid", rigid))
     made = _known.setdefault(model, {})
     if key not in made:

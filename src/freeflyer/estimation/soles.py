@@ -29,6 +29,7 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Foot, ...]
     and lie within 1 cm of the lowest of all. Frames are links; points lie on the shapes. Errors: InputError where no box
     or sphere collides, or another shape is the lowest; FileError for files that `load` would not read, or MuJoCo refuses.
     """
+    model = model.tree
     q = linkage(model).q
     import mujoco
 

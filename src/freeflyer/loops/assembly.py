@@ -66,6 +66,7 @@ def assemble(
     guess does not close: 24 for one posture, none for batches. branches: up to that many different closures of one
     posture, all joints that the loops do not determine held; q is then (found, nq), the nearest first.
     """
+    model = model.tree
     _check_numbers(tolerance=tolerance, redundant=redundant)
     guess = file_posture(model) if q is None else row(model, "q", q, "q")
     check_configuration(model, "q", guess, "q")

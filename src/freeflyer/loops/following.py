@@ -68,6 +68,7 @@ def follow(
     assembled). Errors: UnknownNameError; InputError for driven positions outside of the motor's stroke, or if the tasks
     leave more or less freedom than the driver uses.
     """
+    model = model.tree
     posture = linkage(model, q).q
     _check_stroke(model, driver, values)
     for name in (*hold, *release):

@@ -75,6 +75,7 @@ def reachable(
     `points` lie evenly on the edge of the motors' box. Errors: UnknownNameError; InputError for motors without a finite
     stroke, for joints that the motors do not move, for a posture outside of the limits.
     """
+    model = model.tree
     split = linkage(model, q)
     infos, seen = [model.joint(n) for n in motors], [model.joint(n) for n in joints]
     _check(model, split, motors, joints, points)

@@ -61,6 +61,7 @@ def manipulability(
 
     The model should have its base held (`loops.limb`), or the base counts too. Errors: as `sweep`.
     """
+    model = model.tree
     model.frame(frame)
     split = linkage(model, q)
     moving = model.actuated if moved_by is None else tuple(moved_by)
@@ -89,6 +90,7 @@ def motion_map(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
 
     `split` as of `linkage`. Errors: InputError for wrong shapes.
     """
+    model = model.tree
     try:
         return velocity_map(closed_at(model, split), q)
     except LinkageError:  # redundant rows open by more than compiled code takes for closed: beyond stops, say
@@ -108,6 +110,7 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
 
     Errors: InputError for wrong shapes and what is not finite.
     """
+    model = model.tree
     q = finite_row(model, "q", q, "q")
     if not (isinstance(slack, int | float) and 0.0 <= slack < np.inf):
         raise InputError(f"slack must be a finite number of 0 or more (rad or m), got {slack!r}", slack=slack)

@@ -95,6 +95,7 @@ class Mechanisms:
 @public
 def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
     """The sub-mechanisms at the assembled posture q (nq,), the file's if none is given. Errors: those of `linkage`."""
+    model = model.tree
     split, s = linkage(model, q), structure(model)
     J = constraint_jacobian(model, split.q)
     parts = tuple(m for block in split.blocks for m in _parts(model, s, split, J, block))

@@ -25,6 +25,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
     little to do) and v_dependent = -J_dependent^-1 J_independent v_independent, papers/000 (8). Errors: AssemblyError
     where the loops do not close from there; LinkageError in singular postures.
     """
+    model = model.tree
     x = row(model, "q", q, "q")
     check_configuration(model, "q", x, "q")
     split = linkage(model)
@@ -48,6 +49,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
 @public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """v (..., nv) with its dependent entries replaced by what the loops ask for: J v = 0 at the closed posture q."""
+    model = model.tree
     x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")
     check_configuration(model, "v", rates, "v")
     try:

@@ -22,6 +22,7 @@ def limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     The base and all other joints become fixed where q (nq,) has them (closed; without it: the file's posture, assembled).
     Frames and joint names stay. Errors: UnknownNameError; InputError where nothing but the base moves the frame.
     """
+    whole, model = model, model.tree
     model.frame(frame)
     posture = linkage(model).q if q is None else row(model, "q", q, "q")
     s = structure(model)
@@ -35,7 +36,7 @@ def limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     if not kept:
         raise InputError(f"no joint but the base moves frame {frame!r}: it is no limb", frame=frame)
     still = [j.name for j in model.joints if j.mimic is None and not set(range(j.iv, j.iv + j.nv)) & kept]
-    return lock_joints(model, still, posture) if still else model
+    return whole.like(lock_joints(model, still, posture)) if still else whole
 
 
 @public

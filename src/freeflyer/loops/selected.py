@@ -32,6 +32,7 @@ def selected_jacobian(model: Model, q: ArrayLike, joints: Sequence[str], motors:
     """P J_m (..., n, n): velocities of the selected joints for those of the motors, in the order in which both are named
     (without `motors`: that of model.actuated). Errors: those of `select`; LinkageError in singular postures of the loops.
     """
+    model = model.tree
     chosen = select(model, joints, motors)
     return _taken(chosen, velocity_map(close_loops(model), q))
 
@@ -46,6 +47,7 @@ def motor_velocities(
     others (..., nu - n): velocities of all other independent coordinates, in tree order; without them they rest. Errors: those of
     `select`; LinkageError where the selected joints do not determine the motors, with their names.
     """
+    model = model.tree
     chosen, p = select(model, joints, motors), close_loops(model)
     u = _others(model, chosen, "others", others)
     asked = _asked(chosen, "velocities", velocities)
@@ -63,6 +65,7 @@ def motor_accelerations(
     (P J_m)^-1 (qddot - P J_mdot u), (22) differentiated. others, others_rates (..., nu - n): velocities and accelerations
     of all other independent coordinates; without them zero. Errors: as `motor_velocities`.
     """
+    model = model.tree
     chosen, p = select(model, joints, motors), close_loops(model)
     u, u_dot = _others(model, chosen, "others", others), _others(model, chosen, "others_rates", others_rates)
     asked = _asked(chosen, "accelerations", accelerations)
@@ -83,6 +86,7 @@ def motor_forces(
 
     They do the same power in every motion of the motors; what is left out of `motors` feels `independent_forces`.
     """
+    model = model.tree
     asked, A = _asked(select(model, joints, motors), "forces", forces), selected_jacobian(model, q, joints, motors)
     _fit(("q", A, 2), ("forces", asked, 1))
     found: np.ndarray = np.einsum("...ji,...j->...i", A, asked)
@@ -97,6 +101,7 @@ def selected_forces(
 
     Errors: those of `select`; LinkageError where the selected joints do not determine the motors, with their names.
     """
+    model = model.tree
     chosen = select(model, joints, motors)
     asked, A = _asked(chosen, "forces", forces), selected_jacobian(model, q, joints, motors)
     _fit(("q", A, 2), ("forces", asked, 1))

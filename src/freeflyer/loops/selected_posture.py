@@ -42,6 +42,7 @@ def selected_posture(
     unless limits=False. Errors: those of `select`; InputError for a joint whose coordinates are no numbers (a ball), or where a
     motor would leave its stroke; AssemblyError where the linkage does not reach a position, with the loop and the joints.
     """
+    model = model.tree
     chosen = select(model, joints, motors)
     start = linkage(model).q if q is None else row(model, "q", q, "q")
     if start.ndim != 1:

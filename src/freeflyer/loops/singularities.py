@@ -63,6 +63,7 @@ def first_singularity(
     Strokes and stops are ignored: where the linkage itself ends is asked. Starts from q (nq,), closed (without it: the
     file's posture, assembled). Errors: UnknownNameError; InputError for no motion, or joints that loops determine.
     """
+    model = model.tree
     split = linkage(model, q)
     weights = _weights(model, split, direction)
     if not (np.isfinite(furthest) and furthest > 0.0):

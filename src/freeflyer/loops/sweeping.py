@@ -54,6 +54,7 @@ def sweep(
     positions beyond a motor's stroke; stops of other joints are not looked at (`inside_limits` tells). Errors: UnknownNameError;
     InputError for a joint that loops determine, positions that are not a row of finite numbers, or outside of the stroke.
     """
+    model = model.tree
     split = linkage(model, q)
     names = tuple(axes)
     values = tuple(_positions(model, split, name, axes[name], limits) for name in names)

@@ -70,6 +70,7 @@ class ForceCurve:
 @public
 def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
     """How a joint follows the driver of a path, the motors that the path released giving way."""
+    model = model.tree
     info, driver = model.joint(joint), model.joint(path.driver)
     if info.nv != 1:
         raise InputError(f"joint {joint!r} ({info.kind}) has {info.nv} coordinates; a curve shows one", joint=joint)
@@ -95,6 +96,7 @@ def force_curve(
 
     Errors: UnknownNameError; InputError for a direction without length or a force that is no finite number.
     """
+    model = model.tree
     along = np.asarray(direction, float)
     length = np.linalg.norm(along) if along.shape == (3,) else 0.0
     if not (np.isfinite(length) and length > 0.0):

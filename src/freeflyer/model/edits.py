@@ -1,4 +1,5 @@
-"""Edits: each takes a Model and returns a new one, made from an edited description. The old one stays as it is.
+"""Edits: each takes a Model and returns a new one, made from an edited description. The old one stays as it is. Loops that are
+closed (freeflyer.close_loops) stay closed.
 
     light = ff.lock_joints(model, ["left_wrist_roll", "right_wrist_roll"])
     loaded = ff.attach_payload(light, "left_palm", mass=2.0, com=(0.0, 0.0, -0.05))
@@ -38,7 +39,7 @@ def lock_joints(
     dropped if closed. Errors: unknown names; positions that are not finite or not of the joint's size; a coupling with
     only one joint locked, a loop left open, all motors locked while passive joints move.
     """
-    return compiled(locked(model.description, _positions(model, joints, configuration)))
+    return model.like(compiled(locked(model.description, _positions(model, joints, configuration))))
 
 
 @public
@@ -64,7 +65,7 @@ def merge_fixed(model: Model) -> Model:
     sites = [Site(s.name, where[s.link][0], where[s.link][1] @ s.placement) for s in description.sites]
     sites += [Site(x.name, *where[x.name]) for x in description.links if where[x.name][0] != x.name]
     loops = open_loops(description)
-    return compiled(replace(description, links=links, joints=joints, sites=tuple(sites), loops=loops))
+    return model.like(compiled(replace(description, links=links, joints=joints, sites=tuple(sites), loops=loops)))
 
 
 @public
@@ -87,13 +88,14 @@ def attach_payload(
         raise unknown_name("link or site", link, frames, "A payload hangs on a link of the robot.")
     if name is None:
         carrier = description.link(target)
-        return compiled(description.with_link(replace(carrier, inertia=joined(carrier.inertia, moved(body, X)))))
+        heavier = description.with_link(replace(carrier, inertia=joined(carrier.inertia, moved(body, X))))
+        return model.like(compiled(heavier))
     joint = Joint(f"{name}_joint", "fixed", target, name, X)
     for new, taken in ((name, model.frame_names), (joint.name, [j.name for j in description.joints])):
         if new in taken:
             raise InputError(f"the name {new!r} is taken in {model.name!r}: choose another for the payload.", name=new)
     links, joints = (*description.links, Link(name, body)), (*description.joints, joint)
-    return compiled(validate(replace(description, links=links, joints=joints), inertias="as-is"))
+    return model.like(compiled(validate(replace(description, links=links, joints=joints), inertias="as-is")))
 
 
 @public
@@ -102,7 +104,7 @@ def with_gravity(model: Model, gravity: ArrayLike) -> Model:
 
     Errors: InputError for other shapes, a lone number among them, and for what is not finite.
     """
-    return compiled(replace(model.description, gravity=gravity_vector(gravity)))
+    return model.like(compiled(replace(model.description, gravity=gravity_vector(gravity))))
 
 
 def _positions(

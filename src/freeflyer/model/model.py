@@ -105,6 +105,10 @@ class Model:
         """The model in the velocities of all joints, its loops open: itself, but for what `freeflyer.close_loops` made."""
         return self if self.reduction is None else self.reduction.tree
 
+    def like(self, tree: Model) -> Model:
+        """A tree, its loops closed if this model's are: how edits keep them so."""
+        return tree if self.reduction is None else self.reduction.close_again(tree)
+
     @property
     def joint_names(self) -> tuple[str, ...]:
         """Names of the moving joints, depth-first in file order."""

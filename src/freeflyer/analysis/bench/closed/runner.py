@@ -63,7 +63,8 @@ def time_closed(
 
 def _states(s: ClosedState, batch: int) -> ClosedState:
     """The same state many times: cost does not depend on the numbers."""
-    return ClosedState(*(np.tile(getattr(s, f.name), (batch, 1)) for f in fields(s)))
+    arrays = {f.name: np.tile(getattr(s, f.name), (batch, 1)) for f in fields(s) if f.name != "closed"}
+    return ClosedState(s.closed, **arrays)
 
 
 def _peers(model: Any, mjcf: Path | None) -> tuple[list[Any], list[str]]:
