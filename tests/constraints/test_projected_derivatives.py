@@ -120,7 +120,7 @@ def test_derivative_of_projected_forces(name: str) -> None:
     rng = np.random.default_rng(12)
     s, tau, p = state(model, rng, 0.02), rng.standard_normal(model.nv), close_loops(model)
     exact = run(D.FORCE_DERIVATIVES, p, (s.q, tau), ("q", "tau"))
-    near(exact, differences(lambda e: project_forces(p, ff.integrate(ff.close_loops(model), s.q, e), tau), p.nu, 2e-4), 1e-8)
+    near(exact, differences(lambda e: project_forces(p, ff.integrate(ff.close_loops(model), s.q, e), tau), p.nv, 2e-4), 1e-8)
 
 
 @pytest.mark.parametrize("name", robots())

@@ -130,7 +130,16 @@ def split_by(model: Model, names: tuple[str, ...]) -> Linkage:
             raise InputError(f"joint {name!r} has no velocity of its own: it follows another", joint=name)
     chosen = np.array(sorted({i for i, owner in enumerate(s.owner) if owner in names} - set(s.base.tolist())), np.int64)
     others = np.setdiff1d(np.arange(model.nv), np.union1d(chosen, s.base))
-    found = _polished(model, _split(model, reference_posture(model), replace(s, actuated=chosen, passive=others)))
+    try:
+        found = _polished(model, _split(model, reference_posture(model), replace(s, actuated=chosen, passive=others)))
+    except LinkageError as error:
+        if "motors" not in error.data:
+            raise
+        tied, held = (refusals.listed(error.data[key]) for key in ("motors", "loops"))  # type: ignore[arg-type]
+        raise LinkageError(
+            f"{tied} cannot all be independent: the loops {held} of {model.name!r} make some of them follow the others; name fewer",
+            **error.data,
+        ) from None
     more = [s.owner[j] for j in np.setdiff1d(found.independent, np.union1d(chosen, s.base))]
     if more:
         raise LinkageError(

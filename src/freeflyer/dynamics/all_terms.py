@@ -102,8 +102,6 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     """
     if not model.mass > 0.0:
         raise massless(model)
-    if model.reduction:
-        return model.reduction.functions.all_terms(model, q, v, frames, expressed, gravity, out)
     if frames is None:
         frames = kept_set(model, ())
     elif type(frames) is not FrameSet:
@@ -114,8 +112,16 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     if out is not None and not isinstance(out, AllTerms):
         raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")
     given = None if out is None else tuple(out)
-    found = E.ALL_TERMS.call(frames.handle, q, v, g, option, given)
-    if found is None:
-        inputs = (q, v, gravity_rows(g))
-        found = evaluate(E.ALL_TERMS, model, inputs, ("q", "v", "gravity"), (option,), given, frames)
+    if model.reduction:
+        return model.reduction.functions.all_terms(model, q, v, frames, option, g, out)
+    found = terms_of(model, q, v, frames, option, g, given)
     return out or AllTerms._make(found)
+
+
+def terms_of(model: Model, q: ArrayLike, v: ArrayLike, frames: FrameSet, option: int, gravity: ArrayLike,
+             out: tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
+    """The arrays of `AllTerms` in the velocities of all joints."""
+    found: tuple[np.ndarray, ...] | None = E.ALL_TERMS.call(frames.handle, q, v, gravity, option, out)
+    if found is None:
+        found = evaluate(E.ALL_TERMS, model, (q, v, gravity_rows(gravity)), ("q", "v", "gravity"), (option,), out, frames)
+    return found

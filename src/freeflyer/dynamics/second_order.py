@@ -119,12 +119,18 @@ def _rates(model: Model, given: dict[str, ArrayLike], external: Wrenches, gravit
 def _rate(model: Model, frames: FrameSet, option: int, q: np.ndarray, v: np.ndarray, a: np.ndarray, x: np.ndarray,
           y: np.ndarray, z: np.ndarray, g: np.ndarray, W: np.ndarray) -> np.ndarray:  # fmt: skip
     """(3, nv, nv) for one state and direction, which is scaled to size 1 first."""
-    from freeflyer.kernels import plain
-
     size = max(float(np.abs(d).max(initial=0.0)) for d in (x, y, z))
     if size == 0.0:
         return np.zeros((3, model.nv, model.nv))
     x, y, z = (1j * STEP * (d / size) for d in (x, y, z))
-    moved = plain.run("integrate", model, q, x)
-    matrices = plain.run("loaded_rnea_gradient", frames, moved, v + y, a + z, g, W.reshape(-1), option)
-    return np.array(matrices, complex).imag * (size / STEP)
+    gradient = model.reduction.functions.complex_gradient if model.reduction else complex_gradient
+    return gradient(model, frames, option, q, x, v + y, a + z, g, W).imag * (size / STEP)
+
+
+def complex_gradient(model: Model, frames: FrameSet, option: int, q: np.ndarray, dq: np.ndarray, v: np.ndarray, a: np.ndarray,
+                     gravity: np.ndarray, W: np.ndarray) -> np.ndarray:  # fmt: skip
+    """(3, nv, nv): the derivatives of inverse dynamics at (q (+) dq, v, a), dq, v and a being complex."""
+    from freeflyer.kernels import plain
+
+    moved = plain.run("integrate", model, q, dq)
+    return np.array(plain.run("loaded_rnea_gradient", frames, moved, v, a, gravity, W.reshape(-1), option), complex)

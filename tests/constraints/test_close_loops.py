@@ -1,0 +1,256 @@
+"""Closed models: every quantity in independent velocities, against differences along the linkage and against the tree's own."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from closed_robots import robot, robots, state
+
+import freeflyer as ff
+from freeflyer import control, loops
+from freeflyer.constraints.errors import LinkageError
+
+SEED = int(np.random.SeedSequence().entropy % 2**31)
+MODELS = ("point", "nested", "weld", "coupled", "turn", "held")
+
+
+def slopes(f: Callable[[np.ndarray], np.ndarray], n: int, h: float = 2e-4) -> np.ndarray:
+    """Derivatives (..., n) at zero, central differences of order four."""
+    found = []
+    for e in np.eye(n):
+        a, b, c, d = (np.asarray(f(k * h * e)) for k in (-2.0, -1.0, 1.0, 2.0))
+        found.append((a - 8.0 * b + 8.0 * c - d) / (12.0 * h))
+    return np.stack(found, axis=-1)
+
+
+def near(x: np.ndarray, y: np.ndarray, tolerance: float) -> None:
+    assert np.shape(x) == np.shape(y)
+    assert np.abs(x - y).max(initial=0.0) <= tolerance * max(1.0, np.abs(y).max(initial=0.0)), f"seed {SEED}"
+
+
+def sample(name: str) -> tuple[ff.Model, np.ndarray, np.ndarray, np.ndarray]:
+    model = ff.close_loops(robot(name))
+    s = state(model.tree, np.random.default_rng(SEED), 0.02)
+    return model, s.q, s.u, s.u_dot
+
+
+@pytest.mark.parametrize("name", robots())
+def test_velocity_map_and_its_rate(name: str) -> None:
+    model, q, u, u_dot = sample(name)
+    G, bias = ff.velocity_map(model, q), ff.velocity_map_bias(model, q, u)
+    v, a = loops.whole_motion(model.tree, q, u, u_dot)
+    assert G.shape == (model.tree.nv, model.nv)
+    near(G @ u, v, 1e-12)
+    near(G @ u_dot + bias, a, 1e-12)
+    near(ff.velocity_map(ff.robots.quadruped(), ff.neutral(ff.robots.quadruped())), np.eye(18), 0.0)
+    for function in (ff.velocity_map, lambda m, q: ff.velocity_map_bias(m, q, v)):
+        with pytest.raises(ff.InputError, match="close_loops"):
+            function(model.tree, q)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_derivatives_of_motions(name: str) -> None:
+    """Of frames, momentum and moves, along independent steps; wrong in the fourth digit where the map's change is left out."""
+    model, q, u, u_dot = sample(name)
+    n, frame = model.nv, model.link_names[-2]
+
+    def moved(e: np.ndarray) -> np.ndarray:
+        return ff.integrate(model, q, e)
+
+    for expressed in ("body", "mixed", "world"):
+        d = ff.frame_velocity_derivatives(model, q, u, frame, expressed)
+        near(d.dq, slopes(lambda e, x=expressed: ff.frame_velocity(model, moved(e), u, frame, x), n), 1e-8)
+        near(d.dv, ff.frame_jacobian(model, q, frame, expressed), 1e-11)
+        d = ff.frame_acceleration_derivatives(model, q, u, u_dot, frame, expressed)
+        near(d.dq, slopes(lambda e, x=expressed: ff.frame_acceleration(model, moved(e), u, u_dot, frame, x), n), 1e-7)
+        near(d.dv, slopes(lambda e, x=expressed: ff.frame_acceleration(model, q, u + e, u_dot, frame, x), n, 1e-2), 1e-8)
+        near(d.da, ff.frame_jacobian(model, q, frame, expressed), 1e-11)
+    d = ff.centroidal_momentum_derivatives(model, q, u)
+    near(d.dq, slopes(lambda e: ff.centroidal_momentum(model, moved(e), u), n), 1e-8)
+    d = ff.centroidal_momentum_rate_derivatives(model, q, u, u_dot)
+    near(d.dq, slopes(lambda e: ff.centroidal_momentum_rate(model, moved(e), u, u_dot), n), 1e-7)
+    near(d.dv, slopes(lambda e: ff.centroidal_momentum_rate(model, q, u + e, u_dot), n, 1e-2), 1e-8)
+    near(d.da, ff.centroidal_momentum_matrix(model, q), 1e-11)
+    near(
+        ff.centroidal_momentum_rate(model, q, u, u_dot),
+        ff.centroidal_momentum_matrix(model, q) @ u_dot + ff.centroidal_bias(model, q, u),
+        1e-11,
+    )
+    d = ff.center_of_mass_acceleration_derivatives(model, q, u, u_dot)
+    near(d.dq, slopes(lambda e: ff.center_of_mass_acceleration(model, moved(e), u, u_dot), n), 1e-7)
+
+
+@pytest.mark.parametrize("name", ["point", "coupled", "held"])
+def test_derivatives_of_moves(name: str) -> None:
+    model, q, u, _ = sample(name)
+    there = ff.integrate(model, q, 0.01 * u)
+    d = ff.integrate_derivatives(model, q, 0.01 * u)
+
+    def seen(x: np.ndarray) -> np.ndarray:
+        return ff.difference(model, there, x)
+
+    near(d.dq, slopes(lambda e: seen(ff.integrate(model, ff.integrate(model, q, e), 0.01 * u)), model.nv), 1e-7)
+    near(d.ddv, slopes(lambda e: seen(ff.integrate(model, q, 0.01 * u + e)), model.nv), 1e-7)
+    d = ff.difference_derivatives(model, q, there)
+    near(d.dq0, slopes(lambda e: ff.difference(model, ff.integrate(model, q, e), there), model.nv), 1e-7)
+    near(d.dq1, slopes(lambda e: ff.difference(model, q, ff.integrate(model, there, e)), model.nv), 1e-7)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("step", [None, 0.002])
+def test_output_map_has_twelve_rows_a_frame(name: str, step: float | None) -> None:
+    """F7: of trees and closed models alike."""
+    model, q, u, tau = sample(name)
+    frames = model.link_names[-3:-1]
+    line = ff.linearize(model, q, u, tau, frames=frames, step=step)
+    tree = ff.linearize(model.tree, q, np.zeros(model.tree.nv), np.zeros(model.tree.nv), frames=frames)
+    assert line.C.shape == (24, 2 * model.nv)
+    assert tree.C.shape == (24, 2 * model.tree.nv)
+    for k, frame in enumerate(frames):
+        d, rows = ff.frame_velocity_derivatives(model, q, u, frame), slice(12 * k, 12 * k + 12)
+        near(line.C[rows], np.block([[d.dv, np.zeros_like(d.dv)], [d.dq, d.dv]]), 1e-12)
+
+
+@pytest.mark.parametrize("name", ["point", "weld"])
+def test_second_derivatives(name: str) -> None:
+    model, q, u, u_dot = sample(name)
+    rng = np.random.default_rng(SEED)
+    x, y, z = rng.standard_normal((3, model.nv))
+    external = {model.link_names[-2]: 10.0 * rng.standard_normal(6)}
+    loads = {"external": external, "gravity": rng.standard_normal(3), "expressed": "mixed"}
+    found = ff.inverse_dynamics_second_derivatives(model, q, u, u_dot, x, y, z, **loads)
+
+    def gradient(k: float) -> np.ndarray:
+        at = ff.integrate(model, q, k * x), u + k * y, u_dot + k * z
+        return np.array(ff.inverse_dynamics_derivatives(model, *at, **loads))
+
+    near(np.array(found), slopes(lambda e: gradient(e[0]), 1)[..., 0], 1e-8)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_all_terms_are_the_terms_one_by_one(name: str) -> None:
+    model, q, u, _ = sample(name)
+    frames, g = ff.frame_set(model, *model.link_names[-3:-1]), np.array([0.3, -1.0, -5.0])
+    t = ff.all_terms(model, q, u, frames=frames, expressed="body", gravity=g)
+    near(t.mass_matrix, ff.mass_matrix(model, q), 1e-11)
+    near(t.bias_forces, ff.bias_forces(model, q, u, gravity=g), 1e-10)
+    near(t.gravity_forces, ff.gravity_forces(model, q, gravity=g), 1e-11)
+    near(t.center_of_mass_jacobian, ff.center_of_mass_jacobian(model, q), 1e-11)
+    near(t.centroidal_momentum, ff.centroidal_momentum(model, q, u), 1e-11)
+    near(t.centroidal_bias, ff.centroidal_bias(model, q, u), 1e-10)
+    for k, frame in enumerate(frames.names):
+        near(t.jacobians[k], ff.frame_jacobian(model, q, frame), 1e-11)
+        near(t.bias_accelerations[k], ff.frame_bias_acceleration(model, q, u, frame), 1e-10)
+    many = ff.all_terms(model, np.stack([q, q]), np.stack([u, 0.0 * u]), frames=frames, expressed="body", gravity=g)
+    for one, two in zip(t, many):
+        near(two[0], one, 1e-12)
+    assert ff.all_terms(model, np.stack([q, q]), u, frames=frames, out=many) is many
+
+
+@pytest.mark.parametrize("name", robots())
+def test_random_postures_are_closed(name: str) -> None:
+    model = ff.close_loops(robot(name))
+    q = ff.random_configuration(model, np.random.default_rng(SEED), (2, 10))
+    assert q.shape == (2, 10, model.nq)
+    assert np.abs(loops.constraint_residual(model, q)).max() < 1e-6, SEED
+    assert np.ptp(q, axis=(0, 1)).max() > 0.1, SEED
+    ff.mass_matrix(model, q)
+
+
+def test_independent_joints_can_be_chosen() -> None:
+    tree = robot("point")
+    model = ff.close_loops(tree, independent=("j10", "j11", "j12"))
+    assert [j.name for j in model.joints if j.nv] == ["base", "j10", "j11", "j12"]
+    q, u = ff.neutral(model), np.random.default_rng(SEED).standard_normal(model.nv)
+    v = ff.velocity_map(model, q) @ u
+    other = ff.close_loops(tree)
+    same = v[other.reduction.split.independent]
+    near(ff.kinetic_energy(model, q, u), ff.kinetic_energy(other, q, same), 1e-11)
+    near(ff.velocity_map(other, q) @ same, v, 1e-11)
+    edited = ff.with_gravity(model, (0.0, 0.0, -1.0))
+    assert edited.reduction.split.independent.tolist() == model.reduction.split.independent.tolist()
+    with pytest.raises(LinkageError, match="would be independent"):
+        ff.close_loops(tree, independent=("j10",))
+    with pytest.raises(LinkageError, match="name fewer"):
+        ff.close_loops(tree, independent=("j10", "j11", "j12", "j00"))
+    with pytest.raises(ff.UnknownNameError, match="j1O"):
+        ff.close_loops(tree, independent=("j1O",))
+    with pytest.raises(ff.InputError, match="no loops"):
+        ff.close_loops(ff.robots.quadruped(), independent=("x",))
+    with pytest.raises(ff.InputError, match="names of joints"):
+        ff.close_loops(tree, independent="j10")
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("independent", [None, ("j10", "j11", "j12")])
+def test_copies_stay_closed(way: Callable[[ff.Model], ff.Model], independent: tuple[str, ...] | None) -> None:
+    """F6"""
+    model = ff.close_loops(robot("point"), independent)
+    again = way(model)
+    assert again.nv == model.nv
+    assert np.array_equal(ff.mass_matrix(again, ff.neutral(model)), ff.mass_matrix(model, ff.neutral(model)))
+
+
+def test_edits_and_writers_take_closed_models(tmp_path) -> None:
+    model = ff.close_loops(robot("point"))
+    for edited in (ff.with_gravity(model, (0.0, 0.0, -1.0)), ff.attach_payload(model, "l03", 1.0), ff.merge_fixed(model)):
+        assert edited.nv == model.nv
+        assert edited.reduction
+    for writer, name in ((ff.to_urdf, "robot.urdf"), (ff.to_mjcf, "robot.xml")):
+        plain = ff.close_loops(without_armature(model))
+        texts = [writer(x, tmp_path / f"{k}_{name}").read_text() for k, x in enumerate((plain, plain.tree))]
+        assert texts[0] == texts[1]
+    part = loops.limb(model, "l03")
+    assert part.reduction
+    assert part.nv < model.nv
+
+
+def without_armature(model: ff.Model) -> ff.Model:
+    """MuJoCo has one number for all coordinates of a joint."""
+    d = model.description
+    return ff.build(replace(d, joints=tuple(replace(j, armature=()) for j in d.joints)))
+
+
+def test_a_tree_is_its_own_closed_model() -> None:
+    model = ff.robots.quadruped()
+    assert ff.close_loops(model) is model
+    assert model.tree is model
+    closed = ff.close_loops(robot("point"))
+    assert ff.close_loops(closed) is closed
+    assert ff.close_loops(closed.tree) is closed
+    assert closed.tree is robot("point")
+
+
+def test_regulators_take_closed_models_and_refuse_cut_trees() -> None:
+    tree = replace_base(robot("turn"))
+    model = ff.close_loops(tree)
+    found = control.equilibrium(model, ff.neutral(model))
+    assert found.balanced
+    regulator = control.lqr(model, found.q)
+    assert (regulator.poles.real < 0.0).all()
+    for function in (control.equilibrium, control.lqr):
+        with pytest.raises(ff.InputError, match="close_loops"):
+            function(tree, ff.neutral(tree))
+    with pytest.raises(ff.InputError, match="follows the others"):
+        control.joint_inputs(model, ["j02"])
+
+
+def replace_base(model: ff.Model) -> ff.Model:
+    """The same robot; its base is fixed already."""
+    assert model.description.joints[0].kind == "fixed"
+    return ff.build(replace(model.description, gravity=(0.0, 0.0, -9.81)))
+
+
+def test_wrong_sizes_name_the_cure() -> None:
+    model, q, u, _ = sample("point")
+    with pytest.raises(ff.InputError, match="independent"):
+        ff.kinetic_energy(model, q, np.zeros(model.tree.nv))
+    with pytest.raises(ff.InputError, match=f"nv = {model.nv}"):
+        ff.forward_dynamics(model, q, u, np.zeros(3))
+    with pytest.raises(LinkageError, match="assemble"):
+        ff.mass_matrix(model, ff.random_configuration(model.tree, np.random.default_rng(SEED)))
