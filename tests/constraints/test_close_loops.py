@@ -48,9 +48,7 @@ def test_velocity_map_and_its_rate(name: str) -> None:
     near(G @ u, v, 1e-12)
     near(G @ u_dot + bias, a, 1e-12)
     near(ff.velocity_map(ff.robots.quadruped(), ff.neutral(ff.robots.quadruped())), np.eye(18), 0.0)
-    for function in (ff.velocity_map, lambda m, q: ff.velocity_map_bias(m, q, v)):
-        with pytest.raises(ff.InputError, match="close_loops"):
-            function(model.tree, q)
+    near(ff.velocity_map_bias(model.tree, q, v), np.zeros(model.tree.nv), 0.0)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -203,8 +201,9 @@ def test_edits_and_writers_take_closed_models(tmp_path) -> None:
         assert edited.reduction
     for writer, name in ((ff.to_urdf, "robot.urdf"), (ff.to_mjcf, "robot.xml")):
         plain = ff.close_loops(without_armature(model))
-        texts = [writer(x, tmp_path / f"{k}_{name}").read_text() for k, x in enumerate((plain, plain.tree))]
-        assert texts[0] == texts[1]
+        for k, x in enumerate((plain, plain.tree)):
+            writer(x, tmp_path / f"{k}_{name}")
+        assert (tmp_path / f"0_{name}").read_bytes() == (tmp_path / f"1_{name}").read_bytes()
     part = loops.limb(model, "l03")
     assert part.reduction
     assert part.nv < model.nv

@@ -25,6 +25,7 @@ from freeflyer.kernels.model import linkage_layout as LL
 from freeflyer.model.build import compiled, recompiled
 from freeflyer.model.description import Description
 from freeflyer.model.frozen import frozen
+from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -107,9 +108,7 @@ def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
     """
     if model.reduction:
         return reduced.velocity_map(model, q)
-    if has_loops(model):
-        raise InputError(f"the loops of {model.name!r} are open: give freeflyer.close_loops(model)")
-    lead = np.shape(q)[:-1]
+    lead = row(model, "q", q, "q").shape[:-1]
     return np.broadcast_to(np.eye(model.nv), (*lead, model.nv, model.nv)).copy()
 
 
@@ -121,6 +120,5 @@ def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """
     if model.reduction:
         return motion(model, q, u)[1]
-    if has_loops(model):
-        raise InputError(f"the loops of {model.name!r} are open: give freeflyer.close_loops(model)")
-    return np.zeros(np.broadcast_shapes(np.shape(q)[:-1], np.shape(u)[:-1]) + (model.nv,))
+    leads = (row(model, name, x, letter).shape[:-1] for name, x, letter in (("q", q, "q"), ("u", u, "u")))
+    return np.zeros((*np.broadcast_shapes(*leads), model.nv))

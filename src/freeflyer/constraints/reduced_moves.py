@@ -33,7 +33,7 @@ from freeflyer.kernels.closed.steps import CLOSED
 from freeflyer.model import configuration
 from freeflyer.model.model import Model
 
-STRIDES = 12  # of the way to a random posture
+STRIDES = 12  # of the way to a random posture; they are halved where loops do not close in the same way
 NEAR = 1e-3  # of a block's smallest singular value: nearer to a singular posture than this the way ends
 
 
@@ -85,11 +85,15 @@ def random_configuration(model: Model, rng: np.random.Generator, lead: tuple[int
     lower, upper = position_limits(tree)
     q = np.broadcast_to(model.neutral, (count, model.nq)).copy()
     du = difference(tree, q, configuration.random_configuration(tree, rng, count))[:, model.reduction.split.independent]
-    for _ in range(STRIDES if count else 0):
-        moved, facts = evaluate(D.STEP, model, (q, du / STRIDES), ("q", "dv"))
+    gone, stride = np.zeros((count, 1)), np.full((count, 1), 1.0 / STRIDES)
+    for _ in range(2 * STRIDES if count else 0):
+        stride = np.minimum(stride, 1.0 - gone)
+        moved, facts = evaluate(D.STEP, model, (q, stride * du), ("q", "dv"))
         with np.errstate(invalid="ignore"):
             fine = (facts[:, 0] <= CLOSED * CLOSED) & (facts[:, 1] < 1.0) & (facts[:, 2] * NEAR * NEAR < 1.0)
             inside = ((moved >= np.minimum(lower, q)) & (moved <= np.maximum(upper, q))).all(axis=1)
         going = fine & inside & np.isfinite(moved).all(axis=1)
-        q[going], du[~going] = moved[going], 0.0
+        q[going] = moved[going]
+        gone[going] += stride[going]
+        stride[~going] *= 0.5
     return q.reshape(*lead, model.nq)

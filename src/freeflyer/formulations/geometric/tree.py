@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freeflyer.errors import InputError
 from freeflyer.formulations.geometric.algebra import blocks, inverse_transform, pose, wedge
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import joint_sizes
@@ -63,6 +64,8 @@ class Tree:
 @public
 def tree_of(model: Model) -> Tree:
     """Reads the compiled model's arrays (kernels/model/layout.py)."""
+    if model.reduction:
+        raise InputError(f"these formulations are of trees, and the loops of {model.name!r} are closed: give its tree (closed.tree)")
     T, P = model.topology, model.parameters
     n = int(T[L.N_BODIES])
     body = T[L.HEADER : L.HEADER + L.BODY_INTS * (n + 1)].reshape(n + 1, L.BODY_INTS)

@@ -1,0 +1,267 @@
+"""Every public function that takes a robot, on a tree and with its loops closed, for one state and for a batch.
+
+    python tests/test_every_function.py        writes docs/functions.md, the table of what works, and why where something does not
+
+Functions are found by their signatures: a new one fails here until it works for all four, or says in words why it does not.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.append(str(Path(__file__).parent / "hostile"))
+from newer_arguments import four_bar
+
+import freeflyer as ff
+from freeflyer import control, estimation, loops
+
+ROOMS = ("", "analysis", "constraints", "control", "estimation", "export", "formulations.geometric", "loops")
+TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
+SEED = int(np.random.SeedSequence().entropy % 2**31)
+STATES = 3
+COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch")
+
+# arguments other than states: of the function, or of any that has an argument of that name
+COMMON: dict[str, Any] = {
+    "frame": "tip", "dt": 1e-3, "link": "rocker", "mass": 0.5, "gravity": (0.0, 0.0, -5.0), "joints": ("r",), "driver": "c",
+    "motors": ("c",), "positions": (0.1,), "direction": {"c": 1.0}, "axes": {"c": np.linspace(0.0, 0.1, 3)}, "count": 2, "seed": 1,
+}  # fmt: skip
+WHOLE = {  # loops functions whose v, a and tau are those of all joints, of closed models, too
+    "constraint_bias", "constrained_forward_dynamics", "constraint_multipliers", "independent_forces", "keep_closed",
+    "project_velocity", "contact_model", "closed_torques",
+}  # fmt: skip
+ONE = "takes one posture a call"
+SET = "its result is one for the robot, whatever the state"
+NO_LOOPS = "the formulation is that of trees (papers/002): loops have no place in it"
+CUT = "makes no sense on a tree whose loops are open: refused, with the way to close them"
+LONG = "runs for minutes: tested by itself (tests/{})"
+REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or of columns
+    **{f"loops.{n}": {"batch": ONE} for n in (
+        "assemble", "first_singularity", "follow", "force_curve", "limb", "linkage", "mechanisms", "manipulability", "reachable",
+        "selected_posture", "sweep", "transmission_curve")},
+    **{f"control.{n}": {"tree": CUT, "batch": ONE} for n in ("energy_costs", "equilibrium", "lqr", "track")},
+    **{f"control.{n}": {"batch": SET} for n in (
+        "controllability", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs")},
+    **{f"estimation.{n}": {"batch": ONE} for n in (
+        "calibrate", "closed_torques", "contact_history", "contact_model", "sinusoids", "start", "step", "track", "telling_joints")},
+    **{f"estimation.{n}": {"batch": SET} for n in ("feet_in_file", "feet_of", "sensors")},
+    "formulations.geometric.tree_of": {"closed": NO_LOOPS, "batch": SET},
+    **{f"formulations.geometric.{n}": {"closed": NO_LOOPS, "batch": ONE} for n in (
+        "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix", "linearize")},
+    **{f"analysis.{n}": {"batch": SET} for n in (
+        "check", "conditioning", "free_fall", "identities", "matrices", "middle_posture", "overview")},
+    **{n: {"batch": SET} for n in (
+        "attach_payload", "close_loops", "frame_set", "lock_joints", "merge_fixed", "neutral", "to_mjcf", "to_urdf",
+        "with_gravity")},
+    "analysis.loop_gaps": {"batch": ONE},
+    "analysis.free_flight": {"batch": ONE},
+    "analysis.report": {"all": LONG.format("analysis/test_reporting.py")},
+    "estimation.lateral_swing": {"all": LONG.format("estimation")},
+    "estimation.feet_in_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
+    "estimation.contact_history": {"all": LONG.format("estimation")},
+    "estimation.calibrate": {"all": "takes readings made for its robot: tested by itself (tests/estimation)"},
+    "export.export": {"all": "compiles a library: tested by itself (tests/export)"},
+    "loops.motion_map": {"one": "takes postures (n, nq)"},
+    "loops.manipulability": {"all": "takes three motors at least: tested by itself (tests/loops)"},
+    "loops.reachable": {"all": "takes two motors and two joints: tested by itself (tests/loops)"},
+    "estimation.base_over_soles": {"all": "takes feet whose points are on no line: tested by itself (tests/estimation)"},
+    "control.simulate": {"batch": "runs one state at a time"},
+}  # fmt: skip
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    """All public functions whose first argument is a robot, by room and name."""
+    found: dict[str, Callable[..., Any]] = {}
+    known: set[int] = set()
+    for room in ROOMS:
+        module = importlib.import_module(f"freeflyer.{room}".rstrip("."))
+        for name in sorted(getattr(module, "__all__", None) or dir(module)):
+            function = getattr(module, name, None)
+            if name.startswith("_") or not inspect.isfunction(function) or id(function) in known:
+                continue
+            if next(iter(inspect.signature(function).parameters), "") in ("model", "robot"):
+                known.add(id(function))
+                found[f"{room}.{name}".lstrip(".")] = function
+    return found
+
+
+FUNCTIONS = functions()
+
+
+def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, Any]:
+    """Arguments with which the function works."""
+    rng, closed, short = np.random.default_rng(SEED), ff.close_loops(model), name.rsplit(".", 1)[-1]
+    q = np.broadcast_to(closed.neutral, (*lead, model.nq)) + 0.0
+    q = ff.integrate(closed, q, 0.05 * rng.uniform(-1.0, 1.0, (*lead, closed.nv)))
+    u, u_dot = rng.standard_normal((2, *lead, closed.nv))
+    v, a = ff.loops.whole_motion(model.tree, q, u, u_dot)
+    of_tree = short in WHOLE or not model.reduction
+    state = {
+        "q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,
+        "tau": rng.standard_normal((*lead, model.tree.nv if of_tree else model.nv)), "u": u, "u_dot": u_dot,
+        "weights": rng.standard_normal((*lead, model.nv)), "along_q": rng.standard_normal((*lead, model.nv)),
+        "dv": 0.01 * (v if of_tree else u),
+    }  # fmt: skip
+    special: dict[str, dict[str, Any]] = {
+        "velocity_map": {"q": q}, "velocity_map_bias": {"q": q, "u": u if model.reduction else v}, "random_configuration": {"rng": rng, "size": lead},
+        "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()}, "to_mjcf": {"path": None}, "to_urdf": {"path": None},
+        "constraint_multipliers": {"a": a}, "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
+        "motion_map": {"split": loops.linkage(model)}, "reachable": {"joints": ("r", "d")}, "check": {"seed": 1},
+        "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
+        "simulate": {"policy": lambda k, q, v: np.zeros(model.nv), "step": 1e-3, "v": np.zeros((*lead, model.nv))},
+        "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},
+        "free_fall": {}, "motor_velocities": {"velocities": rng.standard_normal((*lead, 1))}, "tree_of": {},
+        "motor_accelerations": {"velocities": rng.standard_normal((*lead, 1)), "accelerations": rng.standard_normal((*lead, 1))},
+        "motor_forces": {"forces": rng.standard_normal((*lead, 1))}, "selected_forces": {"forces": rng.standard_normal((*lead, 1))},
+        "first_singularity": {"furthest": 1.0}, "close_loops": {},
+        "selected_posture": {"positions": (closed.neutral[model.joint("r").iq] - 0.02,)},
+    }  # fmt: skip
+    if name.startswith("control."):
+        inputs = control.joint_inputs(model, ("c",)) + control.wrench_inputs(model, "ground")
+        special |= {n: {"inputs": inputs} for n in ("energy_costs", "equilibrium", "lqr")}
+        held = np.tile(closed.neutral, (3, 1))
+        special["track"] = {
+            "q": held, "v": np.zeros((3, model.nv)), "u": np.zeros((2, inputs.count)), "step": 0.01, "inputs": inputs,
+            "gravity": np.zeros(3),
+        }  # fmt: skip
+        special |= {"joint_inputs": {"joints": ("c",)}, "rotor_inputs": {}}
+    if name == "estimation.step":
+        robot = estimation.sensors(model)
+        special["step"] = {"state": estimation.start(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1)}
+    if name.startswith("loops.") and short in ("transmission_curve", "force_curve", "follow"):
+        values = closed.neutral[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
+        path = loops.follow(model, "c", values)
+        special |= {"follow": {"values": values}, "transmission_curve": {"path": path, "joint": "r"},
+                    "force_curve": {"path": path, "force": 10.0, "direction": (0.0, 0.0, 1.0)}}  # fmt: skip
+    given = {**COMMON, **state, **special.get(short, {})}
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    needed = {p for p, x in parameters.items() if x.default is x.empty or p in special.get(short, {})}
+    needed |= {"q"} & set(parameters) if short not in ("first_singularity", "sweep", "reachable", "follow", "limb") else set()
+    needed |= {"along_q"} & set(parameters)
+    return {p: given[p] for p in list(parameters)[1:] if p in needed and given.get(p) is not None}
+
+
+def first_argument(name: str, model: ff.Model) -> Any:
+    """The robot as the function takes it."""
+    parameter = next(iter(inspect.signature(FUNCTIONS[name]).parameters))
+    if name == "control.rotor_inputs":
+        return rotorcraft(model)
+    if parameter == "robot" and name.startswith("estimation.") and not name.endswith(".start"):
+        return estimation.sensors(model)
+    return model
+
+
+def rotorcraft(model: ff.Model) -> ff.Model:
+    from dataclasses import replace
+
+    d = model.tree.description
+    made = ff.build(replace(d, sites=(*d.sites, ff.Site("rotor_1", "ground"))))
+    return ff.close_loops(made) if model.reduction else made
+
+
+def call(name: str, model: ff.Model, lead: tuple[int, ...], one: int | None = None) -> Any:
+    """The result; of state `one` of the batch alone, if that is given."""
+    given = arguments(name, model, lead)
+    if one is not None:
+        given = {k: x[one] if isinstance(x, np.ndarray) and x.shape[:1] == lead else x for k, x in given.items()}
+    if name == "frame_set":
+        return ff.frame_set(model, "tip")
+    if name in ("to_mjcf", "to_urdf"):
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as folder:
+            return FUNCTIONS[name](model, Path(folder) / "robot.xml")
+    return FUNCTIONS[name](first_argument(name, model), **given)
+
+
+def arrays(x: Any) -> Iterator[np.ndarray]:
+    """The arrays of numbers in a result."""
+    if isinstance(x, np.ndarray | float | np.floating):
+        yield np.asarray(x)
+    elif isinstance(x, tuple | list):
+        for y in x:
+            yield from arrays(y)
+    elif is_dataclass(x) and not isinstance(x, ff.Model):
+        for f in fields(x):
+            yield from arrays(getattr(x, f.name))
+
+
+def reason(name: str, column: str) -> str:
+    """Why the function is not asked for this; empty if it is."""
+    said = REASONS.get(name, {})
+    robot, states = column.split(", ")
+    return said.get("all") or said.get(robot) or said.get("batch" if states == "batch" else "one") or ""
+
+
+def modelled(column: str) -> ff.Model:
+    return ff.close_loops(four_bar()) if column.startswith("closed") else four_bar()
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_takes_every_robot(name: str, column: str) -> None:
+    model = modelled(column)
+    why = reason(name, column)
+    if why == CUT:
+        with pytest.raises(ff.InputError, match="close_loops"):
+            call(name, model, ())
+        return
+    if why == NO_LOOPS:
+        with pytest.raises(ff.InputError):
+            call(name, model, ())
+        return
+    if why:
+        assert len(why.split()) > 3
+        return
+    if column.endswith("one state"):
+        found = call(name, model, ())
+        assert found is not None
+        assert all(x.dtype == object or x.dtype.kind not in "fc" or not np.isnan(x).any() for x in arrays(found)), SEED
+        return
+    batch = call(name, model, (STATES,))
+    if name == "random_configuration":
+        assert batch.shape == (STATES, model.nq)
+        return
+    for k in range(STATES):
+        for whole, alone in zip(arrays(batch), arrays(call(name, model, (STATES,), one=k))):
+            part = whole if whole.shape == alone.shape else whole[k]
+            assert np.allclose(part, alone, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(alone).max(initial=0.0))), (name, SEED)
+
+
+def test_the_table_is_up_to_date() -> None:
+    assert TABLE.read_text(encoding="utf-8") == table(), "run: python tests/test_every_function.py"
+
+
+def test_reasons_are_of_functions_that_exist() -> None:
+    assert set(REASONS) <= set(FUNCTIONS)
+
+
+def table() -> str:
+    """docs/functions.md"""
+    notes: dict[str, int] = {}
+    lines = []
+    for name in FUNCTIONS:
+        cells = []
+        for column in COLUMNS:
+            why = reason(name, column)
+            cells.append(f"[{notes.setdefault(why, len(notes) + 1)}]" if why else "yes")
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    head = (
+        "# Which function takes which robot\n\nWritten by `python tests/test_every_function.py`, which the test run repeats: each "
+        "`yes` is a call, each batch is compared with its\nstates one by one. `closed` is a model of `freeflyer.close_loops`.\n\n"
+    )
+    columns = f"| function | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}\n"
+    return head + columns + "\n".join(lines) + "\n\n" + "\n".join(f"[{k}] {why}  " for why, k in notes.items()) + "\n"
+
+
+if __name__ == "__main__":
+    TABLE.write_text(table(), encoding="utf-8")
