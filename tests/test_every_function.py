@@ -52,7 +52,8 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     **{f"control.{n}": {"batch": SET} for n in (
         "controllability", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs")},
     **{f"estimation.{n}": {"batch": ONE} for n in (
-        "calibrate", "closed_torques", "contact_history", "contact_model", "sinusoids", "start", "step", "track", "telling_joints")},
+        "calibrate", "closed_torques", "contact_history", "contact_model", "sinusoids",
+        "start", "step", "telling_joints", "track")},
     **{f"estimation.{n}": {"batch": SET} for n in ("feet_in_file", "feet_of", "sensors")},
     "formulations.geometric.tree_of": {"closed": NO_LOOPS, "batch": SET},
     **{f"formulations.geometric.{n}": {"closed": NO_LOOPS, "batch": ONE} for n in (
@@ -112,7 +113,8 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "dv": 0.01 * (v if of_tree else u),
     }  # fmt: skip
     special: dict[str, dict[str, Any]] = {
-        "velocity_map": {"q": q}, "velocity_map_bias": {"q": q, "u": u if model.reduction else v}, "random_configuration": {"rng": rng, "size": lead},
+        "velocity_map": {"q": q}, "velocity_map_bias": {"q": q, "u": u if model.reduction else v},
+        "random_configuration": {"rng": rng, "size": lead},
         "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()}, "to_mjcf": {"path": None}, "to_urdf": {"path": None},
         "constraint_multipliers": {"a": a}, "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
         "motion_map": {"split": loops.linkage(model)}, "reachable": {"joints": ("r", "d")}, "check": {"seed": 1},

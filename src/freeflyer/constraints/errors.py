@@ -9,5 +9,9 @@ class AssemblyError(FreeflyerError, ValueError):
     """A linkage that does not close; `.data` holds the worst loop, its gap and the posture that came nearest."""
 
 
+class OpenLoopWarning(UserWarning):
+    """Redundant directions of loops that stay open though the linkage counts as closed."""
+
+
 class LinkageError(FreeflyerError, ValueError):
     """A linkage whose motors, loops or posture do not say how its joints follow each other."""

@@ -82,11 +82,13 @@ def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray
 
 @public
 def constraint_multipliers(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None, tau: ArrayLike | None = None
+    model: Model, q: ArrayLike, v: ArrayLike, *, a: ArrayLike | None = None, tau: ArrayLike | None = None
 ) -> np.ndarray:
-    """lambda (..., rows) at the tree's velocity v (..., nv), in the order of constraint_names(model).
+    """lambda (..., rows) of M a + bias = tau + J^T lambda, in the order of constraint_names(model); N, N m.
 
-    Either at the acceleration a (..., nv), with no force applied in dependent joints; or under the forces tau (..., nv).
+    So a positive entry pushes frame_b along the tied direction of frame_a, and frame_a the other way: papers/000 (11) has the
+    opposite sign. v (..., nv): velocities of all joints. Either at their accelerations a (..., nv), with no force applied in
+    dependent joints; or under the forces tau (..., nv). Redundant rows carry nothing.
     Errors: InputError unless one of both is given; LinkageError for velocities or accelerations that tear the loops.
     """
     if (a is None) == (tau is None):

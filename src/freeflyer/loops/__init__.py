@@ -1,6 +1,6 @@
 """Closed linkages: assembling them, keeping them closed, and what they are made of."""
 
-from freeflyer.constraints.errors import AssemblyError, LinkageError
+from freeflyer.constraints.errors import AssemblyError, LinkageError, OpenLoopWarning
 from freeflyer.constraints.multipliers import (
     constrained_forward_dynamics,
     constraint_multipliers,
@@ -39,7 +39,7 @@ from freeflyer.loops.transmission import Curve, ForceCurve, force_curve, transmi
 
 __all__ = [
     "Assembly", "AssemblyError", "Block", "Curve", "ForceCurve", "Keep", "Linkage", "LinkageError", "ManipulabilityMap",
-    "Mechanism", "Mechanisms", "Path", "ReachableSet", "Singularity", "Sweep", "assemble",
+    "Mechanism", "Mechanisms", "OpenLoopWarning", "Path", "ReachableSet", "Singularity", "Sweep", "assemble",
     "constrained_forward_dynamics", "constraint_bias", "constraint_jacobian", "constraint_multipliers",
     "constraint_names", "constraint_residual", "first_singularity", "follow", "force_curve", "independent_forces",
     "inside_limits", "keep_closed", "limb", "linkage", "manipulability", "mapping_jacobian", "mechanisms",

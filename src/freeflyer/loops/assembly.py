@@ -9,6 +9,7 @@ rows of the linkage to the last digit, so that postures lie on the very manifold
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closure import CLOSED, file_posture, q_of_v
-from freeflyer.constraints.errors import AssemblyError
+from freeflyer.constraints.errors import AssemblyError, OpenLoopWarning
 from freeflyer.constraints.graph import groups, structure
 from freeflyer.constraints.partition import REDUNDANT
 from freeflyer.constraints.refusals import listed
@@ -29,6 +30,7 @@ from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
+WARNED = 1e-5  # m or rad: above what rounded digits of files leave open (2e-7)
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
 
 
@@ -37,14 +39,16 @@ class Assembly:
     """Closed postures: q (..., nq).
 
     residual (..., r): what stays open, m or rad; gap (...): its largest entry. independent_gap (...): the largest of the
-    independent rows. worst_loop: name of the most open loop (an array of names for a batch). iterations (...): steps
-    taken. closed (...): whether independent rows are within `tolerance` and the others within `redundant`.
+    independent rows; redundant_gap (...): of the redundant ones, which rounded or contradictory dimensions leave open (beyond
+    WARNED an OpenLoopWarning says so). worst_loop: name of the most open loop (an array of names for a batch). iterations (...):
+    steps taken. closed (...): whether independent rows are within `tolerance` and the others within `redundant`.
     """
 
     q: np.ndarray
     residual: np.ndarray
     gap: Any
     independent_gap: Any
+    redundant_gap: Any
     worst_loop: Any
     iterations: Any
     closed: Any
@@ -155,8 +159,17 @@ def _told(
     names = np.array([*constraint_loops(model), ""])
     worst = names[np.argmax(np.abs(residual), axis=-1)] if residual.shape[-1] else np.full(residual.shape[:-1], "")
     closed = is_closed(residual, rows, tolerance, redundant)
+    others = np.abs(residual if rows is None else np.delete(residual, rows, axis=-1)).max(axis=-1, initial=0.0)
+    others = np.zeros_like(others) if rows is None else others
+    if (closed & (others > WARNED)).any():
+        at = np.unravel_index(int(np.argmax(np.where(closed, others, 0.0))), others.shape)
+        warnings.warn(
+            f"loop {str(worst[at] if np.ndim(worst) else worst)!r} of {model.name!r} stays open by {others[at]:.2g} (m or rad) in "
+            "directions that others make redundant: its dimensions contradict each other by that much",
+            OpenLoopWarning, stacklevel=4,
+        )  # fmt: skip
     return Assembly(
-        q=q.copy(), residual=residual, gap=gap[()], independent_gap=independent[()],
+        q=q.copy(), residual=residual, gap=gap[()], independent_gap=independent[()], redundant_gap=others[()],
         worst_loop=worst if np.ndim(worst) else str(worst), iterations=steps[()], closed=closed[()], tolerance=tolerance,
         redundant=redundant,
     )  # fmt: skip

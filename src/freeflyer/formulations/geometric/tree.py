@@ -65,7 +65,7 @@ class Tree:
 def tree_of(model: Model) -> Tree:
     """Reads the compiled model's arrays (kernels/model/layout.py)."""
     if model.reduction:
-        raise InputError(f"these formulations are of trees, and the loops of {model.name!r} are closed: give its tree (closed.tree)")
+        raise InputError(f"these formulations are of trees; the loops of {model.name!r} are closed: give its tree (closed.tree)")
     T, P = model.topology, model.parameters
     n = int(T[L.N_BODIES])
     body = T[L.HEADER : L.HEADER + L.BODY_INTS * (n + 1)].reshape(n + 1, L.BODY_INTS)
