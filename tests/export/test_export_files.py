@@ -50,9 +50,8 @@ def test_public_functions_have_their_public_names():
     assert all(callable(getattr(ff, name)) for name in functions.FUNCTIONS if name not in others)
 
 
-@pytest.mark.parametrize("name", functions.FUNCTIONS)
-def test_arguments_fit_entries(name):
-    f = functions.FUNCTIONS[name]
+@pytest.mark.parametrize("f", [*functions.FUNCTIONS.values(), *functions.CLOSED_FUNCTIONS.values()], ids=lambda f: f.name)
+def test_arguments_fit_entries(f):
     for entry in filter(None, (f.entry, f.shared)):
         assert len(f.inputs) == len(entry.inputs)
         assert len(f.outputs) == len(entry.outputs)
@@ -146,8 +145,8 @@ def test_cpus_of_32_bits_are_refused(tmp_path):
         exporting.export(ff.robots.make("chain"), tmp_path / "c", cpu="athlon")
 
 
-def test_closed_robots_and_ones_that_do_not_move_are_refused(tmp_path):
-    with pytest.raises(InputError, match="only trees are exported"):
+def test_open_loops_and_robots_that_do_not_move_are_refused(tmp_path):
+    with pytest.raises(InputError, match="close_loops"):
         exporting.export(ff.robots.make("kangaroo_like"), tmp_path / "c")
     block = ff.Link("block", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
     with pytest.raises(InputError, match="nothing to export"):

@@ -139,6 +139,23 @@ def test_batches(tmp_path):
     assert re.search(r"inverse_dynamics_batch +\S+  same to 1e-9, status 0", table)
 
 
+@needs_nm
+def test_closed_robots(tmp_path):
+    """Their functions take independent velocities; batches and single states alike."""
+    folder, model = tmp_path / "c", ff.close_loops(ff.robots.make("kangaroo_like"))
+    made = export(model, folder, "all", batch=True, prefix="kangaroo")
+    assert "#define KANGAROO_NV 18 " in (folder / "kangaroo.h").read_text()
+    assert "#define KANGAROO_WHOLE_NV 82 " in (folder / "kangaroo.h").read_text()
+    for path in (folder / "objects").glob("*.o"):
+        assert undefined(path) <= ALLOWED, path.name
+    table = run(program(folder, "main.c", "kangaroo.c"), folder=folder)
+    single = [name for name in made.functions if not name.endswith("_batch")]
+    assert table.count("same bits, status 0") == len(single) == 15, table
+    assert table.count("same to 1e-9, status 0") == len(made.functions) - len(single), table
+    with pytest.raises(ff.UnknownNameError, match="closed models"):
+        export(model, tmp_path / "d", "coriolis_matrix")
+
+
 STATUS = r"""
 #include "quadruped.h"
 #include <math.h>

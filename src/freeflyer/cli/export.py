@@ -7,17 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, RobotArgument, load_robot
+from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
 
 USUAL = "inverse_dynamics,forward_dynamics,mass_matrix"
 
 
 def _list(value: bool) -> None:
     if value:
-        from freeflyer.export.functions import FUNCTIONS
+        from freeflyer.export.functions import CLOSED_FUNCTIONS, FUNCTIONS
 
         for function in FUNCTIONS.values():
             typer.echo(f"{function.name:38} {function.summary}")
+        typer.echo(f"\nof robots whose loops are closed: {', '.join(CLOSED_FUNCTIONS)}")
         raise typer.Exit
 
 
@@ -44,14 +45,18 @@ ListOption = Annotated[
 def export(
     robot: RobotArgument, functions: FunctionsOption = USUAL, folder: FolderOption = Path("exported"), cpu: CpuOption = "native",
     batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False, listed: ListOption = False,
-    base: BaseOption = None, json: JsonOption = None, debug: DebugOption = False,
+    base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
-    """Write a C library with header, constants, object code and example: no Python or Numba where it runs."""
+    """Write a C library with header, constants, object code and example: no Python or Numba where it runs.
+
+    Loops are closed: v, a and tau are then the independent ones.
+    """
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
+    from freeflyer.constraints.closed import close_loops
     from freeflyer.export import export as write
 
-    model = load_robot(robot, base).model
+    model = close_loops(load_robot(robot, base, loops).model)
     with status() as progress:
         made = write(
             model, folder, functions, cpu=cpu, batch=batch, prefix=prefix, overwrite=overwrite, progress=progress

@@ -14,6 +14,7 @@ from freeflyer.kernels.calls.scratch import row_need, scratch_need
 from freeflyer.model.model import Model
 
 SYMBOLS = {"nq": "{0}_NQ", "nv": "{0}_NV", "2 nv": "2 * {0}_NV", "bodies": "{0}_BODIES", "columns": "{0}_COLUMNS"}
+CLOSED = SYMBOLS | {"nu": "{0}_NV", "nv": "{0}_WHOLE_NV"}  # of models whose loops are closed
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ class Call:
 
     def _array(self, name: str, shape: tuple[Dimension, ...]) -> Array:
         upper = self.prefix.upper()
-        texts = tuple(str(n) if isinstance(n, int) else SYMBOLS[n].format(upper) for n in shape)
+        symbols = CLOSED if self.model.reduction else SYMBOLS
+        texts = tuple(str(n) if isinstance(n, int) else symbols[n].format(upper) for n in shape)
         meaning = self.function.meaning(name)
         k = (*self.function.inputs, *self.function.outputs).index(name)
         return Array(name, texts, prod(self.entry.shapes(self.model.topology)[k]), meaning)
@@ -134,5 +136,6 @@ def example_inputs(library: Library) -> dict[str, np.ndarray]:
         found[name] = random_configuration(model, rng)
     for name in ("v", "a", "tau", "dv"):
         found[name] = rng.standard_normal(model.nv)
+    found["dv"] *= 0.01 if model.reduction else 1.0  # loops do not close again after any step
     used = {x.name for call in library.calls for x in call.given}
     return {name: x for name, x in found.items() if name in used}

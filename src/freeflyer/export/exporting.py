@@ -49,7 +49,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     Parameters
     ----------
     model : Model
-        A robot that is a tree and moves.
+        A robot that moves: a tree, or one whose loops are closed (freeflyer.close_loops).
     folder : path
         Where to; made if it is not there. It is written whole or not at all.
     functions : str or sequence of str
@@ -72,7 +72,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     Raises
     ------
     InputError
-        For closed robots, for ones that do not move, and for a CPU of another kind than this machine's.
+        For robots whose loops are open, for ones that do not move, and for a CPU of another kind than this machine's.
     UnknownNameError
         For functions that cannot be exported and CPUs that LLVM does not know.
     FileError
@@ -86,7 +86,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     >>> made.functions  # doctest: +SKIP
     ('quadruped_inverse_dynamics', 'quadruped_mass_matrix')
     """
-    wanted = selected(functions)
+    wanted = selected(functions, model)
     refuse_model(model)
     if prefix is not None and word(prefix) != prefix:
         raise InputError(f"prefix must be letters, digits and single underscores, got {prefix!r}", prefix=prefix)
@@ -130,10 +130,10 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
 
 def refuse_model(model: Model) -> None:
     """Errors: InputError for robots that no library is made of."""
-    if model.loops or model.constraint_rows[0]:
+    if model.constraint_rows[0] and not model.reduction:
         raise InputError(
-            f"{model.name!r} is closed by {model.constraint_rows[0]} rows of loops and couplings, and only trees are exported: "
-            "the functions would compute the tree as if its loops were open. Load the file without loops if that is what you want",
+            f"the loops of {model.name!r} are open: its functions would compute a tree that its robot is not. Close them: "
+            "freeflyer.close_loops(model), or load the file without loops",
             rows=model.constraint_rows[0],
         )
     if not model.nv:

@@ -118,23 +118,49 @@ FUNCTIONS: dict[str, Function] = {f.name: f for f in (
         "columns: motion direction [linear; angular] of each column at its body's origin, in world axes")),
     Function("body_poses", E.ALL_POSES, "poses of all bodies", ("q",), (POSES,)),
 )}
+
+CLOSED_FUNCTIONS: dict[str, Function] = {f.name: f for f in (  # of closed models: v, a and tau are the independent ones
+    Function("inverse_dynamics", E.PROJECTED_INVERSE_DYNAMICS, "tau = M(q) a + bias(q, v), loops closed", ("q", "v", "a"),
+        ("tau",)),
+    Function("forward_dynamics", E.PROJECTED_FORWARD_DYNAMICS, "a = M(q)^-1 (tau - bias(q, v)), loops closed", ("q", "v", "tau"),
+        ("a",)),
+    Function("bias_forces", E.PROJECTED_INVERSE_DYNAMICS, "Coriolis, centrifugal and gravity forces, loops closed",
+        ("q", "v", "a"), ("tau",), zero=("a",)),
+    Function("gravity_forces", E.PROJECTED_INVERSE_DYNAMICS, "forces that hold the robot at rest, loops closed",
+        ("q", "v", "a"), ("tau",), zero=("v", "a")),
+    Function("mass_matrix", E.PROJECTED_MASS, "mass matrix of the closed robot, armature included", ("q",),
+        ("M: symmetric; kg, kg m, kg m^2",)),
+    Function("inverse_mass_matrix", E.PROJECTED_INVERSE_MASS, "inverse of the mass matrix", ("q",), ("Minv: symmetric",)),
+    *(FUNCTIONS[name] for name in ("potential_energy", "frame_pose", "center_of_mass", "body_poses")),
+    Function("integrate", E.MOVE_CLOSED, "the configuration after a step, its loops closed again", ("q", "dv: step, m and rad"),
+        ("q_next: configuration",)),
+    Function("inverse_dynamics_derivatives", E.PROJECTED_INVERSE_GRADIENT, "derivatives of inverse_dynamics", ("q", "v", "a"),
+        DERIVATIVES),
+    Function("forward_dynamics_derivatives", E.PROJECTED_FORWARD_GRADIENT, "derivatives of forward_dynamics", ("q", "v", "tau"),
+        INVERSE_DERIVATIVES),
+    Function("velocity_map", E.PROJECTION_MAP, "G with G v the velocities of all joints", ("q",), ("G: G v in m/s and rad/s",)),
+    Function("whole_motion", E.PROJECTED_MOTION, "velocities and accelerations of all joints", ("q", "v", "a"),
+        ("whole_v: m/s and rad/s", "whole_a: m/s^2 and rad/s^2")),
+)}
 # fmt: on
 
 
-def exportable() -> tuple[str, ...]:
-    """Names of the functions that can be exported."""
-    return tuple(FUNCTIONS)
+def exportable(model: Model | None = None) -> tuple[str, ...]:
+    """Names of the functions that can be exported: of trees, or of this model."""
+    return tuple(CLOSED_FUNCTIONS if model is not None and model.reduction else FUNCTIONS)
 
 
-def selected(names: str | Sequence[str]) -> tuple[Function, ...]:
+def selected(names: str | Sequence[str], model: Model | None = None) -> tuple[Function, ...]:
     """The functions of these names, each once. Errors: UnknownNameError, InputError for no names at all."""
+    known = CLOSED_FUNCTIONS if model is not None and model.reduction else FUNCTIONS
     if isinstance(names, str):
         names = tuple(filter(None, (x.strip() for x in names.split(","))))
-    wanted = tuple(dict.fromkeys(FUNCTIONS if tuple(names) == (ALL,) else names))
+    wanted = tuple(dict.fromkeys(known if tuple(names) == (ALL,) else names))
     if not wanted:
-        raise InputError(f"name the functions to export, or '{ALL}': {', '.join(FUNCTIONS)}")
+        raise InputError(f"name the functions to export, or '{ALL}': {', '.join(known)}")
     for name in wanted:
-        if name not in FUNCTIONS:
-            rest = ", ".join(list(FUNCTIONS)[LISTED:])
-            raise unknown_name("exportable function", name, FUNCTIONS, f"The others: {rest}; '{ALL}' for all of them.")
-    return tuple(FUNCTIONS[name] for name in wanted)
+        if name not in known:
+            rest = ", ".join(list(known)[LISTED:])
+            kind = "exportable function" if known is FUNCTIONS else "function exportable for closed models"
+            raise unknown_name(kind, name, known, f"The others: {rest}; '{ALL}' for all of them." if rest else "")
+    return tuple(known[name] for name in wanted)

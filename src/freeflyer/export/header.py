@@ -56,12 +56,14 @@ BATCHES = """\
 
 def sizes(library: Library) -> list[str]:
     topology = library.model.topology
-    numbers = (
+    numbers = [
         ("NQ", library.model.nq, "numbers of q"), ("NV", library.model.nv, "numbers of v, a and tau"),
         ("BODIES", int(topology[layout.N_BODIES]) + 1, "the world and the bodies that joints move"),
         ("COLUMNS", int(topology[layout.N_COLUMNS]), "motion directions of all joints"),
         ("FRAMES", int(topology[layout.N_FRAMES]), "links and sites"),
-    )  # fmt: skip
+    ]  # fmt: skip
+    if library.model.reduction:
+        numbers.append(("WHOLE_NV", library.model.tree.nv, "velocities of all joints, loops open; NV of them are independent"))
     return [f"#define {library.upper}_{name} {n} /* {text} */" for name, n, text in numbers]
 
 
@@ -75,9 +77,8 @@ def enums(library: Library) -> list[str]:
     names = Identifiers()
     statuses = [(f"{P}_{name}", k, text) for name, k, text in STATUS]
     frames = [(names.new(f"{P}_FRAME", x), k, x) for k, x in enumerate(model.frame_names)]
-    own = [j for j in model.joints if j.nv]
-    q = [(names.new(f"{P}_Q", j.name), j.iq, f"{j.name}: {j.kind}, {j.nq} of q") for j in own]
-    v = [(names.new(f"{P}_V", j.name), j.iv, f"{j.name}: {j.kind}, {j.nv} of v") for j in own]
+    q = [(names.new(f"{P}_Q", j.name), j.iq, f"{j.name}: {j.kind}, {j.nq} of q") for j in model.tree.joints if j.nv]
+    v = [(names.new(f"{P}_V", j.name), j.iv, f"{j.name}: {j.kind}, {j.nv} of v") for j in model.joints if j.nv]
     words = [(f"{P}_{x}", k, "") for k, x in enumerate(("BODY", "MIXED", "WORLD"))]
     return [
         *enum(f"{library.prefix}_status", "", statuses), "", *enum(f"{library.prefix}_expressed", "", words), "",
