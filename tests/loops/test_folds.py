@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -86,8 +87,9 @@ def test_blocks_that_do_not_come_apart():
     """Seen as one matrix, the same folds are a pair of eigenvalues that change their signs."""
     model = mirrored()
     p = closed_at(model, linkage(model))
-    assert len(p.blocks) > 1
-    whole = replace(p, blocks=((p.split.rows, p.split.dependent),))
+    assert len(p.reduction.blocks) > 1
+    one = replace(p.reduction, blocks=((p.reduction.split.rows, p.reduction.split.dependent),))
+    whole = SimpleNamespace(tree=p.tree, reduction=one)
     q = np.array([_posture(model, a) for a in (0.3, 0.1, -0.1)])
     assert crossed(whole, q[:2], q[1:]).tolist() == [False, True]
     assert crossed(whole, q[:1], _posture(model, 0.0)[None]).tolist() == [True]
@@ -96,10 +98,10 @@ def test_blocks_that_do_not_come_apart():
 def test_long_steps_come_out_as_short_ones():
     """One step over a whole stroke is cut until its ends are near enough to each other to tell."""
     p = closed_at(leg(), linkage(leg()))
-    at = [int(np.flatnonzero(p.split.independent == leg().joint(n).iv)[0]) for n in ("left_length_motor", "left_yaw_motor")]
-    du = np.zeros((3, p.nu))
+    at = [p.joint(name).iv for name in ("left_length_motor", "left_yaw_motor")]
+    du = np.zeros((3, p.nv))
     du[:, at] = [[0.15, 0.0], [0.07, 0.02], [0.0, -0.09]]
-    q, fine = step_closed(p, np.repeat(p.split.q[None], 3, axis=0), du)
+    q, fine = step_closed(p, np.repeat(p.reduction.split.q[None], 3, axis=0), du)
     assert fine.tolist() == [True, True, False]  # no rod is that short
     expected = sweep(leg(), {"left_length_motor": [0.15, 0.07], "left_yaw_motor": [0.0, 0.02]}).q
     np.testing.assert_allclose(q[:2], [expected[0, 0], expected[1, 1]], atol=1e-8)
@@ -109,14 +111,14 @@ def test_states_do_not_feel_their_neighbours():
     """Eight states go side by side through compiled code; one that does not close leaves the others as they are alone."""
     p = closed_at(leg(), linkage(leg()))
     rng = np.random.default_rng(0)
-    du = 0.01 * rng.standard_normal((11, p.nu))
+    du = 0.01 * rng.standard_normal((11, p.nv))
     du[4] = 0.2
-    many, fine = step_closed(p, np.repeat(p.split.q[None], 11, axis=0), du)
+    many, fine = step_closed(p, np.repeat(p.reduction.split.q[None], 11, axis=0), du)
     for k in (0, 3, 5, 10):
-        one, alone = step_closed(p, p.split.q[None], du[k : k + 1])
+        one, alone = step_closed(p, p.reduction.split.q[None], du[k : k + 1])
         assert alone[0] == fine[k]
         np.testing.assert_allclose(many[k], one[0], atol=1e-12)
-        alike = step_closed(p, np.repeat(p.split.q[None], 8, axis=0), np.repeat(du[k : k + 1], 8, axis=0))[0]
+        alike = step_closed(p, np.repeat(p.reduction.split.q[None], 8, axis=0), np.repeat(du[k : k + 1], 8, axis=0))[0]
         np.testing.assert_array_equal(alike, many[k][None].repeat(8, axis=0))
     assert not fine[4]
 
