@@ -3,6 +3,7 @@
 from . import (
     analysis as analysis,
     constraints as constraints,
+    contacts as contacts,
     control as control,
     dynamics as dynamics,
     errors as errors,
@@ -20,6 +21,12 @@ from .constraints.closed import (
     velocity_map as velocity_map,
     velocity_map_bias as velocity_map_bias,
 )
+from .constraints.constrained_dynamics import (
+    ConstrainedDynamics as ConstrainedDynamics,
+    constrained_dynamics as constrained_dynamics,
+)
+from .constraints.impacts import Impact as Impact, impact as impact
+from .constraints.sets import ConstraintSet as ConstraintSet
 from .dynamics.all_terms import AllTerms as AllTerms, all_terms as all_terms
 from .dynamics.centroidal import (
     center_of_mass as center_of_mass,
