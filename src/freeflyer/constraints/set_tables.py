@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -19,16 +20,22 @@ from freeflyer.kernels.model import layout as L, set_layout as SL
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 
+KEPT = 256  # contacts whose unit wrenches are kept for a tree
+
 
 @dataclass(eq=False)
 class Tree:
-    """What sets of one tree share: `before` (nv): the next coordinate on the way to the world, or -1; loop_rows: the rows of loops that
+    """What sets of one tree share: its arrays, as a set's begin; `before` (nv): the next coordinate on the way to the world, or -1; loop_rows: the rows of loops that
     are kept, loop_names: whose they are, loop_columns: the coordinates they touch; paths: of frames, points: of their surfaces."""
 
     before: list[int]
     loop_rows: list[int]
     loop_names: tuple[str, ...]
     loop_columns: frozenset[int]
+    topology: bytes  # the tree's, saying that a table of a set follows; a set's own memory, which nothing can write to
+    parameters: bytes
+    most_rows: int
+    wrenches: dict[Contact, tuple[UnitWrenches, bytes]] = field(default_factory=dict)
     paths: dict[str, frozenset[int]] = field(default_factory=dict)
     points: dict[tuple[str, tuple[float, float]], np.ndarray] = field(default_factory=dict)
 
@@ -59,8 +66,13 @@ def tree_of(model: Model) -> Tree:
     before = t[at : at + L.COORDINATE_INTS * model.nv : L.COORDINATE_INTS].tolist()
     rows: list[int] = linkage(model).rows.tolist() if model.constraint_rows[0] else []
     names = constraint_loops(model) if rows else ()
-    _trees[model] = Tree(before, rows, tuple(names[k] for k in rows), frozenset(range(model.nv) if rows else ()))
-    return _trees[model]
+    base = np.array(t, np.int64)
+    base[L.TABLE_AT], base[L.TABLE_KIND] = len(base), SL.SETS
+    width = int(t[L.COLUMN_ROW]) + 8
+    most = next(n for n in range(4 * width, 0, -1) if n * (n + 8) + 8 <= 10 * width * width)  # of what compiled code makes room for
+    loops = tuple(names[k] for k in rows), frozenset(range(model.nv) if rows else ())
+    made = _trees[model] = Tree(before, rows, *loops, base.tobytes(), model.parameters.tobytes(), most)
+    return made
 
 
 def surface_points(model: Model, contact: Contact) -> np.ndarray:
@@ -103,7 +115,20 @@ def path(model: Model, frame: str) -> frozenset[int]:
 
 def wrenches_of(model: Model, contact: Contact) -> UnitWrenches:
     """The unit wrenches of a contact of this model."""
-    return unit_wrenches(contact, surface_points(model, contact))
+    return _with_numbers(tree_of(model), model, contact)[0]
+
+
+def _with_numbers(tree: Tree, model: Model, contact: Contact) -> tuple[UnitWrenches, bytes]:
+    """The unit wrenches of a contact, and their numbers in the order of set_layout."""
+    try:
+        return tree.wrenches[contact]
+    except KeyError:
+        unit = unit_wrenches(contact, surface_points(model, contact))
+    if len(tree.wrenches) >= KEPT:
+        tree.wrenches.clear()
+    numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel()])
+    found = tree.wrenches[contact] = unit, numbers.tobytes()
+    return found
 
 
 def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[Contact | Rolling, ...]) -> Table:
@@ -116,46 +141,37 @@ def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[C
             moved.add(j)
             j = tree.before[j]
     records: list[int] = []
-    numbers: list[np.ndarray] = []
+    numbers = [tree.parameters]
     free = row = len(loop_rows) + len(locks)
-    at = len(model.parameters)
+    at = len(tree.parameters) // 8
     for item in items:
         moved |= path(model, item.frame)
         if isinstance(item, Contact):
-            unit = wrenches_of(model, item)
+            unit, found = _with_numbers(tree, model, item)
             count, kind = len(unit.rows), SL.HELD
-            found = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel()])
         else:
             count, kind, found = 3, SL.GLOBE if item.axis is None else SL.WHEEL, _rolling_numbers(item)
-        records += [kind, model.frame_index[item.frame], row, count, at]
+        records += (kind, model.frame_index[item.frame], row, count, at)
         numbers.append(found)
-        row, at = row + count, at + len(found)
-    _check_room(model, row)
+        row, at = row + count, at + len(found) // 8
+    if row > tree.most_rows:
+        raise InputError(
+            f"the set has {row} rows, more than a robot with {model.nv} velocity coordinates can use ({tree.most_rows}): leave out "
+            "contacts that depend on others", rows=row,
+        )  # fmt: skip
     places = sorted(moved, reverse=True)
     items_at = SL.SET_HEADER + len(places)
     loops_at = items_at + len(records)
-    header = [len(items), row, row - free, row + SL.FLAGS, free, len(places), SL.SET_HEADER, items_at, len(loop_rows), loops_at,
-              len(locks), loops_at + len(loop_rows)]  # fmt: skip
-    base = model.topology
-    topology = np.concatenate([base, np.array([*header, *places, *records, *loop_rows, *locks], np.int64)])
-    topology[L.TABLE_AT], topology[L.TABLE_KIND] = len(base), SL.SETS
-    topology = frozen_array(topology)
-    parameters = frozen_array(np.concatenate([model.parameters, *numbers])) if numbers else model.parameters
+    table = array("q", (
+        len(items), row, row - free, row + SL.FLAGS, free, len(places), SL.SET_HEADER, items_at, len(loop_rows), loops_at,
+        len(locks), loops_at + len(loop_rows), *places, *records, *loop_rows, *locks,
+    ))  # fmt: skip
+    topology = np.frombuffer(tree.topology + table.tobytes(), np.int64)
+    parameters = np.frombuffer(b"".join(numbers))
     return Table(topology, parameters, handle(topology, parameters), row, free)
 
 
-def _rolling_numbers(item: Rolling) -> np.ndarray:
+def _rolling_numbers(item: Rolling) -> bytes:
     """Those of a rolling item, in the order of set_layout."""
     axis = np.zeros(3) if item.axis is None else item.axis
-    return np.concatenate([[item.radius], axis, item.normal, across(item.normal).ravel()])
-
-
-def _check_room(model: Model, rows: int) -> None:
-    """InputError for more rows than compiled code makes room for."""
-    width = int(model.topology[L.COLUMN_ROW]) + 8
-    if rows * (rows + 8) + 8 > 10 * width * width:
-        most = int(3.1 * width) - 8
-        raise InputError(
-            f"the set has {rows} rows, more than a robot with {model.nv} velocity coordinates can use ({most}): leave out contacts that "
-            "depend on others", rows=rows,
-        )  # fmt: skip
+    return np.concatenate([[item.radius], axis, item.normal, across(item.normal).ravel()]).tobytes()

@@ -61,7 +61,7 @@ class ConstraintSet:
         model = self.model
         if not isinstance(model, Model):
             raise InputError(f"a ConstraintSet is of a freeflyer Model, got {shown(model)}: ConstraintSet(model, contacts=[...])")
-        tree, put = model.tree, object.__setattr__
+        tree = model.tree
         contacts = _values("contacts", self.contacts, Contact, 'freeflyer.contacts.surface("left_sole")')
         rolling = _values("rolling", self.rolling, Rolling, 'freeflyer.contacts.rolling("wheel", radius=0.1)')
         locks = _names(self.locks)
@@ -74,17 +74,10 @@ class ConstraintSet:
             raise InputError(f"the name {twice!r} is there twice: give one contact another, name=...", name=twice)
         coordinates = tuple([j for name in locks for j in _coordinates(tree, name)])
         table = make_table(tree, bool(loops), coordinates, items)
-        put(self, "contacts", contacts)
-        put(self, "rolling", rolling)
-        put(self, "locks", locks)
-        put(self, "items", items)
-        put(self, "item_names", item_names)
-        put(self, "names", names)
-        put(self, "coordinates", coordinates)
-        put(self, "loop_names", loops)
-        put(self, "table", table)
-        put(self, "handle", table.handle)
-        put(self, "plain", table.free == 0)
+        self.__dict__.update(
+            contacts=contacts, rolling=rolling, locks=locks, items=items, item_names=item_names, names=names, coordinates=coordinates,
+            loop_names=loops, table=table, handle=table.handle, plain=table.free == 0,
+        )  # fmt: skip
 
     def __add__(self, other: ConstraintSet | Contact | Rolling) -> ConstraintSet:
         if isinstance(other, Contact):
