@@ -3,6 +3,7 @@
 from . import (
     analysis as analysis,
     constraints as constraints,
+    contacts as contacts,
     control as control,
     dynamics as dynamics,
     errors as errors,
@@ -20,6 +21,20 @@ from .constraints.closed import (
     velocity_map as velocity_map,
     velocity_map_bias as velocity_map_bias,
 )
+from .constraints.constrained_derivatives import (
+    ConstrainedDynamicsDerivatives as ConstrainedDynamicsDerivatives,
+    constrained_dynamics_derivatives as constrained_dynamics_derivatives,
+)
+from .constraints.constrained_dynamics import (
+    ConstrainedDynamics as ConstrainedDynamics,
+    constrained_dynamics as constrained_dynamics,
+)
+from .constraints.constrained_inverse import (
+    ConstrainedInverseDynamics as ConstrainedInverseDynamics,
+    constrained_inverse_dynamics as constrained_inverse_dynamics,
+)
+from .constraints.impacts import Impact as Impact, impact as impact
+from .constraints.sets import ConstraintSet as ConstraintSet
 from .dynamics.all_terms import AllTerms as AllTerms, all_terms as all_terms
 from .dynamics.centroidal import (
     center_of_mass as center_of_mass,

@@ -23,7 +23,7 @@ INPUTS = {
     "q": ("q",),
     "v": ("v", "a", "tau", "dv"),
     "u": ("u", "tau", "du"),
-    "m": ("positions", "rates"),
+    "m": ("positions", "rates", "system"),
     "f": ("tau",),
     "g": ("g",),
     "w": ("wrenches",),

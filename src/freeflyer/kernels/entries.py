@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.calls.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
+from freeflyer.kernels.model.set_layout import SETS, SYSTEMS
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
 FRAME = ("frame", "expressed")
@@ -116,6 +117,15 @@ MOTOR_WRENCHES = Entry("motor_wrenches", "estimation.contact.motor_wrenches", "f
     shared=("table 5", "table 6", "table 4"), square=True, table=STANDING, one_by_one=True)
 BALANCED_WRENCHES = Entry("balanced_wrenches", "estimation.contact.balanced_wrenches", "f", (("table 7",), (1,)),
     shared=("table 5", "table 6", "table 4"), square=True, table=STANDING, one_by_one=True)
+
+# of robots whose motion a set of contacts, locks and loops restricts (constrained/)
+OF_SET = (("table 0", 6), ("table 1",), ("table 3",))
+SET_ROWS = Entry("set_rows", "constrained.rows.set_rows", "qv", (("table 1", "nv"), ("table 1",), ("table 2", 6)),
+    square=True, table=SETS)
+SET_DYNAMICS = Entry("set_dynamics", "constrained.dynamics.set_dynamics", "qvv", (VECTOR, *OF_SET), square=True, table=SETS)
+SET_IMPACT = Entry("set_impact", "constrained.dynamics.set_impact", "qv", (VECTOR, *OF_SET), square=True, table=SETS)
+SOLVE_SYSTEM = Entry("solve_system", "constrained.systems.solve_system", "m", (("table 1",), ("table 2",), ("table 3",)),
+    square=True, table=SYSTEMS)
 
 # fmt: on
 

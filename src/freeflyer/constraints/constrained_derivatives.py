@@ -1,0 +1,142 @@
+"""Derivatives of constrained dynamics, exact: the equations of motion and of the rows, differentiated along their solution.
+
+    [M -J^T; J 0] [da; dmultipliers] = -[d(M a + bias - J^T multipliers - tau); d(J a + bias_J)]     multipliers, a held on the right
+
+Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches fixed in their
+frames' axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints import compiled as D
+from freeflyer.constraints.constrained_dynamics import ConstrainedDynamics, constrained_dynamics
+from freeflyer.constraints.running import run
+from freeflyer.constraints.set_derivatives import HeldWrench, check_supported, loop_wrenches, row_derivatives
+from freeflyer.constraints.set_forces import forces_by_name
+from freeflyer.constraints.set_systems import item_forces
+from freeflyer.constraints.set_tables import wrenches_of
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.dynamics.derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
+from freeflyer.dynamics.frame_sets import frame_set
+from freeflyer.dynamics.frames import Expressed, frame_jacobian
+from freeflyer.dynamics.loads import Wrenches
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+
+Own = list[HeldWrench]
+
+
+class Change(NamedTuple):
+    """a (..., nv, nv): rows are accelerations, columns what is stepped. forces: name -> (..., 6, nv). multipliers (..., r, nv)."""
+
+    a: np.ndarray
+    forces: Mapping[str, np.ndarray]
+    multipliers: np.ndarray
+
+
+class ConstrainedDynamicsDerivatives(NamedTuple):
+    """How the results of constrained_dynamics change with q (its tangent space), with v and with tau: a Change each."""
+
+    dq: Change
+    dv: Change
+    dtau: Change
+
+
+@public
+def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, constraints: ConstraintSet,
+                                     external: Wrenches = None, expressed: Expressed = "body",
+                                     gravity: ArrayLike | None = None) -> ConstrainedDynamicsDerivatives:  # fmt: skip
+    """Derivatives of `.a`, `.forces` and `.multipliers` of constrained_dynamics by q (..., nq), v and tau (..., nv).
+
+    Columns by q are steps in the tangent space, as in freeflyer.forward_dynamics_derivatives; of a closed model along its own velocities.
+    The rows are followed as they are, J a + bias = 0, wherever q and v go: derivatives hold for velocities with J v other than zero, too.
+    Arguments: as freeflyer.constrained_dynamics. Errors: as there; InputError for sets with rows that depend on others, whose forces
+    have no derivative, for rolling bodies, for locks of universal and planar joints, and on trees for couplings and loops that tie one
+    turn (closed models take these).
+    """
+    if not isinstance(constraints, ConstraintSet):
+        raise InputError("derivatives take a ConstraintSet: how rows (A, b) of your own change with q is not known")
+    q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
+    d = constrained_dynamics(model, q, v, tau, constraints=constraints, external=external, expressed=expressed, gravity=gravity)
+    check_supported(constraints)
+    _check_rank(d)
+    own = _own_forces(constraints, q, d)
+    g = _equation_derivatives(model, q, v, d.a, own, external, expressed, gravity)
+    by_q = g.dq - _changing_forces(constraints, q, d.multipliers, own)
+    rows_q, rows_v, J = row_derivatives(constraints, q, v, d.a)
+    n, r, one = model.nv, J.shape[-2], np.eye(model.nv)
+    lead = np.broadcast_shapes(by_q.shape[:-2], J.shape[:-2])
+    K, right = np.zeros((*lead, n + r, n + r)), np.zeros((*lead, n + r, 3 * n))
+    K[..., :n, :n], K[..., :n, n:], K[..., n:, :n] = g.da, -np.swapaxes(J, -1, -2), J
+    right[..., :n, :n], right[..., :n, n : 2 * n], right[..., :n, 2 * n :] = -by_q, -g.dv, one
+    right[..., n:, :n], right[..., n:, n : 2 * n] = -rows_q, -rows_v
+    x = np.linalg.solve(K, right)
+    found = [_change(constraints, q, x[..., k * n : (k + 1) * n], own, k == 0) for k in range(3)]
+    return ConstrainedDynamicsDerivatives(*found)
+
+
+def _check_rank(d: ConstrainedDynamics) -> None:
+    names = d.redundant if isinstance(d.redundant, tuple) else tuple(n for n, x in d.redundant.items() if np.any(x))
+    if names:
+        raise InputError(
+            f"rows of {', '.join(map(repr, names))} depend on rows before them: their forces have no derivative. Leave them out, or give "
+            "contacts that do not depend on each other (freeflyer.contacts.point, line)", names=names,
+        )  # fmt: skip
+
+
+def _own_forces(constraints: ConstraintSet, q: np.ndarray, d: ConstrainedDynamics) -> Own:
+    """The set's forces as wrenches on frames."""
+    held = [HeldWrench(c.frame, d.forces[c.name]) for c in constraints.contacts]
+    return [*loop_wrenches(constraints, q, d.multipliers), *held]
+
+
+def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, own: Own, external: Wrenches, expressed: Expressed,
+                          gravity: ArrayLike | None) -> InverseDynamicsDerivatives:  # fmt: skip
+    """Of M a + bias less the forces of the set and of `external`, all held as they are expressed."""
+    if not own:
+        return inverse_dynamics_derivatives(model, q, v, a, external, expressed=expressed, gravity=gravity)
+    W = np.stack(np.broadcast_arrays(*(x.wrench for x in own)), axis=-2)
+    forces = frame_set(model, *(x.frame for x in own)), W
+    if external is None:
+        return inverse_dynamics_derivatives(model, q, v, a, forces, gravity=gravity)
+    rest = model._zero
+    extra = inverse_dynamics_derivatives(model, q, rest, rest, forces).dq - inverse_dynamics_derivatives(model, q, rest, rest).dq
+    g = inverse_dynamics_derivatives(model, q, v, a, external, expressed=expressed, gravity=gravity)
+    return g._replace(dq=g.dq + extra)
+
+
+def _changing_forces(constraints: ConstraintSet, q: np.ndarray, multipliers: np.ndarray, own: Own) -> Any:
+    """What the set's forces (..., nv) change by along q because they are not fixed in frames' axes (..., nv, nv)."""
+    model = constraints.model
+    total: Any = 0.0
+    for x in own:
+        if x.change is not None:
+            total = total + np.swapaxes(frame_jacobian(model, q, x.frame), -1, -2) @ x.change
+    if constraints.locks and model.reduction:  # G^T of a force at the locked joint
+        forces = np.zeros((*multipliers.shape[:-1], model.tree.nv))
+        forces[..., list(constraints.coordinates)] = multipliers[..., : len(constraints.coordinates)]
+        total = total + run(D.FORCE_DERIVATIVES, model, (q, forces), ("q", "forces"))
+    return total
+
+
+def _change(constraints: ConstraintSet, q: np.ndarray, x: np.ndarray, own: Own, by_q: bool) -> Change:
+    """The derivatives from the solution's columns (..., nv + r, nv)."""
+    n = constraints.model.nv
+    multipliers = x[..., n:, :]
+    rows = [wrenches_of(constraints.model.tree, c).rows for c in constraints.contacts]
+    wrenches = np.concatenate([np.zeros((0, 6)), *rows])
+    columns = np.swapaxes(multipliers, -1, -2)  # each column as a state
+    forces = forces_by_name(constraints, q[..., None, :], item_forces(constraints, columns, wrenches), columns)
+    found = {name: np.swapaxes(F, -1, -2) for name, F in forces.items()}
+    if by_q:
+        found |= {h.name: found[h.name] + h.change for h in own if h.name and h.change is not None}
+    return Change(x[..., :n, :], found, multipliers)

@@ -1,0 +1,110 @@
+"""Accelerations and contact forces of a robot whose motion a constraint set restricts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.set_forces import Names, forces_by_name, pulling, redundant, refuse_contradictions
+from freeflyer.constraints.set_rows import run_set
+from freeflyer.constraints.set_systems import Pair, inertia_size, item_forces, scaled_rows, solve_systems, user_rows
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.dynamics.equations import bias_forces
+from freeflyer.dynamics.external import load_forces, total
+from freeflyer.dynamics.frames import Expressed
+from freeflyer.dynamics.loads import Wrenches
+from freeflyer.errors import InputError
+from freeflyer.kernels.entries import SET_DYNAMICS
+from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+
+class ConstrainedDynamics(NamedTuple):
+    """a (..., nv): accelerations. forces: name -> (..., 6), the wrench [force; torque] on the robot, in the frame's axes at its origin,
+    N and N m, as `external=` takes it; of a loop on frame_b's body, in frame_b's axes; of a locked joint along its axis, on its child
+    link. multipliers (..., r): of the rows, M a + bias = tau + J^T multipliers. pulling: contacts whose normal force is negative.
+    redundant: constraints with rows that depend on rows before them. Both are names, or for a batch name -> (...) bool.
+    """
+
+    a: np.ndarray
+    forces: Mapping[str, np.ndarray]
+    multipliers: np.ndarray
+    pulling: Names
+    redundant: Names
+
+
+@public
+def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, constraints: ConstraintSet | Pair,
+                         external: Wrenches = None, expressed: Expressed = "body",
+                         gravity: ArrayLike | None = None) -> ConstrainedDynamics:  # fmt: skip
+    """The acceleration under the generalised forces tau while all constraints hold, and the forces by which they do.
+
+        M a + bias = tau + J^T multipliers (+ forces of `external`)        J a + bias_J = 0
+
+    Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
+    constraints: a ConstraintSet, or arrays (A (..., r, nv), b (..., r)) with A a = b, whose forces are the multipliers alone.
+    Constraints are bilateral: contacts push and pull, `.pulling` says which pull. Where rows depend on others (two flat feet on
+    straight legs) a is unique and forces are not: those are returned whose forces in the contacts' points have the least sum of
+    squares, and `.redundant` names what depends. papers/000 counts multipliers with the opposite sign.
+    q (..., nq), v and tau (..., nv); `external`, `expressed`, `gravity` as freeflyer.inverse_dynamics.
+    Errors: as freeflyer.forward_dynamics; InputError for another model's set and where rows that depend on others contradict them.
+
+        stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+        d = ff.constrained_dynamics(model, q, v, tau, constraints=stance)
+        d.a, d.forces["left_sole"]
+    """
+    simple = external is None and gravity is None and expressed == "body"
+    if type(constraints) is ConstraintSet and constraints.model is model and model.reduction is None:
+        if not simple:
+            tau = total(row(model, "tau", tau, "v"), load_forces(model, q, external, gravity, expressed))
+        found = SET_DYNAMICS.call(constraints.handle, q, v, tau, None)
+        a, F, multipliers, verdict = found or run_set(SET_DYNAMICS, constraints, (q, v, tau), ("q", "v", "tau"))
+        if verdict.ndim == 1 and constraints.plain and verdict.item(DEPENDENT) == 0.0:
+            forces = {name: F[k] for k, name in enumerate(constraints.item_names)}
+            return ConstrainedDynamics(a, forces, multipliers, pulling(constraints, F, multipliers), ())
+    else:
+        a, F, multipliers, verdict = _by_matrices(model, q, v, tau, constraints, external, expressed, gravity)
+        if not isinstance(constraints, ConstraintSet):
+            refuse_contradictions(None, verdict, "acceleration")
+            return ConstrainedDynamics(a, {}, multipliers, () if a.ndim == 1 else {}, redundant(None, verdict))
+    if verdict.ndim > 1 or verdict.item(CONTRADICTION) > 0.0:
+        refuse_contradictions(constraints, verdict, "acceleration")
+    forces = forces_by_name(constraints, q, F, multipliers)
+    return ConstrainedDynamics(a, forces, multipliers, pulling(constraints, F, multipliers), redundant(constraints, verdict))
+
+
+def check_set(model: Model, constraints: Any) -> None:
+    """InputError for a set of another model, or one in other velocities."""
+    if constraints.model is model:
+        return
+    if constraints.model.tree is model.tree:
+        raise InputError(
+            f"the set is of {model.name!r} with its loops {'open' if constraints.model.reduction is None else 'closed'}, the model has them "
+            f"{'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"
+        )
+    raise InputError(
+        f"the set belongs to another model ({constraints.model.name!r}): make one of this model, freeflyer.ConstraintSet(model, ...)"
+    )
+
+
+def _by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any, external: Any, expressed: Expressed,
+                 gravity: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """(a, wrenches on items, multipliers, verdict) where no compiled entry does all of it."""
+    q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
+    h = bias_forces(model, q, v, external, expressed=expressed, gravity=gravity)
+    f = total(tau, -h)
+    M, energy = inertia_size(model, q, np.abs(tau) + np.abs(h), -1)
+    if isinstance(constraints, ConstraintSet):
+        check_set(model, constraints)
+        J, bias, S, wrenches = scaled_rows(constraints, q, v)
+        a, y, verdict = solve_systems(model, q, M, f, J, -bias, np.abs(bias), energy, constraints.table.free)
+        multipliers = y @ S.T
+        return a, item_forces(constraints, multipliers, wrenches), multipliers, verdict
+    A, b = user_rows(model, constraints)
+    a, y, verdict = solve_systems(model, q, M, f, A, b, np.abs(b), energy, 0)
+    return a, np.zeros((*a.shape[:-1], 0, 6)), y, verdict

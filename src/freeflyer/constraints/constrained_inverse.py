@@ -1,0 +1,117 @@
+"""Inverse dynamics with contacts: motor forces and contact forces that give an acceleration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.constrained_dynamics import check_set
+from freeflyer.constraints.set_forces import Names, forces_by_name, pulling
+from freeflyer.constraints.set_systems import Pair, item_forces, scaled_rows, user_rows
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.dynamics.equations import inverse_dynamics
+from freeflyer.dynamics.frames import Expressed
+from freeflyer.dynamics.loads import Wrenches
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+RANK = 1e-6  # of the largest singular value: what is zero
+BALANCED = 1e-6  # of the forces: what may remain of them on coordinates without motors, and of accelerations along the rows
+
+
+class ConstrainedInverseDynamics(NamedTuple):
+    """tau (..., nv): forces, zero in all coordinates without motors. forces, multipliers, pulling: as ConstrainedDynamics."""
+
+    tau: np.ndarray
+    forces: Mapping[str, np.ndarray]
+    multipliers: np.ndarray
+    pulling: Names
+
+
+@public
+def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, constraints: ConstraintSet | Pair,
+                                 external: Wrenches = None, expressed: Expressed = "body",
+                                 gravity: ArrayLike | None = None) -> ConstrainedInverseDynamics:  # fmt: skip
+    """tau of the motors and forces of the contacts that give the acceleration a, which the constraints must allow.
+
+        M a + bias = S^T tau + J^T multipliers (+ forces of `external`)
+
+    S picks the coordinates of the motors (model.actuated): the base and passive joints are moved by contacts, loops and locks alone. Where
+    several forces do, those of contacts are taken whose forces in the contacts' points have the least sum of squares (see
+    freeflyer.contacts.surface), in newtons alone. The sign of normal forces is not asked for: `.pulling`.
+    q (..., nq), v and a (..., nv); others as freeflyer.constrained_dynamics.
+    Errors: InputError where the constraints do not allow a, where contacts cannot carry what the coordinates without motors take
+    (a robot that stands on a point), and as freeflyer.inverse_dynamics.
+    """
+    q, v, a = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "a", a, "u")
+    need = inverse_dynamics(model, q, v, a, external, expressed=expressed, gravity=gravity)
+    if isinstance(constraints, ConstraintSet):
+        check_set(model, constraints)
+        J, bias, S, wrenches = scaled_rows(constraints, q, v)
+        free = constraints.table.free
+    else:
+        J, b = user_rows(model, constraints)
+        bias, S, free, wrenches = -b, np.eye(J.shape[-2]), 0, np.zeros((0, 6))
+    _check_allowed(J, a, bias)
+    y = _least_forces(model, J, need, free)
+    multipliers = y @ S.T
+    tau = need - (y[..., None, :] @ J)[..., 0, :]
+    tau[..., _passive(model)] = 0.0
+    if not isinstance(constraints, ConstraintSet):
+        return ConstrainedInverseDynamics(tau, {}, multipliers, () if tau.ndim == 1 else {})
+    F = item_forces(constraints, multipliers, wrenches)
+    return ConstrainedInverseDynamics(
+        tau, forces_by_name(constraints, q, F, multipliers), multipliers, pulling(constraints, F, multipliers)
+    )
+
+
+def _passive(model: Model) -> np.ndarray:
+    """(nv,) bool: coordinates without motors."""
+    found = np.ones(model.nv, bool)
+    for name in model.actuated:
+        joint = model.joint(name)
+        found[joint.iv : joint.iv + joint.nv] = False
+    return found
+
+
+def _check_allowed(J: np.ndarray, a: np.ndarray, bias: np.ndarray) -> None:
+    """InputError for accelerations that tear the rows."""
+    left = (J @ a[..., None])[..., 0] + bias
+    size = (np.abs(J) @ np.abs(a)[..., None])[..., 0] + np.abs(bias) + 1e-6
+    wrong = np.abs(left) / size
+    if wrong.size and wrong.max() > BALANCED:
+        at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+        where = f" at state {[int(k) for k in at[:-1]]}" if len(at) > 1 else ""
+        raise InputError(
+            f"the acceleration a{where} is not one that the constraints allow: J a + bias is {left[at]:.3g} (m/s^2 or rad/s^2) in a row, "
+            "expected 0. Project it (freeflyer.constrained_dynamics), or leave that constraint out", gap=float(left[at]),
+        )  # fmt: skip
+
+
+def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> np.ndarray:
+    """y (..., r) of J^T y = need in the coordinates without motors, the free rows' least ones."""
+    passive = _passive(model)
+    B, c = np.swapaxes(J, -1, -2)[..., passive, :], need[..., passive, None]
+    fixed, loose = B[..., :free], B[..., free:]
+    pinv = np.linalg.pinv(fixed, rcond=RANK)
+    out = np.eye(B.shape[-2]) - fixed @ pinv  # what loops and locks do not carry
+    loose_y = np.linalg.pinv(out @ loose, rcond=RANK) @ (out @ c) if free else np.linalg.pinv(loose, rcond=RANK) @ c
+    y = np.concatenate([pinv @ (c - loose @ loose_y), loose_y], axis=-2)
+    left = np.abs(B @ y - c)[..., 0]
+    size = np.abs(need).max(axis=-1, keepdims=True, initial=0.0)
+    if left.size and (left > BALANCED * np.maximum(size, 1e-9)).any():
+        at = np.unravel_index(int(np.argmax(left / np.maximum(size, 1e-9))), left.shape)
+        coordinate = int(np.flatnonzero(passive)[at[-1]])
+        joint = next((j.name for j in model.joints if j.iv <= coordinate < j.iv + j.nv), "?")
+        where = f" at state {[int(k) for k in at[:-1]]}" if len(at) > 1 else ""
+        raise InputError(
+            f"no forces of these constraints give this acceleration{where}: joint {joint!r} has no motor, and {left[at]:.3g} (N or N m) is "
+            "missing there. Add contacts, or take an acceleration that they can give (freeflyer.constrained_dynamics)",
+            joint=joint, missing=float(left[at]),
+        )  # fmt: skip
+    return y[..., 0]

@@ -1,0 +1,75 @@
+"""Impacts: velocities that jump because constraints take hold at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.constrained_dynamics import check_set
+from freeflyer.constraints.set_forces import Names, forces_by_name, redundant, refuse_contradictions
+from freeflyer.constraints.set_rows import run_set
+from freeflyer.constraints.set_systems import Pair, inertia_size, item_forces, scaled_rows, solve_systems, user_rows
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.errors import InputError, shown
+from freeflyer.kernels.entries import SET_IMPACT
+from freeflyer.model.inputs import real_array, row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+
+class Impact(NamedTuple):
+    """v (..., nv): the velocity after the impact. impulses: name -> (..., 6), on the robot, in the frame's axes at its origin, N s and
+    N m s (of loops and locks: see ConstrainedDynamics). multipliers (..., r): impulses of the rows. redundant: as there."""
+
+    v: np.ndarray
+    impulses: Mapping[str, np.ndarray]
+    multipliers: np.ndarray
+    redundant: Names
+
+
+@public
+def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet | Pair, restitution: float = 0.0) -> Impact:
+    """The velocity after an impact in which all constraints take hold at once, and the impulses by which they do.
+
+        M (v+ - v) = J^T impulse        J v+ = -restitution J v        (Newton's law of impact; forces that stay finite do nothing)
+
+    restitution 0 is a plastic impact, in which kinetic energy is lost as far as J v is not zero; with 1 it is kept. All constraints have
+    the same. RBDA (2008), 11.5. constraints: as freeflyer.constrained_dynamics; of a pair (A, b) A alone counts, J = A.
+    q (..., nq), v (..., nv). Errors: as freeflyer.constrained_dynamics; InputError for a restitution that is not from 0 to 1.
+    """
+    e = real_array("restitution", restitution)
+    if e.shape != () or not 0.0 <= float(e) <= 1.0:
+        raise InputError(f"restitution must be one number from 0 (plastic) to 1 (elastic), got {shown(restitution)}")
+    if isinstance(constraints, ConstraintSet) and constraints.model is model and model.reduction is None:
+        after, F, y, verdict = run_set(SET_IMPACT, constraints, (q, v), ("q", "v"))
+    else:
+        after, F, y, verdict = _by_matrices(model, q, v, constraints)
+    known = constraints if isinstance(constraints, ConstraintSet) else None
+    refuse_contradictions(known, verdict, "velocity")
+    if float(e) > 0.0:  # the answer is linear in the rates that change
+        factor = 1.0 + float(e)
+        before = row(model, "v", v, "u")
+        after, F, y = before + factor * (after - before), factor * F, factor * y
+    impulses = {} if known is None else forces_by_name(known, q, F, y)
+    return Impact(after, impulses, y, redundant(known, verdict))
+
+
+def _by_matrices(model: Model, q: Any, v: Any, constraints: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(velocity after a plastic impact, impulses on items, multipliers, verdict) where no compiled entry does all of it."""
+    q, v = row(model, "q", q, "q"), row(model, "v", v, "u")
+    if isinstance(constraints, ConstraintSet):
+        check_set(model, constraints)
+        J, _, S, wrenches = scaled_rows(constraints, q, v)
+        free = constraints.table.free
+    else:
+        J, _ = user_rows(model, constraints)
+        S, wrenches, free = np.eye(J.shape[-2]), None, 0
+    rates = (J @ v[..., None])[..., 0]
+    M, energy = inertia_size(model, q, v, 1)
+    dv, y, verdict = solve_systems(model, q, M, np.zeros(model.nv), J, -rates, np.abs(rates), energy, free)
+    multipliers = y @ S.T
+    F = np.zeros((*dv.shape[:-1], 0, 6)) if wrenches is None else item_forces(constraints, multipliers, wrenches)
+    return v + dv, F, multipliers, verdict

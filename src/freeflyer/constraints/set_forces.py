@@ -1,0 +1,121 @@
+"""What follows from a set's multipliers: wrenches by name, which contacts pull, which rows depend on others, and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from freeflyer.constraints.rows import row_directions
+from freeflyer.constraints.set_tables import tree_of
+from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.errors import InputError
+from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
+from freeflyer.model.description import WORLD
+from freeflyer.spatial.se3 import adjoint, inverse
+
+if TYPE_CHECKING:
+    from freeflyer.constraints.sets import ConstraintSet
+
+CONTRADICTS = 1e-6  # of the size of its terms: what a row that depends on others may leave of its own
+Names = tuple[str, ...] | Mapping[str, np.ndarray]
+
+
+def forces_by_name(constraints: ConstraintSet, q: Any, forces: np.ndarray, multipliers: np.ndarray) -> dict[str, np.ndarray]:
+    """{name: (..., 6)} of wrenches on the items (..., items, 6) and of the multipliers (..., r)."""
+    if constraints.plain:
+        return {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
+    found = _loop_forces(constraints, q, multipliers) | _lock_forces(constraints, q, multipliers)
+    return found | {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
+
+
+def _loop_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
+    """Of each loop, on frame_b's body, in frame_b's axes at its origin. Couplings have no wrench."""
+    if not constraints.loop_names:
+        return {}
+    model, found = constraints.model, {}
+    directions, rows = row_directions(model), tree_of(model).loop_rows
+    for loop in model.loops:
+        if loop.name not in constraints.loop_names:
+            continue
+        F = np.zeros((*multipliers.shape[:-1], 6))
+        for n, name in enumerate(constraints.loop_names):
+            if name == loop.name:
+                F[..., directions[rows[n]]] = multipliers[..., n]
+        turn = np.swapaxes(_rotation(model, q, loop.frame_b), -1, -2) @ _rotation(model, q, loop.frame_a)
+        pair = np.stack([F[..., :3], F[..., 3:]], axis=-1)
+        found[loop.name] = np.swapaxes(turn @ pair, -1, -2).reshape(*np.broadcast_shapes(turn.shape[:-2], F.shape[:-1]), 6)
+    return found
+
+
+def _rotation(model: Any, q: Any, frame: str) -> np.ndarray:
+    return np.eye(3) if frame == WORLD else frame_pose(model, q, frame)[..., :3, :3]
+
+
+def _lock_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
+    """Of each locked joint, on its child link, in that link's axes at its origin: the least wrench along the joint's directions."""
+    tree, found, row = constraints.model.tree, {}, len(constraints.loop_names)
+    for name in constraints.locks:
+        joint = tree.joint(name)
+        columns = slice(joint.iv, joint.iv + joint.nv)
+        S = frame_jacobian(tree, q, joint.child)[..., columns]
+        if joint.parent != WORLD and tree.shared_coordinates:  # followers on the way move the parent, too
+            X = inverse(frame_pose(tree, q, joint.child)) @ frame_pose(tree, q, joint.parent)
+            S = S - adjoint(X) @ frame_jacobian(tree, q, joint.parent)[..., columns]
+        if joint.kind == "helical":  # a torque alone
+            axis = S[..., 3:, :] / np.linalg.norm(S[..., 3:, :], axis=-2, keepdims=True)
+            S = np.concatenate([np.zeros_like(axis), axis], axis=-2)
+        force = multipliers[..., row : row + joint.nv, None]
+        found[name] = (np.linalg.pinv(np.swapaxes(S, -1, -2)) @ force)[..., 0]
+        row += joint.nv
+    return found
+
+
+def pulling(constraints: ConstraintSet, forces: np.ndarray, multipliers: np.ndarray) -> Names:
+    """Items with negative normal force: names for one state, {name: (...) bool} for a batch."""
+    if forces.ndim == 2 and not constraints.rolling:
+        return tuple([name for k, name in enumerate(constraints.item_names) if forces.item(k, 2) < 0.0])
+    normal = [forces[..., k, 2] for k in range(len(constraints.contacts))]
+    first = multipliers.shape[-1] - 3 * len(constraints.rolling)
+    normal += [multipliers[..., first + 3 * k + 2] for k in range(len(constraints.rolling))]
+    if forces.ndim == 2:
+        return tuple([name for name, f in zip(constraints.item_names, normal) if f < 0.0])
+    return {name: f < 0.0 for name, f in zip(constraints.item_names, normal)}
+
+
+def redundant(constraints: ConstraintSet | None, verdict: np.ndarray) -> Names:
+    """Constraints with rows that depend on rows before them: names for one state, {name: (...) bool} for a batch."""
+    if verdict.ndim == 1 and verdict.item(DEPENDENT) == 0.0:
+        return ()
+    names = _owners(constraints, verdict.shape[-1] - FLAGS)
+    flags = verdict[..., FLAGS:] == 0.0
+    if verdict.ndim == 1:
+        return tuple(dict.fromkeys(name for name, flag in zip(names, flags) if flag))
+    owned = np.array(names)
+    return {name: flags[..., owned == name].any(axis=-1) for name in dict.fromkeys(names)}
+
+
+def _owners(constraints: ConstraintSet | None, rows: int) -> list[str]:
+    """The name of the constraint of each row; "row k" for rows of the user's own."""
+    if constraints is None:
+        return [f"row {k}" for k in range(rows)]
+    locks = [constraints.model.tree.joint(name) for name in constraints.locks]
+    found = [*constraints.loop_names, *(joint.name for joint in locks for _ in range(joint.nv))]
+    sizes = {"point": 3, "line": 5, "surface": 6}
+    return found + [item.name for item in constraints.items for _ in range(sizes.get(getattr(item, "kind", "point"), 3))]
+
+
+def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray, what: str) -> None:
+    """InputError where rows that depend on others ask for something else than these do."""
+    ratio = verdict.item(CONTRADICTION) if verdict.ndim == 1 else verdict[..., CONTRADICTION].max(initial=0.0)
+    if ratio <= CONTRADICTS**2:
+        return
+    at = tuple(int(k) for k in np.unravel_index(int(np.argmax(verdict[..., CONTRADICTION])), verdict.shape[:-1]))
+    names = redundant(constraints, verdict[at])
+    where = f" at state {list(at)}" if at else ""
+    shown = ", ".join(repr(name) for name in names)
+    raise InputError(
+        f"the rows of {shown}{where} depend on rows before them and contradict these (by {ratio**0.5:.2g} of their size): no {what} "
+        "satisfies all. Give a state that moves along all constraints (J v = 0), or leave some of them out", names=names, state=at,
+    )  # fmt: skip

@@ -1,0 +1,110 @@
+"""Constrained equations of which the matrices are at hand: closed models, and rows (A, b) of the user's own, A a = b."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from freeflyer.constraints.set_rows import all_rows
+from freeflyer.constraints.set_tables import wrenches_of
+from freeflyer.contacts.description import Contact
+from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.dynamics.refused import singular
+from freeflyer.errors import InputError
+from freeflyer.kernels.calls.entry import OK, STATE
+from freeflyer.kernels.calls.running import batch, handle, state
+from freeflyer.kernels.entries import SOLVE_SYSTEM
+from freeflyer.kernels.model import layout as L, set_layout as SL
+from freeflyer.model.frozen import frozen_array
+from freeflyer.model.inputs import finite_array
+from freeflyer.model.model import Model
+
+if TYPE_CHECKING:
+    from freeflyer.constraints.sets import ConstraintSet
+
+Pair = tuple[Any, Any]
+
+
+@lru_cache(maxsize=256)
+def _handle(unknowns: int, rows: int, free: int) -> Any:
+    """What compiled code knows a system of this size by: a topology of no robot, and its table."""
+    size = unknowns * unknowns + unknowns + rows * unknowns + 2 * rows + 1
+    table = [size, unknowns, rows, rows + SL.FLAGS, free, *range(unknowns)]
+    topology = np.zeros(L.HEADER + len(table), np.int64)
+    topology[[L.TABLE_AT, L.TABLE_KIND, L.COLUMN_ROW]] = L.HEADER, SL.SYSTEMS, unknowns + rows
+    topology[L.HEADER :] = table
+    return handle(frozen_array(topology), frozen_array(np.zeros(8)))
+
+
+def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, J: np.ndarray, b: np.ndarray, sizes: np.ndarray,
+                  energy: np.ndarray, free: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """(a (..., n), y (..., r), verdict) of M a = f + J^T y, J a = b; see kernels/constrained/systems.py. Errors: singular M."""
+    n, r = M.shape[-1], J.shape[-2]
+    lead = np.broadcast_shapes(M.shape[:-2], f.shape[:-1], J.shape[:-2], b.shape[:-1])
+    parts = [(M, n * n), (f, n), (J, r * n), (b, r), (sizes, r), (energy[..., None], 1)]
+    tails = [2, 1, 2, 1, 1, 1]
+    packed = np.concatenate(
+        [np.broadcast_to(x, (*lead, *x.shape[x.ndim - t :])).reshape(prod(lead), k) for (x, k), t in zip(parts, tails)], axis=-1
+    )
+    made = tuple(np.empty((*lead, k)) for k in (n, r, r + SL.FLAGS))
+    if not lead:
+        status, where = state(SOLVE_SYSTEM, _handle(n, r, free), packed[0], *made)
+    elif packed.size:
+        flat = tuple(x.reshape(len(packed), -1) if x.size else np.empty((len(packed), 0)) for x in made)
+        status, where = batch(SOLVE_SYSTEM, _handle(n, r, free), (packed,), (), flat, 0, len(packed))
+    else:
+        status = OK
+    if status != OK:
+        at = tuple(int(k) for k in np.unravel_index(min(where[STATE], prod(lead) - 1), lead)) if lead else ()
+        raise singular(model, np.broadcast_to(q, (*lead, model.nq))[at], at)
+    return made
+
+
+def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(A (..., r, nv), b (..., r)) as float64, checked."""
+    if type(pair) is not tuple or len(pair) != 2:
+        raise InputError(
+            f"constraints must be a ConstraintSet, or a pair of arrays (A (..., r, nv), b (..., r)) with A a = b, got {type(pair).__name__}"
+        )
+    A, b = finite_array("A", pair[0]), finite_array("b", pair[1])
+    if A.ndim < 2 or A.shape[-1] != model.nv or b.ndim < 1 or b.shape[-1] != A.shape[-2]:
+        raise InputError(
+            f"constraints (A, b) have shapes {A.shape} and {b.shape}, expected (..., r, nv = {model.nv}) and (..., r)",
+            shapes=(A.shape, b.shape),
+        )
+    return A, b
+
+
+def scaled_rows(constraints: ConstraintSet, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(J, bias, S (r, r), unit wrenches): rows as they are solved, in which forces count as point forces do; multipliers of the public
+    rows are S y."""
+    J, bias, wrenches = all_rows(constraints, q, v)
+    S, at = np.eye(J.shape[-2]), constraints.table.free
+    for item in constraints.items:
+        k = 3
+        if isinstance(item, Contact):
+            unit = wrenches_of(constraints.model.tree, item)
+            k = len(unit.rows)
+            S[at : at + k, at : at + k] = unit.multipliers
+        at += k
+    return S.T @ J, bias @ S, S, wrenches
+
+
+def item_forces(constraints: ConstraintSet, multipliers: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+    """Wrenches (..., items, 6) of multipliers (..., r) of the public rows, whose unit wrenches are given."""
+    lead = np.broadcast_shapes(multipliers.shape[:-1], wrenches.shape[:-2])
+    found, at, row = np.zeros((*lead, len(constraints.items), 6)), constraints.table.free, 0
+    for n, item in enumerate(constraints.items):
+        k = len(wrenches_of(constraints.model.tree, item).rows) if isinstance(item, Contact) else 3
+        found[..., n, :] = (multipliers[..., None, at : at + k] @ wrenches[..., row : row + k, :])[..., 0, :]
+        at, row = at + k, row + k
+    return found
+
+
+def inertia_size(model: Model, q: Any, x: np.ndarray, power: int) -> tuple[np.ndarray, np.ndarray]:
+    """(M, the root of the sum of x_j^2 by M's diagonal (power -1) or times it (power 1))."""
+    M = mass_matrix(model, q)
+    return M, np.sqrt((x * x * np.diagonal(M, axis1=-2, axis2=-1) ** power).sum(axis=-1))

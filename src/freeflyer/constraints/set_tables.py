@@ -1,0 +1,177 @@
+"""Constraint sets as compiled code reads them: a table behind the model's topology (kernels/model/set_layout.py)."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.rows import constraint_loops
+from freeflyer.contacts.description import Contact, Rolling, check_spread
+from freeflyer.contacts.wrenches import UnitWrenches, across, unit_wrenches
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError
+from freeflyer.kernels.calls.running import handle
+from freeflyer.kernels.model import layout as L, set_layout as SL
+from freeflyer.model.frozen import frozen_array
+from freeflyer.model.model import Model
+
+KEPT = 256  # contacts whose unit wrenches are kept for a tree
+
+
+@dataclass(eq=False)
+class Tree:
+    """What sets of one tree share: its arrays, as a set's begin; `before` (nv): the next coordinate on the way to the world, or -1; loop_rows: the rows of loops that
+    are kept, loop_names: whose they are, loop_columns: the coordinates they touch; paths: of frames, points: of their surfaces."""
+
+    before: list[int]
+    loop_rows: list[int]
+    loop_names: tuple[str, ...]
+    loop_columns: frozenset[int]
+    topology: bytes  # the tree's, saying that a table of a set follows; a set's own memory, which nothing can write to
+    parameters: bytes
+    most_rows: int
+    wrenches: dict[Contact, tuple[UnitWrenches, bytes]] = field(default_factory=dict)
+    paths: dict[str, frozenset[int]] = field(default_factory=dict)
+    points: dict[tuple[str, tuple[float, float]], np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """topology, parameters, handle: the tree's, and the set's. rows: how many there are; free: the first whose forces are free where
+    rows depend on each other."""
+
+    topology: np.ndarray
+    parameters: np.ndarray
+    handle: Any
+    rows: int
+    free: int
+
+
+_trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
+
+
+def tree_of(model: Model) -> Tree:
+    """What sets of the tree `model` share."""
+    try:
+        return _trees[model]
+    except KeyError:
+        pass
+    t = model.topology
+    at = int(t[L.COORDINATES_AT]) + L.PARENT_COORDINATE
+    before = t[at : at + L.COORDINATE_INTS * model.nv : L.COORDINATE_INTS].tolist()
+    rows: list[int] = linkage(model).rows.tolist() if model.constraint_rows[0] else []
+    names = constraint_loops(model) if rows else ()
+    base = np.array(t, np.int64)
+    base[L.TABLE_AT], base[L.TABLE_KIND] = len(base), SL.SETS
+    width = int(t[L.COLUMN_ROW]) + 8
+    most = next(n for n in range(4 * width, 0, -1) if n * (n + 8) + 8 <= 10 * width * width)  # of what compiled code makes room for
+    loops = tuple(names[k] for k in rows), frozenset(range(model.nv) if rows else ())
+    made = _trees[model] = Tree(before, rows, *loops, base.tobytes(), model.parameters.tobytes(), most)
+    return made
+
+
+def surface_points(model: Model, contact: Contact) -> np.ndarray:
+    """The points (c, 3) of a contact: its own, those of the model's frames, or the corners of a rectangle."""
+    if contact.points is not None:
+        return contact.points
+    known, key = tree_of(model).points, (contact.frame, contact.size)
+    if key not in known:
+        corners = [name for name in model.frame_names if name.startswith(f"{contact.frame}_")]
+        if len(corners) > 2:
+            X = np.linalg.inv(frame_pose(model, model.neutral, contact.frame))
+            found = np.array([(X @ frame_pose(model, model.neutral, name))[:3, 3] for name in corners])
+            check_spread(found, contact.frame)
+        else:
+            x, y = 0.5 * contact.size[0], 0.5 * contact.size[1]
+            found = np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
+        known[key] = frozen_array(found)
+    return known[key]
+
+
+def path(model: Model, frame: str) -> frozenset[int]:
+    """The velocity coordinates that move a frame, and those on their ways to the world."""
+    tree = tree_of(model)
+    found = tree.paths.get(frame)
+    if found is None:
+        t, coordinates = model.topology, set()
+        body = int(t[int(t[L.FRAMES_AT]) + model.frame(frame)])
+        while body > 0:
+            record = L.HEADER + L.BODY_INTS * body
+            first, count = int(t[record + L.FIRST_COLUMN]), int(t[record + L.COLUMN_COUNT])
+            for c in range(first, first + count):
+                j = int(t[int(t[L.COLUMNS_AT]) + L.COLUMN_INTS * c + L.COORDINATE])
+                while j >= 0 and j not in coordinates:
+                    coordinates.add(j)
+                    j = tree.before[j]
+            body = int(t[record + L.PARENT])
+        found = tree.paths[frame] = frozenset(coordinates)
+    return found
+
+
+def wrenches_of(model: Model, contact: Contact) -> UnitWrenches:
+    """The unit wrenches of a contact of this model."""
+    return _with_numbers(tree_of(model), model, contact)[0]
+
+
+def _with_numbers(tree: Tree, model: Model, contact: Contact) -> tuple[UnitWrenches, bytes]:
+    """The unit wrenches of a contact, and their numbers in the order of set_layout."""
+    try:
+        return tree.wrenches[contact]
+    except KeyError:
+        unit = unit_wrenches(contact, surface_points(model, contact))
+    if len(tree.wrenches) >= KEPT:
+        tree.wrenches.clear()
+    numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel()])
+    found = tree.wrenches[contact] = unit, numbers.tobytes()
+    return found
+
+
+def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[Contact | Rolling, ...]) -> Table:
+    """The table of the tree `model`: rows of loops if asked, locked coordinates, items."""
+    tree = tree_of(model)
+    loop_rows = tree.loop_rows if loops else []
+    moved: set[int] = set(tree.loop_columns) if loop_rows else set()
+    for j in locks:
+        while j >= 0 and j not in moved:
+            moved.add(j)
+            j = tree.before[j]
+    records: list[int] = []
+    numbers = [tree.parameters]
+    free = row = len(loop_rows) + len(locks)
+    at = len(tree.parameters) // 8
+    for item in items:
+        moved |= path(model, item.frame)
+        if isinstance(item, Contact):
+            unit, found = _with_numbers(tree, model, item)
+            count, kind = len(unit.rows), SL.HELD
+        else:
+            count, kind, found = 3, SL.GLOBE if item.axis is None else SL.WHEEL, _rolling_numbers(item)
+        records += (kind, model.frame_index[item.frame], row, count, at)
+        numbers.append(found)
+        row, at = row + count, at + len(found) // 8
+    if row > tree.most_rows:
+        raise InputError(
+            f"the set has {row} rows, more than a robot with {model.nv} velocity coordinates can use ({tree.most_rows}): leave out "
+            "contacts that depend on others", rows=row,
+        )  # fmt: skip
+    places = sorted(moved, reverse=True)
+    items_at = SL.SET_HEADER + len(places)
+    loops_at = items_at + len(records)
+    table = array("q", (
+        len(items), row, row - free, row + SL.FLAGS, free, len(places), SL.SET_HEADER, items_at, len(loop_rows), loops_at,
+        len(locks), loops_at + len(loop_rows), *places, *records, *loop_rows, *locks,
+    ))  # fmt: skip
+    topology = np.frombuffer(tree.topology + table.tobytes(), np.int64)
+    parameters = np.frombuffer(b"".join(numbers))
+    return Table(topology, parameters, handle(topology, parameters), row, free)
+
+
+def _rolling_numbers(item: Rolling) -> bytes:
+    """Those of a rolling item, in the order of set_layout."""
+    axis = np.zeros(3) if item.axis is None else item.axis
+    return np.concatenate([[item.radius], axis, item.normal, across(item.normal).ravel()]).tobytes()

@@ -1,0 +1,182 @@
+"""Constraint sets: what is held, rolls, is locked or is closed, as rows of one Jacobian.
+
+    J v = 0        J a + bias = 0        M a + h = tau + J^T multipliers
+
+Rows stand in the order: loops and couplings of a tree (the independent ones, loops.linkage(model).rows), locked coordinates, contacts,
+rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes: of a point its velocity, of a line the velocity
+of its middle and the turns across it, of a surface the frame's twist. Sets are bilateral: contacts push and pull.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints import set_rows
+from freeflyer.constraints.rows import DIRECTIONS, constraint_names
+from freeflyer.constraints.set_tables import Table, make_table, tree_of
+from freeflyer.contacts.description import Contact, Rolling
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError, shown, unknown_name
+from freeflyer.model.inputs import finite_row
+from freeflyer.model.model import Model
+
+ROWS = {"point": DIRECTIONS[:3], "line": (*DIRECTIONS[:3], "first turn", "second turn"), "surface": DIRECTIONS}
+ROLLING_ROWS = ("along", "across", "normal")
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintSet:
+    """Contacts, locked joints and rolling bodies of one model, a tree or a closed one, with the loops of a tree unless loops=False.
+
+    contacts: of freeflyer.contacts point, line, surface. locks: names of joints whose velocities are zero. rolling: of
+    freeflyer.contacts.rolling. posture (nq,): where locks are held, for `residual`. names: of all, in the order of rows.
+    `set + other` (a set or a contact), `set - "name"`. Making one takes microseconds and compiles nothing.
+    Errors: UnknownNameError for frames and joints that the model does not have; InputError for names that are there twice, and joints
+    without velocities of their own.
+
+        stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.point("toe")])
+        a = ff.constrained_dynamics(model, q, v, tau, constraints=stance).a
+    """
+
+    model: Model
+    contacts: tuple[Contact, ...] = ()
+    locks: tuple[str, ...] = ()
+    rolling: tuple[Rolling, ...] = ()
+    loops: bool = True
+    posture: np.ndarray | None = None
+    names: tuple[str, ...] = field(init=False)
+    items: tuple[Contact | Rolling, ...] = field(init=False, repr=False)  # contacts, then rolling bodies
+    item_names: tuple[str, ...] = field(init=False, repr=False)
+    coordinates: tuple[int, ...] = field(init=False, repr=False)  # locked velocity coordinates of the tree
+    loop_names: tuple[str, ...] = field(init=False, repr=False)  # of the loop or coupling of each of the first rows
+    table: Table = field(init=False, repr=False)
+    handle: Any = field(init=False, repr=False)
+    plain: bool = field(init=False, repr=False)  # whether items are all there is: neither locks nor loops
+
+    def __post_init__(self) -> None:
+        model = self.model
+        if not isinstance(model, Model):
+            raise InputError(f"a ConstraintSet is of a freeflyer Model, got {shown(model)}: ConstraintSet(model, contacts=[...])")
+        tree = model.tree
+        contacts = _values("contacts", self.contacts, Contact, 'freeflyer.contacts.surface("left_sole")')
+        rolling = _values("rolling", self.rolling, Rolling, 'freeflyer.contacts.rolling("wheel", radius=0.1)')
+        locks = _names(self.locks)
+        items = contacts + rolling
+        item_names = tuple([x.name for x in items])
+        loops = tree_of(tree).loop_names if self.loops and not model.reduction and model.constraint_rows[0] else ()
+        names = (*dict.fromkeys(loops), *locks, *item_names)
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"the name {twice!r} is there twice: give one contact another, name=...", name=twice)
+        coordinates = tuple([j for name in locks for j in _coordinates(tree, name)])
+        table = make_table(tree, bool(loops), coordinates, items)
+        self.__dict__.update(
+            contacts=contacts, rolling=rolling, locks=locks, items=items, item_names=item_names, names=names, coordinates=coordinates,
+            loop_names=loops, table=table, handle=table.handle, plain=table.free == 0,
+        )  # fmt: skip
+
+    def __add__(self, other: ConstraintSet | Contact | Rolling) -> ConstraintSet:
+        if isinstance(other, Contact):
+            return replace(self, contacts=(*self.contacts, other))
+        if isinstance(other, Rolling):
+            return replace(self, rolling=(*self.rolling, other))
+        if not isinstance(other, ConstraintSet):
+            raise InputError(f"a set takes another set or a contact, got {shown(other)}: stance + ff.contacts.point(frame)")
+        if other.model is not self.model:
+            raise InputError(
+                f"sets of one model can be added, these are of {self.model.name!r} and of another model ({other.model.name!r}): make "
+                "both of the same one"
+            )
+        return replace(
+            self, contacts=self.contacts + other.contacts, locks=self.locks + other.locks, rolling=self.rolling + other.rolling,
+            loops=self.loops or other.loops, posture=other.posture if self.posture is None else self.posture,
+        )  # fmt: skip
+
+    def __sub__(self, name: str) -> ConstraintSet:
+        if name in self.loop_names:
+            raise InputError(f"{name!r} is a loop or coupling of the file: they go together, ConstraintSet(..., loops=False)", name=name)
+        if name not in self.names:
+            raise unknown_name("constraint", name, self.names)
+        return replace(
+            self, contacts=tuple([c for c in self.contacts if c.name != name]), locks=tuple([x for x in self.locks if x != name]),
+            rolling=tuple([x for x in self.rolling if x.name != name]),
+        )  # fmt: skip
+
+    def __reduce__(self) -> Any:
+        return ConstraintSet, (self.model, self.contacts, self.locks, self.rolling, self.loops, self.posture)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """The name of each row: "left_sole.z", "knee" (a lock of one coordinate), "rod.x" (a loop)."""
+        tree = self.model.tree
+        found = [constraint_names(tree)[k] for k in tree_of(tree).loop_rows] if self.loop_names else []
+        for name in self.locks:
+            count = len(_coordinates(tree, name))
+            found += [name] if count == 1 else [f"{name}.{k}" for k in range(count)]
+        for item in self.items:
+            found += [f"{item.name}.{row}" for row in (ROWS[item.kind] if isinstance(item, Contact) else ROLLING_ROWS)]
+        return tuple(found)
+
+    def anchored(self, q: ArrayLike) -> ConstraintSet:
+        """The same set, its contacts and locks held as they are at q (nq,). Errors: InputError."""
+        q = finite_row(self.model, "q", q, "q")
+        if q.ndim != 1:
+            raise InputError(f"a set is anchored at one configuration (nq,), got shape {q.shape}")
+        held = tuple([c.held_at(frame_pose(self.model, q, c.frame)) for c in self.contacts])
+        return replace(self, contacts=held, posture=np.array(q))
+
+    def jacobian(self, q: ArrayLike) -> np.ndarray:
+        """J (..., r, nv): J v is the rate of the rows, m/s and rad/s. q (..., nq). Errors: as freeflyer.frame_jacobian."""
+        return set_rows.jacobian_and_bias(self, q, None)[0]
+
+    def bias(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """bias (..., r): the rate of J v while no coordinate accelerates, m/s^2 and rad/s^2: J a + bias = 0 for motions that hold.
+
+        q (..., nq), v (..., nv). Errors: as freeflyer.frame_bias_acceleration.
+        """
+        return set_rows.jacobian_and_bias(self, q, v)[1]
+
+    def residual(self, q: ArrayLike) -> np.ndarray:
+        """(..., r): by how far the rows have left where they are held, m and rad, in the frames' axes; its rate is J v where it is zero.
+
+        q (..., nq). Angular rows of a surface are the rotation vector, those of a line that of the shortest turn of the line.
+        Errors: InputError for contacts and locks that are held nowhere (`anchored(q)`, or `at=` a pose), and for rolling bodies, whose
+        rows have no residual.
+        """
+        return set_rows.residual(self, q)
+
+
+def _values(what: str, given: Any, kind: type, example: str) -> tuple[Any, ...]:
+    if isinstance(given, kind):
+        return (given,)
+    try:
+        found = tuple(given)
+    except TypeError:
+        found = (given,)
+    for x in found:
+        if not isinstance(x, kind):
+            raise InputError(f"{what} must list what freeflyer.contacts makes, as in [{example}], got {shown(x)}")
+    return found
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return (given,)
+    try:
+        return tuple(given)
+    except TypeError:
+        raise InputError(f"locks must list names of joints, got {shown(given)}") from None
+
+
+def _coordinates(tree: Model, name: str) -> range:
+    """Velocity coordinates of a joint; InputError where it has none of its own."""
+    joint = tree.joint(name)
+    if joint.mimic is not None:
+        raise InputError(f"joint {name!r} follows {joint.mimic.joint!r}: lock that one", joint=name)
+    if not joint.nv:
+        raise InputError(f"joint {name!r} does not move: there is nothing to lock", joint=name)
+    return range(joint.iv, joint.iv + joint.nv)

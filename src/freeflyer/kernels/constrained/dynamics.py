@@ -1,0 +1,218 @@
+"""Accelerations, and velocities after impacts, of trees whose motion a constraint set restricts.
+
+    M a + bias = tau + J^T y,   J a + bias_J = 0          RBDA (2008), 8.2, with M = L^T D L and its sparsity (6.5)
+
+With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import (
+    load,
+    load_int,
+    load_row,
+    row_step,
+    row_width,
+    store,
+    store_row,
+    workspace,
+)
+from freeflyer.kernels.backend.pack import sqrt
+from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.constrained.rows import first_item_row, held_wrenches, item_int, put_set_rows, table_int
+from freeflyer.kernels.constrained.solve import add_scaled_row, put_gram, solve_rows
+from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_V, TABLE_AT
+from freeflyer.kernels.model.set_layout import (
+    FIRST_FREE,
+    HELD,
+    ITEM_FIRST_ROW,
+    ITEM_KIND,
+    ITEM_ROWS,
+    N_ITEM_ROWS,
+    N_ITEMS,
+    N_PATH,
+    N_SET_ROWS,
+    PATH_AT,
+    VERDICT_SIZE,
+)
+from freeflyer.kernels.tree.all_terms import areas
+from freeflyer.kernels.tree.columns import column_rows, subtree_inertias
+from freeflyer.kernels.tree.crba import put_mass_matrix
+from freeflyer.kernels.tree.factor import before, factor, zeros_workspace
+from freeflyer.kernels.tree.motions import moving, moving_workspace
+from freeflyer.kernels.tree.rnea import rnea
+
+
+@kernel
+def factored_mass(topology, parameters, work, diagonal):
+    """L and the inverses of D, given the kinematics in `work`; the diagonal (nv,) of M."""
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
+    inertias, S, F, _, _ = areas(topology)
+    M, L = workspace(diagonal, nv * nv + 8), workspace(diagonal, nv * stride + 8)
+    subtree_inertias(topology, parameters, work, inertias)
+    column_rows(topology, parameters, work, inertias, S, F)
+    put_mass_matrix(topology, parameters, work, S, F, M)
+    for i in range(nv):
+        store(diagonal, i, load(M, nv * i + i))
+        for k in range(0, i + 1, row_step(M)):
+            store_row(L, stride * i + k, load_row(M, nv * i + k))
+    factor(topology, L)
+    return L
+
+
+@inlined
+def path_of(topology):
+    """(where topology lists the coordinates that move any row, descending; how many)."""
+    return load_int(topology, TABLE_AT) + table_int(topology, PATH_AT), table_int(topology, N_PATH)
+
+
+@kernel
+def whiten(topology, L, X, width):
+    """Columns X (nv, width) become L^-T X."""
+    stride = load_int(topology, COLUMN_ROW)
+    path, count = path_of(topology)
+    for n in range(count):
+        j = load_int(topology, path + n)
+        i = before(topology, j)
+        while i >= 0:
+            add_scaled_row(X, width * i, -1.0 * load(L, stride * j + i), X, width * j, 0, width)
+            i = before(topology, i)
+
+
+@inlined
+def inward(topology, L, x):
+    """x (nv,) becomes L^-T x."""
+    stride = load_int(topology, COLUMN_ROW)
+    for j in range(load_int(topology, N_V) - 1, -1, -1):
+        y, i = load(x, j), before(topology, j)
+        while i >= 0:
+            store(x, i, load(x, i) - load(L, stride * j + i) * y)
+            i = before(topology, i)
+
+
+@inlined
+def outward(topology, L, x):
+    """x (nv,) becomes L^-1 D^-1 x."""
+    stride = load_int(topology, COLUMN_ROW)
+    for j in range(load_int(topology, N_V)):
+        y, i = load(L, stride * j + j) * load(x, j), before(topology, j)
+        while i >= 0:
+            y = y - load(L, stride * j + i) * load(x, i)
+            i = before(topology, i)
+        store(x, j, y)
+
+
+@kernel
+def put_forces(topology, parameters, wrenches, y, forces, multipliers):
+    """Wrenches [force; torque] on the items' frames (items, 6), and the multipliers (r,) of the public rows."""
+    start = first_item_row(topology)
+    for i in range(start):
+        store(multipliers, i, load(y, i))
+    for n in range(table_int(topology, N_ITEMS)):
+        row, count = item_int(topology, n, ITEM_FIRST_ROW), item_int(topology, n, ITEM_ROWS)
+        for k in range(6):
+            total = 0.0 * load(y, row)
+            for i in range(count):
+                total = total + load(y, row + i) * load(wrenches, 6 * (row - start + i) + k)
+            store(forces, 6 * n + k, total)
+        if item_int(topology, n, ITEM_KIND) == HELD:
+            at = held_wrenches(topology, n, True) + 6 * count
+            for i in range(count):
+                total = 0.0 * load(y, row)
+                for j in range(count):
+                    total = total + load(parameters, at + count * i + j) * load(y, row + j)
+                store(multipliers, row + i, total)
+        else:
+            for i in range(count):
+                store(multipliers, row + i, load(y, row + i))
+
+
+@inlined
+def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, verdict):
+    """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y.
+    sizes (r,) come as the size of the terms of b, and of what is to be added for each root of J M^-1 J^T's diagonal."""
+    rows, stride = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW)
+    path, count = path_of(topology)
+    G, y, found = workspace(x, rows * width + 8), workspace(x, rows + 1), workspace(x, table_int(topology, VERDICT_SIZE))
+    put_gram(topology, path, count, X, L, stride + 1, rows, width, G)
+    for n in range(count):
+        j = load_int(topology, path + n)
+        s = load(L, (stride + 1) * j) * load(x, j)
+        for i in range(rows):
+            store(b, i, load(b, i) - s * load(X, width * j + i))
+    for i in range(rows):
+        store(sizes, i, load(sizes, i) + load(sizes, rows) * sqrt(load(G, width * i + i)))
+    solve_rows(G, rows, table_int(topology, FIRST_FREE), width, b, sizes, y, found)
+    for n in range(count):
+        j = load_int(topology, path + n)
+        total = load(x, j)
+        for i in range(rows):
+            total = total + load(X, width * j + i) * load(y, i)
+        store(x, j, total)
+    outward(topology, L, x)
+    put_forces(topology, parameters, wrenches, y, forces, multipliers)
+    for i in range(table_int(topology, VERDICT_SIZE)):
+        store(verdict, i, load(found, i))
+
+
+@inlined
+def size_of(a):
+    """|a|"""
+    return sqrt(a * a)
+
+
+@kernel
+def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, verdict):
+    """a (nv,) under tau (nv,); forces (items, 6) on the items' frames; multipliers (r,) of the rows; verdict: see set_layout."""
+    nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
+    width, to = row_width(q, rows), load_int(topology, FREE_AT)
+    _, _, _, _, end = areas(topology)
+    work = moving_workspace(topology, parameters, q, end - to)
+    moving(topology, work, v, to)
+    x, diagonal, zero = workspace(q, nv + 1), workspace(q, nv + 1), zeros_workspace(topology, q)
+    L = factored_mass(topology, parameters, work, diagonal)
+    X, b, sizes, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
+    wrenches = workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
+    put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, b, rates)
+    rnea(topology, parameters, q, v, zero, x)
+    for i in range(rows):
+        store(sizes, i, size_of(load(b, i)))
+        store(b, i, -1.0 * load(b, i))
+    total = 0.0 * load(x, 0)
+    for j in range(nv):
+        both = size_of(load(tau, j)) + size_of(load(x, j))
+        total = total + both * both / load(diagonal, j)
+        store(x, j, load(tau, j) - load(x, j))
+    store(sizes, rows, sqrt(total))
+    whiten(topology, L, X, width)
+    inward(topology, L, x)
+    put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, verdict)
+    for j in range(nv):
+        store(a, j, load(x, j))
+
+
+@kernel
+def set_impact(topology, parameters, q, v, after, impulses, multipliers, verdict):
+    """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), verdict."""
+    nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
+    width, to = row_width(q, rows), load_int(topology, FREE_AT)
+    _, _, _, _, end = areas(topology)
+    work = moving_workspace(topology, parameters, q, end - to)
+    moving(topology, work, v, to)
+    x, diagonal = zeros_workspace(topology, q), workspace(q, nv + 1)
+    L = factored_mass(topology, parameters, work, diagonal)
+    X, b, sizes, bias = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
+    wrenches = workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
+    put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, bias, b)
+    total = 0.0 * load(v, 0)
+    for j in range(nv):
+        total = total + load(diagonal, j) * load(v, j) * load(v, j)
+    store(sizes, rows, sqrt(total))
+    for i in range(rows):
+        store(sizes, i, size_of(load(b, i)))
+        store(b, i, -1.0 * load(b, i))
+    whiten(topology, L, X, width)
+    put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, impulses, multipliers, verdict)
+    for j in range(nv):
+        store(after, j, load(v, j) + load(x, j))
+

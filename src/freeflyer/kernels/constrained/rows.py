@@ -1,0 +1,149 @@
+"""Rows of a constraint set: their columns for each velocity coordinate, their rates and what their rates change by at a = 0.
+
+A contact's row is a unit wrench on its frame: J v is the power of that wrench. Rows of loops are those of closed/constraints.py.
+Columns are kept coordinate by coordinate, `width` numbers each.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
+from freeflyer.kernels.closed.constraints import bias_of, constraints_of
+from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.constrained.rolling import put_rolling
+from freeflyer.kernels.math.algebra import add, compose, rotate
+from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
+from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V, TABLE_AT
+from freeflyer.kernels.model.set_layout import (
+    HELD,
+    ITEM_FIRST_ROW,
+    ITEM_FRAME,
+    ITEM_INTS,
+    ITEM_KIND,
+    ITEM_NUMBERS,
+    ITEM_ROWS,
+    ITEMS_AT,
+    LOCKS_AT,
+    LOOP_ROWS_AT,
+    N_ITEM_ROWS,
+    N_ITEMS,
+    N_LOCKS,
+    N_LOOP_ROWS,
+    N_SET_ROWS,
+)
+from freeflyer.kernels.tree.columns import root_direction
+from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
+from freeflyer.kernels.tree.frames import BODY, frame_body, placement
+from freeflyer.kernels.tree.motions import MOVING, expressed_motion, moving, moving_workspace, point_motion
+from freeflyer.kernels.tree.poses import pose_at, root_position, rotation
+
+
+@inlined
+def table_int(topology, k):
+    """Entry k of the table."""
+    return load_int(topology, load_int(topology, TABLE_AT) + k)
+
+
+@inlined
+def item_int(topology, n, k):
+    """Entry k of the record of item n."""
+    return table_int(topology, table_int(topology, ITEMS_AT) + ITEM_INTS * n + k)
+
+
+@inlined
+def first_item_row(topology):
+    """The first row of the first item."""
+    return table_int(topology, N_SET_ROWS) - table_int(topology, N_ITEM_ROWS)
+
+
+@inlined
+def held_wrenches(topology, n, scaled):
+    """Where, in parameters, the unit wrenches of a held item begin: those by which equations are solved, or the public ones."""
+    at, k = item_int(topology, n, ITEM_NUMBERS), item_int(topology, n, ITEM_ROWS)
+    return at if scaled else at + k * (6 + k)
+
+
+@kernel
+def put_item_rows(topology, parameters, work, n, scaled, wrenches, seen, drift, X, width, bias, rates):
+    """Rows of item n: unit wrenches in the frame's axes into `wrenches` (rows of items, 6), columns into X, bias, rates J v.
+    seen, drift: room for 36 numbers each."""
+    frame, kind, count = item_int(topology, n, ITEM_FRAME), item_int(topology, n, ITEM_KIND), item_int(topology, n, ITEM_ROWS)
+    row, i = item_int(topology, n, ITEM_FIRST_ROW), frame_body(topology, frame)
+    P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
+    c = rotate(rotation(topology, work, i), c)
+    R, x = compose(rotation(topology, work, i), P), add(root_position(topology, work, i), c)
+    l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOVING * i, c)
+    l, w, a, dw = expressed_motion(BODY, R, c, l, w, a, dw)
+    if kind == HELD:
+        at = held_wrenches(topology, n, scaled)
+        for k in range(6 * count):
+            store(seen, k, load(parameters, at + k))
+            store(drift, k, 0.0)
+    else:
+        put_rolling(parameters, item_int(topology, n, ITEM_NUMBERS), kind, R, w, seen, drift)
+    own = row - first_item_row(topology)
+    for k in range(count):
+        F, change = load_spatial(seen, 6 * k), load_spatial(drift, 6 * k)
+        store_spatial(wrenches, 6 * (own + k), F)
+        store(rates, row + k, spatial_dot((l, w), F))
+        store(bias, row + k, spatial_dot((a, dw), F) + spatial_dot((l, w), change))
+        store_spatial(seen, 6 * k, shift_force_back((rotate(R, F[0]), rotate(R, F[1])), x))
+    while i > 0:
+        first, end = column_range(topology, i)
+        for d in range(first, end):
+            V, at = root_direction(topology, work, i, d), width * coordinate(topology, d) + row
+            for k in range(count):
+                store(X, at + k, load(X, at + k) + spatial_dot(V, load_spatial(seen, 6 * k)))
+        i = parent_of(topology, i)
+
+
+@kernel
+def put_loop_rows(topology, parameters, q, v, work, X, width, bias, rates):
+    """The chosen rows of loops and couplings, the first of the set."""
+    nv, rows, to = load_int(topology, N_V), load_int(topology, N_ROWS), load_int(topology, FREE_AT)
+    J, residual, drift = workspace(X, rows * nv + 8), workspace(X, rows + 1), workspace(X, rows + 1)
+    constraints_of(topology, parameters, q, work, residual, J)
+    bias_of(topology, parameters, q, v, work, to, drift)
+    for n in range(table_int(topology, N_LOOP_ROWS)):
+        row, rate = table_int(topology, table_int(topology, LOOP_ROWS_AT) + n), 0.0 * load(v, 0)
+        for j in range(nv):
+            x = load(J, nv * row + j)
+            store(X, width * j + n, x)
+            rate = rate + x * load(v, j)
+        store(rates, n, rate)
+        store(bias, n, load(drift, row))
+
+
+@kernel
+def put_set_rows(topology, parameters, q, v, work, scaled, wrenches, X, width, bias, rates):
+    """All rows of the set, given the motions of all bodies in `work`: columns X (nv, width), bias (r,), rates J v (r,)."""
+    for k in range(load_int(topology, N_V) * width):
+        store(X, k, 0.0)
+    if table_int(topology, N_LOOP_ROWS) > 0:
+        put_loop_rows(topology, parameters, q, v, work, X, width, bias, rates)
+    row = table_int(topology, N_LOOP_ROWS)
+    for n in range(table_int(topology, N_LOCKS)):
+        j = table_int(topology, table_int(topology, LOCKS_AT) + n)
+        store(X, width * j + row + n, 1.0)
+        store(bias, row + n, 0.0)
+        store(rates, row + n, load(v, j))
+    seen, drift = workspace(X, 36), workspace(X, 36)
+    for n in range(table_int(topology, N_ITEMS)):
+        put_item_rows(topology, parameters, work, n, scaled, wrenches, seen, drift, X, width, bias, rates)
+
+
+@kernel
+def set_rows(topology, parameters, q, v, J, bias, wrenches):
+    """J (r, nv) and bias (r,) of the public rows; wrenches (rows of items, 6): the unit wrenches of those, in frames' axes."""
+    nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
+    width = row_width(q, rows)
+    work = moving_workspace(topology, parameters, q, 0)
+    moving(topology, work, v, load_int(topology, FREE_AT))
+    X, drift, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1)
+    made = workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
+    put_set_rows(topology, parameters, q, v, work, False, made, X, width, drift, rates)
+    for i in range(rows):
+        store(bias, i, load(drift, i))
+        for j in range(nv):
+            store(J, nv * i + j, load(X, width * j + i))
+    for k in range(6 * table_int(topology, N_ITEM_ROWS)):
+        store(wrenches, k, load(made, k))

@@ -1,0 +1,128 @@
+"""Multipliers of rows that may depend on each other: G y = b with G = J M^-1 J^T, which is X^T D^-1 X of whitened columns X.
+
+G is eliminated in the order of its rows, symmetric, without exchanging any. A row of which nothing is left (by DEPENDS) depends on
+rows before it: its part of b must vanish with it, else the rows contradict each other. Of the solutions the one is taken in which
+the free rows' y has the least sum of squares; other dependent rows carry nothing. With G = L P L^T, P the pivots, E = L^T reduced to
+the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), refined once.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
+from freeflyer.kernels.backend.pack import all_below, select_less
+from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
+from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
+
+DEPENDS = 1e-12  # of a row's own diagonal entry: a pivot so small is none; the square of a singular value's 1e-6
+
+
+@inlined
+def add_scaled_row(A, to, s, B, row, start, end):
+    """Entries of A from `to` on grow by s times those of B from `row` on, from the whole row that holds `start` to `end`."""
+    step = row_step(A)
+    for k in range(start - start % step, end, step):
+        store_row(A, to + k, load_row(A, to + k) + s * load_row(B, row + k))
+
+
+@kernel
+def put_gram(topology, path, count, X, D, stride, rows, width, G):
+    """G (rows, width) = X^T D^-1 X on and above the diagonal; D's inverses lie `stride` apart; path: where topology lists the
+    `count` coordinates in which X is not zero."""
+    for k in range(rows * width):
+        store(G, k, 0.0)
+    for n in range(count):
+        j = load_int(topology, path + n)
+        d = load(D, stride * j)
+        for i in range(rows):
+            s = d * load(X, width * j + i)
+            if not all_below(s, ZERO):
+                add_scaled_row(G, width * i, s, X, width * j, i, width)
+
+
+@kernel
+def eliminate_rows(G, rows, width, b, sizes, inverses, verdict):
+    """G becomes P L^T on and above the diagonal, b L^-1 b; inverses (rows,): of pivots, zero for rows that depend on others.
+    sizes (rows,): of the terms of b, which tell a contradiction from rounding. Writes the verdict."""
+    worst, count = 0.0 * load(G, 0), 0.0 * load(G, 0)
+    for c in range(rows):
+        store(inverses, c, load(G, width * c + c))
+    for c in range(rows):
+        pivot, diagonal, x = load(G, width * c + c), load(inverses, c), load(b, c)
+        inverse = select_less(DEPENDS * diagonal, pivot, 1.0 / pivot, 0.0 * diagonal)
+        flag = select_less(DEPENDS * diagonal, pivot, 1.0, 0.0 * diagonal)
+        store(inverses, c, inverse)
+        store(verdict, FLAGS + c, flag)
+        count = count + (1.0 - flag)
+        ratio = (1.0 - flag) * x * x / (load(sizes, c) * load(sizes, c) + 1e-300)
+        worst = select_less(worst, ratio, ratio, worst)
+        for i in range(c + 1, rows):
+            s = inverse * load(G, width * c + i)
+            if not all_below(s, ZERO):
+                add_scaled_row(G, width * i, -1.0 * s, G, width * c, i, width)
+                store(b, i, load(b, i) - s * x)
+    store(verdict, CONTRADICTION, worst)
+    store(verdict, DEPENDENT, count)
+
+
+@inlined
+def put_back(G, width, inverses, b, y, c, end):
+    """Row c of E y = P^-1 b, for y_c: zero for a dependent row."""
+    total = load(b, c)
+    for j in range(c + 1, end):
+        total = total - load(G, width * c + j) * load(y, j)
+    store(y, c, load(inverses, c) * total)
+
+
+@kernel
+def put_least(G, rows, first, width, inverses, flags, b, y):
+    """The least y in the rows from `first` on, where some of them depend on others."""
+    n = rows - first
+    E, N, x = workspace(y, n * n + 8), workspace(y, n * n + 8), workspace(y, n + 1)
+    for i in range(n):
+        for j in range(n):
+            store(E, n * i + j, 0.0)
+        store(E, n * i + i, load(flags, FLAGS + first + i))
+        for j in range(i + 1, n):
+            store(E, n * i + j, load(inverses, first + i) * load(G, width * (first + i) + first + j))
+    for i in range(n):
+        for j in range(i + 1):
+            total = 0.0 * load(E, 0)
+            for k in range(i, n):
+                total = total + load(E, n * i + k) * load(E, n * j + k)
+            store(N, n * i + j, total)
+        store(N, n * i + i, load(N, n * i + i) + (1.0 - load(flags, FLAGS + first + i)))
+    factor_symmetric(N, n)
+    for i in range(n):
+        store(y, first + i, 0.0)
+    for _ in range(2):  # the second time what the first has left
+        for i in range(n):
+            total = load(inverses, first + i) * load(b, first + i)
+            for k in range(i, n):
+                total = total - load(E, n * i + k) * load(y, first + k)
+            store(x, i, total)
+        solve_factored(N, n, x, 0)
+        for k in range(n):
+            total = load(y, first + k)
+            for i in range(k + 1):
+                total = total + load(E, n * i + k) * load(x, i)
+            store(y, first + k, total)
+
+
+@kernel
+def solve_rows(G, rows, first, width, b, sizes, y, verdict):
+    """y (rows,) of G y = b, and the verdict; rows from `first` on are free. b and G are overwritten."""
+    inverses = workspace(G, rows + 1)
+    eliminate_rows(G, rows, width, b, sizes, inverses, verdict)
+    for c in range(rows - 1, -1, -1):
+        put_back(G, width, inverses, b, y, c, rows)
+    depending = 0.0 * load(inverses, 0)
+    for c in range(first, rows):
+        depending = depending + (1.0 - load(verdict, FLAGS + c))
+    if rows > first and not all_below(depending, 0.5):
+        least = workspace(G, rows + 1)
+        put_least(G, rows, first, width, inverses, verdict, b, least)
+        for c in range(first, rows):
+            store(y, c, select_less(depending, 0.5, load(y, c), load(least, c)))
+        for c in range(first - 1, -1, -1):
+            put_back(G, width, inverses, b, y, c, rows)

@@ -1,0 +1,82 @@
+"""Robots, sets and states for the tests of constraint sets, and their answers by dense linear algebra."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+import freeflyer as ff
+from freeflyer import contacts
+
+TALOS = "/opt/ffvenv/lib/python3.11/site-packages/cmeel.prefix/share/example-robot-data/robots"
+
+
+def fresh_seed() -> int:
+    """A seed that changes from run to run (FREEFLYER_SEED fixes it), printed so that a failure can be repeated."""
+    seed = int(os.environ.get("FREEFLYER_SEED", np.random.SeedSequence().entropy % 2**31))
+    print(f"FREEFLYER_SEED={seed}")
+    return seed
+
+
+def random_set(rng: np.random.Generator, model: ff.Model, rows: int, rolling: bool = True) -> ff.ConstraintSet:
+    """Contacts, locks and rolling bodies of random frames, with at most so many rows of rank as many."""
+    found = ff.ConstraintSet(model)
+    q = ff.random_configuration(model, rng)
+    frames = [name for name in model.frame_names if name != "world"]
+    joints = [j.name for j in model.tree.joints if j.nv == 1]
+    for k in range(12):
+        frame, kind = str(rng.choice(frames)), int(rng.integers(6 if rolling else 4))
+        if kind == 0:
+            more = found + contacts.point(frame, rng.standard_normal(3), name=f"c{k}")
+        elif kind == 1:
+            more = found + contacts.line(frame, rng.standard_normal((2, 3)), name=f"c{k}")
+        elif kind == 2:
+            more = found + contacts.surface(frame, rng.standard_normal((4, 3)), name=f"c{k}")
+        elif kind == 3 and joints:
+            joint = str(rng.choice(joints))
+            if joint in found.names:
+                continue
+            more = found + ff.ConstraintSet(model, locks=[joint], loops=found.loops)
+        else:
+            axis = None if kind == 4 else rng.standard_normal(3)
+            more = found + contacts.rolling(frame, rng.uniform(0.1, 0.5), axis, rng.standard_normal(3), f"c{k}")
+        J = more.jacobian(q)
+        if len(J) <= rows and len(J) < model.nv and np.linalg.svd(J, compute_uv=False)[-1] > 3e-2:
+            found = more
+    return found
+
+
+def kkt(M: np.ndarray, h: np.ndarray, J: np.ndarray, bias: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(a, multipliers) of M a + h = tau + J^T multipliers, J a + bias = 0, by least squares over the whole."""
+    n, r = M.shape[0], len(J)
+    K = np.block([[M, -J.T], [J, np.zeros((r, r))]])
+    x = np.linalg.lstsq(K, np.concatenate([tau - h, -bias]), rcond=1e-13)[0]
+    return x[:n], x[n:]
+
+
+def distance(x: np.ndarray, y: np.ndarray) -> float:
+    """The largest difference, relative to the largest entry."""
+    return float(np.abs(np.asarray(x) - y).max(initial=0.0) / max(1.0, np.abs(y).max(initial=0.0)))
+
+
+def difference_of(f, n: int, h: float = 2e-3) -> np.ndarray:
+    """Columns df/de_j of f(e), e (n,), at zero, of fourth order."""
+    columns = []
+    for j in range(n):
+        e = np.zeros(n)
+        e[j] = h
+        columns.append((8.0 * (f(e) - f(-e)) - (f(2.0 * e) - f(-2.0 * e))) / (12.0 * h))
+    return np.stack(columns, axis=-1)
+
+
+def talos_file() -> Path:
+    """TALOS, of Pinocchio's example robots."""
+    return Path(TALOS) / "talos_data" / "robots" / "talos_reduced.urdf"
+
+
+def by_name(constraints: ff.ConstraintSet, x: np.ndarray) -> dict[str, np.ndarray]:
+    """Rows of x by the constraint that they are of."""
+    owners = [name.rsplit(".", 1)[0] if "." in name else name for name in constraints.row_names]
+    return {name: x[[k for k, owner in enumerate(owners) if owner == name]] for name in dict.fromkeys(owners)}
