@@ -24,7 +24,7 @@ from newer_arguments import four_bar
 import freeflyer as ff
 from freeflyer import control, estimation, loops
 
-ROOMS = ("", "analysis", "constraints", "control", "estimation", "export", "formulations.geometric", "loops")
+ROOMS = ("", "analysis", "constraints", "contacts", "control", "estimation", "export", "formulations.geometric", "loops")
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
 SEED = int(np.random.SeedSequence().entropy % 2**31)
 STATES = 3
@@ -32,7 +32,7 @@ COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch
 
 # arguments other than states: of the function, or of any that has an argument of that name
 COMMON: dict[str, Any] = {
-    "frame": "tip", "dt": 1e-3, "link": "rocker", "mass": 0.5, "gravity": (0.0, 0.0, -5.0), "joints": ("r",), "driver": "c",
+    "frame": "tip", "dt": 1e-3, "link": "rocker", "mass": 0.5, "gravity": (0.0, 0.0, -5.0), "joints": ("d",), "driver": "c",
     "motors": ("c",), "positions": (0.1,), "direction": {"c": 1.0}, "axes": {"c": np.linspace(0.0, 0.1, 3)}, "count": 2, "seed": 1,
 }  # fmt: skip
 WHOLE = {  # loops functions whose v, a and tau are those of all joints, of closed models, too
@@ -54,7 +54,8 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     **{f"estimation.{n}": {"batch": ONE} for n in (
         "calibrate", "closed_torques", "contact_history", "contact_model", "sinusoids",
         "start", "step", "telling_joints", "track")},
-    **{f"estimation.{n}": {"batch": SET} for n in ("feet_in_file", "feet_of", "sensors")},
+    "estimation.sensors": {"batch": SET},
+    "contacts.feet_of": {"batch": SET},
     "formulations.geometric.tree_of": {"closed": NO_LOOPS, "batch": SET},
     **{f"formulations.geometric.{n}": {"closed": NO_LOOPS, "batch": ONE} for n in (
         "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix", "linearize")},
@@ -67,7 +68,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "analysis.free_flight": {"batch": ONE},
     "analysis.report": {"all": LONG.format("analysis/test_reporting.py")},
     "estimation.lateral_swing": {"all": LONG.format("estimation")},
-    "estimation.feet_in_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
+    "contacts.feet_in_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
     "estimation.contact_history": {"all": LONG.format("estimation")},
     "estimation.calibrate": {"all": "takes readings made for its robot: tested by itself (tests/estimation)"},
     "export.export": {"all": "compiles a library: tested by itself (tests/export)"},
@@ -125,8 +126,12 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "motor_accelerations": {"velocities": rng.standard_normal((*lead, 1)), "accelerations": rng.standard_normal((*lead, 1))},
         "motor_forces": {"forces": rng.standard_normal((*lead, 1))}, "selected_forces": {"forces": rng.standard_normal((*lead, 1))},
         "first_singularity": {"furthest": 1.0}, "close_loops": {},
-        "selected_posture": {"positions": (closed.neutral[model.joint("r").iq] - 0.02,)},
+        "selected_posture": {"positions": (closed.neutral[model.joint("d").iq] + 0.05,)},
     }  # fmt: skip
+    if "constraints" in inspect.signature(FUNCTIONS[name]).parameters:
+        special.setdefault(short, {})["constraints"] = ff.ConstraintSet(model, contacts=[ff.contacts.point("bar_sole")])
+    if name == "constrained_inverse_dynamics":  # at rest: what moves must move along the constraints
+        special[short] |= {"v": 0.0 * state["v"], "a": 0.0 * state["a"]}
     if name.startswith("control."):
         inputs = control.joint_inputs(model, ("c",)) + control.wrench_inputs(model, "ground")
         special |= {n: {"inputs": inputs} for n in ("energy_costs", "equilibrium", "lqr")}

@@ -7,7 +7,8 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.estimation import Foot, contact_history, feet_of
+from freeflyer.contacts import feet_of, sole
+from freeflyer.estimation import contact_history
 from freeflyer.estimation.history import METHODS
 from freeflyer.estimation.stance import sole_points
 from freeflyer.estimation.sway import Sway, route
@@ -70,8 +71,8 @@ def test_without_a_start_the_soles_lie_on_the_floor(record):
         ({"rates": lambda _: np.zeros((3, 12))}, "rates has shape"),
         ({"start": lambda _: np.zeros(3)}, "start has shape"),
         ({"start": lambda _: np.zeros((2, 83))}, "start is one posture"),
-        ({"feet": lambda _: [Foot("left_soul", np.zeros((1, 3)))]}, "left_soul"),
-        ({"feet": lambda _: [Foot("left_sole", np.eye(3)), Foot("right_sole", 0.4 * np.eye(3))]}, "is not on the floor"),
+        ({"feet": lambda _: [sole("left_soul", np.zeros((1, 3)))]}, "left_soul"),
+        ({"feet": lambda _: [sole("left_sole", np.eye(3)), sole("right_sole", 0.4 * np.eye(3))]}, "is not on the floor"),
         ({"cutoff": lambda _: 500.0}, "half the rate"),
     ],
 )
@@ -87,4 +88,4 @@ def test_records_that_cannot_be_are_refused(record, change, words):
 def test_a_robot_that_does_not_float_does_not_stand(models_folder):
     s = sensed("five_bar", models_folder)
     with pytest.raises(ff.InputError, match="has a free base"):
-        contact_history(s, [0.0, 0.01], np.zeros((2, 2)), np.zeros((2, 2)), [Foot(s.model.frame_names[1], np.eye(3))])
+        contact_history(s, [0.0, 0.01], np.zeros((2, 2)), np.zeros((2, 2)), [sole(s.model.frame_names[1], np.eye(3))])

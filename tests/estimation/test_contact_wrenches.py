@@ -8,8 +8,8 @@ from estimation_robots import sensed
 
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_jacobian
+from freeflyer.contacts import sole
 from freeflyer.estimation import (
-    Foot,
     closed_torques,
     contact_model,
     contact_wrenches,
@@ -27,7 +27,7 @@ SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
 def posed(name, folder, seed):
     s = sensed(name, folder)
     (q,) = random_postures(s, 1, np.random.default_rng(seed), 0.6)
-    feet = None if name == "kangaroo_like" else [Foot("left_ankle_roll", SOLE), Foot("right_ankle_roll", SOLE)]
+    feet = None if name == "kangaroo_like" else [sole("left_ankle_roll", SOLE), sole("right_ankle_roll", SOLE)]
     return s, contact_model(s.model, q, feet)
 
 
@@ -108,13 +108,14 @@ def test_a_known_motion_counts(name, models_folder):
 
 
 def test_other_points_of_the_same_foot_are_other_feet():
-    """What is remembered of feet is theirs: points changed in place count."""
+    """What is remembered of feet is theirs; contacts keep their points though the array that they were made of changes."""
     s = sensed("kangaroo_like")
     points = SOLE.copy()
-    feet = [Foot("left_sole", points), Foot("right_sole", SOLE)]
+    feet = [sole("left_sole", points), sole("right_sole", SOLE)]
     first = contact_model(s.model, s.linkage.q, feet)
     points += [0.05, 0.0, 0.0]
-    second = contact_model(s.model, s.linkage.q, feet)
+    assert np.array_equal(feet[0].points, SOLE)
+    second = contact_model(s.model, s.linkage.q, [sole("left_sole", points), sole("right_sole", SOLE)])
     W = np.zeros((2, 6))
     W[:, 2] = 200.0
     tau = held(s, second, W)[0]
@@ -162,8 +163,8 @@ def test_bad_input_is_refused():
     with pytest.raises(ff.InputError, match="'motors' or 'balanced'"):
         contact_wrenches(c, tau, "guess")
     with pytest.raises(ff.UnknownNameError, match="left_soul"):
-        contact_model(s.model, s.linkage.q, [Foot("left_soul", SOLE)])
+        contact_model(s.model, s.linkage.q, [sole("left_soul", SOLE)])
     with pytest.raises(ff.InputError, match="shape \\(c, 3\\)"):
-        contact_model(s.model, s.linkage.q, [Foot("left_sole", np.zeros(3))])
+        contact_model(s.model, s.linkage.q, [sole("left_sole", np.zeros(3))])
     with pytest.raises(ff.InputError, match="one posture"):
         contact_model(s.model, np.zeros((2, s.model.nq)))

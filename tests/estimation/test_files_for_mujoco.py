@@ -12,7 +12,8 @@ import pytest
 from estimation_robots import sensed
 
 import freeflyer as ff
-from freeflyer.estimation import Servos, Sway, feet_in_file, feet_of, lateral_swing
+from freeflyer.contacts import feet_in_file, feet_of
+from freeflyer.estimation import Servos, Sway, lateral_swing
 from freeflyer.estimation.experiment import simulate
 from freeflyer.estimation.plant import Plant, plant
 from freeflyer.estimation.simulated import for_simulator
@@ -64,7 +65,7 @@ def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
     feet = feet_of(s.model)
     for path, words in cases.items():
         for read in (
-            lambda p=path: feet_in_file(s.model, p),
+            lambda p=path: feet_in_file(s.closed, p),
             lambda p=path: lateral_swing(s, p),
             lambda p=path: plant(s.model, p, feet, s.names, s.linkage.q[None], Servos()),
         ):
@@ -83,7 +84,7 @@ def test_mujoco_is_handed_no_path(monkeypatch, robot, tmp_path):
         monkeypatch.setattr(owner, name, refuse)
     s, text = robot
     (path := tmp_path / "robot.xml").write_text(text)
-    assert len(feet_in_file(s.model, path)) == 2
+    assert len(feet_in_file(s.closed, path)) == 2
     sources = Path(ff.__file__).parent.rglob("*.py")
     callers = [p.name for p in sources if re.search(r"\.from_file\(|\.from_xml_path\(", p.read_text())]
     assert callers == []

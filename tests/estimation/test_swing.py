@@ -10,14 +10,12 @@ from estimation_robots import sensed
 
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_residual
+from freeflyer.contacts import feet_in_file, feet_of, sole
 from freeflyer.estimation import (
-    Foot,
     Servos,
     Sway,
     base_over_soles,
     contact_model,
-    feet_in_file,
-    feet_of,
     lateral_swing,
 )
 from freeflyer.estimation.contact import contact_wrenches
@@ -84,7 +82,7 @@ def test_errors_that_are_planted_show():
 
 def test_feet_are_found_in_the_file(models_folder):
     s, path = real(models_folder)
-    feet = feet_in_file(s.model, path)
+    feet = feet_in_file(s.closed, path)
     assert [f.frame for f in feet] == ["left_ankle_roll", "right_ankle_roll"]
     q = grounded(s.model, s.linkage.q, feet)
     points = sole_points(s.model, q, feet)
@@ -98,13 +96,13 @@ def test_a_file_without_shapes_or_with_others_says_so(tmp_path, models_folder):
     text = path.read_text()
     (bare := tmp_path / "bare.xml").write_text(text.replace('type="box" group="3"', 'type="box" contype="0" conaffinity="0"'))
     with pytest.raises(ff.InputError, match="no shapes that collide"):
-        feet_in_file(s.model, bare)
+        feet_in_file(s.closed, bare)
     (round_ := tmp_path / "round.xml").write_text(text.replace('type="box" group="3"', 'type="capsule"'))
     with pytest.raises(ff.InputError, match="is a capsule"):
-        feet_in_file(s.model, round_)
+        feet_in_file(s.closed, round_)
     (broken := tmp_path / "broken.xml").write_text(text[:5000])
     with pytest.raises(ff.FileError, match="is not well-formed XML"):
-        feet_in_file(s.model, broken)
+        feet_in_file(s.closed, broken)
 
 
 def test_a_file_of_another_robot_is_refused(tmp_path, models_folder):
@@ -140,7 +138,7 @@ def test_the_base_is_found_over_its_soles_from_anywhere():
     np.testing.assert_allclose(ff.difference(s.model, q, found), 0.0, atol=1e-12)
     with pytest.raises(ff.InputError, match="a place for each point"):
         base_over_soles(s.model, q, feet, ground[:3])
-    line = [Foot("left_sole", np.outer([0.0, 0.1, 0.2], [1.0, 0.0, 0.0]))]
+    line = [sole("left_sole", np.outer([0.0, 0.1, 0.2], [1.0, 0.0, 0.0]))]
     with pytest.raises(ff.InputError, match="on one line"):
         base_over_soles(s.model, q, line, sole_points(s.model, q, line))
 
@@ -163,9 +161,9 @@ def test_the_rate_of_the_offset_is_its_derivative():
         ({"servos": Servos(step=0.0007)}, "step must divide"),
         ({"servos": Servos(loop_time=0.0005)}, "do not hold in MuJoCo"),
         ({"servos": Servos(stiffness=0.0)}, "stiffness must be a positive"),
-        ({"feet": [Foot("left_soul", np.zeros((1, 3)))]}, "left_soul"),
+        ({"feet": [sole("left_soul", np.zeros((1, 3)))]}, "left_soul"),
         ({"feet": []}, "no foot is given"),
-        ({"feet": [Foot("left_sole", np.array([[0.0, 0.0, 0.3]])), Foot("right_sole", np.zeros((1, 3)))]}, "is not on the floor"),
+        ({"feet": [sole("left_sole", np.array([[0.0, 0.0, 0.3]])), sole("right_sole", np.zeros((1, 3)))]}, "is not on the floor"),
         ({"servos": Servos(stiffness=2e3, damping=10.0)}, "falls in the simulator"),
     ],
 )
@@ -176,7 +174,7 @@ def test_what_cannot_be_is_refused(arguments, words):
 
 def test_robots_that_do_not_stand_on_six_motors_a_foot(models_folder):
     with pytest.raises(ff.InputError, match="free base"):
-        lateral_swing(sensed("battobot", models_folder), feet=[Foot("torso", np.zeros((1, 3)))])
+        lateral_swing(sensed("battobot", models_folder), feet=[sole("torso", np.zeros((1, 3)))])
     s = sensed("kangaroo_like")
     one = feet_of(s.model)[:1]
     with pytest.raises(LinkageError, match="six a foot"):

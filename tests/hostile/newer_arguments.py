@@ -12,7 +12,7 @@ import numpy as np
 from bad_values import KINDS
 
 import freeflyer as ff
-from freeflyer import control, estimation, loops
+from freeflyer import contacts, control, estimation, loops
 
 POINT = (1, 1, 1, 0, 0, 0)
 
@@ -335,18 +335,18 @@ def estimation_calls() -> Iterator[Call]:
             "limit": "count",
         },
     )
-    yield Call(estimation.feet_of, {"model": model}, {})
-    feet = estimation.feet_of(model)
-    contacts = estimation.contact_model(model, q)
+    yield Call(contacts.feet_of, {"model": model}, {})
+    feet = contacts.feet_of(model)
+    standing = estimation.contact_model(model, q)
     yield Call(estimation.contact_model, {"model": model, "q": q, "feet": feet}, {"q": "posture", "feet": "names"})
     found = estimation.ContactEstimate(np.ones((1, 6)), np.ones((2, 3)))
     for function in (estimation.world_wrenches, estimation.pressure_centers, estimation.zero_moment_point):
-        yield Call(function, {"contacts": contacts, "estimate": found}, {"contacts": "thing", "estimate": "thing"})
+        yield Call(function, {"contacts": standing, "estimate": found}, {"contacts": "thing", "estimate": "thing"})
     for function in (estimation.pressure_centers, estimation.zero_moment_point):
-        yield Call(function, {"contacts": contacts, "estimate": found}, {"height": "scalar"})
+        yield Call(function, {"contacts": standing, "estimate": found}, {"height": "scalar"})
     yield Call(
         estimation.contact_wrenches,
-        {"contacts": contacts, "tau": np.zeros(1)},
+        {"contacts": standing, "tau": np.zeros(1)},
         {"contacts": "thing", "tau": "rates", "method": "word"},
     )
     yield Call(

@@ -20,7 +20,7 @@ from random_robots import BASES, random_robot
 import freeflyer as ff
 from freeflyer import loops
 from freeflyer.constraints.closure import plan_for
-from freeflyer.estimation import Foot
+from freeflyer.contacts import sole
 from freeflyer.estimation.contact import standing_on
 from freeflyer.estimation.sensing import sensors
 from freeflyer.kernels.calls import python_calls
@@ -60,7 +60,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         model = robot(name)
         q, nv = state(model, rng, 0.02).q, model.nv
         standing = standing_on(
-            model, [Foot("l03", POINTS)] if name == "point" else [Foot("l03", POINTS), Foot("l12", POINTS[:2])]
+            model, [sole("l03", POINTS)] if name == "point" else [sole("l03", POINTS), sole("l12", POINTS[:2])]
         )
         update = ENTRIES["contact_update"]
         contact = subject(

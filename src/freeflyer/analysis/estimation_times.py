@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.analysis.bench.clock import Call, interleaved
+from freeflyer.contacts import Contact, feet_of
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.errors import FreeflyerError
-from freeflyer.estimation import Foot, closed_torques, contact_model, contact_wrenches, feet_of, start, step
+from freeflyer.estimation import closed_torques, contact_model, contact_wrenches, start, step
 from freeflyer.estimation.passive import given
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.model.model import Model
@@ -42,7 +43,7 @@ class Times:
         return self.contact_update + self.contact_wrenches
 
 
-def estimation_times(robot: Model | Sensors, feet: Sequence[Foot] | None = None) -> Times:
+def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = None) -> Times:
     """Time a robot's estimators at its drawn posture, in turn. feet: those named `..._sole` if None; without any, or where
     motors do not tell their wrenches, these times are NaN."""
     s = given(robot)

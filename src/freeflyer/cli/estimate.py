@@ -11,7 +11,8 @@ import typer
 from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
 
 if TYPE_CHECKING:
-    from freeflyer.estimation import Foot, Sensors
+    from freeflyer.contacts import Contact
+    from freeflyer.estimation import Sensors
 
 RigidOption = Annotated[
     list[str] | None,
@@ -92,13 +93,13 @@ def _mjcf(path: Path | None) -> Path | None:
     return path if root.tag == "mujoco" else None
 
 
-def _feet(s: Sensors, file: Path | None, needed: bool) -> tuple[Foot, ...] | None:
+def _feet(s: Sensors, file: Path | None, needed: bool) -> tuple[Contact, ...] | None:
     """Feet by the file's shapes, else by the names of sites; None where there are none and none are needed."""
+    from freeflyer.contacts import feet_in_file, feet_of
     from freeflyer.errors import FreeflyerError
-    from freeflyer.estimation import feet_in_file, feet_of
 
     try:
-        return feet_of(s.model) if file is None else feet_in_file(s.model, file)
+        return feet_of(s.model) if file is None else feet_in_file(s.closed, file)
     except FreeflyerError:
         if needed:
             raise

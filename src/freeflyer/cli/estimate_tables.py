@@ -13,7 +13,8 @@ from freeflyer.cli.output import name, table
 if TYPE_CHECKING:
     from freeflyer.analysis.calibrating import Calibrations
     from freeflyer.analysis.estimation_times import Times
-    from freeflyer.estimation import Encoder, Foot, Sensors, Sway
+    from freeflyer.contacts import Contact
+    from freeflyer.estimation import Encoder, Sensors, Sway
 
 Pictures = dict[str, Callable[[], Any]]
 Progress = Callable[..., None]
@@ -101,7 +102,7 @@ def times(s: Sensors, t: Times) -> Any:
 
 
 def swing_all(
-    s: Sensors, file: Path | None, feet: tuple[Foot, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
+    s: Sensors, file: Path | None, feet: tuple[Contact, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
 ) -> dict[str, Any]:  # fmt: skip
     """The lateral swing, its errors and settings; the swing itself at 50 Hz."""
     from freeflyer.analysis import swing_figures as figures

@@ -31,7 +31,6 @@ from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-
 Own = list[HeldWrench]
 
 

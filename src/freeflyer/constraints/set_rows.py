@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.running import motion, velocity_map
 from freeflyer.constraints.rows import constraint_residual
+from freeflyer.constraints.running import motion, velocity_map
 from freeflyer.constraints.set_tables import surface_points, tree_of
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.wrenches import across

@@ -118,6 +118,14 @@ def check_spread(points: np.ndarray, frame: str) -> None:
         )  # fmt: skip
 
 
+def check_points(what: str, points: ArrayLike) -> np.ndarray:
+    """Points (c, 3), at least one; InputError otherwise."""
+    given = _vectors(what, points, (-1, 3))
+    if not len(given):
+        raise InputError(f"{what} must be at least one point (c, 3), got none")
+    return given
+
+
 def pose(X: ArrayLike) -> np.ndarray:
     """X as (4, 4); InputError where it is no pose."""
     given = _vectors("at", X, (4, 4))

@@ -1,68 +1,86 @@
-"""Feet: the frames and points by which a robot may touch the ground."""
+"""Feet of a robot as contacts: named in its file, or given by the points of their soles."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from freeflyer.contacts.description import FLAT, Contact, check_points, line, point, surface
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, shown
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 
-@dataclass(frozen=True, eq=False)
-class Foot:
-    """A rigid foot: the name of a frame, and points (c, 3) of its sole in that frame's axes, m."""
+def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None) -> Contact:
+    """The contact of a rigid sole at these points (c, 3), m, in the frame's axes: a point, a line or a surface, as they lie.
 
-    frame: str
-    points: np.ndarray
+    friction: coefficient. name: by default the frame's. Errors: InputError for other shapes and numbers.
+    """
+    given = check_points("points", points)
+    spread = np.linalg.svd(given - given.mean(axis=0), compute_uv=False) if len(given) > 1 else np.zeros(2)
+    extent = FLAT * max(1.0, float(np.abs(given).max()))
+    if spread[0] <= extent:
+        return point(frame, given.mean(axis=0), friction, name)
+    if len(given) > 2 and spread[1] > FLAT * spread[0]:
+        return surface(frame, given, friction=friction, name=name)
+    along = np.linalg.svd(given - given.mean(axis=0))[2][0]
+    ends = [int(np.argmin(given @ along)), int(np.argmax(given @ along))]
+    return line(frame, given[ends], friction, name)
 
 
 @public
-def feet_of(model: Model) -> tuple[Foot, ...]:
+def feet_of(model: Model) -> tuple[Contact, ...]:
     """Feet by their names: a frame `..._sole` with the frames `..._sole_*` of its corners. Errors: InputError if there are none."""
-    model = model.tree
-    found = []
+    model, found = model.tree, []
     for name in model.frame_names:
-        corners = [n for n in model.frame_names if n.startswith(f"{name}_")] if name.endswith("_sole") else []
-        if corners:
-            X = np.linalg.inv(frame_pose(model, model.neutral, name))
-            found.append(Foot(name, np.array([(X @ frame_pose(model, model.neutral, n))[:3, 3] for n in corners])))
+        corners = corners_of(model, name) if name.endswith("_sole") else None
+        if corners is not None:
+            found.append(sole(name, corners))
     if not found:
         raise InputError(
             f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': say what its feet are, "
-            "feet=[Foot(frame, points), ...]",
+            "feet=[freeflyer.contacts.sole(frame, points), ...]",
             robot=model.name,
         )
     return tuple(found)
 
 
-def checked_feet(model: Model, feet: Sequence[Foot] | None) -> tuple[Foot, ...]:
-    """The feet given, or those of the model; their frames exist and their points are (c, 3)."""
-    chosen = feet_of(model) if feet is None else tuple(feet)
+def corners_of(model: Model, frame: str) -> np.ndarray | None:
+    """Points (c, 3) in a frame's axes: the origins of the frames `FRAME_*`; None where there are none."""
+    names = [n for n in model.frame_names if n.startswith(f"{frame}_")]
+    if not names:
+        return None
+    X = np.linalg.inv(frame_pose(model, model.neutral, frame))
+    return np.array([(X @ frame_pose(model, model.neutral, n))[:3, 3] for n in names])
+
+
+def surface_points(model: Model, contact: Contact) -> np.ndarray:
+    """The points (c, 3) of a contact: its own, those of the model's frames, or the corners of a rectangle."""
+    if contact.points is not None:
+        return contact.points
+    corners = corners_of(model, contact.frame)
+    if corners is not None and len(corners) > 2:
+        return surface(contact.frame, corners).points  # type: ignore[return-value]
+    x, y = 0.5 * contact.size[0], 0.5 * contact.size[1]
+    return np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
+
+
+def points_of(foot: Contact) -> np.ndarray:
+    """The points (c, 3) of a foot that `checked_feet` has seen."""
+    return np.zeros((0, 3)) if foot.points is None else foot.points
+
+
+def checked_feet(model: Model, feet: Iterable[Contact] | None) -> tuple[Contact, ...]:
+    """The contacts given, their points filled in, or those of the model's feet. Errors: InputError, UnknownNameError."""
+    chosen = feet_of(model) if feet is None else (feet,) if isinstance(feet, Contact) else tuple(feet)
     if not chosen:
         raise InputError("no foot is given: nothing touches the ground")
     for foot in chosen:
+        if not isinstance(foot, Contact):
+            raise InputError(f"feet must be contacts, as freeflyer.contacts.sole(frame, points) makes them, got {shown(foot)}")
         model.frame(foot.frame)
-        points = np.asarray(foot.points, dtype=float)
-        if points.ndim != 2 or points.shape[1] != 3 or not len(points) or not np.isfinite(points).all():
-            raise InputError(f"the points of foot {foot.frame!r} must be finite numbers of shape (c, 3), got {points.shape}")
-    return chosen
-
-
-def point_basis(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(U (3c, k), T (6, k)): an orthonormal basis of the point forces that make wrenches, and these wrenches.
-
-    Forces U y make the wrench T y at the frame's origin with the least sum of squares: |U y| = |y|.
-    """
-    S = np.hstack([np.vstack([np.eye(3), _cross(p)]) for p in points])
-    _, values, rows = np.linalg.svd(S, full_matrices=False)
-    U = rows[values > 1e-9 * values[0]].T
-    return U, S @ U
-
-
-def _cross(p: np.ndarray) -> np.ndarray:
-    return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
+    return tuple(replace(foot, points=surface_points(model, foot)) for foot in chosen)

@@ -1,4 +1,4 @@
-"""Feet found in a robot's MJCF file: the colliding shapes that reach lowest where the linkage is closed."""
+"""Feet found in a robot's MJCF file: the colliding shapes that reach lowest, and their friction."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.constraints.partition import linkage
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import sole
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.estimation.feet import Foot
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf_gate import compiled, spec_with_shapes
@@ -22,29 +22,33 @@ CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in
 
 
 @public
-def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Foot, ...]:
-    """Feet of the model from the MJCF file that it was read from: a Foot for each link that stands there.
+def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, ...]:
+    """Feet of the model from the MJCF file that it was read from: a contact for each link that stands there.
 
-    At the posture where the file's loops close, the lower corners of boxes and the lowest points of spheres that collide
-    and lie within 1 cm of the lowest of all. Frames are links; points lie on the shapes. Errors: InputError where no box
-    or sphere collides, or another shape is the lowest; FileError for files that `load` would not read, or MuJoCo refuses.
+    At the neutral posture (of robots with loops: the assembled one of freeflyer.close_loops), the lower corners of boxes and the
+    lowest points of spheres that collide and lie within 1 cm of the lowest of all. Frames are links; points lie on the shapes;
+    friction is the least sliding coefficient of a foot's shapes. Errors: InputError where loops are open, where no box or sphere
+    collides, or another shape is the lowest; FileError for files that `load` would not read, or MuJoCo refuses.
     """
-    model = model.tree
-    q = linkage(model).q
+    if model.constraint_rows[0] and not model.reduction:
+        raise InputError(f"the loops of {model.name!r} are open: where its feet are is told by freeflyer.close_loops(model)")
+    model, q = model.tree, model.neutral
     import mujoco
 
     mj = compiled(*spec_with_shapes(path))
     points: dict[str, list[np.ndarray]] = {}
+    friction: dict[str, float] = {}
     for g in range(mj.ngeom):
         body = mj.body(mj.geom_bodyid[g]).name
         if body not in model.link_names or not (mj.geom_contype[g] or mj.geom_conaffinity[g]):
             continue
         X_WG = frame_pose(model, q, body) @ _pose(mj.geom_pos[g], mj.geom_quat[g])
         points.setdefault(body, []).append(_lower(mujoco, mj, g, X_WG, path))
+        friction[body] = min(friction.get(body, np.inf), float(mj.geom_friction[g, 0]))
     if not points:
         raise InputError(
             f"{Path(path).name} has no shapes that collide: nothing tells what stands on the ground. Say what the feet are, "
-            "feet=[Foot(frame, points), ...]",
+            "feet=[freeflyer.contacts.sole(frame, points), ...]",
             path=str(path),
         )  # fmt: skip
     lowest = min(float(p[:, 2].min()) for shapes in points.values() for p in shapes)
@@ -54,7 +58,7 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Foot, ...]
         near = near[near[:, 2] < lowest + LOWEST]
         if len(near):
             X = frame_pose(model, q, body)
-            feet.append(Foot(body, (near - X[:3, 3]) @ X[:3, :3]))
+            feet.append(sole(body, (near - X[:3, 3]) @ X[:3, :3], friction[body]))
     return tuple(feet)
 
 
@@ -75,6 +79,6 @@ def _lower(mujoco: Any, mj: Any, g: int, X: np.ndarray, path: str | os.PathLike[
     word = mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
     raise InputError(
         f"geom {mj.geom(g).name or g!r} of {Path(path).name} collides and is a {word}: feet are found on boxes and spheres. "
-        "Say what the feet are, feet=[Foot(frame, points), ...]",
+        "Say what the feet are, feet=[freeflyer.contacts.sole(frame, points), ...]",
         path=str(path),
     )  # fmt: skip

@@ -33,17 +33,21 @@ def _made(kind: str, data: bytes) -> UnitWrenches:
     if kind == "line":
         turns = np.hstack([np.zeros((2, 3)), across(points[1] - points[0])])
         rows = np.vstack([rows, turns])
-    least = point_wrenches(points)
+    least = point_basis(points)[1].T
     return UnitWrenches(rows, least, np.linalg.lstsq(rows.T, least.T, rcond=None)[0])
 
 
-def point_wrenches(points: np.ndarray) -> np.ndarray:
-    """(k, 6): an orthonormal basis of the point forces that make wrenches, as the wrenches that they make."""
+def point_basis(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(U (3c, k), T (6, k)): an orthonormal basis of the forces in points (c, 3) that make wrenches, and these wrenches.
+
+    Forces U y make the wrench T y at the frame's origin with the least sum of squares: |U y| = |y|.
+    """
     S = np.hstack([moved(p).T for p in points])
     if len(points) == 1:
-        return S.T
+        return np.eye(3), S
     _, values, basis = np.linalg.svd(S, full_matrices=False)
-    return basis[values > 1e-9 * values[0]] @ S.T
+    U = basis[values > 1e-9 * values[0]].T
+    return U, S @ U
 
 
 def moved(p: np.ndarray) -> np.ndarray:

@@ -12,21 +12,19 @@ if TYPE_CHECKING:
     from freeflyer.estimation.comparison import Swing
     from freeflyer.estimation.contact import ContactEstimate, ContactModel, contact_model, contact_wrenches
     from freeflyer.estimation.encoders import Telling, telling_joints
-    from freeflyer.estimation.feet import Foot, feet_of
     from freeflyer.estimation.history import ContactHistory, contact_history
     from freeflyer.estimation.passive import PassiveState, constraint_error, start, step
     from freeflyer.estimation.placing import base_over_soles
     from freeflyer.estimation.plant import Servos
     from freeflyer.estimation.sensing import Sensors, sensors
-    from freeflyer.estimation.soles import feet_in_file
     from freeflyer.estimation.sway import Sway
     from freeflyer.estimation.swing import lateral_swing
     from freeflyer.estimation.torques import closed_torques
 
 __all__ = [
-    "Calibration", "CalibrationError", "ContactEstimate", "ContactHistory", "ContactModel", "Encoder", "Foot", "PassiveState",
+    "Calibration", "CalibrationError", "ContactEstimate", "ContactHistory", "ContactModel", "Encoder", "PassiveState",
     "Sensors", "Servos", "Sinusoids", "Sway", "Swing", "Telling", "Tracking", "base_over_soles", "calibrate", "closed_torques",
-    "constraint_error", "contact_history", "contact_model", "contact_wrenches", "feet_in_file", "feet_of", "lateral_swing",
+    "constraint_error", "contact_history", "contact_model", "contact_wrenches", "lateral_swing",
     "low_pass", "pressure_centers", "screw_force", "sensors", "sinusoids", "start", "step", "telling_joints", "track",
     "world_wrenches", "zero_moment_point",
 ]  # fmt: skip
@@ -38,13 +36,11 @@ _HOMES = {  # loaded on first use
     "comparison": ("Swing",),
     "contact": ("ContactEstimate", "ContactModel", "contact_model", "contact_wrenches"),
     "encoders": ("Telling", "telling_joints"),
-    "feet": ("Foot", "feet_of"),
     "history": ("ContactHistory", "contact_history"),
     "passive": ("PassiveState", "constraint_error", "start", "step"),
     "placing": ("base_over_soles",),
     "plant": ("Servos",),
     "sensing": ("Sensors", "sensors"),
-    "soles": ("feet_in_file",),
     "sway": ("Sway",),
     "swing": ("lateral_swing",),
     "torques": ("closed_torques",),

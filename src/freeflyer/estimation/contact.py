@@ -23,8 +23,10 @@ from freeflyer.constraints import refusals
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.partition import linkage
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import checked_feet, points_of
+from freeflyer.contacts.wrenches import point_basis
 from freeflyer.errors import FreeflyerError, InputError
-from freeflyer.estimation.feet import Foot, checked_feet, point_basis
 from freeflyer.estimation.sensing import loops_of_block
 from freeflyer.kernels.calls.entry import OK
 from freeflyer.kernels.calls.running import state, table_handle
@@ -45,7 +47,7 @@ class Standing:
     of v. rest (nv,): zeros."""
 
     model: Model
-    feet: tuple[Foot, ...]
+    feet: tuple[Contact, ...]
     handle: Any
     spread: np.ndarray
     resultant: np.ndarray
@@ -69,7 +71,7 @@ class ContactModel:
         return self.standing.model
 
     @property
-    def feet(self) -> tuple[Foot, ...]:
+    def feet(self) -> tuple[Contact, ...]:
         """Its feet."""
         return self.standing.feet
 
@@ -128,11 +130,11 @@ class ContactEstimate:
 _standing: WeakKeyDictionary[Model, dict[object, Standing]] = WeakKeyDictionary()
 
 
-def standing_on(model: Model, feet: Sequence[Foot] | None = None) -> Standing:
+def standing_on(model: Model, feet: Sequence[Contact] | None = None) -> Standing:
     """The robot on these feet, on those named `..._sole` if None; remembered for each model and set of feet."""
     known = _standing.setdefault(model, {})
     try:
-        key = None if feet is None else tuple((f.frame, f.points.shape, f.points.tobytes()) for f in feet)
+        key = None if feet is None else tuple((f.frame, points_of(f).shape, points_of(f).tobytes()) for f in feet)
         if key in known:
             return known[key]
     except (AttributeError, TypeError):  # points that are no array: checked below
@@ -144,7 +146,7 @@ def standing_on(model: Model, feet: Sequence[Foot] | None = None) -> Standing:
     return made
 
 
-def _made(model: Model, feet: Sequence[Foot] | None) -> Standing:
+def _made(model: Model, feet: Sequence[Contact] | None) -> Standing:
     if not model.description.actuated:
         raise InputError(f"{model.name!r} does not say which joints have motors: nothing tells what its feet feel")
     standing = checked_feet(model, feet)
@@ -165,7 +167,7 @@ def _made(model: Model, feet: Sequence[Foot] | None) -> Standing:
 
 @public
 def contact_model(
-    model: Model, q: ArrayLike, feet: Sequence[Foot] | None = None, v: ArrayLike | None = None, a: ArrayLike | None = None
+    model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None, v: ArrayLike | None = None, a: ArrayLike | None = None
 ) -> ContactModel:
     """What motors and base feel at q (nq,): gravity, the feet, and the motion v, a (nv,) of the tree where it is known.
 

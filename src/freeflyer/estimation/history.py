@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.refusals import listed
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import checked_feet
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
 from freeflyer.estimation.balance import in_world, low_pass
 from freeflyer.estimation.contact import contact_model, contact_wrenches
-from freeflyer.estimation.feet import Foot, checked_feet
 from freeflyer.estimation.passive import given, start as at_rest, step
 from freeflyer.estimation.placing import base_over_soles
 from freeflyer.estimation.postures import reached
@@ -38,7 +39,7 @@ class ContactHistory:
     """
 
     t: np.ndarray
-    feet: tuple[Foot, ...]
+    feet: tuple[Contact, ...]
     q: np.ndarray
     misfit: np.ndarray
     wrenches: dict[str, np.ndarray]
@@ -46,7 +47,7 @@ class ContactHistory:
 
 @public
 def contact_history(
-    robot: Model | Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike, feet: Sequence[Foot] | None = None, *,
+    robot: Model | Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike, feet: Sequence[Contact] | None = None, *,
     rates: ArrayLike | None = None, start: ArrayLike | None = None, cutoff: float = 5.0, alpha: float | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> ContactHistory:  # fmt: skip
@@ -129,7 +130,7 @@ def _clock(t: np.ndarray) -> float:
     return dt
 
 
-def _begin(s: Sensors, positions: np.ndarray, feet: tuple[Foot, ...], start: ArrayLike | None) -> np.ndarray:
+def _begin(s: Sensors, positions: np.ndarray, feet: tuple[Contact, ...], start: ArrayLike | None) -> np.ndarray:
     if start is not None:
         q = row(s.model, "start", start, "q")
         if q.ndim != 1:
@@ -146,7 +147,7 @@ def _begin(s: Sensors, positions: np.ndarray, feet: tuple[Foot, ...], start: Arr
     return _level(s.model, found, feet)
 
 
-def _level(model: Model, q: np.ndarray, feet: tuple[Foot, ...]) -> np.ndarray:
+def _level(model: Model, q: np.ndarray, feet: tuple[Contact, ...]) -> np.ndarray:
     """q with all soles in the plane at height 0, as well as they can."""
     points = sole_points(model, q, feet)
     normal = np.linalg.svd(points - points.mean(axis=0))[2][2]

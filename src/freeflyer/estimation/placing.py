@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.estimation.feet import Foot
 from freeflyer.estimation.stance import sole_points
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -16,7 +16,7 @@ from freeflyer.model.rotations import quaternion
 
 
 @public
-def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Foot], ground: np.ndarray) -> tuple[np.ndarray, float]:
+def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground: np.ndarray) -> tuple[np.ndarray, float]:
     """(q, misfit): the base (free) put where the soles' points (c, 3) best lie on `ground` (c, 3), least squares; the largest
     distance that is left, m. Joints stay. Errors: InputError for other numbers of points, or points on one line."""
     model = model.tree

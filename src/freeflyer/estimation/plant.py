@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.estimation.feet import Foot
 from freeflyer.estimation.simulated import for_simulator
 from freeflyer.model.model import Model
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
@@ -83,7 +83,7 @@ class Plant:
 
 
 def plant(
-    model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Foot], motors: Sequence[str], q: np.ndarray, servos: Servos
+    model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Contact], motors: Sequence[str], q: np.ndarray, servos: Servos
 ) -> Plant:  # fmt: skip
     """The simulator with the robot at the first of the postures q (n, nq), where it will be sent. Errors: FileError for what
     MuJoCo refuses, InputError for another robot and for loops that MuJoCo cannot hold."""
@@ -128,7 +128,7 @@ def _check(servos: Servos) -> None:
         )
 
 
-def _floor(mujoco: Any, spec: Any, feet: Sequence[Foot], bare: bool) -> None:
+def _floor(mujoco: Any, spec: Any, feet: Sequence[Contact], bare: bool) -> None:
     """A plane at height 0 that only feet touch; spheres at their points where the robot has no shapes."""
     links = {f.frame for f in feet}
     for geom in spec.geoms:
@@ -206,7 +206,7 @@ def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
         )  # fmt: skip
 
 
-def _body(model: Model, mj: Any, foot: Foot) -> int:
+def _body(model: Model, mj: Any, foot: Contact) -> int:
     """MuJoCo's number of the body that carries a foot's frame."""
     link = {s.name: s.link for s in model.description.sites}.get(foot.frame, foot.frame)
     return int(mj.body(link).id)

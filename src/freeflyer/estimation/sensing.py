@@ -34,7 +34,7 @@ class Sensors:
     names: measured joints, in the order of their measurements. coordinates (n,): their entries of v; positions (n,): of q.
     lower, upper (n,): their limits. still: joints that nothing moves (declared rigid, or turning idly about themselves).
     passive (m,): entries of v that follow through the loops.
-    readable (2 n,): lower, then upper ends of what encoders may read: the limits and a margin. linked: the model with its linkage.
+    readable (2 n,): lower, then upper ends of what encoders may read: the limits and a margin. closed: the model, loops closed.
     """
 
     model: Model
@@ -47,7 +47,7 @@ class Sensors:
     still: tuple[str, ...]
     passive: np.ndarray
     readable: np.ndarray
-    linked: Model
+    closed: Model
 
     @cached_property
     def handle(self) -> Any:
@@ -57,7 +57,7 @@ class Sensors:
         if not fit or not _within(joints, self.model.nv) or not _within(positions, self.model.nq):
             raise InputError("these sensors were not made by freeflyer.estimation.sensors: their coordinates are not the model's")
         table = np.array([len(joints), *joints, *positions], np.int64)
-        return table_handle(self.linked.topology, self.linked.parameters, MEASURED, table)
+        return table_handle(self.closed.topology, self.closed.parameters, MEASURED, table)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: x for name, x in vars(self).items() if name != "handle"}

@@ -14,11 +14,12 @@ import numpy as np
 
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.rows import constraints
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import points_of
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
-from freeflyer.estimation.feet import Foot
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.model.model import Model
 from freeflyer.spatial import se3
@@ -28,7 +29,7 @@ STRIDE = 0.01  # m that the base moves at once
 REACHED = 1e-9  # m and rad
 
 
-def sole_points(model: Model, q: np.ndarray, feet: Sequence[Foot]) -> np.ndarray:
+def sole_points(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
     """(c, 3): the points of all feet in the world, m."""
     found = []
     for foot in feet:
@@ -37,13 +38,13 @@ def sole_points(model: Model, q: np.ndarray, feet: Sequence[Foot]) -> np.ndarray
     return np.vstack(found)
 
 
-def grounded(model: Model, q: np.ndarray, feet: Sequence[Foot]) -> np.ndarray:
+def grounded(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
     """q with the base lifted so that the soles lie at height 0 on average. Errors: InputError for feet not on one level."""
     heights = sole_points(model, q, feet)[:, 2]
     middle = float(heights.mean())
     off = np.abs(heights - middle)
     if off.max() > LEVEL:
-        names = np.repeat([f.frame for f in feet], [len(f.points) for f in feet])
+        names = np.repeat([f.frame for f in feet], [len(points_of(f)) for f in feet])
         raise InputError(
             f"foot {str(names[np.argmax(off)])!r} of {model.name!r} is not on the floor: one of its points lies {off.max():.3f} m "
             "off the level of all soles where the linkage is closed. Give feet that stand on one level floor",
@@ -54,7 +55,7 @@ def grounded(model: Model, q: np.ndarray, feet: Sequence[Foot]) -> np.ndarray:
     return x
 
 
-def check_stands(s: Sensors, feet: Sequence[Foot]) -> None:
+def check_stands(s: Sensors, feet: Sequence[Contact]) -> None:
     """Errors: InputError for a base that does not float, LinkageError where motors and feet don't match."""
     first = s.model.joints[0]
     if first.kind != "free" or len(s.linkage.base) != 6:
@@ -68,7 +69,7 @@ def check_stands(s: Sensors, feet: Sequence[Foot]) -> None:
         )  # fmt: skip
 
 
-def lean(s: Sensors, q: np.ndarray, feet: Sequence[Foot], shift: np.ndarray) -> np.ndarray:
+def lean(s: Sensors, q: np.ndarray, feet: Sequence[Contact], shift: np.ndarray) -> np.ndarray:
     """q (nq,) with the base moved by `shift` (3,), m, over soles that stay. Errors: LinkageError out of reach."""
     targets = [frame_pose(s.model, q, f.frame) for f in feet]
     end, x = q[:3] + shift, q.copy()
@@ -86,7 +87,7 @@ def lean(s: Sensors, q: np.ndarray, feet: Sequence[Foot], shift: np.ndarray) -> 
     return x
 
 
-def _placed(s: Sensors, q: np.ndarray, feet: Sequence[Foot], targets: Sequence[np.ndarray]) -> np.ndarray:
+def _placed(s: Sensors, q: np.ndarray, feet: Sequence[Contact], targets: Sequence[np.ndarray]) -> np.ndarray:
     m, rows, columns = s.model, s.linkage.rows, np.setdiff1d(np.arange(s.model.nv), s.linkage.base)
     for _ in range(20):
         r, J = constraints(m, q)
@@ -110,7 +111,7 @@ def _placed(s: Sensors, q: np.ndarray, feet: Sequence[Foot], targets: Sequence[n
     )  # fmt: skip
 
 
-def standing(s: Sensors, feet: Sequence[Foot], crouch: float) -> np.ndarray:
+def standing(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.ndarray:
     """q (nq,): `crouch` (m) below the drawn posture, the centre of mass above the middle of the soles in x."""
     check_stands(s, feet)
     q = lean(s, grounded(s.model, s.linkage.q, feet), feet, np.array([0.0, 0.0, -crouch]))
@@ -123,7 +124,7 @@ def standing(s: Sensors, feet: Sequence[Foot], crouch: float) -> np.ndarray:
     return q
 
 
-def shared_weight(model: Model, q: np.ndarray, feet: Sequence[Foot]) -> np.ndarray:
+def shared_weight(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
     """(f, 6): wrenches in the feet's frames that carry the weight straight up: below the centre of mass in x, at each sole's
     middle in y, shared so that nothing tips."""
     if len(feet) != 2:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freeflyer.contacts.description import Contact
 from freeflyer.errors import InputError
 from freeflyer.estimation.accuracy import Encoder
 from freeflyer.estimation.contact import contact_model
-from freeflyer.estimation.feet import Foot
 from freeflyer.estimation.plant import Servos
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import lean, shared_weight, standing
@@ -54,7 +54,7 @@ class Route:
         return np.asarray(self.q[len(self.q) // 2])
 
 
-def route(s: Sensors, feet: Sequence[Foot], sway: Sway) -> Route:
+def route(s: Sensors, feet: Sequence[Contact], sway: Sway) -> Route:
     """The pelvis from side to side, level, over soles that stay. Errors: as `standing` and `lean`."""
     middle = standing(s, feet, sway.crouch)
     offsets = np.linspace(-sway.amplitude, sway.amplitude, GRID)
@@ -68,7 +68,7 @@ def route(s: Sensors, feet: Sequence[Foot], sway: Sway) -> Route:
     return Route(offsets, q, np.array([_holding(s.model, x, feet) for x in q]))
 
 
-def _holding(model: Model, q: np.ndarray, feet: Sequence[Foot]) -> np.ndarray:
+def _holding(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
     """(m,): motor forces with the weight shared between the feet, tau = g - J^T F of (45)."""
     c = contact_model(model, q, feet)
     y = np.linalg.lstsq(c.resultant, shared_weight(model, q, feet).reshape(-1), rcond=None)[0]

@@ -13,16 +13,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import checked_feet, points_of
+from freeflyer.contacts.soles import feet_in_file
 from freeflyer.estimation.accuracy import readings
 from freeflyer.estimation.balance import low_pass
 from freeflyer.estimation.comparison import Swing
 from freeflyer.estimation.experiment import Record, simulate
-from freeflyer.estimation.feet import Foot, checked_feet
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import given
 from freeflyer.estimation.plant import Servos, plant
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.estimation.soles import feet_in_file
 from freeflyer.estimation.stance import sole_points
 from freeflyer.estimation.sway import RATE, REST, RISE, Sway, check_sway, route
 from freeflyer.model.model import Model
@@ -40,7 +41,7 @@ def measured(s: Sensors, record: Record, sway: Sway) -> tuple[np.ndarray, np.nda
 
 @public
 def lateral_swing(
-    robot: Model | Sensors, path: str | os.PathLike[str] | None = None, feet: Sequence[Foot] | None = None, *,
+    robot: Model | Sensors, path: str | os.PathLike[str] | None = None, feet: Sequence[Contact] | None = None, *,
     sway: Sway | None = None, servos: Servos | None = None, progress: Callable[[str, float], None] = lambda _, __: None,
 ) -> Swing:  # fmt: skip
     """The experiment. path: the robot's own MJCF file, which the simulator then reads; without it, what `to_mjcf` writes.
@@ -51,7 +52,7 @@ def lateral_swing(
     """
     s, sway, servos = given(robot), sway or Sway(), servos or Servos()
     check_sway(sway, servos)
-    chosen = tuple(feet) if feet is not None else feet_in_file(s.model, path) if path is not None else None
+    chosen = tuple(feet) if feet is not None else feet_in_file(s.closed, path) if path is not None else None
     soles = checked_feet(s.model, chosen)
     progress("finding postures", 0.0)
     way = route(s, soles, sway)
@@ -67,13 +68,13 @@ def lateral_swing(
 
 
 def _compared(
-    s: Sensors, feet: Sequence[Foot], record: Record, found: ContactHistory, begin: np.ndarray, sway: Sway, servos: Servos
+    s: Sensors, feet: Sequence[Contact], record: Record, found: ContactHistory, begin: np.ndarray, sway: Sway, servos: Servos
 ) -> Swing:  # fmt: skip
     from freeflyer.constraints.rows import constraint_residual
 
     filtered = {"simulator": low_pass(record.contacts, RATE, sway.cutoff)} | found.wrenches
     joints = np.array([j.iq for j in s.model.joints if j.nq == 1])
-    ends = np.cumsum([len(f.points) for f in feet])[:-1]
+    ends = np.cumsum([len(points_of(f)) for f in feet])[:-1]
     corners = tuple(_hull(p[:, :2]) for p in np.split(sole_points(s.model, begin, feet), ends))
     late = round((REST + RISE) * RATE)
     sideways = record.q[late:, 1] - begin[1]

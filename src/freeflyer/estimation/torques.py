@@ -32,7 +32,7 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:
         raise InputError(f"closed_torques takes one state, got shapes q {x.shape}, v {u.shape}, a {w.shape}")
     tau, quality = np.empty(s.model.nv), np.empty(1)
-    status, _ = state(CLOSED_TORQUES, s.linked.handle, x, u, w, tau, quality)
+    status, _ = state(CLOSED_TORQUES, s.closed.handle, x, u, w, tau, quality)
     if status != OK:
         for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
             check_configuration(s.model, name, y, letter)

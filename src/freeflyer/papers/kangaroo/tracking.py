@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.estimation_times import Times, estimation_times
-from freeflyer.estimation import Encoder, Foot, sensors, sinusoids, track
+from freeflyer.contacts import sole
+from freeflyer.estimation import Encoder, sensors, sinusoids, track
 from freeflyer.estimation.accuracy import Tracking
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
@@ -62,7 +63,7 @@ def compute(robot: Kangaroo, progress: Progress) -> TrackingResult:
             progress(f"Fig 19: {kind} encoders, alpha = {alpha:g}")
             found.append((kind, track(s, encoder, duration=DURATION, alpha=alpha, path=path)))
     progress("timing the estimators")
-    feet = [Foot(robot.left.sole, HALF_SOLE), Foot(robot.right.sole, HALF_SOLE)]
+    feet = [sole(robot.left.sole, HALF_SOLE), sole(robot.right.sole, HALF_SOLE)]
     times = estimation_times(s, feet)
     first, keep = found[0][1], slice(None, None, THIN)
     left = [first.names.index(m) for group in robot.left.groups.values() for m in group]
