@@ -129,7 +129,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "selected_posture": {"positions": (closed.neutral[model.joint("d").iq] + 0.05,)},
     }  # fmt: skip
     if "constraints" in inspect.signature(FUNCTIONS[name]).parameters:
-        special.setdefault(short, {})["constraints"] = ff.ConstraintSet(model, contacts=[ff.contacts.point("bar_sole")])
+        special.setdefault(short, {})["constraints"] = ff.ConstraintSet(model, contacts=[ff.contacts.surface("bar_sole")])
     if name == "constrained_inverse_dynamics":  # at rest: what moves must move along the constraints
         special[short] |= {"v": 0.0 * state["v"], "a": 0.0 * state["a"]}
     if name.startswith("control."):
