@@ -35,7 +35,7 @@ class Tree:
     topology: bytes  # the tree's, saying that a table of a set follows; a set's own memory, which nothing can write to
     parameters: bytes
     most_rows: int
-    wrenches: dict[Contact, tuple[UnitWrenches, bytes]] = field(default_factory=dict)
+    wrenches: dict[tuple[Any, ...], tuple[UnitWrenches, bytes]] = field(default_factory=dict)
     paths: dict[str, frozenset[int]] = field(default_factory=dict)
     points: dict[tuple[str, tuple[float, float]], np.ndarray] = field(default_factory=dict)
 
@@ -120,14 +120,15 @@ def wrenches_of(model: Model, contact: Contact) -> UnitWrenches:
 
 def _with_numbers(tree: Tree, model: Model, contact: Contact) -> tuple[UnitWrenches, bytes]:
     """The unit wrenches of a contact, and their numbers in the order of set_layout."""
+    key = contact.kind, contact.frame, contact.size, None if contact.points is None else contact.points.tobytes()
     try:
-        return tree.wrenches[contact]
+        return tree.wrenches[key]
     except KeyError:
         unit = unit_wrenches(contact, surface_points(model, contact))
     if len(tree.wrenches) >= KEPT:
         tree.wrenches.clear()
     numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel()])
-    found = tree.wrenches[contact] = unit, numbers.tobytes()
+    found = tree.wrenches[key] = unit, numbers.tobytes()
     return found
 
 
