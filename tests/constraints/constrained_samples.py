@@ -28,12 +28,11 @@ def fresh_seed() -> int:
     return seed
 
 
-def random_set(rng: np.random.Generator, model: ff.Model, rows: int, rolling: bool = True) -> ff.ConstraintSet:
-    """Contacts, locks and rolling bodies of random frames, with at most so many rows of rank as many."""
+def random_set(rng: np.random.Generator, model: ff.Model, q: np.ndarray, rows: int, rolling: bool = True) -> ff.ConstraintSet:
+    """Contacts, locks and rolling bodies of random frames: at most so many rows, far from depending on each other at q."""
     found = ff.ConstraintSet(model)
-    q = ff.random_configuration(model, rng)
     frames = [name for name in model.frame_names if name != "world"]
-    joints = [j.name for j in model.tree.joints if j.nv == 1]
+    joints = [j.name for j in model.tree.joints if j.nv and j.kind not in ("universal", "planar")]
     for k in range(12):
         frame, kind = str(rng.choice(frames)), int(rng.integers(6 if rolling else 4))
         if kind == 0:
@@ -51,7 +50,7 @@ def random_set(rng: np.random.Generator, model: ff.Model, rows: int, rolling: bo
             axis = None if kind == 4 else rng.standard_normal(3)
             more = found + contacts.rolling(frame, rng.uniform(0.1, 0.5), axis, rng.standard_normal(3), f"c{k}")
         J = more.jacobian(q)
-        if len(J) <= rows and len(J) < model.nv and np.linalg.svd(J, compute_uv=False)[-1] > 3e-2:
+        if len(J) <= rows and len(J) < model.nv and np.linalg.svd(J, compute_uv=False)[-1] > 0.1:
             found = more
     return found
 

@@ -22,11 +22,11 @@ def dense(model: ff.Model, q: np.ndarray, v: np.ndarray, J: np.ndarray, e: float
 def test_by_dense_equations(base):
     rng = np.random.default_rng(fresh_seed())
     model = random_robot(rng, 8, base=base)
-    s = random_set(rng, model, model.nv - 1)
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    s = random_set(rng, model, q, model.nv - 1)
     J = s.jacobian(q)
-    if not len(J) or np.linalg.svd(J, compute_uv=False)[-1] < 1e-2:
-        pytest.skip("the random set is nearly singular here")
+    if not len(J):
+        pytest.skip("no random set fits")
     for e in (0.0, 0.4, 1.0):
         found, x = ff.impact(model, q, v, constraints=s, restitution=e), dense(model, q, v, J, e)
         assert distance(found.v, x[: model.nv]) < 1e-9

@@ -37,7 +37,8 @@ def check_supported(constraints: ConstraintSet) -> None:
         raise InputError(f"derivatives of rolling bodies are not offered: take {item.name!r} out of the set", name=item.name)
     for name in constraints.locks:
         if model.tree.joint(name).kind in ("universal", "planar"):
-            raise InputError(f"derivatives of the lock of joint {name!r} are not offered: it is {model.tree.joint(name).kind}", name=name)
+            kind = model.tree.joint(name).kind
+            raise InputError(f"derivatives of the lock of joint {name!r} are not offered: it is {kind}", name=name)
     for name in dict.fromkeys(constraints.loop_names):
         loop = next((x for x in model.loops if x.name == name), None)
         if loop is None or sum(loop.mask[3:]) == 1:
@@ -95,7 +96,8 @@ def _swept(w: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.cross(*np.broadcast_arrays(a, b), axis=-2)
+    x, y = np.broadcast_arrays(a, b)
+    return np.cross(x, y, axis=-2)
 
 
 def _moved(x: np.ndarray, p: np.ndarray) -> np.ndarray:

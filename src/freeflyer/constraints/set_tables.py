@@ -25,8 +25,9 @@ KEPT = 256  # contacts whose unit wrenches are kept for a tree
 
 @dataclass(eq=False)
 class Tree:
-    """What sets of one tree share: its arrays, as a set's begin; `before` (nv): the next coordinate on the way to the world, or -1; loop_rows: the rows of loops that
-    are kept, loop_names: whose they are, loop_columns: the coordinates they touch; paths: of frames, points: of their surfaces."""
+    """What sets of one tree share: its arrays, as a set's begin; `before` (nv): the next coordinate on the way to the world, or
+    -1; loop_rows: the rows of loops that are kept, loop_names: whose they are, loop_columns: the coordinates they touch; paths:
+    of frames, points: of their surfaces."""
 
     before: list[int]
     loop_rows: list[int]
@@ -42,8 +43,8 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """topology, parameters, handle: the tree's, and the set's. rows: how many there are; free: the first whose forces are free where
-    rows depend on each other."""
+    """topology, parameters, handle: the tree's, and the set's. rows: how many there are; free: the first whose forces are free
+    where rows depend on each other."""
 
     topology: np.ndarray
     parameters: np.ndarray
