@@ -312,6 +312,39 @@ def test_closed_robots_stand(models_folder):
     assert distance(ff.forward_dynamics(model, st.q, 0.1 * st.u, tau, external), d.a) < 1e-8
 
 
+def test_a_robot_of_closed_linkages_stands_on_two_soles():
+    """All twelve rows, some of them depending on others where both feet are flat: gravity is carried, whatever the motors do."""
+    rng = np.random.default_rng(fresh_seed())
+    tree = ff.robots.kangaroo_like()
+    model = ff.close_loops(tree)
+    feet = [name for name in tree.frame_names if name.endswith("_sole")]
+    assert len(feet) == 2
+    s = ff.ConstraintSet(model, [contacts.surface(name) for name in feet])
+    q, rest, tau = np.array(model.neutral), np.zeros(model.nv), rng.standard_normal(model.nv)
+    J = s.jacobian(q)
+    d = ff.constrained_dynamics(model, q, rest, tau, constraints=s)
+    a, _ = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, rest), J, s.bias(q, rest), tau)
+    assert distance(d.a, a) < 1e-8
+    assert distance(J @ d.a, np.zeros(12)) < 1e-8
+    assert len(d.redundant) == (np.linalg.matrix_rank(J, rtol=1e-6) < 12)
+    external = {name: d.forces[name] for name in feet}
+    assert distance(ff.forward_dynamics(model, q, rest, tau, external), d.a) < 1e-7
+
+
+def test_more_rows_than_memory_was_kept_for():
+    """Ninety rows of rank thirty-something: the compiled code asks for more memory, and is called again."""
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.humanoid()
+    frames = rng.choice(model.link_names, 30)
+    s = ff.ConstraintSet(model, [contacts.point(str(f), rng.standard_normal(3), name=str(k)) for k, f in enumerate(frames)])
+    q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    d = ff.constrained_dynamics(model, q, np.zeros(model.nv), tau, constraints=s)
+    a, _ = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, np.zeros(model.nv)), s.jacobian(q), s.bias(q, 0.0 * tau), tau)
+    assert distance(d.a, a) < 1e-5
+    batch = ff.constrained_dynamics(model, np.stack([q] * 9), np.zeros(model.nv), tau, constraints=s)
+    assert distance(batch.a[8], d.a) < 1e-6
+
+
 def test_another_model_s_set_is_refused():
     model = robot("point")
     closed = ff.close_loops(model)

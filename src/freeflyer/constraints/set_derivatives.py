@@ -14,7 +14,7 @@ import numpy as np
 from freeflyer.constraints import compiled as D
 from freeflyer.constraints.rows import row_directions
 from freeflyer.constraints.running import run
-from freeflyer.constraints.set_tables import tree_of, wrenches_of
+from freeflyer.constraints.set_tables import loops_of, wrenches_of
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.dynamics.motion_derivatives import (
     frame_acceleration,
@@ -53,7 +53,7 @@ def row_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
     """Derivatives (..., r, nv) of J a + bias by q, v and a."""
     model, found = constraints.model, []
     if constraints.loop_names:
-        directions, rows = row_directions(model), tree_of(model).loop_rows
+        directions, rows = row_directions(model), loops_of(model).rows
         for loop in _loops(constraints):
             kept = [directions[rows[n]] for n, name in enumerate(constraints.loop_names) if name == loop.name]
             found.append(tuple(x[..., kept, :] for x in _loop_derivatives(model, loop, q, v, a)))
@@ -164,7 +164,7 @@ class HeldWrench(NamedTuple):
 def loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> list[HeldWrench]:
     """The loops' forces on both of their frames."""
     model, found = constraints.model, []
-    directions, rows = row_directions(model), tree_of(model).loop_rows if constraints.loop_names else []
+    directions, rows = row_directions(model), loops_of(model).rows if constraints.loop_names else []
     for loop in _loops(constraints):
         F = np.zeros((*multipliers.shape[:-1], 6, 1))
         for n, name in enumerate(constraints.loop_names):

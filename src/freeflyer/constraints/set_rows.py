@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.rows import constraint_residual
 from freeflyer.constraints.running import motion, velocity_map
-from freeflyer.constraints.set_tables import surface_points, tree_of
+from freeflyer.constraints.set_tables import loops_of, surface_points
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.wrenches import across
 from freeflyer.dynamics.evaluate import evaluate
@@ -66,7 +66,7 @@ def residual(constraints: ConstraintSet, q: ArrayLike) -> np.ndarray:
         )  # fmt: skip
     parts = []
     if constraints.loop_names:
-        parts.append(constraint_residual(model, q)[..., tree_of(model).loop_rows])
+        parts.append(constraint_residual(model, q)[..., loops_of(model).rows])
     if constraints.locks:
         if constraints.posture is None:
             raise _held_nowhere(constraints.locks[0])

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints import set_rows
 from freeflyer.constraints.rows import DIRECTIONS, constraint_names
-from freeflyer.constraints.set_tables import Table, make_table, tree_of
+from freeflyer.constraints.set_tables import Table, loops_of, make_table
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, shown, unknown_name
@@ -67,7 +67,7 @@ class ConstraintSet:
         locks = _names(self.locks)
         items = contacts + rolling
         item_names = tuple([x.name for x in items])
-        loops = tree_of(tree).loop_names if self.loops and not model.reduction and model.constraint_rows[0] else ()
+        loops = loops_of(tree).names if self.loops and not model.reduction and model.constraint_rows[0] else ()
         names = (*dict.fromkeys(loops), *locks, *item_names)
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
@@ -116,7 +116,7 @@ class ConstraintSet:
     def row_names(self) -> tuple[str, ...]:
         """The name of each row: "left_sole.z", "knee" (a lock of one coordinate), "rod.x" (a loop)."""
         tree = self.model.tree
-        found = [constraint_names(tree)[k] for k in tree_of(tree).loop_rows] if self.loop_names else []
+        found = [constraint_names(tree)[k] for k in loops_of(tree).rows] if self.loop_names else []
         for name in self.locks:
             count = len(_coordinates(tree, name))
             found += [name] if count == 1 else [f"{name}.{k}" for k in range(count)]
