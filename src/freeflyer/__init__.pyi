@@ -33,6 +33,7 @@ from .constraints.constrained_inverse import (
     ConstrainedInverseDynamics as ConstrainedInverseDynamics,
     constrained_inverse_dynamics as constrained_inverse_dynamics,
 )
+from .constraints.constrained_linearization import linearize as linearize
 from .constraints.impacts import Impact as Impact, impact as impact
 from .constraints.sets import ConstraintSet as ConstraintSet
 from .dynamics.all_terms import AllTerms as AllTerms, all_terms as all_terms
@@ -69,7 +70,7 @@ from .dynamics.frames import (
     frame_velocity as frame_velocity,
 )
 from .dynamics.integrators import step as step
-from .dynamics.linearization import Linearization as Linearization, linearize as linearize
+from .dynamics.linearization import Linearization as Linearization
 from .dynamics.manifold import difference as difference, integrate as integrate
 from .dynamics.manifold_derivatives import (
     DifferenceDerivatives as DifferenceDerivatives,

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+sys.path.append(str(Path(__file__).parents[1] / "dynamics"))
+
+from random_robots import BASES, random_robot
+
 import freeflyer as ff
 from freeflyer import contacts
 
-TALOS = "/opt/ffvenv/lib/python3.11/site-packages/cmeel.prefix/share/example-robot-data/robots"
+__all__ = [
+    "BASES", "by_name", "difference_of", "distance", "fresh_seed", "kkt", "random_robot", "random_set",
+]  # fmt: skip
 
 
 def fresh_seed() -> int:
-    """A seed that changes from run to run (FREEFLYER_SEED fixes it), printed so that a failure can be repeated."""
-    seed = int(os.environ.get("FREEFLYER_SEED", np.random.SeedSequence().entropy % 2**31))
-    print(f"FREEFLYER_SEED={seed}")
+    """A seed that changes from run to run (FREEFLYER_TEST_SEED fixes it), printed so that a failure can be repeated."""
+    seed = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
+    print(f"FREEFLYER_TEST_SEED={seed}")
     return seed
 
 
-def random_set(rng: np.random.Generator, model: ff.Model, rows: int, rolling: bool = True) -> ff.ConstraintSet:
-    """Contacts, locks and rolling bodies of random frames, with at most so many rows of rank as many."""
+def random_set(rng: np.random.Generator, model: ff.Model, q: np.ndarray, rows: int, rolling: bool = True) -> ff.ConstraintSet:
+    """Contacts, locks and rolling bodies of random frames: at most so many rows, far from depending on each other at q."""
     found = ff.ConstraintSet(model)
-    q = ff.random_configuration(model, rng)
     frames = [name for name in model.frame_names if name != "world"]
-    joints = [j.name for j in model.tree.joints if j.nv == 1]
+    joints = [j.name for j in model.tree.joints if j.nv and j.kind not in ("universal", "planar")]
     for k in range(12):
         frame, kind = str(rng.choice(frames)), int(rng.integers(6 if rolling else 4))
         if kind == 0:
@@ -43,7 +50,7 @@ def random_set(rng: np.random.Generator, model: ff.Model, rows: int, rolling: bo
             axis = None if kind == 4 else rng.standard_normal(3)
             more = found + contacts.rolling(frame, rng.uniform(0.1, 0.5), axis, rng.standard_normal(3), f"c{k}")
         J = more.jacobian(q)
-        if len(J) <= rows and len(J) < model.nv and np.linalg.svd(J, compute_uv=False)[-1] > 3e-2:
+        if len(J) <= rows and len(J) < model.nv and np.linalg.svd(J, compute_uv=False)[-1] > 0.1:
             found = more
     return found
 
@@ -61,7 +68,7 @@ def distance(x: np.ndarray, y: np.ndarray) -> float:
     return float(np.abs(np.asarray(x) - y).max(initial=0.0) / max(1.0, np.abs(y).max(initial=0.0)))
 
 
-def difference_of(f, n: int, h: float = 2e-3) -> np.ndarray:
+def difference_of(f: Callable[[np.ndarray], np.ndarray], n: int, h: float = 2e-3) -> np.ndarray:
     """Columns df/de_j of f(e), e (n,), at zero, of fourth order."""
     columns = []
     for j in range(n):
@@ -69,11 +76,6 @@ def difference_of(f, n: int, h: float = 2e-3) -> np.ndarray:
         e[j] = h
         columns.append((8.0 * (f(e) - f(-e)) - (f(2.0 * e) - f(-2.0 * e))) / (12.0 * h))
     return np.stack(columns, axis=-1)
-
-
-def talos_file() -> Path:
-    """TALOS, of Pinocchio's example robots."""
-    return Path(TALOS) / "talos_data" / "robots" / "talos_reduced.urdf"
 
 
 def by_name(constraints: ff.ConstraintSet, x: np.ndarray) -> dict[str, np.ndarray]:

@@ -20,6 +20,7 @@ from random_robots import BASES, random_robot
 import freeflyer as ff
 from freeflyer import loops
 from freeflyer.constraints.closure import plan_for
+from freeflyer.constraints.set_systems import system_handle
 from freeflyer.contacts import sole
 from freeflyer.estimation.contact import standing_on
 from freeflyer.estimation.sensing import sensors
@@ -29,6 +30,7 @@ from freeflyer.kernels.calls.running import FUNCTION
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
+from freeflyer.kernels.model.set_layout import SETS
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
 POINTS = np.array([[0.1, 0.0, 0.0], [-0.1, 0.05, 0.0], [0.0, -0.1, 0.02]])
@@ -84,6 +86,23 @@ def tables(rng: np.random.Generator) -> list[Subject]:
                 subject(e, model, rng, frames.handle, label=f"{count} frames of {model.name}")
                 for e in ENTRIES.values() if e.table == FRAMES and not (model.shared_coordinates and e.name == "loaded_aba")
             ]  # fmt: skip
+    for model in (tree(), tree(mimic=True), robot("point")):
+        q = state(model, rng, 0.02).q if model.name == "point" else ff.random_configuration(model, rng)
+        held = [ff.contacts.surface(model.link_names[-1]), ff.contacts.point(model.link_names[2], name="point")]
+        wheel = ff.contacts.rolling(model.link_names[-2], 0.3, None if model.name == "point" else (0.0, 0.6, 0.8), name="wheel")
+        for chosen in ((), held, [*held, wheel]):
+            s = ff.ConstraintSet(model, [c for c in chosen if c is not wheel], rolling=[c for c in chosen if c is wheel],
+                                 loops=model.name == "point")  # fmt: skip
+            found += [
+                subject(e, model, rng, s.handle, q, label=f"{len(chosen)} contacts of {model.name}")
+                for e in ENTRIES.values() if e.table == SETS
+            ]  # fmt: skip
+    for unknowns, rows in ((1, 0), (3, 2), (12, 20)):
+        A, J = rng.standard_normal((unknowns, unknowns)), rng.standard_normal((rows, unknowns))
+        numbers = np.concatenate([(A @ A.T + np.eye(unknowns)).ravel(), np.ones(unknowns), J.ravel(), np.ones(2 * rows + 1)])
+        x = subject(ENTRIES["solve_system"], tree(), rng, system_handle(unknowns, rows, 0), label=f"{rows} rows")
+        x.inputs[0][:] = numbers
+        found.append(x)
     measured = sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q
     for entry in (e for e in ENTRIES.values() if e.table == MEASURED):

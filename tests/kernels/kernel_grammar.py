@@ -21,7 +21,8 @@ TEACHING = {
 PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "backend.vector4"}
 COMPILING = {"compiler.numba_ir", "compiler.object_code", "calls.adapter", "calls.objects"}  # and all of lowering
 PYTHON = {
-    "entries", "plain", "counting", "model.layout", "model.linkage_layout", "model.set_layout", "backend.plain_primitives", "calls.entry",
+    "entries", "plain", "counting", "model.layout", "model.linkage_layout", "model.set_layout", "backend.plain_primitives",
+    "calls.entry",
     "calls.bodies", "calls.adapter", "calls.objects", "calls.python_calls", "calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}

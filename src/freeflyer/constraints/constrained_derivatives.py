@@ -1,9 +1,9 @@
 """Derivatives of constrained dynamics, exact: the equations of motion and of the rows, differentiated along their solution.
 
-    [M -J^T; J 0] [da; dmultipliers] = -[d(M a + bias - J^T multipliers - tau); d(J a + bias_J)]     multipliers, a held on the right
+    [M -J^T; J 0] [da; dmultipliers] = -[d(M a + bias - J^T multipliers - tau); d(J a + bias_J)]     a, multipliers held there
 
-Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches fixed in their
-frames' axes.
+Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches fixed in
+their frames' axes.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
                                      gravity: ArrayLike | None = None) -> ConstrainedDynamicsDerivatives:  # fmt: skip
     """Derivatives of `.a`, `.forces` and `.multipliers` of constrained_dynamics by q (..., nq), v and tau (..., nv).
 
-    Columns by q are steps in the tangent space, as in freeflyer.forward_dynamics_derivatives; of a closed model along its own velocities.
-    The rows are followed as they are, J a + bias = 0, wherever q and v go: derivatives hold for velocities with J v other than zero, too.
-    Arguments: as freeflyer.constrained_dynamics. Errors: as there; InputError for sets with rows that depend on others, whose forces
-    have no derivative, for rolling bodies, for locks of universal and planar joints, and on trees for couplings and loops that tie one
-    turn (closed models take these).
+    Columns by q are steps in the tangent space, as in freeflyer.forward_dynamics_derivatives; of a closed model along its own
+    velocities. The rows are followed as they are, J a + bias = 0, wherever q and v go: derivatives hold for velocities with J v
+    other than zero, too. Arguments: as freeflyer.constrained_dynamics. Errors: as there; InputError for sets with rows that
+    depend on others, whose forces have no derivative, for rolling bodies, for locks of universal and planar joints, and on trees
+    for couplings and loops that tie one turn (closed models take these).
     """
     if not isinstance(constraints, ConstraintSet):
         raise InputError("derivatives take a ConstraintSet: how rows (A, b) of your own change with q is not known")
@@ -87,7 +87,8 @@ def _check_rank(d: ConstrainedDynamics) -> None:
     names = d.redundant if isinstance(d.redundant, tuple) else tuple(n for n, x in d.redundant.items() if np.any(x))
     if names:
         raise InputError(
-            f"rows of {', '.join(map(repr, names))} depend on rows before them: their forces have no derivative. Leave them out, or give "
+            f"rows of {', '.join(map(repr, names))} depend on rows before them: their forces have no derivative. Leave them "
+            "out, or give "
             "contacts that do not depend on each other (freeflyer.contacts.point, line)", names=names,
         )  # fmt: skip
 
@@ -98,8 +99,8 @@ def _own_forces(constraints: ConstraintSet, q: np.ndarray, d: ConstrainedDynamic
     return [*loop_wrenches(constraints, q, d.multipliers), *held]
 
 
-def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, own: Own, external: Wrenches, expressed: Expressed,
-                          gravity: ArrayLike | None) -> InverseDynamicsDerivatives:  # fmt: skip
+def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, own: Own, external: Wrenches,
+                          expressed: Expressed, gravity: ArrayLike | None) -> InverseDynamicsDerivatives:  # fmt: skip
     """Of M a + bias less the forces of the set and of `external`, all held as they are expressed."""
     if not own:
         return inverse_dynamics_derivatives(model, q, v, a, external, expressed=expressed, gravity=gravity)

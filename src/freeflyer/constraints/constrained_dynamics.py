@@ -25,10 +25,11 @@ from freeflyer.model.public import public
 
 
 class ConstrainedDynamics(NamedTuple):
-    """a (..., nv): accelerations. forces: name -> (..., 6), the wrench [force; torque] on the robot, in the frame's axes at its origin,
-    N and N m, as `external=` takes it; of a loop on frame_b's body, in frame_b's axes; of a locked joint along its axis, on its child
-    link. multipliers (..., r): of the rows, M a + bias = tau + J^T multipliers. pulling: contacts whose normal force is negative.
-    redundant: constraints with rows that depend on rows before them. Both are names, or for a batch name -> (...) bool.
+    """a (..., nv): accelerations. forces: name -> (..., 6), the wrench [force; torque] on the robot, in the frame's axes at its
+    origin, N and N m, as `external=` takes it; of a loop on frame_b's body, in frame_b's axes; of a locked joint along its axis,
+    on its child link. multipliers (..., r): of the rows, M a + bias = tau + J^T multipliers. pulling: contacts whose normal force
+    is negative. redundant: constraints with rows that depend on rows before them. Both are names, or for a batch name -> (...)
+    bool.
     """
 
     a: np.ndarray
@@ -84,11 +85,13 @@ def check_set(model: Model, constraints: Any) -> None:
         return
     if constraints.model.tree is model.tree:
         raise InputError(
-            f"the set is of {model.name!r} with its loops {'open' if constraints.model.reduction is None else 'closed'}, the model has them "
+            f"the set is of {model.name!r} with its loops {'open' if constraints.model.reduction is None else 'closed'}, the "
+            "model has them "
             f"{'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"
         )
     raise InputError(
-        f"the set belongs to another model ({constraints.model.name!r}): make one of this model, freeflyer.ConstraintSet(model, ...)"
+        f"the set belongs to another model ({constraints.model.name!r}): make one of this model, freeflyer.ConstraintSet(model, "
+        "...)"
     )
 
 

@@ -41,9 +41,9 @@ def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 
         M a + bias = S^T tau + J^T multipliers (+ forces of `external`)
 
-    S picks the coordinates of the motors (model.actuated): the base and passive joints are moved by contacts, loops and locks alone. Where
-    several forces do, those of contacts are taken whose forces in the contacts' points have the least sum of squares (see
-    freeflyer.contacts.surface), in newtons alone. The sign of normal forces is not asked for: `.pulling`.
+    S picks the coordinates of the motors (model.actuated): the base and passive joints are moved by contacts, loops and locks
+    alone. Where several forces do, those of contacts are taken whose forces in the contacts' points have the least sum of squares
+    (see freeflyer.contacts.surface), in newtons alone. The sign of normal forces is not asked for: `.pulling`.
     q (..., nq), v and a (..., nv); others as freeflyer.constrained_dynamics.
     Errors: InputError where the constraints do not allow a, where contacts cannot carry what the coordinates without motors take
     (a robot that stands on a point), and as freeflyer.inverse_dynamics.
@@ -88,7 +88,8 @@ def _check_allowed(J: np.ndarray, a: np.ndarray, bias: np.ndarray) -> None:
         at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
         where = f" at state {[int(k) for k in at[:-1]]}" if len(at) > 1 else ""
         raise InputError(
-            f"the acceleration a{where} is not one that the constraints allow: J a + bias is {left[at]:.3g} (m/s^2 or rad/s^2) in a row, "
+            f"the acceleration a{where} is not one that the constraints allow: J a + bias is {left[at]:.3g} (m/s^2 or rad/s^2) "
+            "in a row, "
             "expected 0. Project it (freeflyer.constrained_dynamics), or leave that constraint out", gap=float(left[at]),
         )  # fmt: skip
 
@@ -110,7 +111,8 @@ def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> n
         joint = next((j.name for j in model.joints if j.iv <= coordinate < j.iv + j.nv), "?")
         where = f" at state {[int(k) for k in at[:-1]]}" if len(at) > 1 else ""
         raise InputError(
-            f"no forces of these constraints give this acceleration{where}: joint {joint!r} has no motor, and {left[at]:.3g} (N or N m) is "
+            f"no forces of these constraints give this acceleration{where}: joint {joint!r} has no motor, and {left[at]:.3g} (N "
+            "or N m) is "
             "missing there. Add contacts, or take an acceleration that they can give (freeflyer.constrained_dynamics)",
             joint=joint, missing=float(left[at]),
         )  # fmt: skip

@@ -21,8 +21,8 @@ from freeflyer.model.public import public
 
 
 class Impact(NamedTuple):
-    """v (..., nv): the velocity after the impact. impulses: name -> (..., 6), on the robot, in the frame's axes at its origin, N s and
-    N m s (of loops and locks: see ConstrainedDynamics). multipliers (..., r): impulses of the rows. redundant: as there."""
+    """v (..., nv): the velocity after the impact. impulses: name -> (..., 6), on the robot, in the frame's axes at its origin, N
+    s and N m s (of loops and locks: see ConstrainedDynamics). multipliers (..., r): impulses of the rows. redundant: as there."""
 
     v: np.ndarray
     impulses: Mapping[str, np.ndarray]
@@ -36,9 +36,10 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
 
         M (v+ - v) = J^T impulse        J v+ = -restitution J v        (Newton's law of impact; forces that stay finite do nothing)
 
-    restitution 0 is a plastic impact, in which kinetic energy is lost as far as J v is not zero; with 1 it is kept. All constraints have
-    the same. RBDA (2008), 11.5. constraints: as freeflyer.constrained_dynamics; of a pair (A, b) A alone counts, J = A.
-    q (..., nq), v (..., nv). Errors: as freeflyer.constrained_dynamics; InputError for a restitution that is not from 0 to 1.
+    restitution 0 is a plastic impact, in which kinetic energy is lost as far as J v is not zero; with 1 it is kept. All
+    constraints have the same. RBDA (2008), 11.5. constraints: as freeflyer.constrained_dynamics; of a pair (A, b) A alone counts,
+    J = A. q (..., nq), v (..., nv). Errors: as freeflyer.constrained_dynamics; InputError for a restitution that is not from 0 to
+    1.
     """
     e = real_array("restitution", restitution)
     if e.shape != () or not 0.0 <= float(e) <= 1.0:

@@ -14,7 +14,7 @@ import numpy as np
 from freeflyer.constraints import compiled as D
 from freeflyer.constraints.rows import row_directions
 from freeflyer.constraints.running import run
-from freeflyer.constraints.set_tables import tree_of, wrenches_of
+from freeflyer.constraints.set_tables import loops_of, wrenches_of
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.dynamics.motion_derivatives import (
     frame_acceleration,
@@ -37,7 +37,8 @@ def check_supported(constraints: ConstraintSet) -> None:
         raise InputError(f"derivatives of rolling bodies are not offered: take {item.name!r} out of the set", name=item.name)
     for name in constraints.locks:
         if model.tree.joint(name).kind in ("universal", "planar"):
-            raise InputError(f"derivatives of the lock of joint {name!r} are not offered: it is {model.tree.joint(name).kind}", name=name)
+            kind = model.tree.joint(name).kind
+            raise InputError(f"derivatives of the lock of joint {name!r} are not offered: it is {kind}", name=name)
     for name in dict.fromkeys(constraints.loop_names):
         loop = next((x for x in model.loops if x.name == name), None)
         if loop is None or sum(loop.mask[3:]) == 1:
@@ -52,7 +53,7 @@ def row_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
     """Derivatives (..., r, nv) of J a + bias by q, v and a."""
     model, found = constraints.model, []
     if constraints.loop_names:
-        directions, rows = row_directions(model), tree_of(model).loop_rows
+        directions, rows = row_directions(model), loops_of(model).rows
         for loop in _loops(constraints):
             kept = [directions[rows[n]] for n, name in enumerate(constraints.loop_names) if name == loop.name]
             found.append(tuple(x[..., kept, :] for x in _loop_derivatives(model, loop, q, v, a)))
@@ -95,7 +96,8 @@ def _swept(w: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.cross(*np.broadcast_arrays(a, b), axis=-2)
+    x, y = np.broadcast_arrays(a, b)
+    return np.cross(x, y, axis=-2)
 
 
 def _moved(x: np.ndarray, p: np.ndarray) -> np.ndarray:
@@ -162,7 +164,7 @@ class HeldWrench(NamedTuple):
 def loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> list[HeldWrench]:
     """The loops' forces on both of their frames."""
     model, found = constraints.model, []
-    directions, rows = row_directions(model), tree_of(model).loop_rows if constraints.loop_names else []
+    directions, rows = row_directions(model), loops_of(model).rows if constraints.loop_names else []
     for loop in _loops(constraints):
         F = np.zeros((*multipliers.shape[:-1], 6, 1))
         for n, name in enumerate(constraints.loop_names):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freeflyer.constraints.rows import row_directions
-from freeflyer.constraints.set_tables import tree_of
+from freeflyer.constraints.set_tables import loops_of
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
@@ -35,7 +35,7 @@ def _loop_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) ->
     if not constraints.loop_names:
         return {}
     model, found = constraints.model, {}
-    directions, rows = row_directions(model), tree_of(model).loop_rows
+    directions, rows = row_directions(model), loops_of(model).rows
     for loop in model.loops:
         if loop.name not in constraints.loop_names:
             continue
@@ -116,6 +116,7 @@ def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray
     where = f" at state {list(at)}" if at else ""
     shown = ", ".join(repr(name) for name in names)
     raise InputError(
-        f"the rows of {shown}{where} depend on rows before them and contradict these (by {ratio**0.5:.2g} of their size): no {what} "
+        f"the rows of {shown}{where} depend on rows before them and contradict these (by {ratio**0.5:.2g} of their size): no "
+        f"{what} "
         "satisfies all. Give a state that moves along all constraints (J v = 0), or leave some of them out", names=names, state=at,
     )  # fmt: skip

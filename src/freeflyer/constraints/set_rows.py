@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.rows import constraint_residual
 from freeflyer.constraints.running import motion, velocity_map
-from freeflyer.constraints.set_tables import surface_points, tree_of
+from freeflyer.constraints.set_tables import loops_of, surface_points
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.wrenches import across
 from freeflyer.dynamics.evaluate import evaluate
@@ -60,12 +60,13 @@ def residual(constraints: ConstraintSet, q: ArrayLike) -> np.ndarray:
     q = row(model, "q", q, "q")
     if constraints.rolling:
         raise InputError(
-            f"{constraints.rolling[0].name!r} rolls: its rows hold velocities, and where it may be does not follow from them. Take it away "
+            f"{constraints.rolling[0].name!r} rolls: its rows hold velocities, and where it may be does not follow from them. "
+            "Take it away "
             f"for a residual: constraints - {constraints.rolling[0].name!r}", name=constraints.rolling[0].name,
         )  # fmt: skip
     parts = []
     if constraints.loop_names:
-        parts.append(constraint_residual(model, q)[..., tree_of(model).loop_rows])
+        parts.append(constraint_residual(model, q)[..., loops_of(model).rows])
     if constraints.locks:
         if constraints.posture is None:
             raise _held_nowhere(constraints.locks[0])
@@ -76,7 +77,8 @@ def residual(constraints: ConstraintSet, q: ArrayLike) -> np.ndarray:
 
 def _held_nowhere(name: str) -> InputError:
     return InputError(
-        f"{name!r} is held nowhere in particular: anchor the set, constraints.anchored(q), or give the contact a pose, at=X", name=name
+        f"{name!r} is held nowhere in particular: anchor the set, constraints.anchored(q), or give the contact a pose, at=X",
+        name=name,
     )
 
 

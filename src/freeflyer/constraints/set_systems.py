@@ -29,7 +29,7 @@ Pair = tuple[Any, Any]
 
 
 @lru_cache(maxsize=256)
-def _handle(unknowns: int, rows: int, free: int) -> Any:
+def system_handle(unknowns: int, rows: int, free: int) -> Any:
     """What compiled code knows a system of this size by: a topology of no robot, and its table."""
     size = unknowns * unknowns + unknowns + rows * unknowns + 2 * rows + 1
     table = [size, unknowns, rows, rows + SL.FLAGS, free, *range(unknowns)]
@@ -49,12 +49,12 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, J: 
     packed = np.concatenate(
         [np.broadcast_to(x, (*lead, *x.shape[x.ndim - t :])).reshape(prod(lead), k) for (x, k), t in zip(parts, tails)], axis=-1
     )
-    made = tuple(np.empty((*lead, k)) for k in (n, r, r + SL.FLAGS))
+    made = np.empty((*lead, n)), np.empty((*lead, r)), np.empty((*lead, r + SL.FLAGS))
     if not lead:
-        status, where = state(SOLVE_SYSTEM, _handle(n, r, free), packed[0], *made)
+        status, where = state(SOLVE_SYSTEM, system_handle(n, r, free), packed[0], *made)
     elif packed.size:
         flat = tuple(x.reshape(len(packed), -1) if x.size else np.empty((len(packed), 0)) for x in made)
-        status, where = batch(SOLVE_SYSTEM, _handle(n, r, free), (packed,), (), flat, 0, len(packed))
+        status, where = batch(SOLVE_SYSTEM, system_handle(n, r, free), (packed,), (), flat, 0, len(packed))
     else:
         status = OK
     if status != OK:
@@ -67,7 +67,8 @@ def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
     """(A (..., r, nv), b (..., r)) as float64, checked."""
     if type(pair) is not tuple or len(pair) != 2:
         raise InputError(
-            f"constraints must be a ConstraintSet, or a pair of arrays (A (..., r, nv), b (..., r)) with A a = b, got {type(pair).__name__}"
+            "constraints must be a ConstraintSet, or a pair of arrays (A (..., r, nv), b (..., r)) with A a = b, got "
+            f"{type(pair).__name__}"
         )
     A, b = finite_array("A", pair[0]), finite_array("b", pair[1])
     if A.ndim < 2 or A.shape[-1] != model.nv or b.ndim < 1 or b.shape[-1] != A.shape[-2]:
@@ -79,8 +80,8 @@ def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scaled_rows(constraints: ConstraintSet, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(J, bias, S (r, r), unit wrenches): rows as they are solved, in which forces count as point forces do; multipliers of the public
-    rows are S y."""
+    """(J, bias, S (r, r), unit wrenches): rows as they are solved, in which forces count as point forces do; multipliers of the
+    public rows are S y."""
     J, bias, wrenches = all_rows(constraints, q, v)
     S, at = np.eye(J.shape[-2]), constraints.table.free
     for item in constraints.items:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,27 +23,33 @@ from freeflyer.model.model import Model
 KEPT = 256  # contacts whose unit wrenches are kept for a tree
 
 
+class Loops(NamedTuple):
+    """Of a tree's loops and couplings: the rows that are kept, the name of the loop or coupling of each, the coordinates they touch."""
+
+    rows: list[int]
+    names: tuple[str, ...]
+    columns: frozenset[int]
+
+
 @dataclass(eq=False)
 class Tree:
-    """What sets of one tree share: its arrays, as a set's begin; `before` (nv): the next coordinate on the way to the world, or -1; loop_rows: the rows of loops that
-    are kept, loop_names: whose they are, loop_columns: the coordinates they touch; paths: of frames, points: of their surfaces."""
+    """What sets of one tree share: its arrays, as a set's begin, and `before` (nv): the next coordinate on the way to the world,
+    or -1. Remembered of frames: their paths; of contacts: their points and unit wrenches; loops: once they are asked for."""
 
     before: list[int]
-    loop_rows: list[int]
-    loop_names: tuple[str, ...]
-    loop_columns: frozenset[int]
     topology: bytes  # the tree's, saying that a table of a set follows; a set's own memory, which nothing can write to
     parameters: bytes
     most_rows: int
-    wrenches: dict[Contact, tuple[UnitWrenches, bytes]] = field(default_factory=dict)
+    loops: Loops | None = None
+    wrenches: dict[tuple[Any, ...], tuple[UnitWrenches, bytes]] = field(default_factory=dict)
     paths: dict[str, frozenset[int]] = field(default_factory=dict)
     points: dict[tuple[str, tuple[float, float]], np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """topology, parameters, handle: the tree's, and the set's. rows: how many there are; free: the first whose forces are free where
-    rows depend on each other."""
+    """topology, parameters, handle: the tree's, and the set's. rows: how many there are; free: the first whose forces are free
+    where rows depend on each other."""
 
     topology: np.ndarray
     parameters: np.ndarray
@@ -52,6 +58,7 @@ class Table:
     free: int
 
 
+NO_LOOPS = Loops([], (), frozenset())
 _trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
 
 
@@ -64,15 +71,22 @@ def tree_of(model: Model) -> Tree:
     t = model.topology
     at = int(t[L.COORDINATES_AT]) + L.PARENT_COORDINATE
     before = t[at : at + L.COORDINATE_INTS * model.nv : L.COORDINATE_INTS].tolist()
-    rows: list[int] = linkage(model).rows.tolist() if model.constraint_rows[0] else []
-    names = constraint_loops(model) if rows else ()
     base = np.array(t, np.int64)
     base[L.TABLE_AT], base[L.TABLE_KIND] = len(base), SL.SETS
     width = int(t[L.COLUMN_ROW]) + 8
     most = next(n for n in range(4 * width, 0, -1) if n * (n + 8) + 8 <= 10 * width * width)  # of what compiled code makes room for
-    loops = tuple(names[k] for k in rows), frozenset(range(model.nv) if rows else ())
-    made = _trees[model] = Tree(before, rows, *loops, base.tobytes(), model.parameters.tobytes(), most)
+    made = _trees[model] = Tree(before, base.tobytes(), model.parameters.tobytes(), most)
     return made
+
+
+def loops_of(model: Model) -> Loops:
+    """The loops of the tree `model`. Errors: LinkageError for those that cannot be split."""
+    tree = tree_of(model)
+    if tree.loops is None:
+        rows: list[int] = linkage(model).rows.tolist() if model.constraint_rows[0] else []
+        names = constraint_loops(model)
+        tree.loops = Loops(rows, tuple([names[k] for k in rows]), frozenset(range(model.nv) if rows else ()))
+    return tree.loops
 
 
 def surface_points(model: Model, contact: Contact) -> np.ndarray:
@@ -120,22 +134,23 @@ def wrenches_of(model: Model, contact: Contact) -> UnitWrenches:
 
 def _with_numbers(tree: Tree, model: Model, contact: Contact) -> tuple[UnitWrenches, bytes]:
     """The unit wrenches of a contact, and their numbers in the order of set_layout."""
+    key = contact.kind, contact.frame, contact.size, None if contact.points is None else contact.points.tobytes()
     try:
-        return tree.wrenches[contact]
+        return tree.wrenches[key]
     except KeyError:
         unit = unit_wrenches(contact, surface_points(model, contact))
     if len(tree.wrenches) >= KEPT:
         tree.wrenches.clear()
     numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel()])
-    found = tree.wrenches[contact] = unit, numbers.tobytes()
+    found = tree.wrenches[key] = unit, numbers.tobytes()
     return found
 
 
 def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[Contact | Rolling, ...]) -> Table:
     """The table of the tree `model`: rows of loops if asked, locked coordinates, items."""
     tree = tree_of(model)
-    loop_rows = tree.loop_rows if loops else []
-    moved: set[int] = set(tree.loop_columns) if loop_rows else set()
+    loop_rows, _, columns = loops_of(model) if loops else NO_LOOPS
+    moved: set[int] = set(columns)
     for j in locks:
         while j >= 0 and j not in moved:
             moved.add(j)

@@ -2,9 +2,9 @@
 
     J v = 0        J a + bias = 0        M a + h = tau + J^T multipliers
 
-Rows stand in the order: loops and couplings of a tree (the independent ones, loops.linkage(model).rows), locked coordinates, contacts,
-rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes: of a point its velocity, of a line the velocity
-of its middle and the turns across it, of a surface the frame's twist. Sets are bilateral: contacts push and pull.
+Rows stand in the order: loops and couplings of a tree (the independent ones, loops.linkage(model).rows), locked coordinates,
+contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes: of a point its velocity, of a
+line the velocity of its middle and the turns across it, of a surface the frame's twist. Sets are bilateral: contacts push and pull.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints import set_rows
 from freeflyer.constraints.rows import DIRECTIONS, constraint_names
-from freeflyer.constraints.set_tables import Table, make_table, tree_of
+from freeflyer.constraints.set_tables import Table, loops_of, make_table
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, shown, unknown_name
@@ -35,8 +35,8 @@ class ConstraintSet:
     contacts: of freeflyer.contacts point, line, surface. locks: names of joints whose velocities are zero. rolling: of
     freeflyer.contacts.rolling. posture (nq,): where locks are held, for `residual`. names: of all, in the order of rows.
     `set + other` (a set or a contact), `set - "name"`. Making one takes microseconds and compiles nothing.
-    Errors: UnknownNameError for frames and joints that the model does not have; InputError for names that are there twice, and joints
-    without velocities of their own.
+    Errors: UnknownNameError for frames and joints that the model does not have; InputError for names that are there twice, and
+    joints without velocities of their own.
 
         stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.point("toe")])
         a = ff.constrained_dynamics(model, q, v, tau, constraints=stance).a
@@ -67,7 +67,7 @@ class ConstraintSet:
         locks = _names(self.locks)
         items = contacts + rolling
         item_names = tuple([x.name for x in items])
-        loops = tree_of(tree).loop_names if self.loops and not model.reduction and model.constraint_rows[0] else ()
+        loops = loops_of(tree).names if self.loops and not model.reduction and model.constraint_rows[0] else ()
         names = (*dict.fromkeys(loops), *locks, *item_names)
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
@@ -75,8 +75,8 @@ class ConstraintSet:
         coordinates = tuple([j for name in locks for j in _coordinates(tree, name)])
         table = make_table(tree, bool(loops), coordinates, items)
         self.__dict__.update(
-            contacts=contacts, rolling=rolling, locks=locks, items=items, item_names=item_names, names=names, coordinates=coordinates,
-            loop_names=loops, table=table, handle=table.handle, plain=table.free == 0,
+            contacts=contacts, rolling=rolling, locks=locks, items=items, item_names=item_names, names=names,
+            coordinates=coordinates, loop_names=loops, table=table, handle=table.handle, plain=table.free == 0,
         )  # fmt: skip
 
     def __add__(self, other: ConstraintSet | Contact | Rolling) -> ConstraintSet:
@@ -88,7 +88,8 @@ class ConstraintSet:
             raise InputError(f"a set takes another set or a contact, got {shown(other)}: stance + ff.contacts.point(frame)")
         if other.model is not self.model:
             raise InputError(
-                f"sets of one model can be added, these are of {self.model.name!r} and of another model ({other.model.name!r}): make "
+                f"sets of one model can be added, these are of {self.model.name!r} and of another model ({other.model.name!r}): "
+                "make "
                 "both of the same one"
             )
         return replace(
@@ -98,7 +99,9 @@ class ConstraintSet:
 
     def __sub__(self, name: str) -> ConstraintSet:
         if name in self.loop_names:
-            raise InputError(f"{name!r} is a loop or coupling of the file: they go together, ConstraintSet(..., loops=False)", name=name)
+            raise InputError(
+                f"{name!r} is a loop or coupling of the file: they go together, ConstraintSet(..., loops=False)", name=name
+            )
         if name not in self.names:
             raise unknown_name("constraint", name, self.names)
         return replace(
@@ -113,7 +116,7 @@ class ConstraintSet:
     def row_names(self) -> tuple[str, ...]:
         """The name of each row: "left_sole.z", "knee" (a lock of one coordinate), "rod.x" (a loop)."""
         tree = self.model.tree
-        found = [constraint_names(tree)[k] for k in tree_of(tree).loop_rows] if self.loop_names else []
+        found = [constraint_names(tree)[k] for k in loops_of(tree).rows] if self.loop_names else []
         for name in self.locks:
             count = len(_coordinates(tree, name))
             found += [name] if count == 1 else [f"{name}.{k}" for k in range(count)]
@@ -141,11 +144,12 @@ class ConstraintSet:
         return set_rows.jacobian_and_bias(self, q, v)[1]
 
     def residual(self, q: ArrayLike) -> np.ndarray:
-        """(..., r): by how far the rows have left where they are held, m and rad, in the frames' axes; its rate is J v where it is zero.
+        """(..., r): by how far the rows have left where they are held, m and rad, in the frames' axes; its rate is J v where it
+        is zero.
 
         q (..., nq). Angular rows of a surface are the rotation vector, those of a line that of the shortest turn of the line.
-        Errors: InputError for contacts and locks that are held nowhere (`anchored(q)`, or `at=` a pose), and for rolling bodies, whose
-        rows have no residual.
+        Errors: InputError for contacts and locks that are held nowhere (`anchored(q)`, or `at=` a pose), and for rolling bodies,
+        whose rows have no residual.
         """
         return set_rows.residual(self, q)
 

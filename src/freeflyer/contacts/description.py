@@ -19,9 +19,10 @@ FLAT = 1e-6  # of the points' extent: points nearer to a line (or to one point) 
 class Contact(Record):
     """A contact that is held. Made by `point`, `line` and `surface`.
 
-    kind: "point" (takes three motions), "line" (five) or "surface" (six). points (c, 3): where forces act, in the frame's axes, m; None:
-    a surface whose points are looked up in the model, or else are the corners of the rectangle `size` (2,), m. friction: coefficient,
-    or None. at (4, 4): the pose of the frame in the world where it is held, or None. The frame's z is the contact's normal.
+    kind: "point" (takes three motions), "line" (five) or "surface" (six). points (c, 3): where forces act, in the frame's axes,
+    m; None: a surface whose points are looked up in the model, or else are the corners of the rectangle `size` (2,), m. friction:
+    coefficient, or None. at (4, 4): the pose of the frame in the world where it is held, or None. The frame's z is the contact's
+    normal.
     """
 
     kind: str
@@ -31,6 +32,8 @@ class Contact(Record):
     name: str
     at: np.ndarray | None = None
     size: tuple[float, float] = (0.2, 0.1)
+
+    __eq__, __hash__ = object.__eq__, object.__hash__  # not those of Record, which has no fields to compare
 
     def held_at(self, X: ArrayLike | None) -> Contact:
         """The same contact, held where its frame has the pose X (4, 4) in the world; or nowhere in particular, for None."""
@@ -50,13 +53,15 @@ class Rolling(Record):
     normal: np.ndarray
     name: str
 
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
 
 def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None = None, name: str | None = None, *,
           at: ArrayLike | None = None) -> Contact:  # fmt: skip
     """A point of a frame (3,), in the frame's axes, m, that does not move: three rows, its velocity in the frame's axes.
 
-    friction: coefficient, for those who use it (constraint sets are bilateral). name: by default the frame's. at (4, 4): the frame's
-    pose where it is held. Errors: InputError.
+    friction: coefficient, for those who use it (constraint sets are bilateral). name: by default the frame's. at (4, 4): the
+    frame's pose where it is held. Errors: InputError.
     """
     return _contact("point", frame, _vectors("point", point, (3,))[None], friction, name, at)
 
@@ -69,7 +74,9 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
     """
     ends = _vectors("points", points, (2, 3))
     if np.linalg.norm(ends[1] - ends[0]) <= FLAT * max(1.0, float(np.abs(ends).max())):
-        raise InputError(f"the two points of a line must differ, got {ends.tolist()}: a point is freeflyer.contacts.point(frame, point)")
+        raise InputError(
+            f"the two points of a line must differ, got {ends.tolist()}: a point is freeflyer.contacts.point(frame, point)"
+        )
     return _contact("line", frame, ends, friction, name, at)
 
 
@@ -79,8 +86,8 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
 
     points (c, 3): where the forces act, m, in the frame's axes; at least three that do not lie on a line. Without them they are the
     origins of the model's frames named `FRAME_*`, if it has three or more such; else the corners of a rectangle of `size` (along x,
-    along y), m, centred at the frame's origin. They matter where contacts depend on each other: forces are then the least ones in these
-    points. Other arguments and errors: as `point`.
+    along y), m, centred at the frame's origin. They matter where contacts depend on each other: forces are then the least ones in
+    these points. Other arguments and errors: as `point`.
     """
     given = None if points is None else _vectors("points", points, (-1, 3))
     if given is not None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +26,7 @@ from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.dynamics.manifold_derivatives import move_derivatives
+from freeflyer.dynamics.manifold_derivatives import move_derivatives, quaternion_blocks
 from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -34,6 +35,8 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 Effect = Callable[[np.ndarray], np.ndarray]
+Solvers = tuple[Callable[..., np.ndarray], Callable[..., Any]]  # forward dynamics and its derivatives, or what stands for them
+FREE: Solvers = forward_dynamics, forward_dynamics_derivatives
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,8 @@ class Linearization:
     A (..., 2 nv, 2 nv) and B (..., 2 nv, nv), SI units: eta in m and rad, as the velocity coordinates; dtau in N, N m.
     C (..., 12 len(frames), 2 nv): how frames move, y = C x, twelve rows a frame: six of its pose, X(q (+) eta) =
     X(q) exp(y), m and rad, then six of its twist in its own axes, m/s and rad/s; no rows without frames. `step` (s) and
-    `integrator` are None for continuous time.
+    `integrator` are None for continuous time. basis (..., 2 nv, k), where constraints restrict the motion: orthonormal columns, the
+    steps x that keep them.
     """
 
     A: np.ndarray
@@ -52,6 +56,7 @@ class Linearization:
     frames: tuple[str, ...] = ()
     step: float | None = None
     integrator: str | None = None
+    basis: np.ndarray | None = None
 
 
 @public
@@ -72,7 +77,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
         A, B = _rates(model, q, v, tau, external, gravity, expressed)
     else:
         A, B = linearized_step(model, q, v, tau, external, gravity, expressed, scheme, h)
-    return Linearization(A, B, _outputs(model, q, v, named, A.shape[:-2]), named, h, None if h is None else integrator)
+    return Linearization(A, B, frame_outputs(model, q, v, named, A.shape[:-2]), named, h, None if h is None else integrator)
 
 
 def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
@@ -86,25 +91,49 @@ def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: W
     return A, B
 
 
+def step_rates(model: Model, v: np.ndarray) -> np.ndarray:
+    """-ad(v) (..., nv, nv): what eta_dot = dv - ad(v) eta has of eta, of a tree; v (..., nv)."""
+    turned = np.zeros((*v.shape, v.shape[-1]))
+    for at, free in quaternion_blocks(model):
+        _minus_bracket(v[..., at], free, turned[..., at, at])
+    return turned
+
+
+def _minus_bracket(v: np.ndarray, free: bool, out: np.ndarray) -> None:
+    """Minus the Lie bracket of a body twist (..., 6) or an angular velocity (..., 3), written into `out`."""
+    w = v[..., 3:] if free else v
+    for first in (0, 3) if free else (0,):
+        _minus_skew(w, out[..., first : first + 3, first : first + 3])
+    if free:
+        _minus_skew(v[..., :3], out[..., :3, 3:])
+
+
+def _minus_skew(w: np.ndarray, out: np.ndarray) -> None:
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[..., i, j] = w[..., k]
+        out[..., j, i] = -w[..., k]
+
+
 def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
-                    expressed: Expressed, scheme: object, h: float,
-                    effect: Effect | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+                    expressed: Expressed, scheme: object, h: float, effect: Effect | None = None,
+                    solvers: Solvers = FREE) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The derivative (A, B) of one step: the scheme's own text, run on values that carry theirs along.
 
     `effect`: q to (..., nv, m), forces for each of m inputs that tau and `external` stand for, and that are held over the
-    step while they turn with their links; B (..., 2 nv, m) is then by those inputs, and not by tau.
+    step while they turn with their links; B (..., 2 nv, m) is then by those inputs, and not by tau. `solvers`: in place of
+    forward_dynamics and its derivatives, with their arguments.
     """
-    n = model.nv
+    n, (solve, derivatives) = model.nv, solvers
     m = n if effect is None else effect(row(model, "q", q, "q")).shape[-1]
-    first = forward_dynamics(model, q, v, tau, external, expressed=expressed, gravity=gravity)
+    first = solve(model, q, v, tau, external, expressed=expressed, gravity=gravity)
     inputs = np.eye(2 * n + m)
     q0 = Dual(np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq)), inputs[:n])
     v0 = Dual(np.broadcast_to(row(model, "v", v, "u"), first.shape), inputs[n : 2 * n])
     forces = inputs[2 * n :]
 
     def acceleration(x: Dual, y: Dual) -> Dual:
-        d = forward_dynamics_derivatives(model, x.value, y.value, tau, external, expressed=expressed, gravity=gravity)
-        value = forward_dynamics(model, x.value, y.value, tau, external, expressed=expressed, gravity=gravity)
+        d = derivatives(model, x.value, y.value, tau, external, expressed=expressed, gravity=gravity)
+        value = solve(model, x.value, y.value, tau, external, expressed=expressed, gravity=gravity)
         pushed = d.dtau if effect is None else d.dtau @ effect(x.value)
         return Dual(value, d.dq @ x.tangent + d.dv @ y.tangent + pushed @ forces)
 
@@ -129,7 +158,8 @@ def listed_frames(model: Model, frames: Sequence[str]) -> tuple[str, ...]:
     return tuple(frames)
 
 
-def _outputs(model: Model, q: ArrayLike, v: ArrayLike, frames: tuple[str, ...], lead: tuple[int, ...]) -> np.ndarray:
+def frame_outputs(model: Model, q: ArrayLike, v: ArrayLike, frames: tuple[str, ...], lead: tuple[int, ...]) -> np.ndarray:
+    """C (..., 12 len(frames), 2 nv): see Linearization."""
     n = model.nv
     if not frames:
         return np.empty((*lead, 0, 2 * n))

@@ -27,6 +27,7 @@ USES: dict[str, tuple[str, ...]] = {
     "centroidal_momentum_derivatives": ("momentum_derivatives",),
     "centroidal_momentum_rate_derivatives": ("momentum_rate_derivatives",),
     "all_terms": ("all_terms",),
+    "constraint sets": ("set_rows", "set_dynamics", "set_impact", "solve_system"),
     "loads": tuple(name for name in ENTRIES if name.startswith("loaded_")) + ("given_gravity", "potential_energy_under"),
     "loops": ("constraint_residual", "constraints", "constraint_bias", "close_posture"),
     "closed": tuple(name for name, entry in ENTRIES.items() if entry.closed and not entry.one_by_one),
@@ -37,8 +38,8 @@ USES: dict[str, tuple[str, ...]] = {
 def warm(functions: Iterable[str] | None = None, progress: Progress = lambda fraction, what: None) -> int:
     """Compiles, on all cores, what these public functions need and the cache does not hold; all functions if None.
 
-    functions: names of freeflyer's functions; "loads" for calls with `external=` or `gravity=`; "loops", "closed" and "estimation"
-    for all that robots with loops use.
+    functions: names of freeflyer's functions; "constraint sets" for those that take `constraints=`; "loads" for calls with
+    `external=` or `gravity=`; "loops", "closed" and "estimation" for all that robots with loops use.
     progress(fraction, what): fraction from 0 to 1. Returns how many compiled functions were made, those for one state and
     those for batches counted apart. Errors: InputError for a name that is not known.
 

@@ -2,8 +2,8 @@
 
 G is eliminated in the order of its rows, symmetric, without exchanging any. A row of which nothing is left (by DEPENDS) depends on
 rows before it: its part of b must vanish with it, else the rows contradict each other. Of the solutions the one is taken in which
-the free rows' y has the least sum of squares; other dependent rows carry nothing. With G = L P L^T, P the pivots, E = L^T reduced to
-the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), refined once.
+the free rows' y has the least sum of squares; other dependent rows carry nothing. With G = L P L^T, P the pivots, E = L^T reduced
+to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), refined once.
 """
 
 from __future__ import annotations

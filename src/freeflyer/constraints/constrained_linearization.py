@@ -1,0 +1,116 @@
+"""Linearisation of a robot whose motion constraints restrict: contacts, locks and loops hold while the state is varied.
+
+About (q, v) under tau, x = [eta; dv] with q (+) eta, v + dv, as dynamics.linearization. A and B act on all of x. The columns of
+`basis` are an orthonormal basis of those x that keep the constraints, J eta = 0 and d(J v) = 0. The motion keeps them, so that
+
+    z_dot = (basis^T A basis) z + (basis^T B) dtau,        x = basis z
+
+is the system on the admissible subspace (about a state at rest; else the basis turns with the motion).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.constrained_derivatives import constrained_dynamics_derivatives
+from freeflyer.constraints.constrained_dynamics import check_set, constrained_dynamics
+from freeflyer.constraints.reduced_linearization import closed_step_rates, stacked_rates
+from freeflyer.constraints.set_derivatives import row_derivatives
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
+from freeflyer.dynamics.frames import Expressed
+from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
+from freeflyer.dynamics.linearization import (
+    Linearization,
+    Solvers,
+    frame_outputs,
+    linearize as free_linearize,
+    linearized_step,
+    listed_frames,
+    step_rates,
+)
+from freeflyer.dynamics.loads import Wrenches
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+RANK = 1e-9  # of the largest singular value: what counts as a direction that constraints hold
+
+
+@public
+def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
+              constraints: ConstraintSet | None = None, expressed: Expressed = "body", gravity: ArrayLike | None = None,
+              step: float | None = None, integrator: Integrator = "semi-implicit",
+              frames: Sequence[str] = ()) -> Linearization:  # fmt: skip
+    """A and B about a state and its input, or along trajectories: q (..., nq), v and tau (..., nv) broadcast.
+
+    external, expressed, gravity: as forward_dynamics; wrenches are held fixed as expressed. step (s): linearise one step of
+    `integrator` ("semi-implicit", "explicit", "rk4": see freeflyer.step) instead of the rates, exactly. frames: whose
+    poses and twists make up the output map C. constraints: a ConstraintSet that holds meanwhile; `.basis` then spans the steps x
+    that keep it. papers/002, section III; with contacts beyond it.
+    Errors: as forward_dynamics, or constrained_dynamics_derivatives; UnknownNameError for frames that do not exist.
+
+        line = ff.linearize(model, q, v, tau, constraints=stance)
+        A, B = line.basis.T @ line.A @ line.basis, line.basis.T @ line.B
+    """
+    if constraints is None:
+        return free_linearize(model, q, v, tau, external, expressed=expressed, gravity=gravity, step=step,
+                              integrator=integrator, frames=frames)  # fmt: skip
+    if not isinstance(constraints, ConstraintSet):
+        raise InputError("linearize takes a ConstraintSet: how rows (A, b) of your own change with q is not known")
+    check_set(model, constraints)
+    named, solvers = listed_frames(model, frames), constrained_solvers(constraints)
+    scheme, loads = scheme_of(integrator), {"expressed": expressed, "gravity": gravity}
+    if step is None:
+        d = solvers[1](model, q, v, tau, external, **loads)
+        v0 = row(model, "v", v, "u")
+        turned = closed_step_rates(model, q, v0) if model.reduction else step_rates(model, v0)
+        A, B = stacked_rates(turned, d)
+    else:
+        h = time_step("step", step)
+        A, B = linearized_step(model, q, v, tau, external, gravity, expressed, scheme, h, solvers=solvers)
+    lead = A.shape[:-2]
+    found = Linearization(A, B, frame_outputs(model, q, v, named, lead), named, step, None if step is None else integrator)
+    return replace(found, basis=admissible(constraints, q, v, lead))
+
+
+def constrained_solvers(constraints: ConstraintSet) -> Solvers:
+    """Forward dynamics and its derivatives under constraints, with the arguments of the free ones."""
+    return partial(_accelerations, constraints), partial(_derivatives, constraints)
+
+
+def _accelerations(constraints: ConstraintSet, model: Model, q: Any, v: Any, tau: Any, external: Wrenches = None,
+                   **loads: Any) -> np.ndarray:  # fmt: skip
+    return constrained_dynamics(model, q, v, tau, constraints=constraints, external=external, **loads).a
+
+
+def _derivatives(constraints: ConstraintSet, model: Model, q: Any, v: Any, tau: Any, external: Wrenches = None,
+                 **loads: Any) -> ForwardDynamicsDerivatives:  # fmt: skip
+    d = constrained_dynamics_derivatives(model, q, v, tau, constraints=constraints, external=external, **loads)
+    return ForwardDynamicsDerivatives(d.dq.a, d.dv.a, d.dtau.a)
+
+
+def admissible(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike, lead: tuple[int, ...] = ()) -> np.ndarray:
+    """(..., 2 nv, k): orthonormal columns, the steps [eta; dv] with J eta = 0 and d(J v) = 0. Errors: InputError for states of a
+    batch with different ranks."""
+    model = constraints.model
+    v = row(model, "v", v, "u")
+    J = constraints.jacobian(q)
+    change = row_derivatives(constraints, row(model, "q", q, "q"), np.zeros_like(v), v)[0]  # of J a at a = v: of J v
+    lead = np.broadcast_shapes(lead, J.shape[:-2], change.shape[:-2])
+    n, r = model.nv, J.shape[-2]
+    rows = np.zeros((*lead, 2 * r, 2 * n))
+    rows[..., :r, :n], rows[..., r:, :n], rows[..., r:, n:] = J, change, J
+    _, values, columns = np.linalg.svd(rows)
+    held = (values > RANK * values[..., :1]).sum(axis=-1) if r else np.zeros(lead, int)
+    if np.size(held) and np.min(held) != np.max(held):
+        raise InputError("the constraints hold different numbers of directions in the states of this batch: linearise them apart")
+    k = int(np.max(held, initial=0))
+    return np.swapaxes(columns[..., k:, :], -1, -2).copy()

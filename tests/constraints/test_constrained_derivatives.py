@@ -1,0 +1,102 @@
+"""Derivatives of constrained dynamics against differences of fourth order, on trees, closed models and loops as rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closed_robots import robot, robots, state
+from constrained_samples import BASES, difference_of, fresh_seed, random_robot, random_set
+
+import freeflyer as ff
+from freeflyer import contacts
+from freeflyer.errors import InputError
+
+
+def stacked(x, names) -> np.ndarray:
+    return np.concatenate([x.a, x.multipliers, *(x.forces[name] for name in names)])
+
+
+def check(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray, tolerance: float, **loads) -> None:
+    d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=s, **loads)
+    names = tuple(ff.constrained_dynamics(model, q, v, tau, constraints=s, **loads).forces)
+
+    def at(q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        return stacked(ff.constrained_dynamics(model, q, v, tau, constraints=s, **loads), names)
+
+    h = 2e-4 if model.reduction else 4e-4
+    by_q = difference_of(lambda e: at(ff.integrate(model, q, e), v, tau), model.nv, h)
+    by_v = difference_of(lambda e: at(q, v + e, tau), model.nv)
+    by_tau = difference_of(lambda e: at(q, v, tau + e), model.nv)
+    for found, expected in ((d.dq, by_q), (d.dv, by_v), (d.dtau, by_tau)):
+        size = max(1.0, np.abs(expected).max())
+        assert np.abs(stacked(found, names) - expected).max() < tolerance * size
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("mimics", [0.0, 0.3])
+def test_random_trees(base, mimics):
+    rng = np.random.default_rng(fresh_seed())
+    model = random_robot(rng, 7, base=base, mimics=mimics)
+    if model.nv < 3:
+        pytest.skip("hardly moves")
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    s = random_set(rng, model, q, model.nv - 1, rolling=False)
+    check(model, s, q, v, tau, 3e-8)
+
+
+@pytest.mark.parametrize("name", robots())
+@pytest.mark.parametrize("closed", [True, False])
+def test_closed_robots_and_loops_as_rows(name, closed):
+    if not closed and name in ("turn", "coupled"):
+        pytest.skip("such rows are refused")
+    rng = np.random.default_rng(fresh_seed())
+    st = state(robot(name), rng, 0.02)
+    model = ff.close_loops(robot(name))
+    s = random_set(rng, model, st.q, 4, rolling=False)
+    v = st.u
+    if not closed:
+        v, model = ff.velocity_map(model, st.q) @ st.u, robot(name)
+        s = ff.ConstraintSet(model, s.contacts, s.locks)
+    check(model, s, st.q, v, rng.standard_normal(model.nv), 3e-7)
+
+
+def test_wrenches_and_gravity_are_held():
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
+    loads = {"external": {model.frame_names[8]: rng.standard_normal(6)}, "expressed": "mixed", "gravity": rng.standard_normal(3)}
+    check(model, s, q, v, tau, 3e-8, **loads)
+
+
+def test_batches_are_their_states():
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)], [model.joints[-1].name])
+    q = np.stack([ff.random_configuration(model, rng) for _ in range(3)])
+    v, tau = rng.standard_normal((2, 3, model.nv)), rng.standard_normal(model.nv)
+    d, one = (ff.constrained_dynamics_derivatives(model, *x, tau, constraints=s) for x in ((q, v), (q[1], v[1, 1])))
+    for found, expected in zip(d, one):
+        assert np.abs(found.a[1, 1] - expected.a).max() < 1e-9
+        for name in s.names:
+            assert np.abs(found.forces[name][1, 1] - expected.forces[name]).max() < 1e-8
+
+
+def test_what_has_no_derivative_is_refused():
+    model = ff.robots.quadruped()
+    q, v, frame = ff.neutral(model), np.zeros(model.nv), model.frame_names[5]
+    twice = ff.ConstraintSet(model, [contacts.point(frame, name="a"), contacts.point(frame, name="b")])
+    with pytest.raises(InputError, match="'b' depend"):
+        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=twice)
+    wheel = ff.ConstraintSet(model, rolling=[contacts.rolling(frame, 0.1)])
+    with pytest.raises(InputError, match="rolling"):
+        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=wheel)
+    with pytest.raises(InputError, match="ConstraintSet"):
+        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=(np.eye(model.nv), v))
+    for name in ("turn", "coupled"):
+        tree = robot(name)
+        with pytest.raises(InputError, match="closed model"):
+            ff.constrained_dynamics_derivatives(
+                tree, np.array(ff.close_loops(tree).neutral), np.zeros(tree.nv), np.zeros(tree.nv),
+                constraints=ff.ConstraintSet(tree)
+            )

@@ -1,0 +1,389 @@
+"""Accelerations and forces under constraint sets against dense equations and Pinocchio, and what physics says of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closed_robots import robot, robots, shared, state
+from constrained_samples import BASES, distance, fresh_seed, kkt, random_robot, random_set
+from robots_on_disk import example, needs_examples
+
+import freeflyer as ff
+from freeflyer import contacts
+from freeflyer.errors import InputError
+
+SOLES = ("left_sole_link", "right_sole_link")
+
+
+def check_dense(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray, tolerance: float) -> None:
+    """Against one least-squares solve of everything."""
+    d = ff.constrained_dynamics(model, q, v, tau, constraints=s)
+    J, bias = s.jacobian(q), s.bias(q, v)
+    a, multipliers = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, v), J, bias, tau)
+    assert d.redundant == ()
+    assert distance(d.a, a) < tolerance
+    assert distance(d.multipliers, multipliers) < tolerance
+    forces = np.zeros(model.nv)
+    for item in s.items:
+        forces += ff.frame_jacobian(model, q, item.frame).T @ d.forces[item.name]
+    first = s.table.free
+    assert distance(forces, J[first:].T @ d.multipliers[first:]) < tolerance * max(1.0, np.abs(d.multipliers).max(initial=0.0))
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("mimics", [0.0, 0.3])
+def test_random_trees_by_dense_equations(base, mimics):
+    rng = np.random.default_rng(fresh_seed())
+    for _ in range(3):
+        model = random_robot(rng, int(rng.integers(4, 12)), base=base, mimics=mimics)
+        if model.nv < 3:
+            continue
+        q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+        s = random_set(rng, model, q, model.nv - 1)
+        check_dense(model, s, q, v, tau, 1e-9)
+
+
+@pytest.mark.parametrize("name", robots())
+def test_loops_as_rows_and_as_a_closed_model_agree(name):
+    rng = np.random.default_rng(fresh_seed())
+    tree, st = robot(name), state(robot(name), rng, 0.05)
+    closed = ff.close_loops(tree)
+    q, u, tau = st.q, st.u, rng.standard_normal(closed.nv)
+    s = random_set(rng, closed, q, 4)
+    check_dense(closed, s, q, u, tau, 1e-9)
+    whole = np.zeros(tree.nv)
+    whole[closed.reduction.split.independent] = tau
+    G = ff.velocity_map(closed, q)
+    rows = ff.ConstraintSet(tree, s.contacts, s.locks, s.rolling)
+    a, b = (
+        ff.constrained_dynamics(closed, q, u, tau, constraints=s), ff.constrained_dynamics(tree, q, G @ u, whole, constraints=rows),
+    )  # fmt: skip
+    assert distance(G @ a.a + ff.velocity_map_bias(closed, q, u), b.a) < 1e-8
+    for item in s.items:
+        assert distance(a.forces[item.name], b.forces[item.name]) < 1e-8
+    free = ff.constrained_dynamics(tree, q, G @ u, whole, constraints=ff.ConstraintSet(tree))
+    assert distance(ff.loops.constrained_forward_dynamics(tree, q, G @ u, whole), free.a) < 1e-9
+    multipliers = ff.loops.constraint_multipliers(tree, q, G @ u, tau=whole)
+    assert distance(multipliers[closed.reduction.split.rows], free.multipliers) < 1e-8
+
+
+def test_forces_of_loops_and_contacts_are_wrenches_that_external_takes():
+    """Cut open, and held by the forces, the robot moves as before."""
+    rng = np.random.default_rng(fresh_seed())
+    tree, st = robot("nested"), state(robot("nested"), rng, 0.05)
+    v, tau = ff.velocity_map(ff.close_loops(tree), st.q) @ st.u, rng.standard_normal(tree.nv)
+    s = ff.ConstraintSet(tree, [contacts.point("l12", (0.1, 0.0, 0.2), name="finger")])
+    d = ff.constrained_dynamics(tree, st.q, v, tau, constraints=s)
+    external = {"l12": d.forces["finger"]}
+    total = ff.inverse_dynamics(tree, st.q, v, d.a, external) - tau
+    for loop in tree.loops:
+        on_b, X_a, X_b = d.forces[loop.name], ff.frame_pose(tree, st.q, loop.frame_a), ff.frame_pose(tree, st.q, loop.frame_b)
+        f, n = X_b[:3, :3] @ on_b[:3], X_b[:3, :3] @ on_b[3:]
+        total -= ff.frame_jacobian(tree, st.q, loop.frame_b).T @ on_b
+        moment = n + np.cross(X_b[:3, 3] - X_a[:3, 3], f)
+        total += ff.frame_jacobian(tree, st.q, loop.frame_a, "mixed").T @ np.concatenate([f, moment])
+    assert distance(total, np.zeros(tree.nv)) < 1e-9
+
+
+def test_a_locked_joint_is_a_joint_that_is_not_there():
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    name = model.joints[4].name
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    at, iq = model.joint(name).iv, model.joint(name).iq
+    v[at] = 0.0
+    d = ff.constrained_dynamics(model, q, v, tau, constraints=ff.ConstraintSet(model, locks=[name]))
+    fixed = ff.lock_joints(model, {name: q[iq]})
+    others = [j for j in range(model.nv) if j != at]
+    a = ff.forward_dynamics(fixed, np.delete(q, iq), v[others], tau[others])
+    assert distance(d.a[others], a) < 1e-10
+    assert d.a[at] == pytest.approx(0.0, abs=1e-10)
+    axis = ff.frame_jacobian(model, q, model.joint(name).child)[3:, at]
+    assert distance(d.forces[name], np.concatenate([np.zeros(3), axis * d.multipliers[0]])) < 1e-10
+    assert d.multipliers[0] == pytest.approx(ff.inverse_dynamics(model, q, v, d.a)[at] - tau[at], rel=1e-9)
+
+
+@needs_examples
+@pytest.mark.parametrize("held", [SOLES[:1], SOLES])
+@pytest.mark.parametrize("straight", [False, True])
+def test_talos_by_pinocchio(held, straight):
+    pin = pytest.importorskip("pinocchio")
+    path = example("talos_reduced.urdf")
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.load(path, base="free")
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    if straight:  # both feet side by side, knees stretched: six rows of the second foot are still independent
+        q[7:] = 1e-3 * rng.standard_normal(model.nq - 7)
+    peer = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+    data = peer.createData()
+    order_q, order_v = np.arange(model.nq), np.arange(model.nv)
+    for joint in model.joints[1:]:
+        other = peer.joints[peer.getJointId(joint.name)]
+        order_q[other.idx_q], order_v[other.idx_v] = joint.iq, joint.iv
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for name in held:
+        frame = peer.frames[peer.getFrameId(name)]
+        models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, peer, frame.parentJoint, frame.placement, pin.LOCAL))
+        datas.append(models[len(models) - 1].createData())
+    pin.initConstraintDynamics(peer, data, models, datas)
+    settings = pin.ProximalSettings(1e-14, 1e-14, 1e-10, 50)
+    theirs = pin.constraintDynamics(peer, data, q[order_q], v[order_v], tau[order_v], models, datas, settings)
+    ours = ff.constrained_dynamics(
+        model, q, v, tau, constraints=ff.ConstraintSet(model, [contacts.surface(name) for name in held])
+    )
+    assert distance(ours.a[order_v], theirs) < 1e-9
+    for name, d in zip(held, datas):
+        assert distance(ours.forces[name], d.contact_force.vector) < 1e-9
+
+
+def standing(model: ff.Model, feet: tuple[str, ...]) -> ff.ConstraintSet:
+    return ff.ConstraintSet(model, [contacts.surface(name) for name in feet])
+
+
+def test_redundant_feet_share_the_load_with_the_least_point_forces():
+    """The same foot twice carries half each; accelerations are those of one."""
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    frame = model.frame_names[5]
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    points = rng.standard_normal((4, 3))
+    once = ff.ConstraintSet(model, [contacts.point(frame, points[0], name="one")])
+    twice = once + contacts.point(frame, points[0], name="two")
+    one, two = (ff.constrained_dynamics(model, q, v, tau, constraints=s) for s in (once, twice))
+    assert two.redundant == ("two",)
+    assert distance(two.a, one.a) < 1e-10
+    assert distance(two.forces["two"], two.forces["one"]) < 1e-8
+    assert distance(two.forces["one"] + two.forces["two"], one.forces["one"]) < 1e-9
+    batch = ff.constrained_dynamics(model, np.stack([q] * 11), v, tau, constraints=twice)
+    assert batch.redundant["two"].all()
+    assert not batch.redundant["one"].any()
+    assert distance(batch.a[7], one.a) < 1e-10
+
+
+def test_points_of_one_body_are_the_surface_that_they_span():
+    """Four points are twelve rows of rank six: the forces are those that the sole's corners have, in newtons alone."""
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    frame = model.frame_names[5]
+    q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    points = np.array([[0.1, 0.05, 0.0], [0.1, -0.05, 0.0], [-0.1, -0.05, 0.01], [-0.1, 0.05, 0.0]])
+    sole = ff.ConstraintSet(model, [contacts.surface(frame, points)])
+    corners = ff.ConstraintSet(model, [contacts.point(frame, p, name=str(k)) for k, p in enumerate(points)])
+    v = np.zeros(model.nv)
+    a, b = (ff.constrained_dynamics(model, q, v, tau, constraints=s) for s in (sole, corners))
+    assert distance(b.a, a.a) < 1e-9
+    assert distance(sum(b.forces.values()), a.forces[frame]) < 1e-8
+    S = np.vstack([corners.jacobian(q)[3 * k : 3 * k + 3] for k in range(4)])
+    y = b.multipliers
+    null = np.eye(12) - np.linalg.pinv(S.T, rcond=1e-9) @ S.T
+    assert distance(null @ y, np.zeros(12)) < 1e-7 * max(1.0, np.abs(y).max())
+
+
+def test_two_flat_feet_on_locked_legs_share_the_load():
+    """All joints locked, two soles: twelve rows of rank six."""
+    model = ff.robots.humanoid()
+    feet = tuple(name for name in model.frame_names if name.endswith("_sole"))
+    if len(feet) != 2:
+        feet = tuple(name for name in model.frame_names if "foot" in name or "ankle" in name)[:2]
+    s = standing(model, feet) + ff.ConstraintSet(model, locks=[j.name for j in model.joints[1:]])
+    d = ff.constrained_dynamics(model, model.neutral, np.zeros(model.nv), np.zeros(model.nv), constraints=s)
+    assert distance(d.a, np.zeros(model.nv)) < 1e-9
+    assert d.redundant == feet[1:]
+    R = [ff.frame_pose(model, model.neutral, name)[:3, :3] for name in feet]
+    forces = [X @ d.forces[name][:3] for X, name in zip(R, feet)]
+    assert distance(sum(forces), np.array([0.0, 0.0, 9.81 * model.mass])) < 1e-9
+    assert forces[0][2] == pytest.approx(forces[1][2], rel=1e-6)
+    assert d.pulling == ()
+
+
+def test_contradictions_are_refused_with_names():
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    trunk, toe = model.joints[0].child, model.joints[-1].child
+    s = ff.ConstraintSet(model, [contacts.surface(trunk), contacts.point(toe, name="toe")], [j.name for j in model.joints[1:]])
+    with pytest.raises(InputError, match=r"'toe'.*contradict"):  # a leg of joints that turn, and are said to be locked
+        ff.constrained_dynamics(model, q, 5.0 * v, v, constraints=s)
+    with pytest.raises(InputError, match=r"at state \[1\]"):
+        ff.constrained_dynamics(model, q, np.stack([0.0 * v, 5.0 * v]), v, constraints=s)
+    A = np.zeros((2, model.nv))
+    A[:, 3] = 1.0
+    with pytest.raises(InputError, match="contradict"):
+        ff.constrained_dynamics(model, q, v, v, constraints=(A, np.array([1.0, 2.0])))
+
+
+def test_rows_of_one_s_own():
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    A, b = rng.standard_normal((3, 4, model.nv)), rng.standard_normal((3, 4))
+    d = ff.constrained_dynamics(model, q, v, tau, constraints=(A, b))
+    for k in range(3):
+        a, multipliers = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, v), A[k], -b[k], tau)
+        assert distance(d.a[k], a) < 1e-9
+        assert distance(d.multipliers[k], multipliers) < 1e-9
+    assert d.forces == {}
+    with pytest.raises(InputError, match="shapes"):
+        ff.constrained_dynamics(model, q, v, tau, constraints=(A[..., 1:], b))
+    with pytest.raises(InputError, match="pair of arrays"):
+        ff.constrained_dynamics(model, q, v, tau, constraints="stance")
+
+
+def test_wrenches_and_gravity():
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
+    w, g, frame = rng.standard_normal(6), rng.standard_normal(3), model.frame_names[8]
+    found = ff.constrained_dynamics(model, q, v, tau, constraints=s, external={frame: w}, expressed="mixed", gravity=g)
+    h = ff.bias_forces(model, q, v, {frame: w}, expressed="mixed", gravity=g)
+    a, _ = kkt(ff.mass_matrix(model, q), h, s.jacobian(q), s.bias(q, v), tau)
+    assert distance(found.a, a) < 1e-9
+
+
+def test_ideal_constraints_do_no_work():
+    """For velocities along them: dT/dt is the power of tau and gravity alone."""
+    rng = np.random.default_rng(fresh_seed())
+    model = random_robot(rng, 8)
+    q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    s = random_set(rng, model, q, model.nv - 3)
+    J = s.jacobian(q)
+    v = rng.standard_normal(model.nv)
+    v -= np.linalg.pinv(J) @ (J @ v)
+    d = ff.constrained_dynamics(model, q, v, tau, constraints=s)
+    M, h = ff.mass_matrix(model, q), ff.bias_forces(model, q, v)
+    assert abs(v @ (M @ d.a + h - tau)) < 1e-8 * (1.0 + np.abs(v) @ np.abs(h))
+    assert distance(J @ d.a, -s.bias(q, v)) < 1e-9
+
+
+def test_of_all_allowed_accelerations_it_is_the_nearest_to_the_free_one():
+    """Gauss, in the kinetic metric."""
+    rng = np.random.default_rng(fresh_seed())
+    model = random_robot(rng, 8)
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    s = random_set(rng, model, q, model.nv - 3)
+    free, a = ff.forward_dynamics(model, q, v, tau), ff.constrained_dynamics(model, q, v, tau, constraints=s).a
+    M, J = ff.mass_matrix(model, q), s.jacobian(q)
+    _, _, rest = np.linalg.svd(J)
+    for x in rest[np.linalg.matrix_rank(J) :]:
+        assert abs(x @ M @ (a - free)) < 1e-8 * (1.0 + np.linalg.norm(M @ (a - free)))
+
+
+def test_batches_are_their_states():
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6, 9)], [model.joints[-1].name])
+    q = np.stack([ff.random_configuration(model, rng) for _ in range(13)])
+    v, tau = rng.standard_normal((2, 13, model.nv)), rng.standard_normal(model.nv)
+    d = ff.constrained_dynamics(model, q, v, tau, constraints=s)
+    assert (d.a.shape, d.forces["3"].shape, d.pulling["6"].shape) == ((2, 13, model.nv), (2, 13, 6), (2, 13))
+    for at in ((0, 0), (1, 7), (1, 12)):
+        one = ff.constrained_dynamics(model, q[at[1]], v[at], tau, constraints=s)
+        assert distance(d.a[at], one.a) < 1e-10
+        assert distance(d.multipliers[at], one.multipliers) < 1e-9
+        for name in s.names:
+            assert distance(d.forces[name][at], one.forces[name]) < 1e-9
+        assert {name for name, x in d.pulling.items() if x[at]} == set(one.pulling)
+    empty = ff.constrained_dynamics(model, q[:0], v[0, :0], tau, constraints=s)
+    assert empty.a.shape == (0, model.nv)
+
+
+def test_an_empty_set_is_plain_dynamics():
+    rng = np.random.default_rng(fresh_seed())
+    model = random_robot(rng, 7)
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    d = ff.constrained_dynamics(model, q, v, tau, constraints=ff.ConstraintSet(model))
+    assert distance(d.a, ff.forward_dynamics(model, q, v, tau)) < 1e-10
+    assert (d.forces, d.pulling, d.redundant, d.multipliers.shape) == ({}, (), (), (0,))
+
+
+def test_closed_robots_stand(models_folder):
+    """Cassie on two feet: contacts are rows in the independent velocities of the closed model."""
+    rng = np.random.default_rng(fresh_seed())
+    tree = shared(models_folder, "cassie")
+    model, st = ff.close_loops(tree), state(tree, rng, 0.02)
+    s = ff.ConstraintSet(model, [contacts.line(name, [[0.05, 0.05, 0.0], [-0.05, 0.0, 0.0]])
+                                 for name in tree.link_names if name.endswith("foot")])  # fmt: skip
+    assert len(s.names) == 2
+    tau = rng.standard_normal(model.nv)
+    check_dense(model, s, st.q, 0.1 * st.u, tau, 1e-8)
+    d = ff.constrained_dynamics(model, st.q, 0.1 * st.u, tau, constraints=s)
+    external = {c.frame: d.forces[c.name] for c in s.contacts}
+    assert distance(ff.forward_dynamics(model, st.q, 0.1 * st.u, tau, external), d.a) < 1e-8
+
+
+def test_a_robot_of_closed_linkages_stands_on_two_soles():
+    """All twelve rows, some of them depending on others where both feet are flat: gravity is carried, whatever the motors do."""
+    rng = np.random.default_rng(fresh_seed())
+    tree = ff.robots.kangaroo_like()
+    model = ff.close_loops(tree)
+    feet = [name for name in tree.frame_names if name.endswith("_sole")]
+    assert len(feet) == 2
+    s = ff.ConstraintSet(model, [contacts.surface(name) for name in feet])
+    q, rest, tau = np.array(model.neutral), np.zeros(model.nv), rng.standard_normal(model.nv)
+    J = s.jacobian(q)
+    d = ff.constrained_dynamics(model, q, rest, tau, constraints=s)
+    a, _ = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, rest), J, s.bias(q, rest), tau)
+    assert distance(d.a, a) < 1e-8
+    assert distance(J @ d.a, np.zeros(12)) < 1e-8
+    assert len(d.redundant) == (np.linalg.matrix_rank(J, rtol=1e-6) < 12)
+    external = {name: d.forces[name] for name in feet}
+    assert distance(ff.forward_dynamics(model, q, rest, tau, external), d.a) < 1e-7
+
+
+def test_more_rows_than_memory_was_kept_for():
+    """Ninety rows of rank thirty-something: the compiled code asks for more memory, and is called again."""
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.humanoid()
+    frames = rng.choice(model.link_names, 30)
+    s = ff.ConstraintSet(model, [contacts.point(str(f), rng.standard_normal(3), name=str(k)) for k, f in enumerate(frames)])
+    q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    d = ff.constrained_dynamics(model, q, np.zeros(model.nv), tau, constraints=s)
+    a, _ = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, np.zeros(model.nv)), s.jacobian(q), s.bias(q, 0.0 * tau), tau)
+    assert distance(d.a, a) < 1e-5
+    batch = ff.constrained_dynamics(model, np.stack([q] * 9), np.zeros(model.nv), tau, constraints=s)
+    assert distance(batch.a[8], d.a) < 1e-6
+
+
+def test_another_model_s_set_is_refused():
+    model = robot("point")
+    closed = ff.close_loops(model)
+    q, u = np.array(closed.neutral), np.zeros(closed.nv)
+    with pytest.raises(InputError, match="loops open"):
+        ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(model))
+    other = ff.robots.quadruped()
+    with pytest.raises(InputError, match="another model"):
+        ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(other))
+    with pytest.raises(InputError, match="q"):
+        ff.constrained_dynamics(other, np.full(other.nq, np.nan), np.zeros(other.nv), np.zeros(other.nv),
+                                constraints=ff.ConstraintSet(other))  # fmt: skip
+
+
+def test_inverse_dynamics_is_the_inverse():
+    """Of a stance whose accelerations forward dynamics has found: the same torques and forces, where they are unique."""
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    feet = [name for name in model.frame_names if name.endswith("foot")][:4] or list(model.frame_names[-4:])
+    s = ff.ConstraintSet(model, [contacts.point(name) for name in feet])
+    q = ff.random_configuration(model, rng)
+    J = s.jacobian(q)
+    v = rng.standard_normal(model.nv)
+    v -= np.linalg.pinv(J) @ (J @ v)
+    tau = np.zeros(model.nv)
+    tau[6:] = rng.standard_normal(model.nv - 6)
+    d = ff.constrained_dynamics(model, q, v, tau, constraints=s)
+    found = ff.constrained_inverse_dynamics(model, q, v, d.a, constraints=s)
+    need = ff.inverse_dynamics(model, q, v, d.a)
+    carried = sum(ff.frame_jacobian(model, q, c.frame).T @ found.forces[c.name] for c in s.contacts)
+    assert distance(found.tau + carried, need) < 1e-8
+    assert np.abs(found.tau[:6]).max() == 0.0
+    again = ff.constrained_dynamics(model, q, v, found.tau, constraints=s)
+    assert distance(again.a, d.a) < 1e-7
+    least = np.linalg.lstsq(J[:, :6].T, need[:6], rcond=1e-9)[0]
+    assert distance(found.multipliers, least) < 1e-8
+    batch = ff.constrained_inverse_dynamics(model, np.stack([q, q]), v, d.a, constraints=s)
+    assert distance(batch.tau[1], found.tau) < 1e-9
+    with pytest.raises(InputError, match="no motor"):
+        ff.constrained_inverse_dynamics(model, q, 0.0 * v, 0.0 * v, constraints=ff.ConstraintSet(model, s.contacts[:1]))
+    with pytest.raises(InputError, match="not one that the constraints allow"):
+        ff.constrained_inverse_dynamics(model, q, v, d.a + 1.0, constraints=s)

@@ -1,0 +1,178 @@
+"""Constraint sets: rows against those of frames, rates of residuals, the algebra of sets, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from closed_robots import robot, robots, state
+from constrained_samples import BASES, difference_of, distance, fresh_seed, random_robot
+
+import freeflyer as ff
+from freeflyer import contacts
+from freeflyer.constraints.set_tables import surface_points
+from freeflyer.errors import InputError, UnknownNameError
+
+HUMANOID = ff.robots.humanoid()
+FRAMES = [name for name in HUMANOID.frame_names if name != "world"]
+
+
+def held(model: ff.Model, rng: np.random.Generator, q: np.ndarray) -> ff.ConstraintSet:
+    """A point, a line and a surface of random links and a lock, held at q."""
+    frames = rng.choice([name for name in model.frame_names if name != "world"], 3)
+    joint = next(j.name for j in model.tree.joints if j.nv)
+    return ff.ConstraintSet(
+        model, [contacts.point(frames[0], rng.standard_normal(3), name="point"),
+                contacts.line(frames[1], rng.standard_normal((2, 3)), name="line"),
+                contacts.surface(frames[2], name="surface")], [joint],
+    ).anchored(q)  # fmt: skip
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_rows_are_the_rates_of_residuals(base):
+    rng = np.random.default_rng(fresh_seed())
+    model = random_robot(rng, 6, base=base, mimics=0.2)
+    if not model.nv:
+        pytest.skip("nothing moves")
+    q = ff.random_configuration(model, rng)
+    s = held(model, rng, q)
+    assert distance(s.residual(q), np.zeros(len(s.row_names))) < 1e-7
+    found = difference_of(lambda e: s.residual(ff.integrate(model, q, e)), model.nv, 1e-3)
+    assert distance(s.jacobian(q), found) < 1e-7
+
+
+@pytest.mark.parametrize("name", robots())
+def test_rows_of_closed_robots_are_the_rates_of_residuals(name):
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.close_loops(robot(name))
+    st = state(robot(name), rng, 0.03)
+    s = held(model, rng, st.q)
+    found = difference_of(lambda e: s.residual(ff.integrate(model, st.q, e)), model.nv, 2e-4)
+    assert distance(s.jacobian(st.q), found) < 1e-6
+    rate = difference_of(lambda e: s.jacobian(ff.integrate(model, st.q, e[0] * st.u)) @ st.u, 1, 1e-4)
+    assert distance(s.bias(st.q, st.u), rate[:, 0]) < 1e-6
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_bias_is_the_rate_of_j_v(base):
+    """Of rolling bodies, too, whose rows turn with them."""
+    rng = np.random.default_rng(fresh_seed())
+    model = random_robot(rng, 6, base=base, mimics=0.2)
+    if not model.nv:
+        pytest.skip("nothing moves")
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    frames = [name for name in model.frame_names if name != "world"]
+    s = held(model, rng, q) + contacts.rolling(frames[-1], 0.3, rng.standard_normal(3), rng.standard_normal(3), "wheel")
+    s = s + contacts.rolling(str(rng.choice(frames)), 0.2, None, rng.standard_normal(3), "ball")
+    found = difference_of(lambda e: s.jacobian(ff.integrate(model, q, e[0] * v)) @ v, 1, 5e-4)
+    assert distance(s.bias(q, v), found[:, 0]) < 1e-7
+
+
+def test_a_wheel_s_rows_are_the_velocity_of_its_lowest_point():
+    """Seen in a frame of the test's own: at the wheel's centre, along the plane."""
+    rng = np.random.default_rng(fresh_seed())
+    model = random_robot(rng, 5)
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    axis, normal = rng.standard_normal(3), rng.standard_normal(3)
+    s = ff.ConstraintSet(model, rolling=[contacts.rolling("link_3", 0.4, axis, normal)])
+    R, n = ff.frame_pose(model, q, "link_3")[:3, :3], normal / np.linalg.norm(normal)
+    a = R @ axis / np.linalg.norm(axis)
+    down = -(n - (a @ n) * a)
+    lowest = 0.4 * down / np.linalg.norm(down)
+    twist = ff.frame_velocity(model, q, v, "link_3", "mixed")
+    slip = twist[:3] + np.cross(twist[3:], lowest)
+    along = np.cross(a, n) / np.linalg.norm(np.cross(a, n))
+    assert distance(s.jacobian(q) @ v, np.array([slip @ along, slip @ np.cross(n, along), slip @ n])) < 1e-12
+
+
+def test_surfaces_are_frames_and_points_are_points():
+    rng = np.random.default_rng(0)
+    q, v = ff.random_configuration(HUMANOID, rng), rng.standard_normal(HUMANOID.nv)
+    frame, p = FRAMES[-1], np.array([0.1, -0.2, 0.05])
+    s = ff.ConstraintSet(HUMANOID, [contacts.surface(frame), contacts.point(frame, p, name="toe")])
+    J = ff.frame_jacobian(HUMANOID, q, frame)
+    assert distance(s.jacobian(q)[:6], J) < 1e-12
+    assert distance(s.jacobian(q)[6:], J[:3] + np.cross(J[3:], p, axisa=0, axisc=0)) < 1e-12
+    assert distance(s.bias(q, v)[:6], ff.frame_bias_acceleration(HUMANOID, q, v, frame)) < 1e-12
+    many = np.stack([q, ff.random_configuration(HUMANOID, rng)])
+    assert s.jacobian(many[None]).shape == (1, 2, 9, HUMANOID.nv)
+    assert distance(s.jacobian(many)[0], s.jacobian(q)) < 1e-12
+
+
+def test_sets_are_values():
+    frame, other = FRAMES[3], FRAMES[5]
+    stance = ff.ConstraintSet(HUMANOID, [contacts.surface(frame)], [HUMANOID.joints[-1].name])
+    more = stance + contacts.point(other, name="toe")
+    assert more.names == (HUMANOID.joints[-1].name, frame, "toe")
+    assert len(more.row_names) == 10
+    assert (more - "toe").names == stance.names
+    assert (stance + ff.ConstraintSet(HUMANOID, [contacts.point(other)])).names[-1] == other
+    assert ff.ConstraintSet(HUMANOID).jacobian(ff.neutral(HUMANOID)).shape == (0, HUMANOID.nv)
+    q = ff.neutral(HUMANOID)
+    held_there = more.anchored(q)
+    for copied in (copy.copy(held_there), copy.deepcopy(held_there), pickle.loads(pickle.dumps(held_there))):
+        assert copied.names == held_there.names
+        assert np.array_equal(copied.jacobian(q), held_there.jacobian(q))
+        assert np.array_equal(copied.residual(q), held_there.residual(q))
+    with pytest.raises(AttributeError):
+        stance.names = ()
+
+
+def test_corners_of_a_sole_are_the_model_s_own_frames():
+    d = HUMANOID.description
+    link = FRAMES[4]
+    corners = [(0.2, 0.1), (0.2, -0.1), (-0.1, 0.0)]
+    sites = [ff.Site("pad", link, np.eye(4))]
+    for k, (x, y) in enumerate(corners):
+        X = np.eye(4)
+        X[:2, 3] = x, y
+        sites.append(ff.Site(f"pad_{k}", link, X))
+    model = ff.build(replace(d, sites=(*d.sites, *sites)))
+    assert distance(surface_points(model, contacts.surface("pad"))[:, :2], np.array(corners)) < 1e-12
+    assert distance(surface_points(model, contacts.surface(link, size=(0.4, 0.2)))[0], np.array([0.2, 0.1, 0.0])) < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "words"),
+    [
+        (lambda: ff.ConstraintSet(HUMANOID, [contacts.point("left_sol")]), UnknownNameError, "Did you mean"),
+        (lambda: ff.ConstraintSet(HUMANOID, locks=["nobody"]), UnknownNameError, "no joint"),
+        (lambda: ff.ConstraintSet(HUMANOID, [contacts.point(FRAMES[0]), contacts.surface(FRAMES[0])]), InputError, "twice"),
+        (lambda: ff.ConstraintSet(HUMANOID, ["left_sole"]), InputError, "freeflyer.contacts"),
+        (lambda: ff.ConstraintSet("robot"), InputError, "Model"),
+        (lambda: ff.ConstraintSet(HUMANOID) - "toe", UnknownNameError, "no constraint"),
+        (lambda: ff.ConstraintSet(HUMANOID) + 3, InputError, "another set"),
+        (lambda: ff.ConstraintSet(HUMANOID) + ff.ConstraintSet(ff.robots.quadruped()), InputError, "another model"),
+        (lambda: ff.ConstraintSet(HUMANOID, [contacts.point(FRAMES[0])]).residual(ff.neutral(HUMANOID)), InputError, "anchor"),
+        (lambda: ff.ConstraintSet(HUMANOID, locks=[HUMANOID.joints[-1].name]).residual(ff.neutral(HUMANOID)), InputError, "anchor"),
+        (lambda: ff.ConstraintSet(HUMANOID, rolling=[contacts.rolling(FRAMES[0], 1.0)]).residual(ff.neutral(HUMANOID)), InputError,
+         "rolls"),
+        (lambda: ff.ConstraintSet(HUMANOID, [contacts.point(FRAMES[0], name=f"p{k}") for k in range(200)]), InputError, "rows"),
+        (lambda: contacts.point("a", [1.0, 2.0]), InputError, "shape"),
+        (lambda: contacts.point("a", [1.0, 2.0, np.nan]), InputError, "finite"),
+        (lambda: contacts.point(3), InputError, "name"),
+        (lambda: contacts.point("a", friction=-1.0), InputError, "friction"),
+        (lambda: contacts.point("a", at=np.ones((4, 4))), InputError, "pose"),
+        (lambda: contacts.line("a", np.ones((2, 3))), InputError, "differ"),
+        (lambda: contacts.surface("a", [[0, 0, 0], [1, 0, 0], [2, 0, 0]]), InputError, "three points"),
+        (lambda: contacts.surface("a", size=(0.1, -0.1)), InputError, "sides"),
+        (lambda: contacts.rolling("a", -0.1), InputError, "radius"),
+        (lambda: contacts.rolling("a", 0.1, (0, 0, 0)), InputError, "direction"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(make, kind, words):
+    with pytest.raises(kind, match=words):
+        make()
+
+
+def test_locks_of_followers_and_loops_one_by_one_are_refused():
+    with pytest.raises(InputError, match="follows"):
+        ff.ConstraintSet(robot("coupled"), locks=["j11"])
+    with pytest.raises(InputError, match="go together"):
+        ff.ConstraintSet(robot("point")) - "loop0"
+    assert ff.ConstraintSet(robot("point"), loops=False).names == ()
+    assert set(ff.ConstraintSet(robot("coupled")).names) == {"loop0", "cubic"}
+    assert ff.ConstraintSet(ff.close_loops(robot("coupled"))).names == ()
