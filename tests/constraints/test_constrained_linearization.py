@@ -1,0 +1,106 @@
+"""Linearisation in contact against differences of the constrained flow, and regulators on what contacts leave free."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import freeflyer as ff
+
+SEED = int(np.random.SeedSequence().entropy % 2**31)
+FEET = ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot")
+
+
+def standing() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
+    """The quadruped on two diagonal feet, knees bent."""
+    model = ff.robots.quadruped()
+    q = ff.neutral(model)
+    q[7:] += 0.2 * np.random.default_rng(SEED).uniform(-1.0, 1.0, model.nq - 7)
+    return model, q, ff.ConstraintSet(model, contacts=[ff.contacts.point(FEET[0]), ff.contacts.point(FEET[3])])
+
+
+def closed_stance() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
+    model = ff.close_loops(ff.robots.kangaroo_like())
+    q = ff.integrate(model, ff.neutral(model), 0.01 * np.random.default_rng(SEED).standard_normal(model.nv))
+    return model, q, ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")])
+
+
+def held(stance: ff.ConstraintSet, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The velocity nearest to v with J v = 0."""
+    J = stance.jacobian(q)
+    return v - np.linalg.pinv(J) @ (J @ v)
+
+
+def slopes(f: Callable[[np.ndarray], np.ndarray], n: int, h: float) -> np.ndarray:
+    found = []
+    for e in np.eye(n):
+        a, b, c, d = (f(k * h * e) for k in (-2.0, -1.0, 1.0, 2.0))
+        found.append((a - 8.0 * b + 8.0 * c - d) / (12.0 * h))
+    return np.stack(found, axis=-1)
+
+
+@pytest.mark.parametrize("made", [standing, closed_stance])
+def test_rates_and_basis(made: Callable[[], tuple[ff.Model, np.ndarray, ff.ConstraintSet]]) -> None:
+    model, q, stance = made()
+    rng, n = np.random.default_rng(SEED), model.nv
+    v, tau = held(stance, q, 0.5 * rng.standard_normal(n)), 5.0 * rng.standard_normal(n)
+    line = ff.linearize(model, q, v, tau, constraints=stance, frames=(model.link_names[-1],))
+
+    def rate(x: np.ndarray) -> np.ndarray:
+        return ff.constrained_dynamics(model, ff.integrate(model, q, x[:n]), v + x[n:], tau, constraints=stance).a
+
+    numeric = slopes(rate, 2 * n, 1e-4)
+    assert np.abs(line.A[n:] - numeric).max() < 1e-7 * np.abs(numeric).max(), SEED
+    assert np.abs(line.B[n:] - slopes(lambda t: ff.constrained_dynamics(model, q, v, tau + t, constraints=stance).a, n, 1.0)).max() < 1e-8
+    assert line.C.shape == (12, 2 * n)
+    rows = len(stance.row_names)
+    assert line.basis is not None
+    assert line.basis.shape == (2 * n, 2 * (n - rows))
+    assert np.abs(line.basis.T @ line.basis - np.eye(2 * (n - rows))).max() < 1e-12
+
+    def velocity_of_rows(x: np.ndarray) -> np.ndarray:
+        at = ff.integrate(model, q, x[:n])
+        return np.concatenate([stance.jacobian(q) @ x[:n], stance.jacobian(at) @ (v + x[n:])])
+
+    assert np.abs(slopes(velocity_of_rows, 2 * n, 1e-4) @ line.basis).max() < 1e-8, SEED
+
+
+@pytest.mark.parametrize("integrator", ["semi-implicit", "rk4"])
+def test_steps_against_the_simulated_flow(integrator: str) -> None:
+    """papers/002, and beyond it: the exact derivative of a step in contact, of which the flow is differenced."""
+    model, q, stance = standing()
+    rng, n, h = np.random.default_rng(SEED), model.nv, 2e-3
+    v, tau = held(stance, q, 0.3 * rng.standard_normal(n)), 5.0 * rng.standard_normal(n)
+    line = ff.linearize(model, q, v, tau, constraints=stance, step=h, integrator=integrator)
+    from freeflyer.dynamics.integrators import scheme_of
+
+    def flow(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return scheme_of(integrator)(
+            lambda q, v: ff.constrained_dynamics(model, q, v, tau, constraints=stance).a,
+            lambda q, dv: ff.integrate(model, q, dv), ff.integrate(model, q, x[:n]), v + x[n:], h,
+        )  # fmt: skip
+
+    q1, v1 = flow(np.zeros(2 * n))
+
+    def moved(x: np.ndarray) -> np.ndarray:
+        a, b = flow(x)
+        return np.concatenate([ff.difference(model, q1, a), b - v1])
+
+    numeric = slopes(moved, 2 * n, 1e-4)
+    assert np.abs(line.A - numeric).max() < 1e-8 * np.abs(numeric).max(), SEED
+
+
+def test_batches_and_refusals() -> None:
+    model, q, stance = standing()
+    n = model.nv
+    v = np.stack([held(stance, q, x) for x in np.random.default_rng(SEED).standard_normal((3, n))])
+    many = ff.linearize(model, q, v, np.zeros(n), constraints=stance)
+    one = ff.linearize(model, q, v[1], np.zeros(n), constraints=stance)
+    assert np.abs(many.A[1] - one.A).max() < 1e-9 * np.abs(one.A).max()
+    assert many.basis.shape == (3, *one.basis.shape)
+    with pytest.raises(ff.InputError, match="ConstraintSet"):
+        ff.linearize(model, q, v[0], np.zeros(n), constraints=(np.eye(n), np.zeros(n)))
+    with pytest.raises(ff.InputError, match="another model"):
+        ff.linearize(ff.robots.humanoid(), ff.neutral(ff.robots.humanoid()), np.zeros(39), np.zeros(39), constraints=stance)
