@@ -24,7 +24,7 @@ EDGE = 1e-6  # of the size of A: closer to the stability boundary counts as on i
 
 @dataclass(frozen=True, eq=False)
 class Controllability:
-    """Of x_dot = A x + B u (or x+, `discrete`): `rank` of 2 nv states can be steered.
+    """Of x_dot = A x + B u (or x+, `discrete`): `rank` of all `states` (2 nv, or those that constraints admit) can be steered.
 
     `uncontrollable`: names of the motions that cannot; `modes` (k,), their eigenvalues (1/s, or per step);
     `unstabilizable`: names of those that do not decay by themselves either.
@@ -39,9 +39,11 @@ class Controllability:
 
 
 @public
-def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, discrete: bool = False) -> Controllability:
+def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, discrete: bool = False,
+                    basis: np.ndarray | None = None) -> Controllability:  # fmt: skip
     """Of one linearisation: M (nv, nv) the mass matrix there, A (2 nv, 2 nv), B (2 nv, m), columns of the inputs.
 
+    basis (2 nv, k): of the states that constraints admit; all if None.
     Errors: InputError for other shapes and for what is not finite.
     """
     n = model.nv
@@ -54,13 +56,14 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
         raise InputError("M, A and B must be finite: some entry is NaN or infinite")
     scale = np.sqrt(np.concatenate([np.diagonal(M)] * 2))  # motions of equal kinetic energy weigh alike
     As, Bs = scale[:, None] * A / scale, scale[:, None] * B
-    F = As - np.eye(2 * n) if discrete else As
-    rest = complement(F, Bs)
+    admitted = np.eye(2 * n) if basis is None else np.linalg.qr(scale[:, None] * basis)[0]
+    F = admitted.T @ (As - np.eye(2 * n) if discrete else As) @ admitted
+    rest = admitted @ complement(F, admitted.T @ Bs)
     own = rest.T @ As @ rest
     modes, lasting = _lasting(own, max(float(np.linalg.norm(F, 2)), 1e-300), discrete)
     names = coordinate_names(model)
     return Controllability(
-        2 * n, 2 * n - rest.shape[1], discrete, modes, _named(names, M, scale, rest), _named(names, M, scale, rest @ lasting)
+        len(F), len(F) - rest.shape[1], discrete, modes, _named(names, M, scale, rest), _named(names, M, scale, rest @ lasting)
     )
 
 

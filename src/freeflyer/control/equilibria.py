@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
+from freeflyer.constraints.constrained_dynamics import check_set
+from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.control.words import forces_in_words
 from freeflyer.errors import InputError
@@ -41,20 +43,21 @@ class Equilibrium:
 
 @public
 def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, search: bool = True,
-                gravity: ArrayLike | None = None) -> Equilibrium:  # fmt: skip
+                gravity: ArrayLike | None = None, constraints: ConstraintSet | None = None) -> Equilibrium:  # fmt: skip
     """The equilibrium at q (nq,), or nearest in Newton's steps; `inputs`: the actuated joints if not given.
 
     search: move away from q where the inputs cannot hold it (the forces that no input has must vanish); otherwise, or
-    where the search fails, what comes back is q itself with `balanced` False and a sentence on what is missing. Errors:
+    where the search fails, what comes back is q itself with `balanced` False and a sentence on what is missing. constraints: a set
+    whose forces carry their share (they pull where they must: constraints are bilateral); nothing is searched then. Errors:
     InputError for what is no single configuration.
     """
-    inputs = inputs_of(model, inputs)
+    inputs = inputs_of(model, inputs, constraints)
     gravity = None if gravity is None else np.array(gravity_vector(gravity))
     q = finite_row(model, "q", q, "q")
     if q.ndim != 1:
         raise InputError(f"an equilibrium is sought at one posture, got q of shape {q.shape}: call once for each", shape=q.shape)
-    at_rest = _held(model, q, inputs, gravity)
-    if at_rest.balanced or not search:
+    at_rest = _held(model, q, inputs, gravity, _free_directions(model, q, constraints))
+    if at_rest.balanced or not search or constraints is not None:
         return at_rest
     here, found = q, at_rest
     for _ in range(ITERATIONS):
@@ -69,12 +72,22 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
     return at_rest
 
 
-def _held(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any) -> Equilibrium:
+def _free_directions(model: Model, q: np.ndarray, constraints: ConstraintSet | None) -> np.ndarray | None:
+    """(nv, k): orthonormal columns, the velocities that constraints leave free; None without constraints."""
+    if constraints is None:
+        return None
+    check_set(model, constraints)
+    _, s, columns = np.linalg.svd(constraints.jacobian(q))
+    return columns[int(np.sum(s > RANK * np.max(s, initial=0.0))) :].T
+
+
+def _held(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np.ndarray | None = None) -> Equilibrium:
     needed = ff.gravity_forces(model, q, gravity=gravity)
     G = inputs.matrix(model, q)
-    u = np.linalg.lstsq(G, needed, rcond=RANK)[0] if inputs.count else np.zeros(0)
+    seen, asked = (G, needed) if free is None else (free.T @ G, free.T @ needed)
+    u = np.linalg.lstsq(seen, asked, rcond=RANK)[0] if inputs.count else np.zeros(0)
     tau = G @ u
-    missing = needed - tau
+    missing = needed - tau if free is None else free @ (asked - seen @ u)
     least = TOLERANCE * max(1.0, float(np.max(np.abs(needed), initial=0.0)))
     balanced = bool(np.all(np.abs(missing) <= least))
     if balanced:
@@ -103,9 +116,9 @@ def _moved(model: Model, q: np.ndarray, found: Equilibrium) -> Equilibrium:
     return Equilibrium(found.q, found.u, found.tau, found.missing, True, moved, text)
 
 
-def held_or_refused(model: Model, q: Any, inputs: Inputs, gravity: Any) -> Equilibrium:
+def held_or_refused(model: Model, q: Any, inputs: Inputs, gravity: Any, constraints: ConstraintSet | None = None) -> Equilibrium:
     """The equilibrium at q itself; InputError in words where there is none."""
-    found = equilibrium(model, q, inputs, search=False, gravity=gravity)
+    found = equilibrium(model, q, inputs, search=False, gravity=gravity, constraints=constraints)
     if not found.balanced:
         raise InputError(
             f"{found.sentence}. Give the inputs that are missing (wrench_inputs, rotor_inputs, joint_inputs), or another "

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 import freeflyer as ff
 from freeflyer.constraints.reduction import has_loops
+from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.control.words import AXES, coordinate_names
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.inputs import real_array, row
@@ -146,9 +147,11 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     return thruster_inputs(model, {f: [0.0, 0.0, 1.0, 0.0, 0.0, signs[f] * drag] for f in rotors})
 
 
-def inputs_of(model: Model, inputs: Any) -> Inputs:
-    """The inputs meant: those given, or the actuated joints for None; InputError for what is not of this robot."""
-    if has_loops(model) and not model.reduction:
+def inputs_of(model: Model, inputs: Any, constraints: ConstraintSet | None = None) -> Inputs:
+    """The inputs meant: those given, or the actuated joints for None; InputError for what is not of this robot, and for trees whose
+    loops nothing holds."""
+    held = isinstance(constraints, ConstraintSet) and bool(constraints.loop_names)
+    if has_loops(model) and not model.reduction and not held:
         raise InputError(
             f"the loops of {model.name!r} are open: as a tree it has neither equilibria nor regulators that its robot has. Close "
             "them: freeflyer.close_loops(model)", model=model.name,
