@@ -16,9 +16,9 @@ from freeflyer.analysis.states import States
 
 @dataclass(frozen=True)
 class Algorithm:
-    """`name` is a function of freeflyer, and after a comma what is given besides: "gravity", or a number of wrenches (prepared)
-    or of frames. `arguments` are fields of States, or `frame`; `axes`: which of a result's axes for one state run over velocity
-    coordinates.
+    """`name` is a function of freeflyer, and after a comma what is given besides: "gravity", or a number of wrenches (prepared), of
+    frames, or of contacts that hold frames in all directions. `arguments` are fields of States, or `frame`; `axes`: which of a
+    result's axes for one state run over velocity coordinates.
     """
 
     name: str
@@ -34,6 +34,11 @@ class Algorithm:
     def given(self) -> str:
         """What is given besides."""
         return self.name.partition(", ")[2]
+
+    @property
+    def least(self) -> int:
+        """The fewest velocity coordinates of a robot on which it is timed: contacts hold six each, and the base moves."""
+        return 6 * self.frames + 6 if "contacts" in self.given else 0
 
     @property
     def frames(self) -> int:
@@ -70,7 +75,10 @@ ALGORITHMS = (
     Algorithm("inverse_dynamics_derivatives, 2 wrenches", ("q", "v", "a"), (1, 2)),
     Algorithm("forward_dynamics_derivatives, 2 wrenches", ("q", "v", "tau"), (1, 2)),
     Algorithm("all_terms, 4 frames", ("q", "v"), (0, 1)),
+    Algorithm("constrained_dynamics, 2 contacts", ("q", "v", "tau"), (0,)),
+    Algorithm("constrained_dynamics_derivatives, 2 contacts", ("q", "v", "tau"), (1, 2)),
 )
+INDEPENDENT = 1e-2  # smallest singular value of the Jacobian of frames that contacts may hold
 MOST_FRAMES = max(algorithm.frames for algorithm in ALGORITHMS)
 # what a report times: quick to compile
 USUAL = tuple(a.name for a in ALGORITHMS if not (a.given or a.name.endswith("_derivatives")))
@@ -96,6 +104,10 @@ def _call(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | 
     function, arguments, given = algorithm.function, _arguments(algorithm, x, frame, which), algorithm.given
     if given == "gravity":
         return partial(function, model, *arguments, gravity=np.array(model.gravity))
+    if "contacts" in given:
+        contacts = tuple(map(ff.contacts.surface, held_frames(model, algorithm.frames)))
+        held = ff.ConstraintSet(model, contacts=contacts, loops=False)
+        return partial(_derivatives if "derivatives" in algorithm.name else _accelerations, held, *arguments)
     frames = ff.frame_set(model, *outer_frames(model)[: algorithm.frames])
     if "wrench" in given:
         W = wrenches(x.count)[which][..., : algorithm.frames, :]
@@ -103,6 +115,15 @@ def _call(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | 
     if "frames" in given:
         return partial(function, model, *arguments, frames=frames)
     return partial(function, model, *arguments)
+
+
+def _accelerations(held: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    return ff.constrained_dynamics(held.model, q, v, tau, constraints=held).a
+
+
+def _derivatives(held: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Of the accelerations, in the order of forward_dynamics_derivatives."""
+    return tuple(d.a for d in ff.constrained_dynamics_derivatives(held.model, q, v, tau, constraints=held))
 
 
 @lru_cache(maxsize=4)
@@ -132,3 +153,21 @@ def outermost_frame(model: Any) -> str:
 
     deepest = max(links_in_tree_order(model.description), key=lambda row: row[2])
     return deepest[0].name
+
+
+def possible(model: Any, algorithm: Algorithm) -> bool:
+    """Whether the robot has as many links as the algorithm's wrenches or contacts need."""
+    if "contacts" in algorithm.given:
+        return model.nv >= algorithm.least and len(held_frames(model, algorithm.frames)) == algorithm.frames
+    return algorithm.frames <= len(outer_frames(model))
+
+
+def held_frames(model: Any, count: int) -> tuple[str, ...]:
+    """Up to so many links that can be held at once, each in all directions, none depending on the others; from the last one back."""
+    q = ff.random_configuration(model, np.random.default_rng(0))
+    J, found = np.zeros((0, model.nv)), []
+    for name in reversed(model.link_names):
+        more = np.vstack([J, ff.frame_jacobian(model, q, name)])
+        if len(found) < count and len(more) <= model.nv and np.linalg.svd(more, compute_uv=False)[-1] > INDEPENDENT:
+            J, found = more, [*found, name]
+    return tuple(reversed(found))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.analysis.bench.algorithms import outer_frames, wrenches
+from freeflyer.analysis.bench.algorithms import held_frames, outer_frames, wrenches
 from freeflyer.analysis.bench.clock import Call
 from freeflyer.analysis.states import States
 from freeflyer.model.description import WORLD
@@ -39,6 +39,7 @@ class Peer:
     columns: np.ndarray
     pieces: tuple[tuple[int, int, int], ...]
     outer: tuple[int, ...]  # frames
+    held: tuple[int, ...]  # frames that contacts hold
 
     @property
     def label(self) -> str:
@@ -91,11 +92,12 @@ def peer_for(model: Any, urdf: Path | None, frame: str, mjcf: Path | None = None
     columns, pieces = _map(model, loaded)
     loaded.gravity.linear = np.array(model.gravity, dtype=float)
     loaded.armature = np.array(model.armature, dtype=float)[columns]
-    for name in (frame, *outer_frames(model)):
+    kept = held_frames(model, 2) if model.nv else ()
+    for name in (frame, *outer_frames(model), *kept):
         if not loaded.existBodyName(name):
             raise NoPeerError(f"Pinocchio has no link named {name!r}")
-    outer = tuple(map(loaded.getBodyId, outer_frames(model)))
-    return Peer(pin, loaded, loaded.createData(), loaded.getBodyId(frame), columns, pieces, outer)
+    outer, held = (tuple(map(loaded.getBodyId, x)) for x in (outer_frames(model), kept))
+    return Peer(pin, loaded, loaded.createData(), loaded.getBodyId(frame), columns, pieces, outer, held)
 
 
 def _load(pin: Any, model: Any, urdf: Path | None, mjcf: Path | None) -> Any:
@@ -206,6 +208,32 @@ def _all_terms(p: Peer, x: PeerState) -> Call:
     return call
 
 
+def _with_contacts(count: int, derivatives: bool = False) -> Callable[[Peer, PeerState], Call]:
+    """constraintDynamics with frames held in all directions, and its derivatives of the accelerations."""
+
+    def make(p: Peer, x: PeerState) -> Call:
+        pin, m, d = p.pin, p.model, p.data
+        frames = [m.frames[number] for number in p.held[:count]]
+        models, kind = pin.StdVec_RigidConstraintModel(), pin.ContactType.CONTACT_6D
+        models.extend([pin.RigidConstraintModel(kind, m, f.parentJoint, f.placement, pin.LOCAL) for f in frames])
+        datas = pin.StdVec_RigidConstraintData()
+        datas.extend([c.createData() for c in models])
+        pin.initConstraintDynamics(m, d, models, datas)
+        settings = pin.ProximalSettings(1e-12, 1e-12, 10)
+        solve, derive, q, v, tau = pin.constraintDynamics, pin.computeConstraintDynamicsDerivatives, x.q, x.v, x.tau
+        if not derivatives:
+            return lambda: solve(m, d, q, v, tau, models, datas, settings)
+
+        def call() -> object:
+            solve(m, d, q, v, tau, models, datas, settings)
+            derive(m, d, models, datas, settings)
+            return d.ddq_dq, d.ddq_dv, d.ddq_dtau
+
+        return call
+
+    return make
+
+
 def _jacobian(p: Peer, x: PeerState) -> Call:
     f, m, d, q, frame, local = p.pin.computeFrameJacobian, p.model, p.data, x.q, p.frame, p.pin.LOCAL
     return lambda: f(m, d, q, frame, local)
@@ -253,6 +281,8 @@ CALLS: dict[str, Callable[[Peer, PeerState], Call]] = {
     "inverse_dynamics_derivatives, 2 wrenches": _with_wrenches(2, "computeRNEADerivatives", "q", "v", "a"),
     "forward_dynamics_derivatives, 2 wrenches": _with_wrenches(2, "computeABADerivatives", "q", "v", "tau"),
     "all_terms, 4 frames": _all_terms,
+    "constrained_dynamics, 2 contacts": _with_contacts(2),
+    "constrained_dynamics_derivatives, 2 contacts": _with_contacts(2, derivatives=True),
 }
 # fmt: on
 # results before which comes another derivative by q: of velocity, of momentum

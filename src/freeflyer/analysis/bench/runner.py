@@ -18,8 +18,8 @@ from freeflyer.analysis.bench.algorithms import (
     Algorithm,
     batch_call,
     into_memory,
-    outer_frames,
     outermost_frame,
+    possible,
     single_call,
 )
 from freeflyer.analysis.bench.clock import interleaved
@@ -86,8 +86,8 @@ def time_robot(
             note = f"no peer: {error}"
     rows = []
     for name in algorithms:
-        if BY_NAME[name].frames > len(outer_frames(model)):
-            continue  # wrenches on more links than there are
+        if not possible(model, BY_NAME[name]):
+            continue  # wrenches or contacts on more links than there are
         progress(f"{model.name}: {name}")
         rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
     with_loops, open_note = _closed(model, mjcf, with_peer, effort, progress) if closed else (None, None)
