@@ -40,7 +40,7 @@ from freeflyer.kernels.model.set_layout import (
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.columns import column_rows, row_dot, scalar_column, subtree_inertias
 from freeflyer.kernels.tree.crba import put_mass_matrix
-from freeflyer.kernels.tree.factor import before, factor, zeros_workspace
+from freeflyer.kernels.tree.factor import before, factor, line, zeros_workspace
 from freeflyer.kernels.tree.motions import moving, moving_workspace
 from freeflyer.kernels.tree.rnea import rnea
 
@@ -99,10 +99,12 @@ def whiten(topology, L, X, width):
     path, count = path_of(topology)
     for n in range(count):
         j = load_int(topology, path + n)
-        i = before(topology, j)
-        while i >= 0:
-            add_scaled_row(X, width * i, -1.0 * load(L, stride * j + i), X, width * j, 0, width)
-            i = before(topology, i)
+        end = before(topology, j)
+        while end >= 0:
+            start = line(topology, end)
+            for i in range(start, end + 1):
+                add_scaled_row(X, width * i, -1.0 * load(L, stride * j + i), X, width * j, 0, width)
+            end = before(topology, start)
 
 
 @inlined
@@ -110,10 +112,12 @@ def inward(topology, L, x):
     """x (nv,) becomes L^-T x."""
     stride = load_int(topology, COLUMN_ROW)
     for j in range(load_int(topology, N_V) - 1, -1, -1):
-        y, i = load(x, j), before(topology, j)
-        while i >= 0:
-            store(x, i, load(x, i) - load(L, stride * j + i) * y)
-            i = before(topology, i)
+        y, end = load(x, j), before(topology, j)
+        while end >= 0:
+            start = line(topology, end)
+            for i in range(start, end + 1):
+                store(x, i, load(x, i) - load(L, stride * j + i) * y)
+            end = before(topology, start)
 
 
 @inlined
@@ -121,10 +125,12 @@ def outward(topology, L, x):
     """x (nv,) becomes L^-1 D^-1 x."""
     stride = load_int(topology, COLUMN_ROW)
     for j in range(load_int(topology, N_V)):
-        y, i = load(L, stride * j + j) * load(x, j), before(topology, j)
-        while i >= 0:
-            y = y - load(L, stride * j + i) * load(x, i)
-            i = before(topology, i)
+        y, end = load(L, stride * j + j) * load(x, j), before(topology, j)
+        while end >= 0:
+            start = line(topology, end)
+            for i in range(start, end + 1):
+                y = y - load(L, stride * j + i) * load(x, i)
+            end = before(topology, start)
         store(x, j, y)
 
 
