@@ -175,7 +175,7 @@ def force_of(wrenches, y, row, start, count):
 @inlined
 def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, verdict):
     """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y.
-    sizes (r,) come as the size of the terms of b, and of what is to be added for each root of J M^-1 J^T's diagonal."""
+    sizes (r + 1,): of the terms of b, and of the forces as energy."""
     rows, stride = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW)
     path, count = path_of(topology)
     G, y, found = workspace(x, rows * width + 8), workspace(x, rows + 1), workspace(x, table_int(topology, VERDICT_SIZE))
@@ -185,9 +185,7 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
         s = load(L, (stride + 1) * j) * load(x, j)
         for i in range(rows):
             store(b, i, load(b, i) - s * load(X, width * j + i))
-    for i in range(rows):
-        store(sizes, i, load(sizes, i) + load(sizes, rows) * sqrt(load(G, width * i + i)))
-    solve_rows(G, rows, table_int(topology, FIRST_FREE), width, b, sizes, y, found)
+    solve_rows(G, rows, table_int(topology, FIRST_FREE), width, b, sizes, load(sizes, rows), y, found)
     for n in range(count):
         j = load_int(topology, path + n)
         total = load(x, j)
