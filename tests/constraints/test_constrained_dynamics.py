@@ -297,6 +297,43 @@ def test_an_empty_set_is_plain_dynamics():
     assert (d.forces, d.pulling, d.redundant, d.multipliers.shape) == ({}, (), (), (0,))
 
 
+def test_a_cart_on_two_wheels_rolls():
+    """On a planar base nothing can leave the plane: the normal rows are redundant, and named."""
+    rng = np.random.default_rng(fresh_seed())
+    wheel = ff.Inertia(1.0, np.zeros(3), np.diag([0.01, 0.02, 0.01]))
+    links = [ff.Link("hull", ff.Inertia(5.0, np.array([0.05, 0.0, 0.1]), 0.1 * np.eye(3)))]
+    joints = [ff.Joint("base", "planar", "world", "hull", axis=np.array([0.0, 0.0, 1.0]))]
+    for name, y in (("left", 0.3), ("right", -0.3)):
+        X = np.eye(4)
+        X[1, 3] = y
+        links.append(ff.Link(name, wheel))
+        joints.append(ff.Joint(f"{name}_axle", "revolute", "hull", name, X, np.array([0.0, 1.0, 0.0])))
+    cart = ff.build(ff.Description("cart", (*links, ff.Link("world")), tuple(joints)))
+    s = ff.ConstraintSet(cart, rolling=[contacts.rolling(name, 0.1) for name in ("left", "right")])
+    q = ff.random_configuration(cart, rng)
+    v = rng.standard_normal(cart.nv)
+    J = s.jacobian(q)
+    v -= np.linalg.pinv(J) @ (J @ v)
+    tau = rng.standard_normal(cart.nv)
+    d = ff.constrained_dynamics(cart, q, v, tau, constraints=s)
+    a, _ = kkt(ff.mass_matrix(cart, q), ff.bias_forces(cart, q, v), J, s.bias(q, v), tau)
+    assert distance(d.a, a) < 1e-8
+    assert distance(J @ d.a + s.bias(q, v), np.zeros(6)) < 1e-8
+    assert set(d.redundant) == set(s.names)
+    forward = (ff.frame_jacobian(cart, q, "hull") @ v)[0]
+    assert v[3:].sum() * 0.1 / 2.0 == pytest.approx(forward, abs=1e-10)  # both wheels turn about y: forward for positive rates
+
+
+def test_a_wheel_that_lies_flat_is_refused():
+    model = ff.robots.quadruped()
+    q = ff.neutral(model)
+    frame = model.joints[0].child
+    n = ff.frame_pose(model, q, frame)[:3, :3] @ np.array([0.0, 1.0, 0.0])
+    s = ff.ConstraintSet(model, rolling=[contacts.rolling(frame, 0.1, normal=n)])
+    with pytest.raises(InputError, match="lies flat"):
+        ff.constrained_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv), constraints=s)
+
+
 def test_closed_robots_stand(models_folder):
     """Cassie on two feet: contacts are rows in the independent velocities of the closed model."""
     rng = np.random.default_rng(fresh_seed())

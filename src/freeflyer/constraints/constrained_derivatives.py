@@ -23,6 +23,7 @@ from freeflyer.constraints.set_systems import item_forces
 from freeflyer.constraints.set_tables import wrenches_of
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.dynamics.derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
+from freeflyer.dynamics.equations import inverse_mass_matrix
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.dynamics.frames import Expressed, frame_jacobian
 from freeflyer.dynamics.loads import Wrenches
@@ -72,15 +73,17 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     g = _equation_derivatives(model, q, v, d.a, own, external, expressed, gravity)
     by_q = g.dq - _changing_forces(constraints, q, d.multipliers, own)
     rows_q, rows_v, J = row_derivatives(constraints, q, v, d.a)
-    n, r, one = model.nv, J.shape[-2], np.eye(model.nv)
-    lead = np.broadcast_shapes(by_q.shape[:-2], J.shape[:-2])
-    K, right = np.zeros((*lead, n + r, n + r)), np.zeros((*lead, n + r, 3 * n))
-    K[..., :n, :n], K[..., :n, n:], K[..., n:, :n] = g.da, -np.swapaxes(J, -1, -2), J
-    right[..., :n, :n], right[..., :n, n : 2 * n], right[..., :n, 2 * n :] = -by_q, -g.dv, one
-    right[..., n:, :n], right[..., n:, n : 2 * n] = -rows_q, -rows_v
-    x = np.linalg.solve(K, right)
-    found = [_change(constraints, q, x[..., k * n : (k + 1) * n], own, k == 0) for k in range(3)]
-    return ConstrainedDynamicsDerivatives(*found)
+    inverse = inverse_mass_matrix(model, q)
+    J_inverse = J @ inverse
+    G = J_inverse @ np.swapaxes(J, -1, -2)
+    free = -inverse @ by_q, -inverse @ g.dv, inverse  # derivatives of a at fixed multipliers
+    torn = J_inverse @ by_q - rows_q, J_inverse @ g.dv - rows_v, -J_inverse  # what the rows then ask of multipliers
+    solved = np.linalg.solve(G, np.concatenate(np.broadcast_arrays(*torn), axis=-1))
+    parts = [solved[..., k * model.nv : (k + 1) * model.nv] for k in range(3)]
+    back = np.swapaxes(J_inverse, -1, -2)
+    return ConstrainedDynamicsDerivatives(
+        *[_change(constraints, q, a + back @ y, y, own, k == 0) for k, (a, y) in enumerate(zip(free, parts))]
+    )
 
 
 def _check_rank(d: ConstrainedDynamics) -> None:
@@ -104,8 +107,10 @@ def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
     """Of M a + bias less the forces of the set and of `external`, all held as they are expressed."""
     if not own:
         return inverse_dynamics_derivatives(model, q, v, a, external, expressed=expressed, gravity=gravity)
-    W = np.stack(np.broadcast_arrays(*(x.wrench for x in own)), axis=-2)
-    forces = frame_set(model, *(x.frame for x in own)), W
+    forces: Any = {x.frame: x.wrench for x in own}
+    if len(forces) < len(own):  # several on one frame
+        W = np.stack(np.broadcast_arrays(*(x.wrench for x in own)), axis=-2)
+        forces = frame_set(model, *(x.frame for x in own)), W
     if external is None:
         return inverse_dynamics_derivatives(model, q, v, a, forces, gravity=gravity)
     rest = model._zero
@@ -128,10 +133,8 @@ def _changing_forces(constraints: ConstraintSet, q: np.ndarray, multipliers: np.
     return total
 
 
-def _change(constraints: ConstraintSet, q: np.ndarray, x: np.ndarray, own: Own, by_q: bool) -> Change:
-    """The derivatives from the solution's columns (..., nv + r, nv)."""
-    n = constraints.model.nv
-    multipliers = x[..., n:, :]
+def _change(constraints: ConstraintSet, q: np.ndarray, a: np.ndarray, multipliers: np.ndarray, own: Own, by_q: bool) -> Change:
+    """The derivatives from those of a (..., nv, nv) and of the multipliers (..., r, nv)."""
     rows = [wrenches_of(constraints.model.tree, c).rows for c in constraints.contacts]
     wrenches = np.concatenate([np.zeros((0, 6)), *rows])
     columns = np.swapaxes(multipliers, -1, -2)  # each column as a state
@@ -139,4 +142,4 @@ def _change(constraints: ConstraintSet, q: np.ndarray, x: np.ndarray, own: Own, 
     found = {name: np.swapaxes(F, -1, -2) for name, F in forces.items()}
     if by_q:
         found |= {h.name: found[h.name] + h.change for h in own if h.name and h.change is not None}
-    return Change(x[..., :n, :], found, multipliers)
+    return Change(a, found, multipliers)

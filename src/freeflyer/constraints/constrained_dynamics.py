@@ -18,7 +18,7 @@ from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.errors import InputError
 from freeflyer.kernels.entries import SET_DYNAMICS
-from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT
+from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, LEAST_NORMAL
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -66,8 +66,8 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
         found = SET_DYNAMICS.call(constraints.handle, q, v, tau, None)
         a, F, multipliers, verdict = found or run_set(SET_DYNAMICS, constraints, (q, v, tau), ("q", "v", "tau"))
         if verdict.ndim == 1 and constraints.plain and verdict.item(DEPENDENT) == 0.0:
-            forces = {name: F[k] for k, name in enumerate(constraints.item_names)}
-            return ConstrainedDynamics(a, forces, multipliers, pulling(constraints, F, multipliers), ())
+            pull = pulling(constraints, F, multipliers) if verdict.item(LEAST_NORMAL) < 0.0 else ()
+            return ConstrainedDynamics._make((a, dict(zip(constraints.item_names, F)), multipliers, pull, ()))
     else:
         a, F, multipliers, verdict = _by_matrices(model, q, v, tau, constraints, external, expressed, gravity)
         if not isinstance(constraints, ConstraintSet):

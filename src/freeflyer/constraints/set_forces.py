@@ -75,7 +75,7 @@ def _lock_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) ->
 def pulling(constraints: ConstraintSet, forces: np.ndarray, multipliers: np.ndarray) -> Names:
     """Items with negative normal force: names for one state, {name: (...) bool} for a batch."""
     if forces.ndim == 2 and not constraints.rolling:
-        return tuple([name for k, name in enumerate(constraints.item_names) if forces.item(k, 2) < 0.0])
+        return tuple([name for name, f in zip(constraints.item_names, forces[:, 2].tolist()) if f < 0.0])
     normal = [forces[..., k, 2] for k in range(len(constraints.contacts))]
     first = multipliers.shape[-1] - 3 * len(constraints.rolling)
     normal += [multipliers[..., first + 3 * k + 2] for k in range(len(constraints.rolling))]

@@ -23,13 +23,31 @@ from freeflyer.spatial import quaternion
 if TYPE_CHECKING:
     from freeflyer.constraints.sets import ConstraintSet
 
+FLAT = 1e-12  # sine of the angle between a wheel's axis and its plane's normal
+
 
 def run_set(entry: Any, constraints: ConstraintSet, inputs: tuple[Any, ...], names: tuple[str, ...]) -> Any:
     """The outputs of an entry that reads the set's table, for one state or a batch of the tree."""
     found = entry.call(constraints.handle, *inputs, None)
     if found is not None:
         return found
-    return evaluate(entry, constraints.model.tree, inputs, names, frames=constraints.table)  # type: ignore[arg-type]
+    try:
+        return evaluate(entry, constraints.model.tree, inputs, names, frames=constraints.table)  # type: ignore[arg-type]
+    except InputError:
+        _check_wheels(constraints, inputs[0])
+        raise
+
+
+def _check_wheels(constraints: ConstraintSet, q: Any) -> None:
+    """InputError for a wheel that lies flat on its plane, where it has no lowest point."""
+    for wheel in constraints.rolling:
+        if wheel.axis is not None and np.isfinite(q).all():
+            out = np.cross(frame_pose(constraints.model, q, wheel.frame)[..., :3, :3] @ wheel.axis, wheel.normal)
+            if (np.linalg.norm(out, axis=-1) < FLAT).any():
+                raise InputError(
+                    f"wheel {wheel.name!r} lies flat on its plane, where it has no lowest point: its axis is the plane's normal. "
+                    "A ball is freeflyer.contacts.rolling(frame, radius, axis=None)", name=wheel.name,
+                )  # fmt: skip
 
 
 def tree_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ KEPT = 256  # contacts whose unit wrenches are kept for a tree
 
 
 class Loops(NamedTuple):
-    """Of a tree's loops and couplings: the rows that are kept, the name of the loop or coupling of each, the coordinates they touch."""
+    """Of a tree's loops and couplings: the rows that are kept, the name of the loop or coupling of each, what they touch."""
 
     rows: list[int]
     names: tuple[str, ...]

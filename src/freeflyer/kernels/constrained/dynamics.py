@@ -17,17 +17,19 @@ from freeflyer.kernels.backend.buffers import (
     store_row,
     workspace,
 )
-from freeflyer.kernels.backend.pack import sqrt
+from freeflyer.kernels.backend.pack import select_less, sqrt
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.constrained.rows import first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.constrained.solve import add_scaled_row, put_gram, solve_rows
-from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_V, TABLE_AT
+from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V, TABLE_AT
 from freeflyer.kernels.model.set_layout import (
     FIRST_FREE,
     HELD,
     ITEM_FIRST_ROW,
     ITEM_KIND,
     ITEM_ROWS,
+    LEAST_NORMAL,
     N_ITEM_ROWS,
     N_ITEMS,
     N_PATH,
@@ -36,9 +38,9 @@ from freeflyer.kernels.model.set_layout import (
     VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.columns import column_rows, subtree_inertias
+from freeflyer.kernels.tree.columns import column_rows, row_dot, scalar_column, subtree_inertias
 from freeflyer.kernels.tree.crba import put_mass_matrix
-from freeflyer.kernels.tree.factor import before, factor, zeros_workspace
+from freeflyer.kernels.tree.factor import before, factor, line, zeros_workspace
 from freeflyer.kernels.tree.motions import moving, moving_workspace
 from freeflyer.kernels.tree.rnea import rnea
 
@@ -48,16 +50,40 @@ def factored_mass(topology, parameters, work, diagonal):
     """L and the inverses of D, given the kinematics in `work`; the diagonal (nv,) of M."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     inertias, S, F, _, _ = areas(topology)
-    M, L = workspace(diagonal, nv * nv + 8), workspace(diagonal, nv * stride + 8)
+    L = workspace(diagonal, nv * stride + 8)
     subtree_inertias(topology, parameters, work, inertias)
     column_rows(topology, parameters, work, inertias, S, F)
-    put_mass_matrix(topology, parameters, work, S, F, M)
+    if load_int(topology, N_COLUMNS) == nv:
+        put_mass_rows(topology, parameters, work, S, F, L)
+    else:
+        M = workspace(diagonal, nv * nv + 8)
+        put_mass_matrix(topology, parameters, work, S, F, M)
+        for i in range(nv):
+            for k in range(0, i + 1, row_step(M)):
+                store_row(L, stride * i + k, load_row(M, nv * i + k))
     for i in range(nv):
-        store(diagonal, i, load(M, nv * i + i))
-        for k in range(0, i + 1, row_step(M)):
-            store_row(L, stride * i + k, load_row(M, nv * i + k))
+        store(diagonal, i, load(L, stride * i + i))
     factor(topology, L)
     return L
+
+
+@inlined
+def put_mass_rows(topology, parameters, work, S, F, L):
+    """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M may hold anything:
+    `factor` carries them along and nothing reads them."""
+    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
+    armature = load_int(topology, ARMATURE_AT)
+    for i in range(nv):
+        f = scalar_column(work, F, stride, i)
+        if step > 1:
+            for k in range(0, i + 1, step):
+                store_row(L, stride * i + k, row_dot(f, work, S + k, stride))
+        else:
+            k = i
+            while k >= 0:
+                store(L, stride * i + k, spatial_dot(spatial_of(scalar_column(work, S, stride, k)), spatial_of(f)))
+                k = before(topology, k)
+        store(L, stride * i + i, load(L, stride * i + i) + load(parameters, armature + i))
 
 
 @inlined
@@ -73,10 +99,12 @@ def whiten(topology, L, X, width):
     path, count = path_of(topology)
     for n in range(count):
         j = load_int(topology, path + n)
-        i = before(topology, j)
-        while i >= 0:
-            add_scaled_row(X, width * i, -1.0 * load(L, stride * j + i), X, width * j, 0, width)
-            i = before(topology, i)
+        end = before(topology, j)
+        while end >= 0:
+            start = line(topology, end)
+            for i in range(start, end + 1):
+                add_scaled_row(X, width * i, -1.0 * load(L, stride * j + i), X, width * j, 0, width)
+            end = before(topology, start)
 
 
 @inlined
@@ -84,10 +112,12 @@ def inward(topology, L, x):
     """x (nv,) becomes L^-T x."""
     stride = load_int(topology, COLUMN_ROW)
     for j in range(load_int(topology, N_V) - 1, -1, -1):
-        y, i = load(x, j), before(topology, j)
-        while i >= 0:
-            store(x, i, load(x, i) - load(L, stride * j + i) * y)
-            i = before(topology, i)
+        y, end = load(x, j), before(topology, j)
+        while end >= 0:
+            start = line(topology, end)
+            for i in range(start, end + 1):
+                store(x, i, load(x, i) - load(L, stride * j + i) * y)
+            end = before(topology, start)
 
 
 @inlined
@@ -95,26 +125,30 @@ def outward(topology, L, x):
     """x (nv,) becomes L^-1 D^-1 x."""
     stride = load_int(topology, COLUMN_ROW)
     for j in range(load_int(topology, N_V)):
-        y, i = load(L, stride * j + j) * load(x, j), before(topology, j)
-        while i >= 0:
-            y = y - load(L, stride * j + i) * load(x, i)
-            i = before(topology, i)
+        y, end = load(L, stride * j + j) * load(x, j), before(topology, j)
+        while end >= 0:
+            start = line(topology, end)
+            for i in range(start, end + 1):
+                y = y - load(L, stride * j + i) * load(x, i)
+            end = before(topology, start)
         store(x, j, y)
 
 
 @kernel
 def put_forces(topology, parameters, wrenches, y, forces, multipliers):
-    """Wrenches [force; torque] on the items' frames (items, 6), and the multipliers (r,) of the public rows."""
-    start = first_item_row(topology)
+    """Wrenches [force; torque] on the items' frames (items, 6), and the multipliers (r,) of the public rows; the least normal
+    force, or zero if that is less."""
+    start, least = first_item_row(topology), 0.0 * load(wrenches, 0)
     for i in range(start):
         store(multipliers, i, load(y, i))
     for n in range(table_int(topology, N_ITEMS)):
         row, count = item_int(topology, n, ITEM_FIRST_ROW), item_int(topology, n, ITEM_ROWS)
-        for k in range(6):
-            total = 0.0 * load(y, row)
-            for i in range(count):
-                total = total + load(y, row + i) * load(wrenches, 6 * (row - start + i) + k)
-            store(forces, 6 * n + k, total)
+        f = force_of(wrenches, y, row, start, count)
+        store_spatial(forces, 6 * n, f)
+        normal = f[0][2]
+        if item_int(topology, n, ITEM_KIND) != HELD:
+            normal = load(y, row + count - 1)
+        least = select_less(normal, least, normal, least)
         if item_int(topology, n, ITEM_KIND) == HELD:
             at = held_wrenches(topology, n, True) + 6 * count
             for i in range(count):
@@ -125,12 +159,23 @@ def put_forces(topology, parameters, wrenches, y, forces, multipliers):
         else:
             for i in range(count):
                 store(multipliers, row + i, load(y, row + i))
+    return least
+
+
+@inlined
+def force_of(wrenches, y, row, start, count):
+    """The sum of `count` unit wrenches from row `row` on, times y."""
+    zero = 0.0 * load(y, row)
+    f, n = (zero, zero, zero), (zero, zero, zero)
+    for i in range(count):
+        f, n = spatial_add_scaled((f, n), load(y, row + i), load_spatial(wrenches, 6 * (row - start + i)))
+    return f, n
 
 
 @inlined
 def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, verdict):
     """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y.
-    sizes (r,) come as the size of the terms of b, and of what is to be added for each root of J M^-1 J^T's diagonal."""
+    sizes (r + 1,): of the terms of b, and of the forces as energy."""
     rows, stride = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW)
     path, count = path_of(topology)
     G, y, found = workspace(x, rows * width + 8), workspace(x, rows + 1), workspace(x, table_int(topology, VERDICT_SIZE))
@@ -140,9 +185,7 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
         s = load(L, (stride + 1) * j) * load(x, j)
         for i in range(rows):
             store(b, i, load(b, i) - s * load(X, width * j + i))
-    for i in range(rows):
-        store(sizes, i, load(sizes, i) + load(sizes, rows) * sqrt(load(G, width * i + i)))
-    solve_rows(G, rows, table_int(topology, FIRST_FREE), width, b, sizes, y, found)
+    solve_rows(G, rows, table_int(topology, FIRST_FREE), width, b, sizes, load(sizes, rows), y, found)
     for n in range(count):
         j = load_int(topology, path + n)
         total = load(x, j)
@@ -150,9 +193,17 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
             total = total + load(X, width * j + i) * load(y, i)
         store(x, j, total)
     outward(topology, L, x)
-    put_forces(topology, parameters, wrenches, y, forces, multipliers)
     for i in range(table_int(topology, VERDICT_SIZE)):
         store(verdict, i, load(found, i))
+    store(verdict, LEAST_NORMAL, put_forces(topology, parameters, wrenches, y, forces, multipliers))
+
+
+@inlined
+def zero_workspace(q, n):
+    """n numbers, the first of them zero."""
+    made = workspace(q, n)
+    store(made, 0, 0.0)
+    return made
 
 
 @inlined
@@ -172,7 +223,7 @@ def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, verdic
     x, diagonal, zero = workspace(q, nv + 1), workspace(q, nv + 1), zeros_workspace(topology, q)
     L = factored_mass(topology, parameters, work, diagonal)
     X, b, sizes, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
-    wrenches = workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
+    wrenches = zero_workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
     put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, b, rates)
     rnea(topology, parameters, q, v, zero, x)
     for i in range(rows):
@@ -202,7 +253,7 @@ def set_impact(topology, parameters, q, v, after, impulses, multipliers, verdict
     x, diagonal = zeros_workspace(topology, q), workspace(q, nv + 1)
     L = factored_mass(topology, parameters, work, diagonal)
     X, b, sizes, bias = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
-    wrenches = workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
+    wrenches = zero_workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
     put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, bias, b)
     total = 0.0 * load(v, 0)
     for j in range(nv):

@@ -6,11 +6,12 @@ Columns are kept coordinate by coordinate, `width` numbers each.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
+from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.closed.constraints import bias_of, constraints_of
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.constrained.rolling import put_rolling
-from freeflyer.kernels.math.algebra import add, compose, rotate
+from freeflyer.kernels.math.algebra import ZERO, add, compose, rotate
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V, TABLE_AT
 from freeflyer.kernels.model.set_layout import (
@@ -30,7 +31,7 @@ from freeflyer.kernels.model.set_layout import (
     N_LOOP_ROWS,
     N_SET_ROWS,
 )
-from freeflyer.kernels.tree.columns import root_direction
+from freeflyer.kernels.tree.columns import put_column, root_direction
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.frames import BODY, frame_body, placement
 from freeflyer.kernels.tree.motions import MOVING, expressed_motion, moving, moving_workspace, point_motion
@@ -63,9 +64,9 @@ def held_wrenches(topology, n, scaled):
 
 
 @kernel
-def put_item_rows(topology, parameters, work, n, scaled, wrenches, seen, drift, X, width, bias, rates):
+def put_item_rows(topology, parameters, work, n, scaled, wrenches, seen, drift, tall, X, width, bias, rates):
     """Rows of item n: unit wrenches in the frame's axes into `wrenches` (rows of items, 6), columns into X, bias, rates J v.
-    seen, drift: room for 36 numbers each."""
+    seen, drift: room for 36 numbers each; tall: for 6 LANES."""
     frame, kind, count = item_int(topology, n, ITEM_FRAME), item_int(topology, n, ITEM_KIND), item_int(topology, n, ITEM_ROWS)
     row, i = item_int(topology, n, ITEM_FIRST_ROW), frame_body(topology, frame)
     P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
@@ -86,14 +87,25 @@ def put_item_rows(topology, parameters, work, n, scaled, wrenches, seen, drift, 
         store_spatial(wrenches, 6 * (own + k), F)
         store(rates, row + k, spatial_dot((l, w), F))
         store(bias, row + k, spatial_dot((a, dw), F) + spatial_dot((l, w), change))
-        store_spatial(seen, 6 * k, shift_force_back((rotate(R, F[0]), rotate(R, F[1])), x))
+        put_column(tall, 0, LANES, k, shift_force_back((rotate(R, F[0]), rotate(R, F[1])), x))
+    for k in range(count, LANES):
+        put_column(tall, 0, LANES, k, (ZERO, ZERO))
     while i > 0:
         first, end = column_range(topology, i)
         for d in range(first, end):
-            V, at = root_direction(topology, work, i, d), width * coordinate(topology, d) + row
-            for k in range(count):
-                store(X, at + k, load(X, at + k) + spatial_dot(V, load_spatial(seen, 6 * k)))
+            add_power(tall, count, root_direction(topology, work, i, d), X, width * coordinate(topology, d) + row)
         i = parent_of(topology, i)
+
+
+@inlined
+def add_power(wrenches, count, V, X, at):
+    """Entries of X from `at` on grow by the power of `count` wrenches (six rows of LANES numbers) along the motion V; by zero
+    behind them, as far as a row scalar reaches."""
+    l, w = V
+    for k in range(0, count, row_step(X)):
+        power = l[0] * load_row(wrenches, k) + l[1] * load_row(wrenches, LANES + k) + l[2] * load_row(wrenches, 2 * LANES + k)
+        power = power + (w[0] * load_row(wrenches, 3 * LANES + k) + w[1] * load_row(wrenches, 4 * LANES + k))
+        store_row(X, at + k, load_row(X, at + k) + (power + w[2] * load_row(wrenches, 5 * LANES + k)))
 
 
 @kernel
@@ -126,9 +138,9 @@ def put_set_rows(topology, parameters, q, v, work, scaled, wrenches, X, width, b
         store(X, width * j + row + n, 1.0)
         store(bias, row + n, 0.0)
         store(rates, row + n, load(v, j))
-    seen, drift = workspace(X, 36), workspace(X, 36)
+    seen, drift, tall = workspace(X, 36), workspace(X, 36), workspace(X, 6 * LANES)
     for n in range(table_int(topology, N_ITEMS)):
-        put_item_rows(topology, parameters, work, n, scaled, wrenches, seen, drift, X, width, bias, rates)
+        put_item_rows(topology, parameters, work, n, scaled, wrenches, seen, drift, tall, X, width, bias, rates)
 
 
 @kernel

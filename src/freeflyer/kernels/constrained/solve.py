@@ -9,12 +9,14 @@ to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), r
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
-from freeflyer.kernels.backend.pack import all_below, select_less
+from freeflyer.kernels.backend.pack import all_below, select_less, sqrt
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
 
 DEPENDS = 1e-12  # of a row's own diagonal entry: a pivot so small is none; the square of a singular value's 1e-6
+NOTHING = 1e-24  # of the largest diagonal entry: a row so small is rounding, as that of a wheel that cannot leave its plane
+ROUNDING = 1e-8  # of the largest terms of all rows: what counts as the size of a row's own, at least
 
 
 @inlined
@@ -41,16 +43,30 @@ def put_gram(topology, path, count, X, D, stride, rows, width, G):
 
 
 @kernel
-def eliminate_rows(G, rows, width, b, sizes, inverses, verdict):
+def put_sizes(G, rows, width, sizes, energy):
+    """Sizes (rows,) of the terms of b, from those of its first part and the size of the forces as energy; the largest entry of G's
+    diagonal."""
+    largest, most = 0.0 * load(G, 0), 0.0 * load(G, 0)
+    for i in range(rows):
+        x, y = load(G, width * i + i), load(sizes, i)
+        largest, most = select_less(largest, x, x, largest), select_less(most, y, y, most)
+    floor = ROUNDING * (energy * sqrt(largest) + most)
+    for i in range(rows):
+        store(sizes, i, load(sizes, i) + energy * sqrt(load(G, width * i + i)) + floor)
+    return largest
+
+
+@kernel
+def eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict):
     """G becomes P L^T on and above the diagonal, b L^-1 b; inverses (rows,): of pivots, zero for rows that depend on others.
     sizes (rows,): of the terms of b, which tell a contradiction from rounding. Writes the verdict."""
     worst, count = 0.0 * load(G, 0), 0.0 * load(G, 0)
     for c in range(rows):
         store(inverses, c, load(G, width * c + c))
     for c in range(rows):
-        pivot, diagonal, x = load(G, width * c + c), load(inverses, c), load(b, c)
-        inverse = select_less(DEPENDS * diagonal, pivot, 1.0 / pivot, 0.0 * diagonal)
-        flag = select_less(DEPENDS * diagonal, pivot, 1.0, 0.0 * diagonal)
+        pivot, x = load(G, width * c + c), load(b, c)
+        least, zero = DEPENDS * load(inverses, c) + NOTHING * largest, 0.0 * largest
+        inverse, flag = select_less(least, pivot, 1.0 / pivot, zero), select_less(least, pivot, 1.0, zero)
         store(inverses, c, inverse)
         store(verdict, FLAGS + c, flag)
         count = count + (1.0 - flag)
@@ -110,10 +126,11 @@ def put_least(G, rows, first, width, inverses, flags, b, y):
 
 
 @kernel
-def solve_rows(G, rows, first, width, b, sizes, y, verdict):
-    """y (rows,) of G y = b, and the verdict; rows from `first` on are free. b and G are overwritten."""
+def solve_rows(G, rows, first, width, b, sizes, energy, y, verdict):
+    """y (rows,) of G y = b, and the verdict; rows from `first` on are free. b, G and sizes are overwritten (see `put_sizes`)."""
     inverses = workspace(G, rows + 1)
-    eliminate_rows(G, rows, width, b, sizes, inverses, verdict)
+    largest = put_sizes(G, rows, width, sizes, energy)
+    eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict)
     for c in range(rows - 1, -1, -1):
         put_back(G, width, inverses, b, y, c, rows)
     depending = 0.0 * load(inverses, 0)

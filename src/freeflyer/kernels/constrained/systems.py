@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
-from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.constrained.rows import table_int
 from freeflyer.kernels.constrained.solve import add_scaled_row, put_gram, solve_rows
@@ -39,14 +38,13 @@ def solve_system(topology, parameters, system, a, y, verdict):
             store(x, j, load(x, j) - load(L, n * j + k) * load(x, k))
             add_scaled_row(X, width * j, -1.0 * load(L, n * j + k), X, width * k, 0, width)
     put_gram(topology, load_int(topology, TABLE_AT) + SYSTEM_FREE + 1, n, X, L, n + 1, rows, width, G)
-    size = load(system, b_at + 2 * rows)
     for i in range(rows):
-        store(sizes, i, load(system, b_at + rows + i) + size * sqrt(load(G, width * i + i)))
+        store(sizes, i, load(system, b_at + rows + i))
         total = load(system, b_at + i)
         for j in range(n):
             total = total - load(X, width * j + i) * load(L, (n + 1) * j) * load(x, j)
         store(b, i, total)
-    solve_rows(G, rows, table_int(topology, SYSTEM_FREE), width, b, sizes, z, facts)
+    solve_rows(G, rows, table_int(topology, SYSTEM_FREE), width, b, sizes, load(system, b_at + 2 * rows), z, facts)
     for j in range(n - 1, -1, -1):
         total = load(x, j)
         for i in range(rows):

@@ -24,5 +24,6 @@ RADIUS, AXIS, NORMAL, FIRST_TANGENT, SECOND_TANGENT, ROLLING_NUMBERS = 0, 1, 4, 
 # a system's table: how long its input is, unknowns, rows, numbers of a verdict, first row that is free (as FIRST_FREE)
 SYSTEM_SIZE, N_UNKNOWNS, N_SYSTEM_ROWS, SYSTEM_VERDICT, SYSTEM_FREE = 0, 1, 2, 3, 4
 
-# a verdict: the square of the worst contradiction, how many rows depend on others, then for each row 1, or 0 if it does
-CONTRADICTION, DEPENDENT, FLAGS = 0, 1, 2
+# a verdict: the square of the worst contradiction, how many rows depend on others, the least normal force of an
+# item if that is negative (of sets), then for each row 1, or 0 if it depends on others
+CONTRADICTION, DEPENDENT, LEAST_NORMAL, FLAGS = 0, 1, 2, 3
