@@ -89,12 +89,11 @@ def test_pictures_and_recovery(tmp_path):
     assert "is lost" in result.stdout
 
 
-def test_loops_are_said_not_to_be_enforced(tmp_path):
-    robot = written(tmp_path, arm())
-    loops = written(tmp_path, "loops:\n  - {frame_a: lower, frame_b: base, type: point}\n", "loops.yaml")
-    result = run("linearize", robot, "--loops", loops, "--base", "fixed")
+def test_loops_are_closed():
+    result, data = run_json("linearize", "kangaroo_like", "--no-search")
     assert result.exit_code == 0
-    assert "1 loops are not enforced" in result.stdout
+    assert len(data["study"]["coordinates"]) == 18
+    assert "loops are closed" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -121,9 +121,10 @@ def _accelerations(held: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np
     return ff.constrained_dynamics(held.model, q, v, tau, constraints=held).a
 
 
-def _derivatives(held: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Of the accelerations, in the order of forward_dynamics_derivatives."""
-    return tuple(d.a for d in ff.constrained_dynamics_derivatives(held.model, q, v, tau, constraints=held))
+def _derivatives(held: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> ff.ForwardDynamicsDerivatives:
+    """Of the accelerations."""
+    found = ff.constrained_dynamics_derivatives(held.model, q, v, tau, constraints=held)
+    return ff.ForwardDynamicsDerivatives(*(d.a for d in found))
 
 
 @lru_cache(maxsize=4)
@@ -163,9 +164,10 @@ def possible(model: Any, algorithm: Algorithm) -> bool:
 
 
 def held_frames(model: Any, count: int) -> tuple[str, ...]:
-    """Up to so many links that can be held at once, each in all directions, none depending on the others; from the last one back."""
+    """Up to so many links that can be held at once, in all directions, none depending on the others; from the last one back."""
     q = ff.random_configuration(model, np.random.default_rng(0))
-    J, found = np.zeros((0, model.nv)), []
+    found: list[str] = []
+    J = np.zeros((0, model.nv))
     for name in reversed(model.link_names):
         more = np.vstack([J, ff.frame_jacobian(model, q, name)])
         if len(found) < count and len(more) <= model.nv and np.linalg.svd(more, compute_uv=False)[-1] > INDEPENDENT:
