@@ -92,7 +92,7 @@ def test_pictures_and_recovery(tmp_path):
 def test_loops_are_closed():
     result, data = run_json("linearize", "kangaroo_like", "--no-search")
     assert result.exit_code == 0
-    assert len(data["study"]["coordinates"]) == 18
+    assert len(data["coordinates"]) == 18
     assert "loops are closed" in result.stdout
 
 
