@@ -17,7 +17,7 @@ import freeflyer as ff
 from freeflyer import contacts
 
 __all__ = [
-    "BASES", "by_name", "difference_of", "distance", "fresh_seed", "kkt", "random_robot", "random_set",
+    "BASES", "difference_of", "distance", "fresh_seed", "kkt", "random_robot", "random_set",
 ]  # fmt: skip
 
 
@@ -76,9 +76,3 @@ def difference_of(f: Callable[[np.ndarray], np.ndarray], n: int, h: float = 2e-3
         e[j] = h
         columns.append((8.0 * (f(e) - f(-e)) - (f(2.0 * e) - f(-2.0 * e))) / (12.0 * h))
     return np.stack(columns, axis=-1)
-
-
-def by_name(constraints: ff.ConstraintSet, x: np.ndarray) -> dict[str, np.ndarray]:
-    """Rows of x by the constraint that they are of."""
-    owners = [name.rsplit(".", 1)[0] if "." in name else name for name in constraints.row_names]
-    return {name: x[[k for k, owner in enumerate(owners) if owner == name]] for name in dict.fromkeys(owners)}

@@ -21,6 +21,7 @@ from freeflyer.constraints.set_tables import Table, loops_of, make_table
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, shown, unknown_name
+from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 
@@ -130,7 +131,7 @@ class ConstraintSet:
         if q.ndim != 1:
             raise InputError(f"a set is anchored at one configuration (nq,), got shape {q.shape}")
         held = tuple([c.held_at(frame_pose(self.model, q, c.frame)) for c in self.contacts])
-        return replace(self, contacts=held, posture=np.array(q))
+        return replace(self, contacts=held, posture=frozen_array(q))
 
     def jacobian(self, q: ArrayLike) -> np.ndarray:
         """J (..., r, nv): J v is the rate of the rows, m/s and rad/s. q (..., nq). Errors: as freeflyer.frame_jacobian."""
