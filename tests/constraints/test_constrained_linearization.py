@@ -24,7 +24,7 @@ def standing() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
 
 def closed_stance() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
     model = ff.close_loops(ff.robots.kangaroo_like())
-    q = ff.integrate(model, ff.neutral(model), 0.01 * np.random.default_rng(SEED).standard_normal(model.nv))
+    q = ff.integrate(model, ff.neutral(model), 0.003 * np.random.default_rng(SEED).standard_normal(model.nv))
     return model, q, ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")])
 
 

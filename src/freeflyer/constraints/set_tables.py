@@ -178,12 +178,29 @@ def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[C
     items_at = SL.SET_HEADER + len(places)
     loops_at = items_at + len(records)
     table = array("q", (
-        len(items), row, row - free, row + SL.FLAGS, free, len(places), SL.SET_HEADER, items_at, len(loop_rows), loops_at,
-        len(locks), loops_at + len(loop_rows), *places, *records, *loop_rows, *locks,
+        len(items), row, row - free, row + SL.FLAGS, 0, 0, 0, 0, free, len(places), SL.SET_HEADER, items_at, len(loop_rows),
+        loops_at, len(locks), loops_at + len(loop_rows), *places, *records, *loop_rows, *locks,
     ))  # fmt: skip
     topology = np.frombuffer(tree.topology + table.tobytes(), np.int64)
     parameters = np.frombuffer(b"".join(numbers))
     return Table(topology, parameters, handle(topology, parameters), row, free)
+
+
+class WideTable(NamedTuple):
+    """numbers: a set's table with more behind its header; parameters: the tree's, and the set's."""
+
+    numbers: np.ndarray
+    parameters: np.ndarray
+
+
+def widened(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...]) -> WideTable:
+    """A set's table for entries of another room, with sizes and `more` numbers of theirs, the latter right behind the header; to
+    stand behind any topology of the same tree."""
+    own = table.topology[int(table.topology[L.TABLE_AT]) :]
+    numbers = np.concatenate([own[: SL.SET_HEADER], np.array(more, np.int64), own[SL.SET_HEADER :]])
+    numbers[SL.OTHERS : SL.OTHERS + SL.N_OTHERS] = sizes
+    numbers[[SL.PATH_AT, SL.ITEMS_AT, SL.LOOP_ROWS_AT, SL.LOCKS_AT]] += len(more)
+    return WideTable(numbers, frozen_array(table.parameters))
 
 
 def _rolling_numbers(item: Rolling) -> bytes:

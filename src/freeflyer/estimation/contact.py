@@ -12,7 +12,7 @@ by least squares of their forces. Motions that are known (v, a) may stand in pla
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -23,6 +23,8 @@ from freeflyer.constraints import refusals
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.set_tables import widened
+from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import checked_feet, points_of
 from freeflyer.contacts.wrenches import point_basis
@@ -155,12 +157,13 @@ def _made(model: Model, feet: Sequence[Contact] | None) -> Standing:
     bases = [point_basis(np.asarray(f.points, dtype=float)) for f in standing]
     spread, resultant = _diagonal([b[0] for b in bases]), _diagonal([b[1] for b in bases])
     base, unknowns = np.asarray(split.base, dtype=np.int64), spread.shape[1]
-    frames = [model.frame(f.frame) for f in standing]
     update = (len(acting) + len(base)) * (1 + unknowns) + 16 * len(standing)
-    counts = len(standing), len(acting), len(base), unknowns, resultant.size, update, spread.size, len(spread) + len(resultant)
-    places, linked = np.array([*counts, *frames, *acting, *base], np.int64), close_loops(model)
+    sizes = update, spread.size, len(spread) + len(resultant), resultant.size
+    soles = tuple(replace(foot, name=f"{k} {foot.name}") for k, foot in enumerate(standing))  # the same foot may be named twice
+    of_set = ConstraintSet(model, contacts=soles, loops=False).table
+    table = widened(of_set, sizes, (len(acting), len(base), *acting, *base))
     return Standing(
-        model, standing, table_handle(linked.topology, linked.parameters, STANDING, places), spread.reshape(-1),
+        model, standing, table_handle(close_loops(model).topology, table.parameters, STANDING, table.numbers), spread.reshape(-1),
         resultant.reshape(-1), acting, base, unknowns, np.zeros(model.nv),
     )  # fmt: skip
 
@@ -185,7 +188,7 @@ def contact_model(
     u, w = _motion(s, "v", v), _motion(s, "a", a)
     n, m, k = len(s.motors), len(s.base), s.unknowns
     out, quality = np.empty((n + m) * (1 + k) + 16 * len(s.feet)), np.empty(1)
-    status, _ = state(CONTACT_UPDATE, s.handle, x, u, w, s.resultant, out, quality)
+    status, _ = state(CONTACT_UPDATE, s.handle, x, u, w, out, quality)
     if status != OK:
         for name, y, letter in (("q", x, "q"), ("v", u, "v"), ("a", w, "v")):
             check_configuration(model, name, y, letter)

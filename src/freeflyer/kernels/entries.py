@@ -110,13 +110,12 @@ PASSIVE_STEP = Entry("passive_step", "estimation.passive.passive_step", "qmm", (
     3), table=MEASURED,
     one_by_one=True, **CLOSED)
 CLOSED_TORQUES = Entry("closed_torques", "estimation.passive.closed_torques", "qvv", (VECTOR, (1,)), one_by_one=True, **CLOSED)
-CONTACT_UPDATE = Entry("contact_update", "estimation.contact.contact_update", "qvv", (("table 5",), (1,)),
-    shared=("table 4",), square=True,
+CONTACT_UPDATE = Entry("contact_update", "estimation.contact.contact_update", "qvv", (("table 4",), (1,)), square=True,
     table=STANDING, one_by_one=True)
-MOTOR_WRENCHES = Entry("motor_wrenches", "estimation.contact.motor_wrenches", "f", (("table 7",), (1,)),
-    shared=("table 5", "table 6", "table 4"), square=True, table=STANDING, one_by_one=True)
-BALANCED_WRENCHES = Entry("balanced_wrenches", "estimation.contact.balanced_wrenches", "f", (("table 7",), (1,)),
-    shared=("table 5", "table 6", "table 4"), square=True, table=STANDING, one_by_one=True)
+MOTOR_WRENCHES = Entry("motor_wrenches", "estimation.contact.motor_wrenches", "f", (("table 6",), (1,)),
+    shared=("table 4", "table 5", "table 7"), square=True, table=STANDING, one_by_one=True)
+BALANCED_WRENCHES = Entry("balanced_wrenches", "estimation.contact.balanced_wrenches", "f", (("table 6",), (1,)),
+    shared=("table 4", "table 5", "table 7"), square=True, table=STANDING, one_by_one=True)
 
 # of robots whose motion a set of contacts, locks and loops restricts (constrained/)
 OF_SET = (("table 0", 6), ("table 1",), ("table 3",))

@@ -1,42 +1,44 @@
 """What a posture says of feet on the ground, and contact forces from motor forces. papers/000, (43)-(46).
 
-The table of a standing robot (kind STANDING), `places`, says how many feet, motors, entries of the base and unknowns there
-are, how many numbers the arrays hold, then lists the feet's frames, the motors' and the base's entries of v. The update of
-a posture writes one array: motor forces without contacts (n,), motor forces a unit of each unknown (n, k), the same of the
-base's equations (m,), (m, k), and the feet's poses (f, 4, 4).
+The table of a standing robot (kind STANDING) is that of the constraint set of its feet (kernels/model/set_layout.py), with sizes of
+arrays in it, and behind its header how many motors and entries of the base there are, then their places in v. Unknowns are the
+forces of the set's rows as they are solved, which count as point forces do. The update of a posture writes one array: motor
+forces without contacts (n,), motor forces a unit of each unknown (n, k), the same of the base's equations (m,), (m, k), and the
+feet's poses (f, 4, 4).
 """
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import from_entry, load, load_int, row_width, store, workspace
+from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
 from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.closed.blocks import invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, zero_rows
 from freeflyer.kernels.closed.constraints import constraints
 from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.constrained.rows import item_int, put_set_rows, table_int
 from freeflyer.kernels.estimation.passive import fill
 from freeflyer.kernels.math.dense import NAN, SINGULAR, eliminate
-from freeflyer.kernels.model.layout import N_ROWS, N_V, TABLE_AT
-from freeflyer.kernels.tree.frames import BODY, frame_jacobian, frame_pose
+from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
+from freeflyer.kernels.model.set_layout import ITEM_FRAME, N_ITEMS, N_OTHERS, N_SET_ROWS, OTHERS, SET_HEADER
+from freeflyer.kernels.tree.frames import frame_pose
+from freeflyer.kernels.tree.motions import moving, moving_workspace
 from freeflyer.kernels.tree.rnea import rnea
 
-N_FEET, N_MOTORS, N_BASE, N_UNKNOWN, RESULTANT, UPDATE, SPREAD, ANSWER, LISTS = range(9)  # places
+UPDATE, SPREAD, ANSWER, RESULTANT = range(OTHERS, OTHERS + N_OTHERS)  # of the table: sizes
+N_MOTORS, N_BASE, LISTS = range(SET_HEADER, SET_HEADER + 3)
 
 
 @kernel
-def held_forces(topology, parameters, places, q, v, a, forces, width):
-    """forces (nv rows of `width` numbers): in column 0 what the motion v, a of the tree takes, then the rows of the feet's
-    Jacobians (body axes), all projected onto independent coordinates. As `pivot_ratio`."""
-    nv, n_rows, feet = load_int(topology, N_V), load_int(topology, N_ROWS), load_int(places, N_FEET)
-    one, six = workspace(q, nv), workspace(q, 6 * nv)
-    zero_rows(forces, 0, nv * width)
+def held_forces(topology, parameters, q, v, a, forces, width):
+    """forces (nv rows of `width` numbers): a column for each unknown, then what the motion v, a of the tree takes, all projected
+    onto independent coordinates. As `pivot_ratio`."""
+    nv, n_rows, unknown = load_int(topology, N_V), load_int(topology, N_ROWS), table_int(topology, N_SET_ROWS)
+    one, work = workspace(q, nv), moving_workspace(topology, parameters, q, 0)
+    moving(topology, work, v, load_int(topology, FREE_AT))
+    wrenches, bias, rates = workspace(q, 6 * unknown + 1), workspace(q, unknown + 1), workspace(q, unknown + 1)
+    put_set_rows(topology, parameters, q, v, work, True, wrenches, forces, width, bias, rates)
     rnea(topology, parameters, q, v, a, one)
     for j in range(nv):
-        store(forces, width * j, load(one, j))
-    for f in range(feet):
-        frame_jacobian(topology, parameters, q, load_int(places, LISTS + f), BODY, six)
-        for k in range(6):
-            for j in range(nv):
-                store(forces, width * j + 1 + 6 * f + k, load(six, nv * k + j))
+        store(forces, width * j + unknown, load(one, j))
     if n_rows == 0:
         return 1.0
     J, inverses, residual = linkage_buffers(topology, q)
@@ -48,40 +50,34 @@ def held_forces(topology, parameters, places, q, v, a, forces, width):
 
 
 @inlined
-def put_effects(forces, width, resultant, rows, unknown, places, listed, count, out, to):
+def put_effects(topology, forces, width, unknown, listed, count, out, to):
     """Of `count` entries of v: their forces without contacts, then for each unknown; returns where they end."""
     for i in range(count):
-        j = load_int(places, listed + i)
-        store(out, to + i, load(forces, width * j))
+        j = table_int(topology, listed + i)
+        store(out, to + i, load(forces, width * j + unknown))
         for c in range(unknown):
-            total = 0.0
-            for r in range(rows):
-                total += load(forces, width * j + 1 + r) * load(resultant, unknown * r + c)
-            store(out, to + count + unknown * i + c, total)
+            store(out, to + count + unknown * i + c, load(forces, width * j + c))
     return to + count * (1 + unknown)
 
 
 @kernel
-def contact_update(topology, parameters, q, v, a, resultant, out, quality):
-    """Writes `out` (see above); resultant (6 f, k): wrenches of the feet for each unknown. quality (1,): as `pivot_ratio`;
-    `out` is NaN where that is not positive."""
-    places = from_entry(topology, load_int(topology, TABLE_AT))
-    nv, feet = load_int(topology, N_V), load_int(places, N_FEET)
-    motors, base, unknown = load_int(places, N_MOTORS), load_int(places, N_BASE), load_int(places, N_UNKNOWN)
-    width = row_width(q, 1 + 6 * feet)
-    forces = workspace(q, nv * width)
-    worst = held_forces(topology, parameters, places, q, v, a, forces, width)
+def contact_update(topology, parameters, q, v, a, out, quality):
+    """Writes `out` (see above). quality (1,): as `pivot_ratio`; `out` is NaN where that is not positive."""
+    nv, unknown = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
+    motors, base = table_int(topology, N_MOTORS), table_int(topology, N_BASE)
+    width = row_width(q, 1 + unknown)
+    forces = workspace(q, nv * width + 8)
+    worst = held_forces(topology, parameters, q, v, a, forces, width)
     if worst > 0.0:
-        at = LISTS + feet
-        to = put_effects(forces, width, resultant, 6 * feet, unknown, places, at, motors, out, 0)
-        to = put_effects(forces, width, resultant, 6 * feet, unknown, places, at + motors, base, out, to)
+        to = put_effects(topology, forces, width, unknown, LISTS, motors, out, 0)
+        to = put_effects(topology, forces, width, unknown, LISTS + motors, base, out, to)
         X = workspace(q, 16)
-        for f in range(feet):
-            frame_pose(topology, parameters, q, load_int(places, LISTS + f), X)
+        for f in range(table_int(topology, N_ITEMS)):
+            frame_pose(topology, parameters, q, item_int(topology, f, ITEM_FRAME), X)
             for k in range(16):
                 store(out, to + 16 * f + k, load(X, k))
     else:
-        fill(out, load_int(places, UPDATE), NAN)
+        fill(out, table_int(topology, UPDATE), NAN)
     store(quality, 0, worst)
 
 
@@ -106,12 +102,11 @@ def determined(work, n, width):
 def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer, quality):
     """answer: point forces, then wrenches, from (46) with as many motors as unknowns; quality (1,): the ratio of pivots, 0
     if singular, where the answer is NaN."""
-    places = from_entry(topology, load_int(topology, TABLE_AT))
-    n, six = load_int(places, N_MOTORS), 6 * load_int(places, N_FEET)
-    points = load_int(places, ANSWER) - six
+    n, six = table_int(topology, N_MOTORS), 6 * table_int(topology, N_ITEMS)
+    points = table_int(topology, ANSWER) - six
     store(quality, 0, 0.0)
     fill(answer, points + six, NAN)
-    if n != load_int(places, N_UNKNOWN):
+    if n != table_int(topology, N_SET_ROWS):
         return
     width = row_width(tau, n + 1)
     work = workspace(tau, n * width)
@@ -133,10 +128,9 @@ def balanced_wrenches(topology, parameters, tau, update, spread, resultant, answ
 
         [1 A 0; A^T 0 B^T; 0 B 0] [r; y; multipliers] = [free - tau; 0; base]
     """
-    places = from_entry(topology, load_int(topology, TABLE_AT))
-    n, m, k = load_int(places, N_MOTORS), load_int(places, N_BASE), load_int(places, N_UNKNOWN)
-    six, size = 6 * load_int(places, N_FEET), n + k + m
-    points = load_int(places, ANSWER) - six
+    n, m, k = table_int(topology, N_MOTORS), table_int(topology, N_BASE), table_int(topology, N_SET_ROWS)
+    six, size = 6 * table_int(topology, N_ITEMS), n + k + m
+    points = table_int(topology, ANSWER) - six
     store(quality, 0, 0.0)
     fill(answer, points + six, NAN)
     width = row_width(tau, size + 1)
