@@ -43,7 +43,7 @@ class ConstraintSet:
         a = ff.constrained_dynamics(model, q, v, tau, constraints=stance).a
     """
 
-    model: Model
+    model: Model = field(repr=False)
     contacts: tuple[Contact, ...] = ()
     locks: tuple[str, ...] = ()
     rolling: tuple[Rolling, ...] = ()
