@@ -106,7 +106,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     q = ff.integrate(closed, q, 0.05 * rng.uniform(-1.0, 1.0, (*lead, closed.nv)))
     u, u_dot = rng.standard_normal((2, *lead, closed.nv))
     v, a = ff.loops.whole_motion(model.tree, q, u, u_dot)
-    of_tree = short in WHOLE or not model.reduction
+    of_tree = (short in WHOLE and short != name) or not model.reduction
     state = {
         "q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,
         "tau": rng.standard_normal((*lead, model.tree.nv if of_tree else model.nv)), "u": u, "u_dot": u_dot,
@@ -128,8 +128,10 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "first_singularity": {"furthest": 1.0}, "close_loops": {},
         "selected_posture": {"positions": (closed.neutral[model.joint("d").iq] + 0.05,)},
     }  # fmt: skip
-    if "constraints" in inspect.signature(FUNCTIONS[name]).parameters:
-        special.setdefault(short, {})["constraints"] = ff.ConstraintSet(model, contacts=[ff.contacts.surface("bar_sole")])
+    asked = inspect.signature(FUNCTIONS[name]).parameters.get("constraints")
+    if asked is not None and asked.default is asked.empty:
+        held = ff.contacts.surface("bar_sole", at=np.eye(4))
+        special.setdefault(short, {})["constraints"] = ff.ConstraintSet(model, contacts=[held])
     if name == "constrained_inverse_dynamics":  # at rest: what moves must move along the constraints
         special[short] |= {"v": 0.0 * state["v"], "a": 0.0 * state["a"]}
     if name.startswith("control."):

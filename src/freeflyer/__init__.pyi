@@ -35,6 +35,10 @@ from .constraints.constrained_inverse import (
 )
 from .constraints.constrained_linearization import linearize as linearize
 from .constraints.impacts import Impact as Impact, impact as impact
+from .constraints.set_projection import (
+    project_configuration as project_configuration,
+    project_velocity as project_velocity,
+)
 from .constraints.sets import ConstraintSet as ConstraintSet
 from .dynamics.all_terms import AllTerms as AllTerms, all_terms as all_terms
 from .dynamics.centroidal import (

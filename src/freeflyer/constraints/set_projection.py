@@ -1,0 +1,68 @@
+"""Postures and velocities brought back to what a constraint set holds: after steps, which let them drift, or from guesses."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.constrained_dynamics import check_set
+from freeflyer.constraints.errors import AssemblyError
+from freeflyer.constraints.impacts import impact
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import InputError, shown
+from freeflyer.model.inputs import finite_row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+HELD = 1e-10  # m and rad: what counts as held
+STEPS = 40
+LONGEST = 0.3  # m or rad that a coordinate moves in one of them
+RANK = 1e-9  # of the largest singular value of J: what counts as a direction that rows measure
+
+
+@public
+def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
+    """The velocity (..., nv) nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact.
+
+    q (..., nq), v (..., nv). Errors: as freeflyer.impact; InputError for what is no ConstraintSet.
+    """
+    _check(model, constraints)
+    return impact(model, q, v, constraints=constraints).v
+
+
+@public
+def project_configuration(model: Model, q: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
+    """A configuration (..., nq) near q at which contacts and locks are where they are held, and loops closed, by Newton's steps.
+
+    Each step is the shortest in the kinetic metric; rows end within 1e-10 m and rad. The set is held somewhere:
+    `constraints.anchored(q)`, or `at=` a pose of each contact. Errors: as constraints.residual; AssemblyError where no such
+    configuration is found near q.
+
+        q = ff.project_configuration(model, q, constraints=stance.anchored(q0))
+    """
+    _check(model, constraints)
+    x = np.array(finite_row(model, "q", q, "q"))
+    for _ in range(STEPS):
+        r = constraints.residual(x)
+        if np.abs(r).max(initial=0.0) <= HELD:
+            return x
+        J = constraints.jacobian(x)
+        guess = (np.linalg.pinv(J, rcond=RANK) @ r[..., None])[..., 0]
+        step = impact(model, x, guess, constraints=constraints).v - guess  # J step = -J guess
+        longest = np.abs(step).max(axis=-1, initial=0.0, keepdims=True)
+        x = integrate(model, x, step * np.minimum(1.0, LONGEST / np.maximum(longest, LONGEST)))
+    r = np.abs(constraints.residual(x))
+    at = np.unravel_index(int(np.argmax(r)), r.shape)
+    name = constraints.row_names[at[-1]]
+    where = f" at state {list(map(int, at[:-1]))}" if r.ndim > 1 else ""
+    raise AssemblyError(
+        f"no configuration near q{where} keeps all constraints: row {name!r} stays off by {r[at]:.3g} (m or rad). Start nearer, or "
+        "take constraints away", row=name, gap=float(r[at]),
+    )  # fmt: skip
+
+
+def _check(model: Model, constraints: object) -> None:
+    if not isinstance(constraints, ConstraintSet):
+        raise InputError(f"constraints must be a ConstraintSet, got {shown(constraints)}")
+    check_set(model, constraints)
