@@ -8,17 +8,20 @@ their frames' axes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints import compiled as D
+from freeflyer.constraints.complex_derivatives import needs_complex_steps, row_changes
 from freeflyer.constraints.constrained_dynamics import ConstrainedDynamics, constrained_dynamics
 from freeflyer.constraints.running import run
 from freeflyer.constraints.set_derivatives import HeldWrench, check_supported, loop_wrenches, row_derivatives
 from freeflyer.constraints.set_forces import forces_by_name
+from freeflyer.constraints.set_rows import tree_rows
 from freeflyer.constraints.set_systems import item_forces
 from freeflyer.constraints.set_tables import wrenches_of
 from freeflyer.constraints.sets import ConstraintSet
@@ -27,12 +30,14 @@ from freeflyer.dynamics.equations import inverse_mass_matrix
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.dynamics.frames import Expressed, frame_jacobian
 from freeflyer.dynamics.loads import Wrenches
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 Own = list[HeldWrench]
+RANK = 1e-11  # of the largest eigenvalue of J M^-1 J^T: the square of that of J
+SOLVED = 1e-6  # of what rows ask: what may stay unanswered
 
 
 class Change(NamedTuple):
@@ -59,41 +64,82 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
 
     Columns by q are steps in the tangent space, as in freeflyer.forward_dynamics_derivatives; of a closed model along its own
     velocities. The rows are followed as they are, J a + bias = 0, wherever q and v go: derivatives hold for velocities with J v
-    other than zero, too. Arguments: as freeflyer.constrained_dynamics. Errors: as there; InputError for sets with rows that
-    depend on others, whose forces have no derivative, for rolling bodies, for locks of universal and planar joints, and on trees
-    for couplings and loops that tie one turn (closed models take these).
+    other than zero, too. Where rows depend on others, a still has derivatives if these rows depend on each other in all postures
+    near by (wheels on a plane, many points of one foot); forces have none: asking for them is an error, multipliers are NaN.
+    Sets with rolling bodies, or with couplings of a tree, take milliseconds a coordinate (complex steps in plain Python).
+    Arguments: as freeflyer.constrained_dynamics. Errors: as there; InputError where the number of independent rows changes with q
+    (two flat feet on straight legs), for locks of universal and planar joints, and on trees for loops that tie one turn (closed
+    models take these).
     """
     if not isinstance(constraints, ConstraintSet):
         raise InputError("derivatives take a ConstraintSet: how rows (A, b) of your own change with q is not known")
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
     d = constrained_dynamics(model, q, v, tau, constraints=constraints, external=external, expressed=expressed, gravity=gravity)
     check_supported(constraints)
-    _check_rank(d)
-    own = _own_forces(constraints, q, d)
+    dependent = _dependent(d)
+    stepped, turned = needs_complex_steps(constraints), None
+    own = [] if stepped else _own_forces(constraints, q, d)
     g = _equation_derivatives(model, q, v, d.a, own, external, expressed, gravity)
-    by_q = g.dq - _changing_forces(constraints, q, d.multipliers, own)
-    rows_q, rows_v, J = row_derivatives(constraints, q, v, d.a)
+    if stepped:
+        rows_q, rows_v, J, changing, turned = row_changes(constraints, q, v, d.a, d.multipliers)
+    else:
+        rows_q, rows_v, J = row_derivatives(constraints, q, v, d.a)
+        changing = _changing_forces(constraints, q, d.multipliers, own)
+    by_q = g.dq - changing
     inverse = inverse_mass_matrix(model, q)
     J_inverse = J @ inverse
     G = J_inverse @ np.swapaxes(J, -1, -2)
     free = -inverse @ by_q, -inverse @ g.dv, inverse  # derivatives of a at fixed multipliers
     torn = J_inverse @ by_q - rows_q, J_inverse @ g.dv - rows_v, -J_inverse  # what the rows then ask of multipliers
-    solved = np.linalg.solve(G, np.concatenate(np.broadcast_arrays(*torn), axis=-1))
+    asked = np.concatenate(np.broadcast_arrays(*torn), axis=-1)
+    solved = _least(G, asked, dependent) if dependent else np.linalg.solve(G, asked)
     parts = [solved[..., k * model.nv : (k + 1) * model.nv] for k in range(3)]
     back = np.swapaxes(J_inverse, -1, -2)
+    if dependent:
+        undefined = NoDerivative(constraints.names, dependent)
+        return ConstrainedDynamicsDerivatives(*[Change(a + back @ y, undefined, y * np.nan) for a, y in zip(free, parts)])
     return ConstrainedDynamicsDerivatives(
-        *[_change(constraints, q, a + back @ y, y, own, k == 0) for k, (a, y) in enumerate(zip(free, parts))]
+        *[_change(constraints, q, a + back @ y, y, own, k == 0, turned) for k, (a, y) in enumerate(zip(free, parts))]
     )
 
 
-def _check_rank(d: ConstrainedDynamics) -> None:
-    names = d.redundant if isinstance(d.redundant, tuple) else tuple(n for n, x in d.redundant.items() if np.any(x))
-    if names:
+@dataclass(frozen=True)
+class NoDerivative(Mapping[str, np.ndarray]):
+    """In place of derivatives of forces by name, where there are none: rows of `dependent` depend on others."""
+
+    names: tuple[str, ...]
+    dependent: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.names:
+            raise unknown_name("constraint", name, self.names)
         raise InputError(
-            f"rows of {', '.join(map(repr, names))} depend on rows before them: their forces have no derivative. Leave them "
-            "out, or give "
-            "contacts that do not depend on each other (freeflyer.contacts.point, line)", names=names,
+            f"rows of {', '.join(map(repr, self.dependent))} depend on rows before them: forces have no derivative. Leave them "
+            "out, or give contacts that do not depend on each other (freeflyer.contacts.point, line)", names=self.dependent,
         )  # fmt: skip
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def _dependent(d: ConstrainedDynamics) -> tuple[str, ...]:
+    """Constraints with rows that depend on others, in some state."""
+    return d.redundant if isinstance(d.redundant, tuple) else tuple(n for n, x in d.redundant.items() if np.any(x))
+
+
+def _least(G: np.ndarray, asked: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:
+    """The least solution of G y = asked; InputError where there is none."""
+    y = np.linalg.pinv(G, rcond=RANK, hermitian=True) @ asked
+    left, size = np.abs(G @ y - asked).max(axis=(-1, -2)), np.abs(asked).max(axis=(-1, -2))
+    if np.any(left > SOLVED * np.maximum(size, 1e-300)):
+        raise InputError(
+            f"rows of {', '.join(map(repr, dependent))} depend on rows before them here, but not near by: accelerations have no "
+            "derivative in this posture. Leave them out, or move (bend a leg, say)", names=dependent,
+        )  # fmt: skip
+    return y
 
 
 def _own_forces(constraints: ConstraintSet, q: np.ndarray, d: ConstrainedDynamics) -> Own:
@@ -133,13 +179,20 @@ def _changing_forces(constraints: ConstraintSet, q: np.ndarray, multipliers: np.
     return total
 
 
-def _change(constraints: ConstraintSet, q: np.ndarray, a: np.ndarray, multipliers: np.ndarray, own: Own, by_q: bool) -> Change:
-    """The derivatives from those of a (..., nv, nv) and of the multipliers (..., r, nv)."""
-    rows = [wrenches_of(constraints.model.tree, c).rows for c in constraints.contacts]
-    wrenches = np.concatenate([np.zeros((0, 6)), *rows])
+def _change(constraints: ConstraintSet, q: np.ndarray, a: np.ndarray, multipliers: np.ndarray, own: Own, by_q: bool,
+            turned: np.ndarray | None) -> Change:  # fmt: skip
+    """The derivatives from those of a (..., nv, nv) and of the multipliers (..., r, nv). turned (..., items, 6, nv): how the items'
+    wrenches change by q at fixed multipliers, where they do."""
+    if constraints.rolling:
+        wrenches = tree_rows(constraints, q, constraints.model.tree._zero)[2][..., None, :, :]
+    else:
+        rows = [wrenches_of(constraints.model.tree, c).rows for c in constraints.contacts]
+        wrenches = np.concatenate([np.zeros((0, 6)), *rows])
     columns = np.swapaxes(multipliers, -1, -2)  # each column as a state
     forces = forces_by_name(constraints, q[..., None, :], item_forces(constraints, columns, wrenches), columns)
     found = {name: np.swapaxes(F, -1, -2) for name, F in forces.items()}
+    if by_q and turned is not None:
+        found |= {name: found[name] + turned[..., k, :, :] for k, name in enumerate(constraints.item_names)}
     if by_q:
         found |= {h.name: found[h.name] + h.change for h in own if h.name and h.change is not None}
     return Change(a, found, multipliers)

@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints.complex_derivatives import needs_complex_steps, row_changes
 from freeflyer.constraints.constrained_derivatives import constrained_dynamics_derivatives
 from freeflyer.constraints.constrained_dynamics import check_set, constrained_dynamics
 from freeflyer.constraints.reduced_linearization import closed_step_rates, stacked_rates
 from freeflyer.constraints.set_derivatives import row_derivatives
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.constraints.sets import ROLLING_ROWS, ConstraintSet
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
@@ -98,16 +99,20 @@ def _derivatives(constraints: ConstraintSet, model: Model, q: Any, v: Any, tau: 
 
 
 def admissible(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike, lead: tuple[int, ...] = ()) -> np.ndarray:
-    """(..., 2 nv, k): orthonormal columns, the steps [eta; dv] with J eta = 0 and d(J v) = 0. Errors: InputError for states of a
-    batch with different ranks."""
+    """(..., 2 nv, k): orthonormal columns, the steps [eta; dv] with d(J v) = 0 and, but for rows of rolling bodies, which hold
+    velocities alone, J eta = 0. Errors: InputError for states of a batch with different ranks."""
     model = constraints.model
-    v = row(model, "v", v, "u")
+    q, v = row(model, "q", q, "q"), row(model, "v", v, "u")
     J = constraints.jacobian(q)
-    change = row_derivatives(constraints, row(model, "q", q, "q"), np.zeros_like(v), v)[0]  # of J a at a = v: of J v
-    lead = np.broadcast_shapes(lead, J.shape[:-2], change.shape[:-2])
     n, r = model.nv, J.shape[-2]
-    rows = np.zeros((*lead, 2 * r, 2 * n))
-    rows[..., :r, :n], rows[..., r:, :n], rows[..., r:, n:] = J, change, J
+    rest, positions = np.zeros_like(v), r - len(constraints.rolling) * len(ROLLING_ROWS)
+    if needs_complex_steps(constraints):
+        change = row_changes(constraints, q, rest, v, np.zeros(r))[0]
+    else:
+        change = row_derivatives(constraints, q, rest, v)[0]  # of J a at a = v: of J v
+    lead = np.broadcast_shapes(lead, J.shape[:-2], change.shape[:-2])
+    rows = np.zeros((*lead, positions + r, 2 * n))
+    rows[..., :positions, :n], rows[..., positions:, :n], rows[..., positions:, n:] = J[..., :positions, :], change, J
     _, values, columns = np.linalg.svd(rows)
     held = (values > RANK * values[..., :1]).sum(axis=-1) if r else np.zeros(lead, int)
     if np.size(held) and np.min(held) != np.max(held):

@@ -33,19 +33,16 @@ Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # by q, by v, by a
 def check_supported(constraints: ConstraintSet) -> None:
     """InputError for rows whose derivatives are not known."""
     model = constraints.model
-    for item in constraints.rolling:
-        raise InputError(f"derivatives of rolling bodies are not offered: take {item.name!r} out of the set", name=item.name)
     for name in constraints.locks:
         if model.tree.joint(name).kind in ("universal", "planar"):
             kind = model.tree.joint(name).kind
             raise InputError(f"derivatives of the lock of joint {name!r} are not offered: it is {kind}", name=name)
     for name in dict.fromkeys(constraints.loop_names):
         loop = next((x for x in model.loops if x.name == name), None)
-        if loop is None or sum(loop.mask[3:]) == 1:
-            kind = "a coupling" if loop is None else "a loop that ties one turn"
+        if loop is not None and sum(loop.mask[3:]) == 1:
             raise InputError(
-                f"derivatives with {kind}, {name!r}, as a row are not offered: make the set of the closed model, "
-                "ff.ConstraintSet(ff.close_loops(model), ...), where loops are no rows", name=name,
+                f"derivatives with a loop that ties one turn, {name!r}, as a row are not offered: make the set of the closed "
+                "model, ff.ConstraintSet(ff.close_loops(model), ...), where loops are no rows", name=name,
             )  # fmt: skip
 
 

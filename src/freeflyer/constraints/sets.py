@@ -114,6 +114,11 @@ class ConstraintSet:
         return ConstraintSet, (self.model, self.contacts, self.locks, self.rolling, self.loops, self.posture)
 
     @property
+    def item_rows(self) -> tuple[int, ...]:
+        """How many rows each contact and rolling body has."""
+        return tuple([len(ROWS[x.kind]) if isinstance(x, Contact) else len(ROLLING_ROWS) for x in self.items])
+
+    @property
     def row_names(self) -> tuple[str, ...]:
         """The name of each row: "left_sole.z", "knee" (a lock of one coordinate), "rod.x" (a loop)."""
         tree = self.model.tree
