@@ -50,14 +50,19 @@ def test_closed_robots_and_loops_as_rows(name, closed):
     if not closed and name in ("turn", "coupled"):
         pytest.skip("such rows are refused")
     rng = np.random.default_rng(fresh_seed())
-    st = state(robot(name), rng, 0.02)
-    model = ff.close_loops(robot(name))
-    s = random_set(rng, model, st.q, 4, rolling=False)
-    v = st.u
-    if not closed:
-        v, model = ff.velocity_map(model, st.q) @ st.u, robot(name)
-        s = ff.ConstraintSet(model, s.contacts, s.locks)
-    check(model, s, st.q, v, rng.standard_normal(model.nv), 3e-7)
+    for _ in range(20):  # until no posture near a singular one is drawn, where differences lose their digits
+        st = state(robot(name), rng, 0.02)
+        model = ff.close_loops(robot(name))
+        s = random_set(rng, model, st.q, 4, rolling=False)
+        v = st.u
+        if not closed:
+            v, model = ff.velocity_map(model, st.q) @ st.u, robot(name)
+            s = ff.ConstraintSet(model, s.contacts, s.locks)
+        tau = rng.standard_normal(model.nv)
+        d = ff.constrained_dynamics_derivatives(model, st.q, v, tau, constraints=s)
+        if np.abs(d.dq.a).max() < 1e4:
+            break
+    check(model, s, st.q, v, tau, 3e-7)
 
 
 def test_wrenches_and_gravity_are_held():

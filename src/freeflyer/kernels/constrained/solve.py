@@ -16,7 +16,7 @@ from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
 
 DEPENDS = 1e-12  # of a row's own diagonal entry: a pivot so small is none; the square of a singular value's 1e-6
 NOTHING = 1e-24  # of the largest diagonal entry: a row so small is rounding, as that of a wheel that cannot leave its plane
-ROUNDING = 1e-8  # of the largest terms of all rows: what counts as the size of a row's own, at least
+ROUNDING = 1e-6  # of the largest terms of all rows: what counts as the size of a row's own, at least
 
 
 @inlined
