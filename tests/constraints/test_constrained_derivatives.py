@@ -44,6 +44,45 @@ def test_random_trees(base, mimics):
     check(model, s, q, v, tau, 3e-8)
 
 
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("mimics", [0.0, 0.3])
+def test_compiled_code_does_as_matrices_do(base, mimics):
+    """The general way is taken where gravity is given."""
+    rng = np.random.default_rng(fresh_seed())
+    for _ in range(4):
+        model = random_robot(rng, int(rng.integers(2, 10)), base=base, mimics=mimics)
+        if model.nv < 3:
+            continue
+        q = np.stack([ff.random_configuration(model, rng) for _ in range(11)])
+        v, tau = rng.standard_normal((2, *q.shape[:-1], model.nv))
+        s = random_set(rng, model, q[0], model.nv - 1, rolling=False)
+        one = ff.constrained_dynamics_derivatives(model, q[0], v[0], tau[0], constraints=s)
+        by_matrices = ff.constrained_dynamics_derivatives(model, q[0], v[0], tau[0], constraints=s, gravity=model.gravity)
+        batch = ff.constrained_dynamics_derivatives(model, np.stack([q[0]] * 11), v[0], tau, constraints=s)
+        for x, y, z in zip(one, by_matrices, batch):
+            assert type(x.forces) is not type(y.forces)
+            size = max(1.0, np.abs(y.a).max(), np.abs(y.multipliers).max(initial=0.0))
+            assert list(x.forces) == list(y.forces)
+            assert len(x.forces) == len(s.names)
+            assert np.abs(stacked(x, s.names) - stacked(y, s.names)).max() < 1e-9 * size
+            assert np.abs(z.a[0] - x.a).max() < 1e-9 * size
+            for name in s.names:
+                assert np.abs(z.forces[name][0] - x.forces[name]).max() < 1e-9 * size
+
+
+def test_forces_do_not_follow_what_becomes_of_q():
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.robots.quadruped()
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    name = model.joints[-1].name
+    s = ff.ConstraintSet(model, [contacts.point(model.frame_names[3], name="foot")], [name])
+    d, same = (ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=s).dq for _ in range(2))
+    before = d.forces[name].copy()
+    q[:] = ff.random_configuration(model, rng)
+    assert (same.forces[name] == before).all()
+    assert repr(same.forces) == repr({n: d.forces[n] for n in s.names})
+
+
 @pytest.mark.parametrize("name", robots())
 @pytest.mark.parametrize("closed", [True, False])
 def test_closed_robots_and_loops_as_rows(name, closed):

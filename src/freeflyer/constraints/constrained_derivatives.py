@@ -3,7 +3,8 @@
     [M -J^T; J 0] [da; dmultipliers] = -[d(M a + bias - J^T multipliers - tau); d(J a + bias_J)]     a, multipliers held there
 
 Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches fixed in
-their frames' axes.
+their frames' axes. Compiled code does all of it for contacts and locks of trees (kernels/constrained/gradient.py); closed models,
+loops as rows, and other loads than the model's gravity take matrices.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from freeflyer.constraints.constrained_dynamics import ConstrainedDynamics, cons
 from freeflyer.constraints.running import run
 from freeflyer.constraints.set_derivatives import HeldWrench, check_supported, loop_wrenches, row_derivatives
 from freeflyer.constraints.set_forces import forces_by_name
-from freeflyer.constraints.set_rows import tree_rows
+from freeflyer.constraints.set_rows import run_set, tree_rows
 from freeflyer.constraints.set_systems import item_forces
 from freeflyer.constraints.set_tables import wrenches_of
 from freeflyer.constraints.sets import ConstraintSet
@@ -30,7 +31,9 @@ from freeflyer.dynamics.equations import inverse_mass_matrix
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.dynamics.frames import Expressed, frame_jacobian
 from freeflyer.dynamics.loads import Wrenches
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import FreeflyerError, InputError, unknown_name
+from freeflyer.kernels.entries import SET_GRADIENT
+from freeflyer.kernels.model.set_layout import DEPENDENT
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -46,6 +49,28 @@ class Change(NamedTuple):
     a: np.ndarray
     forces: Mapping[str, np.ndarray]
     multipliers: np.ndarray
+
+
+class Forces(Mapping[str, np.ndarray]):
+    """name -> (..., 6, nv): what multipliers (..., r, nv) make of them, worked out when the first is asked for."""
+
+    def __init__(self, constraints: ConstraintSet, q: np.ndarray, multipliers: np.ndarray) -> None:
+        self._given: tuple[ConstraintSet, np.ndarray, np.ndarray] = constraints, q, multipliers
+        self._found: dict[str, np.ndarray] | None = None
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if self._found is None:
+            self._found = _force_columns(*self._given)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._given[0].names)
+
+    def __len__(self) -> int:
+        return len(self._given[0].names)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 class ConstrainedDynamicsDerivatives(NamedTuple):
@@ -73,6 +98,11 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     """
     if not isinstance(constraints, ConstraintSet):
         raise InputError("derivatives take a ConstraintSet: how rows (A, b) of your own change with q is not known")
+    simple = external is None and gravity is None and expressed == "body"
+    if simple and constraints.model is model and model.reduction is None and not constraints.loop_names:
+        found = _compiled(constraints, q, v, tau)
+        if found is not None:
+            return found
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
     d = constrained_dynamics(model, q, v, tau, constraints=constraints, external=external, expressed=expressed, gravity=gravity)
     check_supported(constraints)
@@ -101,6 +131,24 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     return ConstrainedDynamicsDerivatives(
         *[_change(constraints, q, a + back @ y, y, own, k == 0, turned) for k, (a, y) in enumerate(zip(free, parts))]
     )
+
+
+def _compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> ConstrainedDynamicsDerivatives | None:
+    """Of a tree's contacts and locks, by compiled code; None where it has no answer, which the general way explains."""
+    if constraints.rolling or constraints.table.rows > constraints.model.nv:
+        return None
+    try:
+        if constraints.locks:  # whose forces depend on q, which is kept
+            check_supported(constraints)
+            q = np.array(row(constraints.model, "q", q, "q"))
+        found = run_set(SET_GRADIENT, constraints, (q, v, tau), ("q", "v", "tau"))
+    except FreeflyerError:
+        return None
+    dq, dv, dtau, y_q, y_v, y_tau, verdict = found
+    if verdict.item(DEPENDENT) > 0.0 if verdict.ndim == 1 else verdict[..., DEPENDENT].any():
+        return None
+    changes = [Change(a, Forces(constraints, q, y), y) for a, y in ((dq, y_q), (dv, y_v), (dtau, y_tau))]
+    return ConstrainedDynamicsDerivatives._make(changes)
 
 
 @dataclass(frozen=True)
@@ -183,6 +231,16 @@ def _change(constraints: ConstraintSet, q: np.ndarray, a: np.ndarray, multiplier
             turned: np.ndarray | None) -> Change:  # fmt: skip
     """The derivatives from those of a (..., nv, nv) and of the multipliers (..., r, nv). turned (..., items, 6, nv): how the items'
     wrenches change by q at fixed multipliers, where they do."""
+    found = _force_columns(constraints, q, multipliers)
+    if by_q and turned is not None:
+        found |= {name: found[name] + turned[..., k, :, :] for k, name in enumerate(constraints.item_names)}
+    if by_q:
+        found |= {h.name: found[h.name] + h.change for h in own if h.name and h.change is not None}
+    return Change(a, found, multipliers)
+
+
+def _force_columns(constraints: ConstraintSet, q: np.ndarray, multipliers: np.ndarray) -> dict[str, np.ndarray]:
+    """The set's wrenches (..., 6, nv) by multipliers (..., r, nv)."""
     if constraints.rolling:
         wrenches = tree_rows(constraints, q, constraints.model.tree._zero)[2][..., None, :, :]
     else:
@@ -190,9 +248,4 @@ def _change(constraints: ConstraintSet, q: np.ndarray, a: np.ndarray, multiplier
         wrenches = np.concatenate([np.zeros((0, 6)), *rows])
     columns = np.swapaxes(multipliers, -1, -2)  # each column as a state
     forces = forces_by_name(constraints, q[..., None, :], item_forces(constraints, columns, wrenches), columns)
-    found = {name: np.swapaxes(F, -1, -2) for name, F in forces.items()}
-    if by_q and turned is not None:
-        found |= {name: found[name] + turned[..., k, :, :] for k, name in enumerate(constraints.item_names)}
-    if by_q:
-        found |= {h.name: found[h.name] + h.change for h in own if h.name and h.change is not None}
-    return Change(a, found, multipliers)
+    return {name: np.swapaxes(F, -1, -2) for name, F in forces.items()}

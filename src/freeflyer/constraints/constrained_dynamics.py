@@ -101,7 +101,7 @@ def _by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any, exter
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
     h = bias_forces(model, q, v, external, expressed=expressed, gravity=gravity)
     f = total(tau, -h)
-    M, energy = inertia_size(model, q, np.abs(tau) + np.abs(h), -1)
+    M, energy = inertia_size(model, q, np.abs(tau) + np.abs(h), -1, v)
     if isinstance(constraints, ConstraintSet):
         check_set(model, constraints)
         J, bias, S, wrenches = scaled_rows(constraints, q, v)

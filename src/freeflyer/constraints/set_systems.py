@@ -105,7 +105,11 @@ def item_forces(constraints: ConstraintSet, multipliers: np.ndarray, wrenches: n
     return found
 
 
-def inertia_size(model: Model, q: Any, x: np.ndarray, power: int) -> tuple[np.ndarray, np.ndarray]:
-    """(M, the root of the sum of x_j^2 by M's diagonal (power -1) or times it (power 1))."""
+def inertia_size(
+    model: Model, q: Any, x: np.ndarray, power: int, v: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(M, the root of the sum of x_j^2 by M's diagonal (power -1) or times it (power 1)); with v, x_j + M_jj v_j^2 in place of x_j."""
     M = mass_matrix(model, q)
-    return M, np.sqrt((x * x * np.diagonal(M, axis1=-2, axis2=-1) ** power).sum(axis=-1))
+    diagonal = np.diagonal(M, axis1=-2, axis2=-1)
+    x = x if v is None else x + diagonal * v * v
+    return M, np.sqrt((x * x * diagonal**power).sum(axis=-1))

@@ -8,6 +8,7 @@ from freeflyer.errors import unknown_name
 from freeflyer.kernels.compiler.ahead import Function, Progress, compile_ahead
 from freeflyer.kernels.compiler.object_code import host, pack_lanes
 from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.model.set_layout import SETS
 
 # of models without loops; "loads": of calls with wrenches or gravity; "closed" and "estimation" are what robots with loops use
 USES: dict[str, tuple[str, ...]] = {
@@ -27,11 +28,11 @@ USES: dict[str, tuple[str, ...]] = {
     "centroidal_momentum_derivatives": ("momentum_derivatives",),
     "centroidal_momentum_rate_derivatives": ("momentum_rate_derivatives",),
     "all_terms": ("all_terms",),
-    "constraint sets": ("set_rows", "set_dynamics", "set_impact", "solve_system"),
+    "constraint sets": ("set_rows", "set_dynamics", "set_gradient", "set_impact", "solve_system"),
     "loads": tuple(name for name in ENTRIES if name.startswith("loaded_")) + ("given_gravity", "potential_energy_under"),
     "loops": ("constraint_residual", "constraints", "constraint_bias", "close_posture"),
     "closed": tuple(name for name, entry in ENTRIES.items() if entry.closed and not entry.one_by_one),
-    "estimation": tuple(name for name, entry in ENTRIES.items() if entry.one_by_one and name != "close_posture"),
+    "estimation": tuple(k for k, entry in ENTRIES.items() if entry.one_by_one and entry.table != SETS and k != "close_posture"),
 }  # fmt: skip
 
 

@@ -122,6 +122,8 @@ OF_SET = (("table 0", 6), ("table 1",), ("table 3",))
 SET_ROWS = Entry("set_rows", "constrained.rows.set_rows", "qv", (("table 1", "nv"), ("table 1",), ("table 2", 6)),
     square=True, table=SETS)
 SET_DYNAMICS = Entry("set_dynamics", "constrained.dynamics.set_dynamics", "qvv", (VECTOR, *OF_SET), square=True, table=SETS)
+SET_GRADIENT = Entry("set_gradient", "constrained.gradient.set_gradient", "qvv",
+    ((MATRIX,) * 3 + (("table 1", "nv"),) * 3 + (("table 3",),)), square=True, table=SETS, one_by_one=True)
 SET_IMPACT = Entry("set_impact", "constrained.dynamics.set_impact", "qv", (VECTOR, *OF_SET), square=True, table=SETS)
 SOLVE_SYSTEM = Entry("solve_system", "constrained.systems.solve_system", "m", (("table 1",), ("table 2",), ("table 3",)),
     square=True, table=SYSTEMS)

@@ -175,7 +175,7 @@ def force_of(wrenches, y, row, start, count):
 @inlined
 def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, verdict):
     """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y.
-    sizes (r + 1,): of the terms of b, and of the forces as energy."""
+    sizes (r + 1,): of the terms of b, and of the forces as energy. Returns what `eliminate_rows` makes of J M^-1 J^T."""
     rows, stride = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW)
     path, count = path_of(topology)
     G, y, found = workspace(x, rows * width + 8), workspace(x, rows + 1), workspace(x, table_int(topology, VERDICT_SIZE))
@@ -196,6 +196,7 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
     for i in range(table_int(topology, VERDICT_SIZE)):
         store(verdict, i, load(found, i))
     store(verdict, LEAST_NORMAL, put_forces(topology, parameters, wrenches, y, forces, multipliers))
+    return G
 
 
 @inlined
@@ -212,15 +213,14 @@ def size_of(a):
     return sqrt(a * a)
 
 
-@kernel
-def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, verdict):
-    """a (nv,) under tau (nv,); forces (items, 6) on the items' frames; multipliers (r,) of the rows; verdict: see set_layout."""
-    nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
-    width, to = row_width(q, rows), load_int(topology, FREE_AT)
-    _, _, _, _, end = areas(topology)
-    work = moving_workspace(topology, parameters, q, end - to)
+@inlined
+def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, verdict):
+    """As `set_dynamics`, with accelerations in x; work: room behind FREE_AT for `areas`. Returns (L, whitened columns X, what
+    `eliminate_rows` makes of J M^-1 J^T, unit wrenches of the items' rows)."""
+    nv, rows, to = load_int(topology, N_V), table_int(topology, N_SET_ROWS), load_int(topology, FREE_AT)
+    width = row_width(q, rows)
     moving(topology, work, v, to)
-    x, diagonal, zero = workspace(q, nv + 1), workspace(q, nv + 1), zeros_workspace(topology, q)
+    diagonal, zero = workspace(q, nv + 1), zeros_workspace(topology, q)
     L = factored_mass(topology, parameters, work, diagonal)
     X, b, sizes, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
     wrenches = zero_workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
@@ -231,13 +231,24 @@ def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, verdic
         store(b, i, -1.0 * load(b, i))
     total = 0.0 * load(x, 0)
     for j in range(nv):
-        both = size_of(load(tau, j)) + size_of(load(x, j))
+        swept = load(diagonal, j) * load(v, j) * load(v, j)  # of which the rows' rates have their rounding
+        both = size_of(load(tau, j)) + size_of(load(x, j)) + swept
         total = total + both * both / load(diagonal, j)
         store(x, j, load(tau, j) - load(x, j))
     store(sizes, rows, sqrt(total))
     whiten(topology, L, X, width)
     inward(topology, L, x)
-    put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, verdict)
+    G = put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, verdict)
+    return L, X, G, wrenches
+
+
+@kernel
+def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, verdict):
+    """a (nv,) under tau (nv,); forces (items, 6) on the items' frames; multipliers (r,) of the rows; verdict: see set_layout."""
+    nv = load_int(topology, N_V)
+    _, _, _, _, end = areas(topology)
+    work, x = moving_workspace(topology, parameters, q, end - load_int(topology, FREE_AT)), workspace(q, nv + 1)
+    solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, verdict)
     for j in range(nv):
         store(a, j, load(x, j))
 

@@ -122,11 +122,9 @@ def solved_table(topology, parameters, q, v, tau, table, L):
 
 
 @inlined
-def solved_matrices(topology, table, held, count, L, dq, q_at, dv, v_at, width, dtau, tau_at):
-    """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`; held, count: as put_inverse_matrices."""
+def put_inverse_rows(topology, table, held, count, Q, V, length):
+    """dq and dv of inverse dynamics from the table of columns, as rows of all coordinates; held, count: as put_inverse_matrices."""
     nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    length = solved_width(topology, table)
-    Q, V, E = workspace(table, nv * length), workspace(table, nv * length), workspace(table, nv * length)
     if n == nv:
         put_rows(topology, table, Q, V, Q, length, False)
         turn_together(topology, table, Q, length)
@@ -141,6 +139,14 @@ def solved_matrices(topology, table, held, count, L, dq, q_at, dv, v_at, width, 
         condense(topology, by_q, stride, Q, length)
         condense(topology, by_v, stride, V, length)
     add_armature_rates(topology, table, armature_rates_at(topology), V, length)
+
+
+@inlined
+def solved_matrices(topology, table, held, count, L, dq, q_at, dv, v_at, width, dtau, tau_at):
+    """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`; held, count: as put_inverse_matrices."""
+    nv, length = load_int(topology, N_V), solved_width(topology, table)
+    Q, V, E = workspace(table, nv * length), workspace(table, nv * length), workspace(table, nv * length)
+    put_inverse_rows(topology, table, held, count, Q, V, length)
     inward(topology, L, Q, V, E, length)
     outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at)
 

@@ -80,12 +80,11 @@ def add_wrench_forces(topology, parameters, q, work, wrenches, count, expressed,
 
 
 @inlined
-def root_wrench(topology, parameters, work, wrenches, k, expressed):
-    """(body, (force, moment about the root body's origin), where the frame is from there) of wrench k, in world axes; work
-    holds the kinematics."""
-    frame = wrench_frame(topology, k)
+def wrench_from_root(topology, parameters, work, frame, wrench, expressed):
+    """(body, (force, moment about the root body's origin), where the frame is from there) of a wrench on a frame, in world axes;
+    work holds the kinematics."""
     i = frame_body(topology, frame)
-    f, m = load_spatial(wrenches, WRENCH * k)
+    f, m = wrench
     P, c = placement(topology, parameters, frame, f[0])
     R, x = rotation(topology, work, i), root_position(topology, work, i)
     at = add(x, rotate(R, c))
@@ -97,6 +96,13 @@ def root_wrench(topology, parameters, work, wrenches, k, expressed):
     else:
         m = add(m, cross(at, f))
     return i, (f, m), at
+
+
+@inlined
+def root_wrench(topology, parameters, work, wrenches, k, expressed):
+    """As `wrench_from_root`, of wrench k."""
+    wrench = load_spatial(wrenches, WRENCH * k)
+    return wrench_from_root(topology, parameters, work, wrench_frame(topology, k), wrench, expressed)
 
 
 @kernel
