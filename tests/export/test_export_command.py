@@ -28,7 +28,9 @@ def export(*arguments: object):
 def test_the_list():
     result = export("--list")
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.stdout.splitlines()] == list(exportable())
+    of_trees, of_closed = result.stdout.split("\n\n")
+    assert [line.split()[0] for line in of_trees.splitlines()] == list(exportable())
+    assert of_closed.strip().endswith(", ".join(functions.CLOSED_FUNCTIONS))
     assert tuple(USUAL.split(",")) == functions.USUAL
 
 
@@ -47,7 +49,7 @@ def test_a_folder_and_its_json(tmp_path):
         (["chain", "--functions", "mass_matix"], ["mass_matrix", "body_poses"]),
         (["chain", "--functions", ""], ["name the functions"]),
         (["chain", "--cpu", "hasswell"], ["haswell", "native"]),
-        (["kangaroo_like"], ["only trees"]),
+        (["kangaroo_like", "--functions", "coriolis_matrix"], ["closed models"]),
         (["chain", "-o", "."], ["not empty", "--overwrite"]),
     ],
 )
@@ -87,7 +89,7 @@ def test_the_page_s_table_of_options_is_whole():
     from typer.main import get_command
 
     command = get_command(app).commands["export"]  # type: ignore[attr-defined]
-    shared = {"--list", "--base", "--json", "--debug", "--output", "--help"}
+    shared = {"--list", "--base", "--loops", "--json", "--debug", "--output", "--help"}
     options = {name for p in command.params for name in p.opts if name.startswith("--")} - shared
     assert options == set(re.findall(r"^\| `(--[a-z]+)`", PAGE.read_text(), re.MULTILINE))
 

@@ -65,9 +65,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
             model, [sole("l03", POINTS)] if name == "point" else [sole("l03", POINTS), sole("l12", POINTS[:2])]
         )
         update = ENTRIES["contact_update"]
-        contact = subject(
-            update, model, rng, standing.handle, q, shared=(np.array(standing.resultant),), label=f"standing {name}"
-        )
+        contact = subject(update, model, rng, standing.handle, q, label=f"standing {name}")
         found.append(contact)
         for entry in (e for e in ENTRIES.values() if e.table == STANDING and e is not update):
             more = rng.standard_normal(contact.shapes[0]), np.array(standing.spread), np.array(standing.resultant)

@@ -108,7 +108,7 @@ def item_forces(constraints: ConstraintSet, multipliers: np.ndarray, wrenches: n
 def inertia_size(
     model: Model, q: Any, x: np.ndarray, power: int, v: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(M, the root of the sum of x_j^2 by M's diagonal (power -1) or times it (power 1)); with v, x_j + M_jj v_j^2 in place of x_j."""
+    """(M, the root of the sum of x_j^2 by M's diagonal (power -1) or times it (power 1)); with v of x_j + M_jj v_j^2."""
     M = mass_matrix(model, q)
     diagonal = np.diagonal(M, axis1=-2, axis2=-1)
     x = x if v is None else x + diagonal * v * v

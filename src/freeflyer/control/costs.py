@@ -25,7 +25,7 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
     at a damping ratio of sqrt(3) / 2, whether it weighs a gram or a ton.
     q (nq,). Errors: InputError for a bandwidth that is no positive number.
     """
-    w, inputs = checked_bandwidth(bandwidth), inputs_of(model, inputs)
+    w, inputs = checked_bandwidth(bandwidth), inputs_of(model, () if inputs is None else inputs)
     M, G, n = ff.mass_matrix(model, q), inputs.matrix(model, q), model.nv
     Q = np.zeros((2 * n, 2 * n))
     Q[:n, :n], Q[n:, n:] = w**2 * M, M

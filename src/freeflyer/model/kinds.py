@@ -49,6 +49,7 @@ def _outputs(arguments: dict[str, Any]) -> Iterable[Any]:
 def _refuse_no_model(model: Any, function: str) -> None:
     if isinstance(model, Model):
         return
+    model = Model if isinstance(model, property) else model  # `model.tree` of the class itself
     advice = "load it first with freeflyer.load(...)"
     if isinstance(model, Description):
         advice = "build it first with freeflyer.build(description)"
