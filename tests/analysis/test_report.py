@@ -13,6 +13,7 @@ from planted import arm, solid, with_inertia
 from freeflyer import robots
 from freeflyer.analysis import report, write_report
 from freeflyer.analysis.bench.runner import Effort
+from freeflyer.analysis.findings import Finding
 from freeflyer.analysis.page import page
 from freeflyer.errors import FileError
 from freeflyer.model.build import build
@@ -147,3 +148,16 @@ def test_results_are_numbers_a_program_can_use(quadruped):
     assert quadruped.matrices.momentum_matrix.shape == (6, 18)
     assert np.all(quadruped.conditioning.condition >= 1)
     assert all(row.call > 0 and row.batch > 0 for row in quadruped.timings.rows)
+
+
+def test_the_page_of_a_robot_with_loops_says_which_numbers_are_of_the_tree():
+    r = report(robots.kangaroo_like(), effort=QUICK)
+    text = page(r)
+    assert "Of the tree, its loops open." in text
+    assert "Closed in the matrices" in text
+    assert r.matrices.mass_matrix.shape == (18, 18)
+    apart = Finding("error", "loops-not-closed", r.robot, "its loops cannot be closed")
+    text = page(replace(r, check=replace(r.check, findings=(*r.check.findings, apart))))
+    assert "Closed in the matrices" not in text
+    assert "They cannot be closed" in text
+    assert "loops open" not in page(report(build(arm()), effort=QUICK))

@@ -174,6 +174,7 @@ def _timings(r: Report) -> str:
     about = (
         f"From Python, arguments checked; batches of {t.batch_size} states. Medians of {t.blocks} blocks on "
         f"{esc(r.machine.cpu)}, {count(r.machine.cores, 'core')}."
+        + (" Of the tree, its loops open." if r.overview.loops else "")
     )
     return _section("Timings", about, _table(heads, rows))
 
@@ -221,7 +222,13 @@ def _loops(r: Report) -> str:
         (*(f"<code>{esc(x, 60)}</code>" for x in (p.name, p.frame_a, p.frame_b)), esc(p.kind), str(p.rows))
         for p in r.overview.loops
     ]
-    return _section("Loops", "Read and kept; not enforced by the tree functions.", _table(heads, rows), wide=True)
+    closed = all(f.code != "loops-not-closed" for f in r.check.findings)
+    about = (
+        "Closed in the matrices, the conditioning, the fall and the identities; timings are of the tree, its loops open."
+        if closed
+        else "They cannot be closed (see Findings): all sections are of the tree, its loops open."
+    )
+    return _section("Loops", about, _table(heads, rows), wide=True)
 
 
 def _identities(r: Report) -> str:
