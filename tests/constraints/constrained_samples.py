@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ import freeflyer as ff
 from freeflyer import contacts
 
 __all__ = [
-    "BASES", "difference_of", "distance", "fresh_seed", "kkt", "random_robot", "random_set",
+    "BASES", "check_dense", "difference_of", "distance", "fresh_seed", "kkt", "moving_robot", "random_set",
 ]  # fmt: skip
 
 
@@ -26,6 +27,13 @@ def fresh_seed() -> int:
     seed = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
     print(f"FREEFLYER_TEST_SEED={seed}")
     return seed
+
+
+def moving_robot(rng: np.random.Generator, n: int, least: int = 3, **options: Any) -> ff.Model:
+    """A random robot of n joints with at least so many velocities: drawn again until it has them."""
+    while (model := random_robot(rng, n, **options)).nv < least:
+        pass
+    return model
 
 
 def random_set(rng: np.random.Generator, model: ff.Model, q: np.ndarray, rows: int, rolling: bool = True) -> ff.ConstraintSet:
@@ -61,6 +69,21 @@ def kkt(M: np.ndarray, h: np.ndarray, J: np.ndarray, bias: np.ndarray, tau: np.n
     K = np.block([[M, -J.T], [J, np.zeros((r, r))]])
     x = np.linalg.lstsq(K, np.concatenate([tau - h, -bias]), rcond=1e-13)[0]
     return x[:n], x[n:]
+
+
+def check_dense(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray, tolerance: float) -> None:
+    """Against one least-squares solve of everything."""
+    d = ff.constrained_dynamics(model, q, v, tau, constraints=s)
+    J, bias = s.jacobian(q), s.bias(q, v)
+    a, multipliers = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, v), J, bias, tau)
+    assert d.redundant == ()
+    assert distance(d.a, a) < tolerance
+    assert distance(d.multipliers, multipliers) < tolerance
+    forces = np.zeros(model.nv)
+    for item in s.items:
+        forces += ff.frame_jacobian(model, q, item.frame).T @ d.forces[item.name]
+    first = s.table.free
+    assert distance(forces, J[first:].T @ d.multipliers[first:]) < tolerance * max(1.0, np.abs(d.multipliers).max(initial=0.0))
 
 
 def distance(x: np.ndarray, y: np.ndarray) -> float:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
-from constrained_samples import BASES, difference_of, distance, fresh_seed, random_robot
+from constrained_samples import BASES, difference_of, distance, fresh_seed, moving_robot
 
 import freeflyer as ff
 from freeflyer import contacts
@@ -34,9 +34,7 @@ def held(model: ff.Model, rng: np.random.Generator, q: np.ndarray) -> ff.Constra
 @pytest.mark.parametrize("base", BASES)
 def test_rows_are_the_rates_of_residuals(base):
     rng = np.random.default_rng(fresh_seed())
-    model = random_robot(rng, 6, base=base, mimics=0.2)
-    if not model.nv:
-        pytest.skip("nothing moves")
+    model = moving_robot(rng, 6, base=base, mimics=0.2)
     q = ff.random_configuration(model, rng)
     s = held(model, rng, q)
     assert distance(s.residual(q), np.zeros(len(s.row_names))) < 1e-7
@@ -60,9 +58,7 @@ def test_rows_of_closed_robots_are_the_rates_of_residuals(name):
 def test_bias_is_the_rate_of_j_v(base):
     """Of rolling bodies, too, whose rows turn with them."""
     rng = np.random.default_rng(fresh_seed())
-    model = random_robot(rng, 6, base=base, mimics=0.2)
-    if not model.nv:
-        pytest.skip("nothing moves")
+    model = moving_robot(rng, 6, base=base, mimics=0.2)
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     frames = [name for name in model.frame_names if name != "world"]
     s = held(model, rng, q) + contacts.rolling(frames[-1], 0.3, rng.standard_normal(3), rng.standard_normal(3), "wheel")
@@ -74,7 +70,7 @@ def test_bias_is_the_rate_of_j_v(base):
 def test_a_wheel_s_rows_are_the_velocity_of_its_lowest_point():
     """Seen in a frame of the test's own: at the wheel's centre, along the plane."""
     rng = np.random.default_rng(fresh_seed())
-    model = random_robot(rng, 5)
+    model = moving_robot(rng, 5)
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     axis, normal = rng.standard_normal(3), rng.standard_normal(3)
     s = ff.ConstraintSet(model, rolling=[contacts.rolling("link_3", 0.4, axis, normal)])
@@ -140,6 +136,8 @@ def test_corners_of_a_sole_are_the_model_s_own_frames():
     [
         (lambda: ff.ConstraintSet(HUMANOID, [contacts.point("left_sol")]), UnknownNameError, "Did you mean"),
         (lambda: ff.ConstraintSet(HUMANOID, locks=["nobody"]), UnknownNameError, "no joint"),
+        (lambda: ff.ConstraintSet(HUMANOID, locks=[["nobody"]]), InputError, "names of joints"),
+        (lambda: ff.ConstraintSet(HUMANOID, locks=3), InputError, "names of joints"),
         (lambda: ff.ConstraintSet(HUMANOID, [contacts.point(FRAMES[0]), contacts.surface(FRAMES[0])]), InputError, "twice"),
         (lambda: ff.ConstraintSet(HUMANOID, ["left_sole"]), InputError, "freeflyer.contacts"),
         (lambda: ff.ConstraintSet("robot"), InputError, "Model"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from freeflyer.constraints import compiled as D
 from freeflyer.constraints.complex_derivatives import needs_complex_steps, row_changes
 from freeflyer.constraints.constrained_dynamics import ConstrainedDynamics, constrained_dynamics
 from freeflyer.constraints.running import run
-from freeflyer.constraints.set_derivatives import HeldWrench, check_supported, loop_wrenches, row_derivatives
+from freeflyer.constraints.set_derivatives import HeldWrench, check_supported, held_loop_wrenches, row_derivatives
 from freeflyer.constraints.set_forces import forces_by_name
 from freeflyer.constraints.set_rows import run_set, tree_rows
 from freeflyer.constraints.set_systems import item_forces
@@ -51,26 +52,43 @@ class Change(NamedTuple):
     multipliers: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
 class Forces(Mapping[str, np.ndarray]):
-    """name -> (..., 6, nv): what multipliers (..., r, nv) make of them, worked out when the first is asked for."""
+    """name -> (..., 6, nv): derivatives of forces from those of multipliers (..., r, nv), computed at the first access.
 
-    def __init__(self, constraints: ConstraintSet, q: np.ndarray, multipliers: np.ndarray) -> None:
-        self._given: tuple[ConstraintSet, np.ndarray, np.ndarray] = constraints, q, multipliers
-        self._found: dict[str, np.ndarray] | None = None
+    dependent: constraints with rows that depend on others. Where there are any, forces have no derivative and access is refused.
+    """
+
+    constraints: ConstraintSet
+    q: np.ndarray
+    multipliers: np.ndarray
+    dependent: tuple[str, ...] = ()
+
+    @cached_property
+    def by_name(self) -> dict[str, np.ndarray]:
+        if self.dependent:
+            raise InputError(
+                f"rows of {', '.join(map(repr, self.dependent))} depend on rows before them: forces have no derivative. Leave them "
+                "out, or give contacts that do not depend on each other (freeflyer.contacts.point, line)", names=self.dependent,
+            )  # fmt: skip
+        return _force_columns(self.constraints, self.q, self.multipliers)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        if self._found is None:
-            self._found = _force_columns(*self._given)
-        return self._found[name]
+        if name not in self:
+            raise unknown_name("constraint", name, self.constraints.names)
+        return self.by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.constraints.names
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._given[0].names)
+        return iter(self.constraints.names)
 
     def __len__(self) -> int:
-        return len(self._given[0].names)
+        return len(self.constraints.names)
 
     def __repr__(self) -> str:
-        return repr(dict(self))
+        return f"forces of {', '.join(self)}"
 
 
 class ConstrainedDynamicsDerivatives(NamedTuple):
@@ -120,14 +138,14 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     J_inverse = J @ inverse
     G = J_inverse @ np.swapaxes(J, -1, -2)
     free = -inverse @ by_q, -inverse @ g.dv, inverse  # derivatives of a at fixed multipliers
-    torn = J_inverse @ by_q - rows_q, J_inverse @ g.dv - rows_v, -J_inverse  # what the rows then ask of multipliers
-    asked = np.concatenate(np.broadcast_arrays(*torn), axis=-1)
-    solved = _least(G, asked, dependent) if dependent else np.linalg.solve(G, asked)
+    residuals = J_inverse @ by_q - rows_q, J_inverse @ g.dv - rows_v, -J_inverse  # which the multipliers balance
+    wanted = np.concatenate(np.broadcast_arrays(*residuals), axis=-1)
+    solved = _least(G, wanted, dependent) if dependent else np.linalg.solve(G, wanted)
     parts = [solved[..., k * model.nv : (k + 1) * model.nv] for k in range(3)]
     back = np.swapaxes(J_inverse, -1, -2)
     if dependent:
-        undefined = NoDerivative(constraints.names, dependent)
-        return ConstrainedDynamicsDerivatives(*[Change(a + back @ y, undefined, y * np.nan) for a, y in zip(free, parts)])
+        undefined = [(a + back @ y, y * np.nan) for a, y in zip(free, parts)]
+        return ConstrainedDynamicsDerivatives(*[Change(a, Forces(constraints, q, y, dependent), y) for a, y in undefined])
     return ConstrainedDynamicsDerivatives(
         *[_change(constraints, q, a + back @ y, y, own, k == 0, turned) for k, (a, y) in enumerate(zip(free, parts))]
     )
@@ -138,39 +156,16 @@ def _compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> Constrain
     if constraints.rolling or constraints.table.rows > constraints.model.nv:
         return None
     try:
-        if constraints.locks:  # whose forces depend on q, which is kept
-            check_supported(constraints)
-            q = np.array(row(constraints.model, "q", q, "q"))
+        check_supported(constraints)
         found = run_set(SET_GRADIENT, constraints, (q, v, tau), ("q", "v", "tau"))
     except FreeflyerError:
         return None
     dq, dv, dtau, y_q, y_v, y_tau, verdict = found
+    q = np.array(q, float)  # the caller's may change before forces are asked for
     if verdict.item(DEPENDENT) > 0.0 if verdict.ndim == 1 else verdict[..., DEPENDENT].any():
         return None
     changes = [Change(a, Forces(constraints, q, y), y) for a, y in ((dq, y_q), (dv, y_v), (dtau, y_tau))]
     return ConstrainedDynamicsDerivatives._make(changes)
-
-
-@dataclass(frozen=True)
-class NoDerivative(Mapping[str, np.ndarray]):
-    """In place of derivatives of forces by name, where there are none: rows of `dependent` depend on others."""
-
-    names: tuple[str, ...]
-    dependent: tuple[str, ...]
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        if name not in self.names:
-            raise unknown_name("constraint", name, self.names)
-        raise InputError(
-            f"rows of {', '.join(map(repr, self.dependent))} depend on rows before them: forces have no derivative. Leave them "
-            "out, or give contacts that do not depend on each other (freeflyer.contacts.point, line)", names=self.dependent,
-        )  # fmt: skip
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
 
 
 def _dependent(d: ConstrainedDynamics) -> tuple[str, ...]:
@@ -193,7 +188,7 @@ def _least(G: np.ndarray, asked: np.ndarray, dependent: tuple[str, ...]) -> np.n
 def _own_forces(constraints: ConstraintSet, q: np.ndarray, d: ConstrainedDynamics) -> Own:
     """The set's forces as wrenches on frames."""
     held = [HeldWrench(c.frame, d.forces[c.name]) for c in constraints.contacts]
-    return [*loop_wrenches(constraints, q, d.multipliers), *held]
+    return [*held_loop_wrenches(constraints, q, d.multipliers), *held]
 
 
 def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, own: Own, external: Wrenches,
@@ -247,5 +242,6 @@ def _force_columns(constraints: ConstraintSet, q: np.ndarray, multipliers: np.nd
         rows = [wrenches_of(constraints.model.tree, c).rows for c in constraints.contacts]
         wrenches = np.concatenate([np.zeros((0, 6)), *rows])
     columns = np.swapaxes(multipliers, -1, -2)  # each column as a state
-    forces = forces_by_name(constraints, q[..., None, :], item_forces(constraints, columns, wrenches), columns)
+    F = item_forces(columns, wrenches, constraints.table.free, constraints.item_rows)
+    forces = forces_by_name(constraints, q[..., None, :], F, columns)
     return {name: np.swapaxes(F, -1, -2) for name, F in forces.items()}

@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.set_forces import Names, forces_by_name, pulling, redundant, refuse_contradictions
 from freeflyer.constraints.set_rows import run_set
-from freeflyer.constraints.set_systems import Pair, inertia_size, item_forces, scaled_rows, solve_systems, user_rows
+from freeflyer.constraints.set_systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.dynamics.equations import bias_forces
 from freeflyer.dynamics.external import load_forces, total
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
-from freeflyer.errors import InputError
 from freeflyer.kernels.entries import SET_DYNAMICS
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, LEAST_NORMAL
 from freeflyer.model.inputs import row
@@ -79,35 +78,13 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
     return ConstrainedDynamics(a, forces, multipliers, pulling(constraints, F, multipliers), redundant(constraints, verdict))
 
 
-def check_set(model: Model, constraints: Any) -> None:
-    """InputError for a set of another model, or one in other velocities."""
-    if constraints.model is model:
-        return
-    if constraints.model.tree is model.tree:
-        raise InputError(
-            f"the set is of {model.name!r} with its loops {'open' if constraints.model.reduction is None else 'closed'}, the "
-            "model has them "
-            f"{'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"
-        )
-    raise InputError(
-        f"the set belongs to another model ({constraints.model.name!r}): make one of this model, freeflyer.ConstraintSet(model, "
-        "...)"
-    )
-
-
 def _by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any, external: Any, expressed: Expressed,
                  gravity: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """(a, wrenches on items, multipliers, verdict) where no compiled entry does all of it."""
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
     h = bias_forces(model, q, v, external, expressed=expressed, gravity=gravity)
-    f = total(tau, -h)
+    rows = matrix_rows(model, constraints, q, v)
     M, energy = inertia_size(model, q, np.abs(tau) + np.abs(h), -1, v)
-    if isinstance(constraints, ConstraintSet):
-        check_set(model, constraints)
-        J, bias, S, wrenches = scaled_rows(constraints, q, v)
-        a, y, verdict = solve_systems(model, q, M, f, J, -bias, np.abs(bias), energy, constraints.table.free)
-        multipliers = y @ S.T
-        return a, item_forces(constraints, multipliers, wrenches), multipliers, verdict
-    A, b = user_rows(model, constraints)
-    a, y, verdict = solve_systems(model, q, M, f, A, b, np.abs(b), energy, 0)
-    return a, np.zeros((*a.shape[:-1], 0, 6)), y, verdict
+    a, y, verdict = solve_systems(model, q, M, total(tau, -h), rows, -rows.bias, energy)
+    multipliers = y @ rows.scale.T
+    return a, rows.forces(multipliers), multipliers, verdict

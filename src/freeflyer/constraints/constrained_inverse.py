@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.constrained_dynamics import check_set
 from freeflyer.constraints.set_forces import Names, forces_by_name, pulling
-from freeflyer.constraints.set_systems import Pair, item_forces, scaled_rows, user_rows
+from freeflyer.constraints.set_systems import Pair, matrix_rows
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.frames import Expressed
@@ -50,21 +49,15 @@ def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     """
     q, v, a = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "a", a, "u")
     need = inverse_dynamics(model, q, v, a, external, expressed=expressed, gravity=gravity)
-    if isinstance(constraints, ConstraintSet):
-        check_set(model, constraints)
-        J, bias, S, wrenches = scaled_rows(constraints, q, v)
-        free = constraints.table.free
-    else:
-        J, b = user_rows(model, constraints)
-        bias, S, free, wrenches = -b, np.eye(J.shape[-2]), 0, np.zeros((0, 6))
-    _check_allowed(J, a, bias)
-    y = _least_forces(model, J, need, free)
-    multipliers = y @ S.T
-    tau = need - (y[..., None, :] @ J)[..., 0, :]
+    rows = matrix_rows(model, constraints, q, v)
+    _check_allowed(rows.J, a, rows.bias)
+    y = _least_forces(model, rows.J, need, rows.free)
+    multipliers = y @ rows.scale.T
+    tau = need - (y[..., None, :] @ rows.J)[..., 0, :]
     tau[..., _passive(model)] = 0.0
     if not isinstance(constraints, ConstraintSet):
         return ConstrainedInverseDynamics(tau, {}, multipliers, () if tau.ndim == 1 else {})
-    F = item_forces(constraints, multipliers, wrenches)
+    F = rows.forces(multipliers)
     return ConstrainedInverseDynamics(
         tau, forces_by_name(constraints, q, F, multipliers), multipliers, pulling(constraints, F, multipliers)
     )
@@ -89,8 +82,7 @@ def _check_allowed(J: np.ndarray, a: np.ndarray, bias: np.ndarray) -> None:
         where = f" at state {[int(k) for k in at[:-1]]}" if len(at) > 1 else ""
         raise InputError(
             f"the acceleration a{where} is not one that the constraints allow: J a + bias is {left[at]:.3g} (m/s^2 or rad/s^2) "
-            "in a row, "
-            "expected 0. Project it (freeflyer.constrained_dynamics), or leave that constraint out", gap=float(left[at]),
+            "in a row, expected 0. Project it (freeflyer.constrained_dynamics), or leave that constraint out", gap=float(left[at]),
         )  # fmt: skip
 
 
@@ -98,11 +90,11 @@ def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> n
     """y (..., r) of J^T y = need in the coordinates without motors, the free rows' least ones."""
     passive = _passive(model)
     B, c = np.swapaxes(J, -1, -2)[..., passive, :], need[..., passive, None]
-    fixed, loose = B[..., :free], B[..., free:]
-    pinv = np.linalg.pinv(fixed, rcond=RANK)
-    out = np.eye(B.shape[-2]) - fixed @ pinv  # what loops and locks do not carry
-    loose_y = np.linalg.pinv(out @ loose, rcond=RANK) @ (out @ c) if free else np.linalg.pinv(loose, rcond=RANK) @ c
-    y = np.concatenate([pinv @ (c - loose @ loose_y), loose_y], axis=-2)
+    other, contact = B[..., :free], B[..., free:]
+    pinv = np.linalg.pinv(other, rcond=RANK)
+    complement = np.eye(B.shape[-2]) - other @ pinv  # projects onto forces that loops and locks cannot give
+    contact_y = np.linalg.pinv(complement @ contact, rcond=RANK) @ (complement @ c)
+    y = np.concatenate([pinv @ (c - contact @ contact_y), contact_y], axis=-2)
     left = np.abs(B @ y - c)[..., 0]
     size = np.abs(need).max(axis=-1, keepdims=True, initial=0.0)
     if left.size and (left > BALANCED * np.maximum(size, 1e-9)).any():
@@ -111,9 +103,8 @@ def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> n
         joint = next((j.name for j in model.joints if j.iv <= coordinate < j.iv + j.nv), "?")
         where = f" at state {[int(k) for k in at[:-1]]}" if len(at) > 1 else ""
         raise InputError(
-            f"no forces of these constraints give this acceleration{where}: joint {joint!r} has no motor, and {left[at]:.3g} (N "
-            "or N m) is "
-            "missing there. Add contacts, or take an acceleration that they can give (freeflyer.constrained_dynamics)",
-            joint=joint, missing=float(left[at]),
+            f"no forces of these constraints give this acceleration{where}: joint {joint!r} has no motor, and {left[at]:.3g} "
+            "(N or N m) is missing there. Add contacts, or take an acceleration that they can give "
+            "(freeflyer.constrained_dynamics)", joint=joint, missing=float(left[at]),
         )  # fmt: skip
     return y[..., 0]

@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.complex_derivatives import needs_complex_steps, row_changes
 from freeflyer.constraints.constrained_derivatives import constrained_dynamics_derivatives
-from freeflyer.constraints.constrained_dynamics import check_set, constrained_dynamics
+from freeflyer.constraints.constrained_dynamics import constrained_dynamics
 from freeflyer.constraints.reduced_linearization import closed_step_rates, stacked_rates
 from freeflyer.constraints.set_derivatives import row_derivatives
-from freeflyer.constraints.sets import ROLLING_ROWS, ConstraintSet
+from freeflyer.constraints.sets import ROLLING_ROWS, ConstraintSet, check_set
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step

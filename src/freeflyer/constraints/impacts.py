@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.constrained_dynamics import check_set
 from freeflyer.constraints.set_forces import Names, forces_by_name, redundant, refuse_contradictions
 from freeflyer.constraints.set_rows import run_set
-from freeflyer.constraints.set_systems import Pair, inertia_size, item_forces, scaled_rows, solve_systems, user_rows
+from freeflyer.constraints.set_systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.errors import InputError, shown
 from freeflyer.kernels.entries import SET_IMPACT
@@ -61,16 +60,8 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
 def _by_matrices(model: Model, q: Any, v: Any, constraints: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(velocity after a plastic impact, impulses on items, multipliers, verdict) where no compiled entry does all of it."""
     q, v = row(model, "q", q, "q"), row(model, "v", v, "u")
-    if isinstance(constraints, ConstraintSet):
-        check_set(model, constraints)
-        J, _, S, wrenches = scaled_rows(constraints, q, v)
-        free = constraints.table.free
-    else:
-        J, _ = user_rows(model, constraints)
-        S, wrenches, free = np.eye(J.shape[-2]), None, 0
-    rates = (J @ v[..., None])[..., 0]
+    rows = matrix_rows(model, constraints, q, v)
     M, energy = inertia_size(model, q, v, 1)
-    dv, y, verdict = solve_systems(model, q, M, np.zeros(model.nv), J, -rates, np.abs(rates), energy, free)
-    multipliers = y @ S.T
-    F = np.zeros((*dv.shape[:-1], 0, 6)) if wrenches is None else item_forces(constraints, multipliers, wrenches)
-    return v + dv, F, multipliers, verdict
+    dv, y, verdict = solve_systems(model, q, M, np.zeros(model.nv), rows, -(rows.J @ v[..., None])[..., 0], energy)
+    multipliers = y @ rows.scale.T
+    return v + dv, rows.forces(multipliers), multipliers, verdict

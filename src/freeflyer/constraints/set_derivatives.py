@@ -14,6 +14,7 @@ import numpy as np
 from freeflyer.constraints import compiled as D
 from freeflyer.constraints.rows import row_directions
 from freeflyer.constraints.running import run
+from freeflyer.constraints.set_forces import loop_wrenches
 from freeflyer.constraints.set_tables import loops_of, wrenches_of
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.dynamics.motion_derivatives import (
@@ -51,9 +52,10 @@ def row_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
     model, found = constraints.model, []
     if constraints.loop_names:
         directions, rows = row_directions(model), loops_of(model).rows
-        for loop in _loops(constraints):
+        for loop in model.loops:
             kept = [directions[rows[n]] for n, name in enumerate(constraints.loop_names) if name == loop.name]
-            found.append(tuple(x[..., kept, :] for x in _loop_derivatives(model, loop, q, v, a)))
+            if kept:
+                found.append(tuple(x[..., kept, :] for x in _loop_derivatives(model, loop, q, v, a)))
     if constraints.locks:
         found.append(_lock_derivatives(constraints, q, v, a))
     for contact in constraints.contacts:
@@ -64,11 +66,6 @@ def row_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
     none = np.zeros((*lead, 0, model.nv))
     joined = [np.concatenate([none, *(np.broadcast_to(x[k], (*lead, *x[k].shape[-2:])) for x in found)], axis=-2) for k in range(3)]
     return joined[0], joined[1], joined[2]
-
-
-def _loops(constraints: ConstraintSet) -> list[Loop]:
-    """The loops whose rows are in the set, in their order."""
-    return [loop for loop in constraints.model.loops if loop.name in constraints.loop_names]
 
 
 def _lock_derivatives(constraints: ConstraintSet, q: Any, v: Any, a: Any) -> Rows:
@@ -158,15 +155,11 @@ class HeldWrench(NamedTuple):
     name: str = ""
 
 
-def loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> list[HeldWrench]:
+def held_loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> list[HeldWrench]:
     """The loops' forces on both of their frames."""
     model, found = constraints.model, []
-    directions, rows = row_directions(model), loops_of(model).rows if constraints.loop_names else []
-    for loop in _loops(constraints):
-        F = np.zeros((*multipliers.shape[:-1], 6, 1))
-        for n, name in enumerate(constraints.loop_names):
-            if name == loop.name:
-                F[..., directions[rows[n]], 0] = multipliers[..., n]
+    for loop, wrench in loop_wrenches(constraints, multipliers):
+        F = wrench[..., None]
         R, p = _pose_in(model, q, loop)
         back = np.swapaxes(R, -1, -2)
         J = _turned(R, _jacobian(model, q, loop.frame_b)) - _moved(_jacobian(model, q, loop.frame_a), p)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from freeflyer.constraints.set_tables import loops_of
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
-from freeflyer.model.description import WORLD
+from freeflyer.model.description import WORLD, Loop
 from freeflyer.spatial.se3 import adjoint, inverse
 
 if TYPE_CHECKING:
@@ -30,19 +30,24 @@ def forces_by_name(constraints: ConstraintSet, q: Any, forces: np.ndarray, multi
     return found | {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
 
 
-def _loop_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
-    """Of each loop, on frame_b's body, in frame_b's axes at its origin. Couplings have no wrench."""
+def loop_wrenches(constraints: ConstraintSet, multipliers: np.ndarray) -> Iterator[tuple[Loop, np.ndarray]]:
+    """(loop, wrench (..., 6) on frame_b's body, at frame_b's origin in frame_a's axes) of each loop with rows in the set."""
+    model = constraints.model
     if not constraints.loop_names:
-        return {}
-    model, found = constraints.model, {}
+        return
     directions, rows = row_directions(model), loops_of(model).rows
     for loop in model.loops:
-        if loop.name not in constraints.loop_names:
-            continue
+        of_loop = [n for n, name in enumerate(constraints.loop_names) if name == loop.name]
         F = np.zeros((*multipliers.shape[:-1], 6))
-        for n, name in enumerate(constraints.loop_names):
-            if name == loop.name:
-                F[..., directions[rows[n]]] = multipliers[..., n]
+        F[..., [directions[rows[n]] for n in of_loop]] = multipliers[..., of_loop]
+        if of_loop:
+            yield loop, F
+
+
+def _loop_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
+    """Of each loop, on frame_b's body, in frame_b's axes at its origin. Couplings have no wrench."""
+    model, found = constraints.model, {}
+    for loop, F in loop_wrenches(constraints, multipliers):
         turn = np.swapaxes(_rotation(model, q, loop.frame_b), -1, -2) @ _rotation(model, q, loop.frame_a)
         pair = np.stack([F[..., :3], F[..., 3:]], axis=-1)
         found[loop.name] = np.swapaxes(turn @ pair, -1, -2).reshape(*np.broadcast_shapes(turn.shape[:-2], F.shape[:-1]), 6)
@@ -102,8 +107,7 @@ def _owners(constraints: ConstraintSet | None, rows: int) -> list[str]:
         return [f"row {k}" for k in range(rows)]
     locks = [constraints.model.tree.joint(name) for name in constraints.locks]
     found = [*constraints.loop_names, *(joint.name for joint in locks for _ in range(joint.nv))]
-    sizes = {"point": 3, "line": 5, "surface": 6}
-    return found + [item.name for item in constraints.items for _ in range(sizes.get(getattr(item, "kind", "point"), 3))]
+    return found + [name for name, count in zip(constraints.item_names, constraints.item_rows) for _ in range(count)]
 
 
 def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray, what: str) -> None:
@@ -117,6 +121,6 @@ def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray
     shown = ", ".join(repr(name) for name in names)
     raise InputError(
         f"the rows of {shown}{where} depend on rows before them and contradict these (by {ratio**0.5:.2g} of their size): no "
-        f"{what} "
-        "satisfies all. Give a state that moves along all constraints (J v = 0), or leave some of them out", names=names, state=at,
+        f"{what} satisfies all. Give a state that moves along all constraints (J v = 0), or leave some of them out",
+        names=names, state=at,
     )  # fmt: skip

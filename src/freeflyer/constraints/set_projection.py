@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.constrained_dynamics import check_set
 from freeflyer.constraints.errors import AssemblyError
 from freeflyer.constraints.impacts import impact
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, shown
 from freeflyer.model.inputs import finite_row

@@ -79,8 +79,7 @@ def residual(constraints: ConstraintSet, q: ArrayLike) -> np.ndarray:
     if constraints.rolling:
         raise InputError(
             f"{constraints.rolling[0].name!r} rolls: its rows hold velocities, and where it may be does not follow from them. "
-            "Take it away "
-            f"for a residual: constraints - {constraints.rolling[0].name!r}", name=constraints.rolling[0].name,
+            f"Remove it for a residual: constraints - {constraints.rolling[0].name!r}", name=constraints.rolling[0].name,
         )  # fmt: skip
     parts = []
     if constraints.loop_names:

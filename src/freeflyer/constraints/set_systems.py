@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from freeflyer.constraints.set_rows import all_rows
 from freeflyer.constraints.set_tables import wrenches_of
+from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.refused import singular
@@ -21,9 +22,6 @@ from freeflyer.kernels.model import layout as L, set_layout as SL
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
-
-if TYPE_CHECKING:
-    from freeflyer.constraints.sets import ConstraintSet
 
 Pair = tuple[Any, Any]
 
@@ -39,9 +37,10 @@ def system_handle(unknowns: int, rows: int, free: int) -> Any:
     return handle(frozen_array(topology), frozen_array(np.zeros(8)))
 
 
-def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, J: np.ndarray, b: np.ndarray, sizes: np.ndarray,
-                  energy: np.ndarray, free: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, rows: MatrixRows, b: np.ndarray,
+                  energy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """(a (..., n), y (..., r), verdict) of M a = f + J^T y, J a = b; see kernels/constrained/systems.py. Errors: singular M."""
+    J, free, sizes = rows.J, rows.free, np.abs(b)
     n, r = M.shape[-1], J.shape[-2]
     lead = np.broadcast_shapes(M.shape[:-2], f.shape[:-1], J.shape[:-2], b.shape[:-1])
     parts = [(M, n * n), (f, n), (J, r * n), (b, r), (sizes, r), (energy[..., None], 1)]
@@ -79,29 +78,46 @@ def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
     return A, b
 
 
-def scaled_rows(constraints: ConstraintSet, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(J, bias, S (r, r), unit wrenches): rows as they are solved, in which forces count as point forces do; multipliers of the
-    public rows are S y."""
+class MatrixRows(NamedTuple):
+    """Rows as matrices, scaled so that forces count as point forces do. J (..., r, nv); bias (..., r); scale (r, r): multipliers
+    of the public rows are scale y; wrenches (..., rows of items, 6): unit wrenches of the public rows; free: the first row whose
+    force is free where rows depend on each other; counts: the number of rows of each item."""
+
+    J: np.ndarray
+    bias: np.ndarray
+    scale: np.ndarray
+    wrenches: np.ndarray
+    free: int
+    counts: tuple[int, ...]
+
+    def forces(self, multipliers: np.ndarray) -> np.ndarray:
+        """Wrenches (..., items, 6) of multipliers (..., r) of the public rows."""
+        return item_forces(multipliers, self.wrenches, self.free, self.counts)
+
+
+def matrix_rows(model: Model, constraints: ConstraintSet | Pair, q: Any, v: Any) -> MatrixRows:
+    """Rows of a set of this model, or of a pair (A, b). Errors: InputError for other models' sets, and shapes."""
+    if not isinstance(constraints, ConstraintSet):
+        A, b = user_rows(model, constraints)
+        return MatrixRows(A, -b, np.eye(A.shape[-2]), np.zeros((0, 6)), 0, ())
+    check_set(model, constraints)
     J, bias, wrenches = all_rows(constraints, q, v)
-    S, at = np.eye(J.shape[-2]), constraints.table.free
-    for item in constraints.items:
-        k = 3
+    scale, at = np.eye(J.shape[-2]), constraints.table.free
+    for item, count in zip(constraints.items, constraints.item_rows):
         if isinstance(item, Contact):
-            unit = wrenches_of(constraints.model.tree, item)
-            k = len(unit.rows)
-            S[at : at + k, at : at + k] = unit.multipliers
-        at += k
-    return S.T @ J, bias @ S, S, wrenches
+            scale[at : at + count, at : at + count] = wrenches_of(model.tree, item).multipliers
+        at += count
+    return MatrixRows(scale.T @ J, bias @ scale, scale, wrenches, constraints.table.free, constraints.item_rows)
 
 
-def item_forces(constraints: ConstraintSet, multipliers: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-    """Wrenches (..., items, 6) of multipliers (..., r) of the public rows, whose unit wrenches are given."""
+def item_forces(multipliers: np.ndarray, wrenches: np.ndarray, free: int, counts: tuple[int, ...]) -> np.ndarray:
+    """Wrenches (..., items, 6) of multipliers (..., r) and unit wrenches; see MatrixRows."""
     lead = np.broadcast_shapes(multipliers.shape[:-1], wrenches.shape[:-2])
-    found, at, row = np.zeros((*lead, len(constraints.items), 6)), constraints.table.free, 0
-    for n, item in enumerate(constraints.items):
-        k = len(wrenches_of(constraints.model.tree, item).rows) if isinstance(item, Contact) else 3
-        found[..., n, :] = (multipliers[..., None, at : at + k] @ wrenches[..., row : row + k, :])[..., 0, :]
-        at, row = at + k, row + k
+    found, row = np.zeros((*lead, len(counts), 6)), 0
+    for n, count in enumerate(counts):
+        y, unit = multipliers[..., None, free + row : free + row + count], wrenches[..., row : row + count, :]
+        found[..., n, :] = (y @ unit)[..., 0, :]
+        row += count
     return found
 
 

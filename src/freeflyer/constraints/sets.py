@@ -89,9 +89,8 @@ class ConstraintSet:
             raise InputError(f"a set takes another set or a contact, got {shown(other)}: stance + ff.contacts.point(frame)")
         if other.model is not self.model:
             raise InputError(
-                f"sets of one model can be added, these are of {self.model.name!r} and of another model ({other.model.name!r}): "
-                "make "
-                "both of the same one"
+                f"only sets of one model can be added, these are of {self.model.name!r} and of another model "
+                f"({other.model.name!r}): make both of the same one"
             )
         return replace(
             self, contacts=self.contacts + other.contacts, locks=self.locks + other.locks, rolling=self.rolling + other.rolling,
@@ -160,6 +159,21 @@ class ConstraintSet:
         return set_rows.residual(self, q)
 
 
+def check_set(model: Model, constraints: Any) -> None:
+    """InputError for a set of another model, or for one of the same model with its loops open in place of closed."""
+    if constraints.model is model:
+        return
+    if constraints.model.tree is model.tree:
+        raise InputError(
+            f"the set is of {model.name!r} with its loops {'closed' if constraints.model.reduction else 'open'}, the model has "
+            f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"
+        )
+    raise InputError(
+        f"the set belongs to another model ({constraints.model.name!r}): make one of this model, "
+        "freeflyer.ConstraintSet(model, ...)"
+    )
+
+
 def _values(what: str, given: Any, kind: type, example: str) -> tuple[Any, ...]:
     if isinstance(given, kind):
         return (given,)
@@ -177,9 +191,13 @@ def _names(given: Any) -> tuple[str, ...]:
     if isinstance(given, str):
         return (given,)
     try:
-        return tuple(given)
+        found = tuple(given)
     except TypeError:
-        raise InputError(f"locks must list names of joints, got {shown(given)}") from None
+        found = (given,)
+    for name in found:
+        if not isinstance(name, str):
+            raise InputError(f"locks must list names of joints, got {shown(name)}")
+    return found
 
 
 def _coordinates(tree: Model, name: str) -> range:

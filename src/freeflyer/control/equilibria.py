@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.constraints.constrained_dynamics import check_set
-from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.control.inputs import Inputs, inputs_of
 from freeflyer.control.words import forces_in_words
 from freeflyer.errors import InputError
