@@ -40,7 +40,7 @@ def random_set(rng: np.random.Generator, model: ff.Model, q: np.ndarray, rows: i
     """Contacts, locks and rolling bodies of random frames: at most so many rows, far from depending on each other at q."""
     found = ff.ConstraintSet(model)
     frames = [name for name in model.frame_names if name != "world"]
-    joints = [j.name for j in model.tree.joints if j.nv and j.kind not in ("universal", "planar")]
+    joints = [j.name for j in model.tree.joints if j.nv]
     for k in range(12):
         frame, kind = str(rng.choice(frames)), int(rng.integers(6 if rolling else 4))
         if kind == 0:

@@ -1,5 +1,5 @@
-"""Derivatives under sets with rolling bodies or couplings: rows by complex steps through the kernels' own source, exact to
-rounding.
+"""Derivatives under sets with rolling bodies, couplings or loops that tie one turn: rows by complex steps through the kernels'
+own source, exact to rounding.
 
     f(q, v, a) = J a + bias, J^T multipliers and the unit wrenches of items, at q (+) i h e, v + i h e: derivatives are imaginary
     parts over h. Plain Python (kernels.plain): milliseconds a coordinate and state. Of a closed model by the chain rule, v = G u.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freeflyer.constraints import compiled as D
+from freeflyer.constraints.loop_forces import tied_turn
 from freeflyer.constraints.running import motion, run, velocity_map
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ STEP = 2.0**-100
 
 
 def needs_complex_steps(constraints: ConstraintSet) -> bool:
-    """Whether the set has rows whose derivatives no compiled code knows: of rolling bodies, and of couplings of a tree."""
-    loops = {loop.name for loop in constraints.model.loops}
-    return bool(constraints.rolling) or any(name not in loops for name in constraints.loop_names)
+    """Whether the set has rows whose derivatives no compiled code knows: of rolling bodies, and, as rows of a tree, of couplings
+    and of loops that tie one turn."""
+    known = {loop.name for loop in constraints.model.loops if tied_turn(loop) is None}
+    return bool(constraints.rolling) or any(name not in known for name in constraints.loop_names)
 
 
 def row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,

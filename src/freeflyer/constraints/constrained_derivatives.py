@@ -20,8 +20,10 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints import compiled as D
 from freeflyer.constraints.complex_derivatives import needs_complex_steps, row_changes
 from freeflyer.constraints.constrained_dynamics import ConstrainedDynamics, constrained_dynamics
+from freeflyer.constraints.lock_forces import lock_force_changes, turning_locks
+from freeflyer.constraints.loop_forces import HeldWrench, held_loop_wrenches
 from freeflyer.constraints.running import run
-from freeflyer.constraints.set_derivatives import HeldWrench, check_supported, held_loop_wrenches, row_derivatives
+from freeflyer.constraints.set_derivatives import row_derivatives
 from freeflyer.constraints.set_forces import forces_by_name
 from freeflyer.constraints.set_rows import run_set, tree_rows
 from freeflyer.constraints.set_systems import item_forces
@@ -35,6 +37,7 @@ from freeflyer.dynamics.loads import Wrenches
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
 from freeflyer.kernels.entries import SET_GRADIENT
 from freeflyer.kernels.model.set_layout import DEPENDENT
+from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -109,10 +112,9 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     velocities. The rows are followed as they are, J a + bias = 0, wherever q and v go: derivatives hold for velocities with J v
     other than zero, too. Where rows depend on others, a still has derivatives if these rows depend on each other in all postures
     near by (wheels on a plane, many points of one foot); forces have none: asking for them is an error, multipliers are NaN.
-    Sets with rolling bodies, or with couplings of a tree, take milliseconds a coordinate (complex steps in plain Python).
-    Arguments: as freeflyer.constrained_dynamics. Errors: as there; InputError where the number of independent rows changes with q
-    (two flat feet on straight legs), for locks of universal and planar joints, and on trees for loops that tie one turn (closed
-    models take these).
+    Sets with rolling bodies, and on trees those with couplings or loops that tie one turn, take milliseconds a coordinate (complex
+    steps in plain Python). Arguments: as freeflyer.constrained_dynamics. Errors: as there; InputError where the number of
+    independent rows changes with q (two flat feet on straight legs).
     """
     if not isinstance(constraints, ConstraintSet):
         raise InputError("derivatives take a ConstraintSet: how rows (A, b) of your own change with q is not known")
@@ -123,13 +125,15 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
             return found
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
     d = constrained_dynamics(model, q, v, tau, constraints=constraints, external=external, expressed=expressed, gravity=gravity)
-    check_supported(constraints)
-    dependent = _dependent(d)
-    stepped, turned = needs_complex_steps(constraints), None
-    own = [] if stepped else _own_forces(constraints, q, d)
+    dependent, stepped = _dependent(d), needs_complex_steps(constraints)
+    loops = held_loop_wrenches(constraints, q, d.multipliers)
+    changes = lock_force_changes(constraints, q, d.multipliers)
+    changes |= {x.name: x.change for x in loops if x.name and x.change is not None}
+    own = [] if stepped else [x for x in (*loops, *_contact_forces(constraints, d)) if x.frame != WORLD]
     g = _equation_derivatives(model, q, v, d.a, own, external, expressed, gravity)
     if stepped:
         rows_q, rows_v, J, changing, turned = row_changes(constraints, q, v, d.a, d.multipliers)
+        changes |= {name: turned[..., k, :, :] for k, name in enumerate(constraints.item_names)}
     else:
         rows_q, rows_v, J = row_derivatives(constraints, q, v, d.a)
         changing = _changing_forces(constraints, q, d.multipliers, own)
@@ -147,16 +151,15 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
         undefined = [(a + back @ y, y * np.nan) for a, y in zip(free, parts)]
         return ConstrainedDynamicsDerivatives(*[Change(a, Forces(constraints, q, y, dependent), y) for a, y in undefined])
     return ConstrainedDynamicsDerivatives(
-        *[_change(constraints, q, a + back @ y, y, own, k == 0, turned) for k, (a, y) in enumerate(zip(free, parts))]
+        *[_change(constraints, q, a + back @ y, y, changes if k == 0 else {}) for k, (a, y) in enumerate(zip(free, parts))]
     )
 
 
 def _compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> ConstrainedDynamicsDerivatives | None:
     """Of a tree's contacts and locks, by compiled code; None where it has no answer, which the general way explains."""
-    if constraints.rolling or constraints.table.rows > constraints.model.nv:
+    if constraints.rolling or turning_locks(constraints) or constraints.table.rows > constraints.model.nv:
         return None
     try:
-        check_supported(constraints)
         found = run_set(SET_GRADIENT, constraints, (q, v, tau), ("q", "v", "tau"))
     except FreeflyerError:
         return None
@@ -185,10 +188,9 @@ def _least(G: np.ndarray, asked: np.ndarray, dependent: tuple[str, ...]) -> np.n
     return y
 
 
-def _own_forces(constraints: ConstraintSet, q: np.ndarray, d: ConstrainedDynamics) -> Own:
-    """The set's forces as wrenches on frames."""
-    held = [HeldWrench(c.frame, d.forces[c.name]) for c in constraints.contacts]
-    return [*held_loop_wrenches(constraints, q, d.multipliers), *held]
+def _contact_forces(constraints: ConstraintSet, d: ConstrainedDynamics) -> Own:
+    """The forces of contacts, fixed in their frames' axes."""
+    return [HeldWrench(c.frame, d.forces[c.name]) for c in constraints.contacts]
 
 
 def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, own: Own, external: Wrenches,
@@ -222,16 +224,12 @@ def _changing_forces(constraints: ConstraintSet, q: np.ndarray, multipliers: np.
     return total
 
 
-def _change(constraints: ConstraintSet, q: np.ndarray, a: np.ndarray, multipliers: np.ndarray, own: Own, by_q: bool,
-            turned: np.ndarray | None) -> Change:  # fmt: skip
-    """The derivatives from those of a (..., nv, nv) and of the multipliers (..., r, nv). turned (..., items, 6, nv): how the items'
-    wrenches change by q at fixed multipliers, where they do."""
+def _change(constraints: ConstraintSet, q: np.ndarray, a: np.ndarray, multipliers: np.ndarray,
+            changes: Mapping[str, np.ndarray]) -> Change:  # fmt: skip
+    """The derivatives from those of a (..., nv, nv) and of the multipliers (..., r, nv). changes: name -> (..., 6, nv), how forces
+    change at fixed multipliers, where they do."""
     found = _force_columns(constraints, q, multipliers)
-    if by_q and turned is not None:
-        found |= {name: found[name] + turned[..., k, :, :] for k, name in enumerate(constraints.item_names)}
-    if by_q:
-        found |= {h.name: found[h.name] + h.change for h in own if h.name and h.change is not None}
-    return Change(a, found, multipliers)
+    return Change(a, found | {name: found[name] + change for name, change in changes.items()}, multipliers)
 
 
 def _force_columns(constraints: ConstraintSet, q: np.ndarray, multipliers: np.ndarray) -> dict[str, np.ndarray]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freeflyer.constraints.rows import row_directions
-from freeflyer.constraints.set_tables import loops_of
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.constraints.lock_forces import lock_forces
+from freeflyer.constraints.loop_forces import loop_forces
 from freeflyer.errors import InputError
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
-from freeflyer.model.description import WORLD, Loop
-from freeflyer.spatial.se3 import adjoint, inverse
 
 if TYPE_CHECKING:
     from freeflyer.constraints.sets import ConstraintSet
@@ -26,55 +23,8 @@ def forces_by_name(constraints: ConstraintSet, q: Any, forces: np.ndarray, multi
     """{name: (..., 6)} of wrenches on the items (..., items, 6) and of the multipliers (..., r)."""
     if constraints.plain:
         return {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
-    found = _loop_forces(constraints, q, multipliers) | _lock_forces(constraints, q, multipliers)
+    found = loop_forces(constraints, q, multipliers) | lock_forces(constraints, q, multipliers)
     return found | {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
-
-
-def loop_wrenches(constraints: ConstraintSet, multipliers: np.ndarray) -> Iterator[tuple[Loop, np.ndarray]]:
-    """(loop, wrench (..., 6) on frame_b's body, at frame_b's origin in frame_a's axes) of each loop with rows in the set."""
-    model = constraints.model
-    if not constraints.loop_names:
-        return
-    directions, rows = row_directions(model), loops_of(model).rows
-    for loop in model.loops:
-        of_loop = [n for n, name in enumerate(constraints.loop_names) if name == loop.name]
-        F = np.zeros((*multipliers.shape[:-1], 6))
-        F[..., [directions[rows[n]] for n in of_loop]] = multipliers[..., of_loop]
-        if of_loop:
-            yield loop, F
-
-
-def _loop_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
-    """Of each loop, on frame_b's body, in frame_b's axes at its origin. Couplings have no wrench."""
-    model, found = constraints.model, {}
-    for loop, F in loop_wrenches(constraints, multipliers):
-        turn = np.swapaxes(_rotation(model, q, loop.frame_b), -1, -2) @ _rotation(model, q, loop.frame_a)
-        pair = np.stack([F[..., :3], F[..., 3:]], axis=-1)
-        found[loop.name] = np.swapaxes(turn @ pair, -1, -2).reshape(*np.broadcast_shapes(turn.shape[:-2], F.shape[:-1]), 6)
-    return found
-
-
-def _rotation(model: Any, q: Any, frame: str) -> np.ndarray:
-    return np.eye(3) if frame == WORLD else frame_pose(model, q, frame)[..., :3, :3]
-
-
-def _lock_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> dict[str, np.ndarray]:
-    """Of each locked joint, on its child link, in that link's axes at its origin: the least wrench along the joint's directions."""
-    tree, found, row = constraints.model.tree, {}, len(constraints.loop_names)
-    for name in constraints.locks:
-        joint = tree.joint(name)
-        columns = slice(joint.iv, joint.iv + joint.nv)
-        S = frame_jacobian(tree, q, joint.child)[..., columns]
-        if joint.parent != WORLD and tree.shared_coordinates:  # followers on the way move the parent, too
-            X = inverse(frame_pose(tree, q, joint.child)) @ frame_pose(tree, q, joint.parent)
-            S = S - adjoint(X) @ frame_jacobian(tree, q, joint.parent)[..., columns]
-        if joint.kind == "helical":  # a torque alone
-            axis = S[..., 3:, :] / np.linalg.norm(S[..., 3:, :], axis=-2, keepdims=True)
-            S = np.concatenate([np.zeros_like(axis), axis], axis=-2)
-        force = multipliers[..., row : row + joint.nv, None]
-        found[name] = (np.linalg.pinv(np.swapaxes(S, -1, -2)) @ force)[..., 0]
-        row += joint.nv
-    return found
 
 
 def pulling(constraints: ConstraintSet, forces: np.ndarray, multipliers: np.ndarray) -> Names:
