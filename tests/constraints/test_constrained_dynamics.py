@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from closed_robots import robot
 from constrained_samples import BASES, check_dense, distance, fresh_seed, kkt, moving_robot, random_set
-from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
 from freeflyer import contacts
@@ -42,39 +41,6 @@ def test_a_locked_joint_is_a_joint_that_is_not_there():
     axis = ff.frame_jacobian(model, q, model.joint(name).child)[3:, at]
     assert distance(d.forces[name], np.concatenate([np.zeros(3), axis * d.multipliers[0]])) < 1e-10
     assert d.multipliers[0] == pytest.approx(ff.inverse_dynamics(model, q, v, d.a)[at] - tau[at], rel=1e-9)
-
-
-@needs_examples
-@pytest.mark.parametrize("held", [SOLES[:1], SOLES])
-@pytest.mark.parametrize("straight", [False, True])
-def test_talos_by_pinocchio(held, straight):
-    pin = pytest.importorskip("pinocchio")
-    path = example("talos_reduced.urdf")
-    rng = np.random.default_rng(fresh_seed())
-    model = ff.load(path, base="free")
-    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
-    if straight:  # both feet side by side, knees stretched: six rows of the second foot are still independent
-        q[7:] = 1e-3 * rng.standard_normal(model.nq - 7)
-    peer = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
-    data = peer.createData()
-    order_q, order_v = np.arange(model.nq), np.arange(model.nv)
-    for joint in model.joints[1:]:
-        other = peer.joints[peer.getJointId(joint.name)]
-        order_q[other.idx_q], order_v[other.idx_v] = joint.iq, joint.iv
-    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
-    for name in held:
-        frame = peer.frames[peer.getFrameId(name)]
-        models.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, peer, frame.parentJoint, frame.placement, pin.LOCAL))
-        datas.append(models[len(models) - 1].createData())
-    pin.initConstraintDynamics(peer, data, models, datas)
-    settings = pin.ProximalSettings(1e-14, 1e-14, 1e-10, 50)
-    theirs = pin.constraintDynamics(peer, data, q[order_q], v[order_v], tau[order_v], models, datas, settings)
-    ours = ff.constrained_dynamics(
-        model, q, v, tau, constraints=ff.ConstraintSet(model, [contacts.surface(name) for name in held])
-    )
-    assert distance(ours.a[order_v], theirs) < 1e-9
-    for name, d in zip(held, datas):
-        assert distance(ours.forces[name], d.contact_force.vector) < 1e-9
 
 
 def standing(model: ff.Model, feet: tuple[str, ...]) -> ff.ConstraintSet:
