@@ -82,7 +82,7 @@ def test_steps_against_the_simulated_flow(integrator: str) -> None:
 
     def flow(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return scheme_of(integrator)(
-            lambda q, v: ff.constrained_dynamics(model, q, v, tau, constraints=stance).a,
+            lambda q, v, _: ff.constrained_dynamics(model, q, v, tau, constraints=stance).a,
             lambda q, dv: ff.integrate(model, q, dv), ff.integrate(model, q, x[:n]), v + x[n:], h,
         )  # fmt: skip
 

@@ -76,7 +76,7 @@ def free_flight(
     u[:3] = -np.linalg.solve(*_center(model, q, u))
     start = q[places]
 
-    def acceleration(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def acceleration(x: np.ndarray, y: np.ndarray, _: float) -> np.ndarray:
         tau = np.zeros_like(y)
         tau[at] = -stiffness * (x[places] - start)
         return ff.forward_dynamics(model, x, y, tau)

@@ -1,7 +1,7 @@
 """One step in time on the configuration manifold, under forces that are held over the step.
 
-Each scheme is written once, over q (+) dv, sums and accelerations alone: on arrays it steps, on dual values
-(`duals`) it gives the step's exact derivative (`linearization`). h is the step.
+Each scheme is written once, over q (+) dv, sums and accelerations a(q, v, c) alone, c the fraction of the step at which they are
+asked for: on arrays it steps, on dual values (`duals`) it gives the step's exact derivative (`linearization`). h is the step.
 
     "explicit"        v+ = v + h a(q, v),  q+ = q (+) h v                                  order 1
     "semi-implicit"   v+ = v + h a(q, v),  q+ = q (+) h v+                                 order 1, keeps energy better
@@ -30,36 +30,37 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 Integrator = Literal["semi-implicit", "explicit", "rk4"]
-Acceleration = Callable[[Any, Any], Any]
+Acceleration = Callable[[Any, Any, float], Any]
 Plus = Callable[[Any, Any], Any]
 
 
 def explicit(a: Acceleration, plus: Plus, q: Any, v: Any, h: float) -> tuple[Any, Any]:
     """The explicit Euler step."""
-    return plus(q, h * v), v + h * a(q, v)
+    return plus(q, h * v), v + h * a(q, v, 0.0)
 
 
 def semi_implicit(a: Acceleration, plus: Plus, q: Any, v: Any, h: float) -> tuple[Any, Any]:
     """The semi-implicit (symplectic) Euler step."""
-    v_next = v + h * a(q, v)
+    v_next = v + h * a(q, v, 0.0)
     return plus(q, h * v_next), v_next
 
 
 def rk4(a: Acceleration, plus: Plus, q: Any, v: Any, h: float) -> tuple[Any, Any]:
     """Commutator-free step of order 4."""
-    v1, a1 = v, a(q, v)
+    v1, a1 = v, a(q, v, 0.0)
     q2, v2 = plus(q, 0.5 * h * v1), v + 0.5 * h * a1
-    a2 = a(q2, v2)
+    a2 = a(q2, v2, 0.5)
     q3, v3 = plus(q, 0.5 * h * v2), v + 0.5 * h * a2
-    a3 = a(q3, v3)
+    a3 = a(q3, v3, 0.5)
     q4, v4 = plus(q2, h * (v3 - 0.5 * v1)), v + h * a3
-    a4 = a(q4, v4)
+    a4 = a(q4, v4, 1.0)
     half = plus(q, h / 12.0 * (3.0 * v1 + 2.0 * v2 + 2.0 * v3 - v4))
     end = plus(half, h / 12.0 * (-v1 + 2.0 * v2 + 2.0 * v3 + 3.0 * v4))
     return end, v + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
 
 
-SCHEMES: dict[str, Callable[[Acceleration, Plus, Any, Any, float], tuple[Any, Any]]] = {
+Scheme = Callable[[Acceleration, Plus, Any, Any, float], tuple[Any, Any]]
+SCHEMES: dict[str, Scheme] = {
     "semi-implicit": semi_implicit, "explicit": explicit, "rk4": rk4,
 }  # fmt: skip
 
@@ -81,7 +82,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     q0 = np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq))
     v0 = np.broadcast_to(row(model, "v", v, "u"), first.shape)
 
-    def acceleration(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def acceleration(x: np.ndarray, y: np.ndarray, _: float) -> np.ndarray:
         if x is q0 and y is v0:
             return first
         return forward_dynamics(model, x, y, tau, external, expressed=expressed, gravity=gravity)
@@ -98,7 +99,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     return out
 
 
-def scheme_of(integrator: object) -> Callable[[Acceleration, Plus, Any, Any, float], tuple[Any, Any]]:
+def scheme_of(integrator: object) -> Scheme:
     """The scheme of that name; InputError for others."""
     if not isinstance(integrator, str) or integrator not in SCHEMES:
         known = ", ".join(repr(name) for name in SCHEMES)

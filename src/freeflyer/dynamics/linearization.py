@@ -131,7 +131,7 @@ def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, ex
     v0 = Dual(np.broadcast_to(row(model, "v", v, "u"), first.shape), inputs[n : 2 * n])
     forces = inputs[2 * n :]
 
-    def acceleration(x: Dual, y: Dual) -> Dual:
+    def acceleration(x: Dual, y: Dual, _: float) -> Dual:
         d = derivatives(model, x.value, y.value, tau, external, expressed=expressed, gravity=gravity)
         value = solve(model, x.value, y.value, tau, external, expressed=expressed, gravity=gravity)
         pushed = d.dtau if effect is None else d.dtau @ effect(x.value)
