@@ -24,7 +24,7 @@ from newer_arguments import four_bar
 import freeflyer as ff
 from freeflyer import control, estimation, loops
 
-ROOMS = ("", "analysis", "constraints", "contacts", "control", "estimation", "export", "formulations.geometric", "loops")
+ROOMS = ("", "analysis", "constraints", "contacts", "control", "estimation", "export", "formulations.geometric", "loops", "sim")
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
 SEED = int(np.random.SeedSequence().entropy % 2**31)
 STATES = 3
@@ -76,7 +76,6 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "loops.manipulability": {"all": "takes three motors at least: tested by itself (tests/loops)"},
     "loops.reachable": {"all": "takes two motors and two joints: tested by itself (tests/loops)"},
     "estimation.base_over_soles": {"all": "takes feet whose points are on no line: tested by itself (tests/estimation)"},
-    "control.simulate": {"batch": "runs one state at a time"},
 }  # fmt: skip
 
 
@@ -120,7 +119,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "constraint_multipliers": {"a": a}, "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
         "motion_map": {"split": loops.linkage(model)}, "reachable": {"joints": ("r", "d")}, "check": {"seed": 1},
         "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
-        "simulate": {"policy": lambda k, q, v: np.zeros(model.nv), "step": 1e-3, "v": np.zeros((*lead, model.nv))},
+        "simulate": {"dt": 1e-3, "duration": 2e-3},
         "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},
         "free_fall": {}, "motor_velocities": {"velocities": rng.standard_normal((*lead, 1))}, "tree_of": {},
         "motor_accelerations": {"velocities": rng.standard_normal((*lead, 1)), "accelerations": rng.standard_normal((*lead, 1))},

@@ -14,6 +14,7 @@ from . import (
     loops as loops,
     model as model,
     robots as robots,
+    sim as sim,
     spatial as spatial,
 )
 from .constraints.closed import (

@@ -46,7 +46,7 @@ def test_disturbed_motion_comes_back(tracker) -> None:
     rng = np.random.default_rng(2)
     q = ff.integrate(model, tracker.q0[0], 0.05 * rng.standard_normal(model.nv))
     v = tracker.v0[0] + 0.05 * rng.standard_normal(model.nv)
-    motion = control.simulate(model, q, v, tracker.tau, STEP, COUNT, integrator="semi-implicit")
+    motion = ff.sim.simulate(model, q, v, tracker, dt=STEP, duration=STEP * COUNT, integrator="semi-implicit")
     Q, _ = control.energy_costs(model, tracker.q0[0], tracker.inputs, BANDWIDTH)
 
     def size(k: int, q: np.ndarray, v: np.ndarray) -> float:
@@ -54,8 +54,10 @@ def test_disturbed_motion_comes_back(tracker) -> None:
         return float(np.sqrt(x @ Q @ x))
 
     assert size(COUNT, motion.q[-1], motion.v[-1]) < 0.02 * size(0, q, v)
-    adrift = control.simulate(model, q, v, lambda k, q, v: tracker.inputs.matrix(model, q) @ tracker.u0[k], STEP, COUNT,
-                              integrator="semi-implicit")  # fmt: skip
+    adrift = ff.sim.simulate(
+        model, q, v, lambda t, q, v: tracker.inputs.matrix(model, q) @ tracker.u0[min(round(t / STEP), COUNT - 1)], dt=STEP,
+        duration=STEP * COUNT, integrator="semi-implicit", hold=True,
+    )  # fmt: skip
     assert size(COUNT, adrift.q[-1], adrift.v[-1]) > 0.5 * size(0, q, v)
 
 
@@ -116,23 +118,3 @@ def test_bad_arguments_of_track(change: dict, word: str) -> None:
 def test_samples_beyond_the_end_are_refused(tracker) -> None:
     with pytest.raises(ff.InputError, match="samples 0"):
         tracker.command(COUNT, tracker.q0[-1], tracker.v0[-1])
-
-
-@pytest.mark.parametrize(
-    ("change", "word"), [({"count": 0}, "count"), ({"count": 1.5}, "count"), ({"policy": None}, "policy"),
-        ({"step": -1}, "step"),
-                         ({"policy": lambda k, q, v: "push"}, "policy's tau"), ({"q": np.zeros(14)}, "quaternion")]
-)  # fmt: skip
-def test_bad_arguments_of_simulate(change: dict, word: str) -> None:
-    model, _, q = satellite()
-    arguments = {"q": q, "v": np.zeros(model.nv), "policy": lambda k, q, v: np.zeros(model.nv), "step": 0.1, "count": 3} | change
-    with pytest.raises(ff.FreeflyerError, match=word):
-        control.simulate(model, **arguments)
-
-
-def test_a_motion_that_fails_says_when() -> None:
-    model, _, q = satellite()
-    motion = control.simulate(model, q, np.zeros(model.nv), lambda k, q, v: np.full(model.nv, np.inf if k == 3 else 0.0), 0.1, 9)
-    assert "after 0.3 s" in motion.failure
-    assert len(motion.time) == len(motion.q) == 4
-    assert len(motion.tau) == 3

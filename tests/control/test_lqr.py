@@ -96,8 +96,7 @@ def test_small_errors_die_at_the_slowest_pole() -> None:
     model, inputs, q = satellite()
     found = control.lqr(model, q, inputs, bandwidth=3.0, step=0.02)
     start = ff.integrate(model, q, 1e-4 * np.linspace(1.0, -1.0, model.nv))
-    motion = control.simulate(model, start, np.zeros(model.nv), lambda k, q, v: found.tau(q, v), 0.02, 200,
-                              integrator="semi-implicit")  # fmt: skip
+    motion = ff.sim.simulate(model, start, np.zeros(model.nv), found, dt=0.02, duration=4.0, integrator="semi-implicit")
     x = found.error(start, np.zeros(model.nv))
     closed = found.A - found.B @ found.K
     for k in (1, 50, 200):

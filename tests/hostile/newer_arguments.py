@@ -249,9 +249,9 @@ def control_calls() -> Iterator[Call]:
     )
     v, tau = np.zeros(n), np.zeros(n)
     yield Call(
-        control.simulate,
-        {"model": model, "q": q, "v": v, "policy": lambda k, q, v: tau, "step": 0.01, "count": 2},
-        {"q": "posture", "v": "rates", "policy": "policy", "step": "positive", "count": "count", "integrator": "word"},
+        ff.sim.simulate,
+        {"model": model, "q": q, "v": v, "inputs": lambda t, q, v: tau, "dt": 0.01, "duration": 0.02},
+        {"q": "posture", "v": "rates", "inputs": "policy", "dt": "positive", "duration": "positive", "integrator": "word"},
     )
     u = np.zeros((2, m))
     yield Call(

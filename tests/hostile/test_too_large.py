@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer import control, robots
+from freeflyer import robots
 from freeflyer.model.inputs import output_array
 
 MODEL = ff.robots.chain(3)
@@ -72,10 +72,9 @@ LARGE: dict[str, tuple[Callable[[], Any], str]] = {
     "a negative one": (lambda: robots.chain(n=-(10**5000)), "n must be a whole number"),
     "long links": (lambda: robots.chain(length=10**400), "length must be a finite number above zero"),
     "longer links": (lambda: robots.chain(length=10**5000), "length must be a finite number above zero"),
-    "a long simulation": (
-        lambda: control.simulate(MODEL, Q, Q, lambda k, q, v: Q, 0.1, 10**400), "count must be .* got an integer beyond"
-    ),
-    "a longer one": (lambda: control.simulate(MODEL, Q, Q, lambda k, q, v: Q, 0.1, 10**5000), "count must be"),
+    "a long simulation": (lambda: ff.sim.simulate(MODEL, Q, Q, dt=0.1, duration=10**400), "duration must be"),
+    "a longer one": (lambda: ff.sim.simulate(MODEL, Q, Q, dt=0.1, duration=10**5000), "duration must be"),
+    "a simulation of many samples": (lambda: ff.sim.simulate(MODEL, Q, Q, dt=1e-300, duration=1.0), "longer dt"),
     "long steps": (lambda: ff.step(MODEL, Q, Q, Q, 10**5000), "dt must be a finite number"),
     "a frame's number": (lambda: MODEL.frame(10**5000), "no frame is named an integer beyond"),
 }  # fmt: skip

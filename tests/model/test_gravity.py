@@ -31,7 +31,7 @@ TAKERS: dict[str, Callable[[Any], Any]] = {
     "potential_energy": lambda g: ff.potential_energy(MODEL, Q, gravity=g),
     "step": lambda g: ff.step(MODEL, Q, Q, Q, 0.01, gravity=g),
     "linearize": lambda g: ff.linearize(MODEL, Q, Q, Q, gravity=g),
-    "simulate": lambda g: control.simulate(MODEL, Q, Q, lambda k, q, v: Q, 0.01, 2, gravity=g),
+    "simulate": lambda g: ff.sim.simulate(MODEL, Q, Q, dt=0.01, duration=0.02, gravity=g),
     "lqr": lambda g: control.lqr(MODEL, Q, INPUTS, gravity=g),
     "equilibrium": lambda g: control.equilibrium(MODEL, Q, INPUTS, gravity=g),
 }

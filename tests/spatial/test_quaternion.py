@@ -11,6 +11,7 @@ from spatial_samples import ALL_ANGLES, NEAR_PI, TO_PI, directions, rng
 
 from freeflyer.errors import InputError
 from freeflyer.spatial import quaternion as Q
+from freeflyer.spatial._turns import rotation_vector
 
 EPS = np.finfo(float).eps
 vectors = st.lists(st.floats(-4.0, 4.0), min_size=3, max_size=3).map(np.array)
@@ -65,6 +66,10 @@ def test_log_keeps_all_digits_from_zero_to_pi(angle):
     if angle > np.pi - 1e-14:
         through_matrix = np.minimum(through_matrix, np.abs(Q.log(Q.from_matrix(Q.to_matrix(Q.exp(w)))) + w).max(-1))
     assert through_matrix.max() <= 6 * EPS * angle
+    unchecked = np.abs(rotation_vector(Q.to_matrix(Q.exp(w))) - w).max(-1)
+    if angle > np.pi - 1e-14:
+        unchecked = np.minimum(unchecked, np.abs(rotation_vector(Q.to_matrix(Q.exp(w))) + w).max(-1))
+    assert unchecked.max() <= 16 * EPS * angle
 
 
 def test_log_takes_the_shorter_way():

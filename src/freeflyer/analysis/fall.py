@@ -1,6 +1,6 @@
 """A short free fall: without torques the total energy of a robot stays, and an integrator of order 4 shows how well.
 
-The steps are those of `ff.step` with integrator="rk4": order 4 on rotations, too.
+The steps are those of freeflyer.sim with integrator="rk4": order 4 on rotations, too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.model.public import public
+from freeflyer.sim.simulating import simulate
 
 DURATION = 0.4  # s
 FEWEST_STEPS = 20  # the coarsest run; each finer one halves the step
@@ -72,23 +73,9 @@ def free_fall(model: Any, seed: int = 0) -> FallStudy:
 
 def _fall(model: Any, q: np.ndarray, v: np.ndarray, duration: float, steps: int) -> Fall:
     h = duration / steps
-    start, kinetic = _energies(model, q, v)
-    energy, largest, tau = [start], kinetic, np.zeros_like(v)
-    for i in range(steps):
-        try:
-            q, v = ff.step(model, q, v, tau, h, "rk4")
-            total, kinetic = _energies(model, q, v)
-        except ff.FreeflyerError:
-            if i == 0:
-                raise
-            energy += [float("nan")] * (steps - i)
-            break
-        energy.append(total)
-        largest = max(largest, kinetic)
-    drift = np.abs(np.array(energy) - start) / max(largest, 1e-12)
+    run = simulate(model, q, v, dt=h, duration=duration, integrator="rk4")
+    kinetic = ff.kinetic_energy(model, run.q, run.v)
+    energy = kinetic + ff.potential_energy(model, run.q)
+    drift = np.full(steps + 1, np.nan)
+    drift[: len(energy)] = np.abs(energy - energy[0]) / max(float(kinetic.max()), 1e-12)
     return Fall(h, np.linspace(0.0, duration, steps + 1), drift)
-
-
-def _energies(model: Any, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
-    kinetic = float(ff.kinetic_energy(model, q, v))
-    return kinetic + float(ff.potential_energy(model, q)), kinetic

@@ -1,6 +1,6 @@
 """Free flight without gravity, loops closed: energy and angular momentum stay, whatever the linkage does.
 
-Steps are those of `integrators.rk4` (order 4, commutator-free) in independent velocities; dependent joints follow by Newton
+Steps are those of freeflyer.sim with "rk4" (order 4, commutator-free) in independent velocities; dependent joints follow by Newton
 steps. Motors are free, or held by springs about where they start: tau = -k (q - q0) makes their energy part of the total.
 Without springs the linkage unfolds until it meets a singular posture, which ends the flight; slower spins take longer to.
 """
@@ -14,9 +14,9 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer import loops
-from freeflyer.dynamics.integrators import rk4
 from freeflyer.errors import InputError
 from freeflyer.model.public import public
+from freeflyer.sim.simulating import simulate
 
 AXIS = np.array([0.5, 0.4, -0.3])  # of the spin, in the base's axes; no principal axis of any robot
 
@@ -76,36 +76,23 @@ def free_flight(
     u[:3] = -np.linalg.solve(*_center(model, q, u))
     start = q[places]
 
-    def acceleration(x: np.ndarray, y: np.ndarray, _: float) -> np.ndarray:
+    def springs(t: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         tau = np.zeros_like(y)
         tau[at] = -stiffness * (x[places] - start)
-        return ff.forward_dynamics(model, x, y, tau)
+        return tau
 
-    def plus(x: np.ndarray, dv: np.ndarray) -> np.ndarray:
-        return ff.integrate(model, x, dv)
-
-    postures, rates, stopped = [q], [u], None
-    for _ in range(round(duration / step)):
-        try:
-            q, u = rk4(acceleration, plus, q, u, step)
-        except ff.FreeflyerError as error:
-            if len(rates) == 1:
-                raise
-            stopped = str(error)
-            break
-        postures.append(q)
-        rates.append(u)
-    Q, U = np.array(postures), np.array(rates)
+    run = simulate(model, q, u, springs, dt=step, duration=duration, integrator="rk4")
+    Q, U = run.q, run.v
     kinetic = ff.kinetic_energy(model, Q, U)
     energy = kinetic + 0.5 * stiffness * np.sum((Q[:, places] - start) ** 2, axis=1)
     momentum = ff.centroidal_momentum(model, Q, U)
     ranges = np.ptp(Q, axis=0)
     others = np.setdiff1d(np.arange(model.nq), np.r_[base.iq : base.iq + base.nq, places])
-    gap = np.abs(loops.constraint_residual(model, q)).max(initial=0.0)
+    gap = np.abs(loops.constraint_residual(model, Q[-1])).max(initial=0.0)
     turned = step * np.sum(np.linalg.norm(U[:, 3:6], axis=1)[1:])
     return Flight(
-        step * np.arange(len(Q)), energy, kinetic, momentum, step, stiffness, float(turned),
-        ranges[places], float(ranges[others].max(initial=0.0)), float(gap), stopped,
+        run.t, energy, kinetic, momentum, step, stiffness, float(turned),
+        ranges[places], float(ranges[others].max(initial=0.0)), float(gap), run.failure,
     )  # fmt: skip
 
 

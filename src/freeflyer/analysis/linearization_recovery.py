@@ -10,8 +10,8 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.analysis.linearization_euler import EulerRegulator, floating_joint
-from freeflyer.control.closed_loop import simulate
 from freeflyer.control.regulator import Regulator
+from freeflyer.sim.simulating import simulate
 from freeflyer.spatial import quaternion
 
 PITCHES = (60.0, 100.0, 120.0, 150.0)  # degrees
@@ -73,8 +73,8 @@ def _run(regulator: Regulator, controller: Any, starts: np.ndarray, step: float,
     angles, distances = np.full((2, count + 1, len(starts)), np.nan)
     efforts = np.zeros(len(starts))
     for p, start in enumerate(starts):
-        motion = simulate(model, start, np.zeros(model.nv), lambda k, q, v: controller.tau(q, v), step, count)
-        T = len(motion.time)
+        motion = simulate(model, start, np.zeros(model.nv), controller, dt=step, duration=step * count)
+        T = len(motion.t)
         between = quaternion.multiply(quaternion.conjugate(q0[at]), motion.q[:, at])
         angles[:T, p] = np.linalg.norm(quaternion.log(between), axis=-1)
         distances[:T, p] = np.linalg.norm(motion.q[:, joint.iq : joint.iq + 3] - q0[joint.iq : joint.iq + 3], axis=-1)

@@ -18,7 +18,8 @@ from freeflyer.constraints.rows import row_directions
 from freeflyer.constraints.set_tables import loops_of
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.model.description import WORLD, Loop
-from freeflyer.spatial import _series, quaternion
+from freeflyer.spatial import _series
+from freeflyer.spatial._turns import rotation_vector
 
 if TYPE_CHECKING:
     from freeflyer.constraints.sets import ConstraintSet
@@ -93,7 +94,7 @@ def _loop_wrenches(constraints: ConstraintSet, q: Any,
 
 def _log(R: np.ndarray) -> np.ndarray:
     """The rotation vector (..., 3, 1)."""
-    return quaternion.log(quaternion.from_matrix(R))[..., None]
+    return rotation_vector(R)[..., None]
 
 
 def _moment_axis(r: np.ndarray, e: np.ndarray) -> np.ndarray:

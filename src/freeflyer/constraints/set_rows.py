@@ -18,7 +18,7 @@ from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
-from freeflyer.spatial import quaternion
+from freeflyer.spatial._turns import rotation_vector
 
 if TYPE_CHECKING:
     from freeflyer.constraints.sets import ConstraintSet
@@ -111,7 +111,7 @@ def _contact_residual(constraints: ConstraintSet, contact: Contact, q: np.ndarra
     if contact.kind == "point":
         return linear
     if contact.kind == "surface":
-        turn = quaternion.log(quaternion.from_matrix(S.T @ R))
+        turn = rotation_vector(S.T @ R)
         return np.concatenate([linear, turn], axis=-1)
     d = points[1] - points[0]
     d = d / np.linalg.norm(d)

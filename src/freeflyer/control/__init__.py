@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from freeflyer.control.closed_loop import Simulation, simulate
     from freeflyer.control.controllable import Controllability, controllability
     from freeflyer.control.costs import energy_costs
     from freeflyer.control.equilibria import Equilibrium, equilibrium
@@ -15,12 +14,11 @@ if TYPE_CHECKING:
     from freeflyer.control.tracking import Tracker, track
 
 __all__ = [
-    "Controllability", "Equilibrium", "Inputs", "Regulator", "Simulation", "Tracker", "controllability", "energy_costs",
-    "equilibrium", "joint_inputs", "lqr", "rotor_inputs", "simulate", "thruster_inputs", "track", "wrench_inputs",
+    "Controllability", "Equilibrium", "Inputs", "Regulator", "Tracker", "controllability", "energy_costs",
+    "equilibrium", "joint_inputs", "lqr", "rotor_inputs", "thruster_inputs", "track", "wrench_inputs",
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use
-    "closed_loop": ("Simulation", "simulate"),
     "controllable": ("Controllability", "controllability"),
     "costs": ("energy_costs",),
     "equilibria": ("Equilibrium", "equilibrium"),

@@ -50,6 +50,10 @@ class Tracker:
         """Generalised forces (..., nv) of those inputs."""
         return np.einsum("...ij,...j->...i", self.inputs.matrix(self.model, q), self.command(k, q, v))
 
+    def tau_at(self, t: float, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Generalised forces (..., nv) at the time t (s) after the first sample; those of the last sample from there on."""
+        return self.tau(min(int(t / self.step + 1e-9), len(self.K) - 1), q, v)
+
 
 @public
 def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, inputs: Inputs | None = None, *,

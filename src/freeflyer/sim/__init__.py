@@ -1,0 +1,40 @@
+"""Motions in time: one loop for trees, closed robots and constraint sets, with events, and MuJoCo as an independent plant."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from freeflyer.sim.events import Change, Event, Occurrence
+    from freeflyer.sim.floor_contacts import unilateral
+    from freeflyer.sim.replaying import replay
+    from freeflyer.sim.run import Run, load
+    from freeflyer.sim.sensing import Sensing
+    from freeflyer.sim.simulating import simulate
+    from freeflyer.sim.state import State
+
+__all__ = [
+    "Change", "Event", "Occurrence", "Run", "Sensing", "State", "load", "replay", "simulate", "unilateral",
+]  # fmt: skip
+
+_HOMES = {  # loaded on first use
+    "events": ("Change", "Event", "Occurrence"),
+    "replaying": ("replay",),
+    "run": ("Run", "load"),
+    "sensing": ("Sensing",),
+    "simulating": ("simulate",),
+    "state": ("State",),
+    "floor_contacts": ("unilateral",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'freeflyer.sim' has no attribute {name!r}")
+    return getattr(import_module(f"freeflyer.sim.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

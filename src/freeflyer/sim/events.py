@@ -1,0 +1,106 @@
+"""Events: where a function of the state passes through zero; the time is located, and the state or the constraints may change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.errors import InputError, shown
+from freeflyer.sim.state import State
+
+LOCATED = 1e-12  # of a step: how well the time of an event is found
+MOST = 60  # evaluations of an event for it
+KEEP: Any = object()
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What an event changes: velocities v (nv,), configuration q (nq,), the set that holds from now on (None: no set). What is not
+    given stays."""
+
+    q: np.ndarray | None = None
+    v: np.ndarray | None = None
+    constraints: ConstraintSet | None = KEEP
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """`value(state)` passes through zero: upwards (direction 1), downwards (-1) or either way (0). NaN: not watched in that state.
+
+    terminal: the simulation ends there. action(state) -> Change or None. Watched at the end of every dt: a value that returns
+    within one dt has not passed.
+
+        ff.sim.Event("apex", lambda state: state.v[2], direction=-1)
+    """
+
+    name: str
+    value: Callable[[State], Any]
+    direction: int = 0
+    terminal: bool = False
+    action: Callable[[State], Change | None] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"an event needs a name, got {shown(self.name)}")
+        if not callable(self.value) or not (self.action is None or callable(self.action)):
+            raise InputError(f"value and action of event {self.name!r} must be functions of the state")
+        if self.direction not in (-1, 0, 1):
+            raise InputError(f"direction of event {self.name!r} must be -1, 0 or 1, got {shown(self.direction)}")
+
+    def at(self, state: State) -> float:
+        """The value as a number. Errors: InputError for what is none."""
+        try:
+            return float(self.value(state))
+        except TypeError:
+            raise InputError(f"value of event {self.name!r} must be a number, got {shown(self.value(state))}") from None
+
+    def passed(self, before: float, after: float) -> bool:
+        """Whether values before and after lie on two sides of zero, in the direction that counts."""
+        down, up = before > 0.0 >= after, before < 0.0 <= after
+        return (down and self.direction <= 0) or (up and self.direction >= 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Occurrence:
+    """An event that took place at t (s), at q (nq,) and v (nv,); v_after (nv,): the velocity from then on; holding: the names of
+    the constraints from then on."""
+
+    name: str
+    t: float
+    q: np.ndarray
+    v: np.ndarray
+    v_after: np.ndarray
+    holding: tuple[str, ...] = ()
+
+
+def check_events(events: Any) -> tuple[Event, ...]:
+    """The events as a tuple; InputError for others, and for names that are there twice."""
+    given = (events,) if isinstance(events, Event) else tuple(events) if isinstance(events, Sequence) else (events,)
+    for event in given:
+        if not isinstance(event, Event):
+            raise InputError(f"events must list freeflyer.sim.Event values, got {shown(event)}")
+    names = [event.name for event in given]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two events are named {twice!r}: give one another name", name=twice)
+    return given
+
+
+def located(event: Event, before: float, state_at: Callable[[float], State], h: float) -> float:
+    """The fraction of a step h at which the event takes place, just past zero: by Brent's method, re-integrating from the start."""
+    from scipy.optimize import brentq
+
+    seen = {0.0: before}
+
+    def value(x: float) -> float:
+        if x not in seen:
+            seen[x] = event.at(state_at(x * h))
+        return seen[x]
+
+    root = brentq(value, 0.0, 1.0, xtol=LOCATED, rtol=4.0 * np.finfo(float).eps, maxiter=MOST, disp=False)
+    past = [x for x, y in seen.items() if x >= root and event.passed(before, y)]
+    return min(past, default=1.0)

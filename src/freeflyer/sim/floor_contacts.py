@@ -1,0 +1,213 @@
+"""Contacts that open and close on a level floor, or on any plane: a constraint set that follows the signs of forces and gaps.
+
+A contact opens where its normal force passes zero; it closes, with a plastic impact, where the lowest of its points reaches the
+plane. Which contacts hold after an event is found by exchanging one at a time (Featherstone, RBDA (2008), chapter 11): of those
+that hold none may pull, of those that touch none may move into the plane. Contacts that hold do not slide; where a force leaves the
+friction cone of its contact, that is recorded as an event of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.impacts import impact
+from freeflyer.constraints.set_tables import surface_points
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.description import Contact
+from freeflyer.dynamics.frames import frame_pose, frame_velocity
+from freeflyer.dynamics.motion_derivatives import frame_acceleration
+from freeflyer.errors import InputError, shown
+from freeflyer.model.inputs import real_array
+from freeflyer.sim.errors import EventError
+from freeflyer.sim.events import Change, Event
+from freeflyer.sim.state import State
+
+TOUCHING = 1e-8  # m
+STILL = 1e-8  # m/s, m/s^2 (beside gravity's), N (beside the robot's weight): what counts as none
+TILTED = 1e-3  # m that the points of a surface or line may lie above the plane when the first of them reaches it
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The points p with normal . p = height; normal (3,) of unit length, in world axes."""
+
+    normal: np.ndarray
+    height: float
+
+
+def unilateral(stance: ConstraintSet, *, height: float = 0.0, normal: ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Event, ...]:
+    """Events by which the contacts of a set open and close on the plane normal . p = height (m, world axes).
+
+    To be given to freeflyer.sim.simulate as `events`, with `constraints` the contacts that hold at the start (stance, or
+    stance - "foot", or ConstraintSet(model)). Named "foot opens", "foot closes" and, for contacts with friction, "foot slips",
+    which is recorded only. A surface or line that lands tilted ends the run with an EventError: give its corners as points.
+    Landings are plastic. Errors: InputError for what is no set, and for sets without contacts.
+
+        run = ff.sim.simulate(model, q, v, dt=1e-3, duration=1.0, constraints=stance, events=ff.sim.unilateral(stance))
+    """
+    if not isinstance(stance, ConstraintSet) or not stance.contacts:
+        raise InputError(f"stance must be a ConstraintSet with contacts that open and close, got {shown(stance)}")
+    n, h = real_array("normal", normal), real_array("height", height)
+    if n.shape != (3,) or not np.linalg.norm(n) > 1e-9 or not np.isfinite(n).all() or h.shape != () or not np.isfinite(h):
+        raise InputError(f"the plane has a normal (3,) and a height in m, got {shown(normal)} and {shown(height)}")
+    plane = Plane(n / np.linalg.norm(n), float(h))
+    events = []
+    for contact in stance.contacts:
+        opened = partial(_opened, stance, plane, contact)
+        force, gap = partial(_normal_force, contact, plane), partial(_open_gap, contact, plane)
+        events.append(Event(f"{contact.name} opens", force, -1, action=opened))
+        closed = partial(_closed, stance, plane)
+        events.append(Event(f"{contact.name} closes", gap, -1, action=closed))
+        if contact.friction is not None:
+            events.append(Event(f"{contact.name} slips", partial(_grip, contact, plane), -1))
+    return tuple(events)
+
+
+def _holds(state: State, contact: Contact) -> bool:
+    return state.constraints is not None and contact.name in state.constraints.names
+
+
+def _force(state: State, contact: Contact) -> np.ndarray:
+    """(3,), world axes."""
+    R = frame_pose(state.model, state.q, contact.frame)[:3, :3]
+    return np.asarray(R @ state.forces[contact.name][:3])
+
+
+def _normal_force(contact: Contact, plane: Plane, state: State) -> float:
+    """N; NaN while the contact is open."""
+    return float(plane.normal @ _force(state, contact)) if _holds(state, contact) else np.nan
+
+
+def _grip(contact: Contact, plane: Plane, state: State) -> float:
+    """The friction that is left, N; NaN while the contact is open."""
+    if not _holds(state, contact):
+        return np.nan
+    f = _force(state, contact)
+    pressing = plane.normal @ f
+    assert contact.friction is not None
+    return float(contact.friction * pressing - np.linalg.norm(f - pressing * plane.normal))
+
+
+def _heights(contact: Contact, plane: Plane, state: State) -> np.ndarray:
+    """(c,): of the contact's points above the plane, m."""
+    X = frame_pose(state.model, state.q, contact.frame)
+    points = X[:3, 3] + surface_points(state.model.tree, contact) @ X[:3, :3].T
+    return np.asarray(points @ plane.normal - plane.height)
+
+
+def _open_gap(contact: Contact, plane: Plane, state: State) -> float:
+    """m; NaN while the contact holds."""
+    return np.nan if _holds(state, contact) else float(_heights(contact, plane, state).min())
+
+
+def _approach(contact: Contact, plane: Plane, state: State, v: np.ndarray) -> float:
+    """The velocity (m/s) of the fastest of the contact's lowest points towards the plane."""
+    heights = _heights(contact, plane, state)
+    low = surface_points(state.model.tree, contact)[heights <= heights.min() + TOUCHING]
+    V = frame_velocity(state.model, state.q, v, contact.frame, "mixed")
+    arms = low @ frame_pose(state.model, state.q, contact.frame)[:3, :3].T
+    return -float(((V[:3] + np.cross(V[3:], arms)) @ plane.normal).min())
+
+
+def _sinking(contact: Contact, plane: Plane, state: State) -> float:
+    """The acceleration (m/s^2) of the same points towards the plane."""
+    heights = _heights(contact, plane, state)
+    R = frame_pose(state.model, state.q, contact.frame)[:3, :3]
+    low = surface_points(state.model.tree, contact)[heights <= heights.min() + TOUCHING]
+    V = frame_velocity(state.model, state.q, state.v, contact.frame)
+    A = frame_acceleration(state.model, state.q, state.v, state.a, contact.frame)
+    rates = A[:3] + np.cross(A[3:], low)
+    velocities = V[:3] + np.cross(V[3:], low)
+    return -float(((rates + np.cross(V[3:], velocities)) @ R.T @ plane.normal).min())
+
+
+def _set_of(stance: ConstraintSet, state: State, names: set[str]) -> ConstraintSet:
+    """What else holds, and of the stance's contacts those named, held where they are."""
+    others = [] if state.constraints is None else [c for c in state.constraints.contacts if c.name not in stance.item_names]
+    chosen = (*others, *(c.held_at(None) for c in stance.contacts if c.name in names))
+    base = stance if state.constraints is None else state.constraints
+    return replace(base, contacts=chosen).anchored(state.q)
+
+
+def _holding(stance: ConstraintSet, state: State) -> set[str]:
+    return {c.name for c in stance.contacts if _holds(state, c)}
+
+
+def _touching(stance: ConstraintSet, plane: Plane, state: State, holding: set[str]) -> list[Contact]:
+    return [c for c in stance.contacts if c.name not in holding and _heights(c, plane, state).min() <= TOUCHING]
+
+
+def _opened(stance: ConstraintSet, plane: Plane, contact: Contact, state: State) -> Change:
+    return Change(constraints=_settled(stance, plane, state, _holding(stance, state) - {contact.name}))
+
+
+def _closed(stance: ConstraintSet, plane: Plane, state: State) -> Change:
+    """The impact: those that approach take hold, but for those that would be pulled."""
+    holding = _holding(stance, state)
+    landing = [c for c in _touching(stance, plane, state, holding) if _approach(c, plane, state, state.v) > 0.0]
+    for contact in landing:
+        if (tilt := float(np.ptp(_heights(contact, plane, state)))) > TILTED:
+            raise EventError(
+                f"contact {contact.name!r} lands tilted, a point of it {tilt:.2g} m above the plane: give its corners as points "
+                "(freeflyer.contacts.point), which close one after the other", name=contact.name, t=state.t,
+            )  # fmt: skip
+
+    def solved(names: set[str]) -> tuple[Mapping[str, np.ndarray], np.ndarray]:
+        found = impact(state.model, state.q, state.v, constraints=_set_of(stance, state, names))
+        return found.impulses, found.v
+
+    def moving_in(contact: Contact, v: np.ndarray) -> float:
+        return _approach(contact, plane, state, v)
+
+    size = state.model.mass * max(STILL, float(np.abs(state.v).max(initial=0.0)))
+    names, v = _exchanged(stance, plane, state, holding | {c.name for c in landing}, solved, moving_in, STILL * size, STILL)
+    after = replace(state, v=v, equations=state.equations.under(_set_of(stance, state, names)))
+    return Change(v=v, constraints=_settled(stance, plane, after, names))
+
+
+def _settled(stance: ConstraintSet, plane: Plane, state: State, holding: set[str]) -> ConstraintSet:
+    """The set with which no contact pulls and none that touches is pressed into the plane."""
+
+    def solved(names: set[str]) -> tuple[Mapping[str, np.ndarray], State]:
+        there = replace(state, equations=state.equations.under(_set_of(stance, state, names)))
+        return there.forces, there
+
+    def moving_in(contact: Contact, there: State) -> float:
+        return -np.inf if abs(_approach(contact, plane, there, there.v)) > STILL else _sinking(contact, plane, there)
+
+    weight = state.model.mass * 9.81
+    names, _ = _exchanged(stance, plane, state, holding, solved, moving_in, STILL * weight, STILL * 9.81)
+    return _set_of(stance, state, names)
+
+
+def _exchanged(stance: ConstraintSet, plane: Plane, state: State, names: set[str], solved: Callable[[set[str]], tuple[Any, Any]],
+               moving_in: Callable[[Contact, Any], float], pull: float, motion: float) -> tuple[set[str], Any]:  # fmt: skip
+    """(contacts that hold, what else was solved): one contact at a time leaves that pulls by more than `pull`, or joins that
+    touches and moves in by more than `motion`. EventError where that does not end."""
+    seen: set[frozenset[str]] = set()
+    while frozenset(names) not in seen:
+        seen.add(frozenset(names))
+        forces, more = solved(names)
+        normal = {
+            c.name: float(plane.normal @ frame_pose(state.model, state.q, c.frame)[:3, :3] @ forces[c.name][:3])
+            for c in stance.contacts if c.name in names
+        }  # fmt: skip
+        worst = min(normal, key=lambda name: normal[name], default=None)
+        if worst is not None and normal[worst] < -pull:
+            names = names - {worst}
+            continue
+        open_ones = {c.name: moving_in(c, more) for c in _touching(stance, plane, state, names)}
+        fastest = max(open_ones, key=lambda name: open_ones[name], default=None)
+        if fastest is None or open_ones[fastest] <= motion:
+            return names, more
+        names = names | {fastest}
+    raise EventError(
+        f"at {state.t:.9g} s no choice of contacts keeps all that touch from pulling and from sinking in "
+        f"({', '.join(sorted(names))}): contacts that do not slide cannot follow this motion", t=state.t,
+    )  # fmt: skip

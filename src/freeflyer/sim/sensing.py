@@ -1,0 +1,60 @@
+"""What a controller is shown of the simulated state: noise and delay, the same in every run with the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import InputError, shown
+from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True)
+class Sensing:
+    """position_noise, velocity_noise: standard deviations, a number or (nv,), in m and rad, m/s and rad/s; positions are turned and
+    moved along the tangent space. delay (s): how old the state is that the controller is shown. seed: of the noise.
+
+        ff.sim.Sensing(position_noise=1e-4, velocity_noise=1e-2, delay=2e-3, seed=7)
+    """
+
+    position_noise: Any = 0.0
+    velocity_noise: Any = 0.0
+    delay: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("position_noise", "velocity_noise"):
+            x = np.asarray(getattr(self, name), dtype=object if isinstance(getattr(self, name), str) else None)
+            if x.dtype.kind not in "fiu" or x.ndim > 1 or not np.isfinite(x).all() or (x < 0).any():
+                raise InputError(f"{name} must be a number or (nv,) numbers of 0 or more, got {shown(getattr(self, name))}")
+            object.__setattr__(self, name, float(x) if x.ndim == 0 else tuple(x.tolist()))
+        if isinstance(self.delay, bool) or not isinstance(self.delay, int | float) or not 0.0 <= self.delay < np.inf:
+            raise InputError(f"delay must be a number of seconds of 0 or more, got {shown(self.delay)}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise InputError(f"seed must be a whole number of 0 or more, got {shown(self.seed)}")
+
+    def seen(self, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], dt: float) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v) that the controller is shown at the last of these samples, dt (s) apart."""
+        k = len(states) - 1
+        q, v = states[max(0, k - round(self.delay / dt))]
+        if self.position_noise == 0.0 and self.velocity_noise == 0.0:
+            return q, v
+        noise = np.random.default_rng((self.seed, k)).standard_normal((2, *v.shape))
+        return integrate(model, q, noise[0] * self.position_noise), v + noise[1] * self.velocity_noise
+
+
+def check_sensing(model: Model, sensing: object) -> Sensing | None:
+    """InputError for what is no Sensing, or one of another number of coordinates."""
+    if sensing is None:
+        return None
+    if not isinstance(sensing, Sensing):
+        raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {shown(sensing)}")
+    for name in ("position_noise", "velocity_noise"):
+        x = getattr(sensing, name)
+        if isinstance(x, tuple) and len(x) != model.nv:
+            raise InputError(f"{name} has {len(x)} numbers, the model has {model.nv} velocity coordinates")
+    return sensing

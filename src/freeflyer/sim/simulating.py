@@ -1,0 +1,150 @@
+"""The one loop in time: samples, inputs, integration, constraints and events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.sets import ConstraintSet, check_set
+from freeflyer.dynamics.frames import Expressed
+from freeflyer.dynamics.integrators import time_step
+from freeflyer.errors import FreeflyerError, InputError, shown
+from freeflyer.model.gravity import gravity_vector
+from freeflyer.model.inputs import check_configuration, finite_row, row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.sim.equations import Equations, Loads, anchored
+from freeflyer.sim.events import Event, check_events
+from freeflyer.sim.inputs import Drive, drive_of
+from freeflyer.sim.recording import Recorder
+from freeflyer.sim.run import Run, digest
+from freeflyer.sim.sensing import Sensing, check_sensing
+from freeflyer.sim.steppers import Stepper, stepper_of
+from freeflyer.sim.stretch import Stretch
+
+MOST_SAMPLES = 10**8  # all are kept
+HELD = 1e-6  # m, rad, m/s and rad/s (of the largest velocity) by which a start may miss its constraints
+
+
+@public
+def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt: float, duration: float,
+             constraints: ConstraintSet | None = None, events: Event | Sequence[Event] = (), integrator: str = "rk4",
+             external: Loads = None, expressed: Expressed = "body", gravity: ArrayLike | None = None, hold: bool | None = None,
+             sensing: Sensing | None = None, rtol: float = 1e-8, atol: float = 1e-10,
+             progress: Callable[[float], None] | None = None) -> Run:  # fmt: skip
+    """The motion from q (nq,), v (nv,) for `duration` (s), sampled every dt (s); the last sample is at the duration.
+
+    inputs: a function (t, q, v) -> tau (nv,), evaluated wherever the integrator asks; or an object with `.tau(q, v)`
+    (a Regulator), or `.tau_at(t, q, v)` (a Tracker), asked once every dt, its forces held in between; or fixed forces; or none.
+    hold=True samples and holds a function, too.
+    sensing: what a controller is shown (noise, delay). integrator: "rk4", "semi-implicit" or "explicit" take one step every dt;
+    "rk45", "dop853" and, for stiff problems, "radau", "bdf" and "lsoda" take as many as keep the error below rtol, atol.
+    constraints: a set that holds from the start; contacts and locks are held where they are, if not elsewhere already, and drift is
+    taken back after every step. events: see freeflyer.sim.Event, and freeflyer.sim.unilateral for contacts that open and close.
+    external: wrenches, or a function (t, q, v) that gives them; expressed, gravity: as freeflyer.forward_dynamics.
+    progress(share): called once every sample. Leading axes (many robots at once) where there are no events, and an integrator that
+    takes one step every dt.
+
+    A motion that leaves the numbers, or inputs that refuse a state, end the run, which keeps what came before and says why
+    (`.failure`). Errors: InputError for bad arguments and a start that violates the constraints; whatever keeps the first step from
+    being taken.
+
+        run = ff.sim.simulate(model, q, v, regulator, dt=1e-3, duration=2.0)
+        run.t, run.q, run.v, run.tau
+    """
+    h, stepper, watched = time_step("dt", dt), stepper_of(integrator, rtol, atol), check_events(events)
+    count = _count(h, time_step("duration", duration))
+    q0, v0 = np.array(row(model, "q", q, "q")), np.array(finite_row(model, "v", v, "u"))
+    check_configuration(model, "q", q0, "q")
+    lead = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1])
+    _check_batch(lead, watched, stepper)
+    q0, v0 = np.broadcast_to(q0, (*lead, model.nq)), np.broadcast_to(v0, (*lead, model.nv))
+    gravity = None if gravity is None else np.array(gravity_vector(gravity))
+    start = _start(Equations(model, constraints, external, expressed, gravity), q0, v0)
+    drive, seen = drive_of(model, inputs, hold), check_sensing(model, sensing)
+    settings = {
+        "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
+        "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
+        "sensing": None if seen is None else asdict(seen),
+    }  # fmt: skip
+    record = Recorder(model, settings, digest(model))
+    return _run(record, start, drive, stepper, watched, seen, q0, v0, h, count, float(duration), progress)
+
+
+def _run(record: Recorder, equations: Equations, drive: Drive, stepper: Stepper, events: tuple[Event, ...], sensing: Sensing | None,
+         q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
+         progress: Callable[[float], None] | None) -> Run:  # fmt: skip
+    states = [(q, v)]
+    model, held = equations.model, drive.held or sensing is not None
+    for k in range(count + 1):
+        t = min(k * dt, duration)
+        try:
+            shown_q, shown_v = (q, v) if sensing is None else sensing.seen(model, states, dt)
+            tau = drive.tau(t, shown_q, shown_v)
+            a, forces = equations.solved(t, q, v, tau)
+            record.sample(t, q, v, tau, forces)
+            if k == count:
+                break
+            end = min((k + 1) * dt, duration)
+            stretch = Stretch(equations, stepper, drive, tau if held else None, t, end, events, (q, a))
+            q, v, equations, happened, ended = stretch.run(q, v)
+        except FreeflyerError as error:
+            if k == 0:
+                raise
+            return record.run(f"at {t:.6g} s: {error}")
+        states.append((q, v))
+        record.happened(happened)
+        if ended is not None:
+            record.sample(ended.t, q, v, ended.tau, ended.forces)
+            break
+        if progress is not None:
+            progress((k + 1) / count)
+    return record.run()
+
+
+def _count(dt: float, duration: float) -> int:
+    """The number of steps, the last of which may be shorter."""
+    count = duration / dt
+    if not count <= MOST_SAMPLES:
+        raise InputError(
+            f"a duration of {duration:g} s in steps of {dt:g} s gives {count:.3g} samples, more than {MOST_SAMPLES:.0e}: take a "
+            "longer dt", dt=dt, duration=duration,
+        )  # fmt: skip
+    return max(1, int(np.ceil(count - 1e-9 * max(1.0, count))))
+
+
+def _check_batch(lead: tuple[int, ...], events: tuple[Event, ...], stepper: Stepper) -> None:
+    if lead and events:
+        raise InputError(f"events are watched in one motion at a time: give q and v without leading axes, got {lead}")
+    if lead and not stepper.fixed:
+        raise InputError(
+            f"{stepper.integrator!r} chooses its steps for one motion at a time: give q and v without leading axes, or take 'rk4'"
+        )
+
+
+def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
+    """The equations with their set held somewhere; InputError for a start that violates it."""
+    constraints = equations.constraints
+    if constraints is None:
+        return equations
+    if not isinstance(constraints, ConstraintSet):
+        raise InputError(f"constraints must be a ConstraintSet, got {shown(constraints)}")
+    check_set(equations.model, constraints)
+    if q.ndim > 1:
+        raise InputError("constraints hold in one motion at a time: give q (nq,) and v (nv,) without leading axes")
+    equations = equations.under(anchored(constraints, q))
+    gap = np.abs(equations.of_positions.residual(q)) if equations.of_positions.names else np.zeros(0)
+    rate = np.abs(constraints.jacobian(q) @ v)
+    speed = max(1.0, float(np.abs(v).max(initial=0.0)))
+    for what, values, size, cure in (("q", gap, 1.0, "project_configuration"), ("v", rate, speed, "project_velocity")):
+        if values.max(initial=0.0) > HELD * size:
+            names = equations.of_positions.row_names if what == "q" else constraints.row_names
+            raise InputError(
+                f"{what} violates the constraints: row {names[int(values.argmax())]!r} by {values.max():.3g}. Start from "
+                f"freeflyer.{cure}(...)", row=names[int(values.argmax())],
+            )  # fmt: skip
+    return equations

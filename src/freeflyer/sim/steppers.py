@@ -1,0 +1,99 @@
+"""Integrators by name: a motion over a stretch of time, by schemes of fixed steps on the group or with control of the error.
+
+    "semi-implicit", "explicit", "rk4": one step of freeflyer.step
+    "rk45", "dop853": explicit Runge-Kutta methods of order 5 and 8 that choose their steps
+    "radau", "bdf", "lsoda": implicit methods that choose their steps, for stiff problems
+
+The latter are SciPy's, in exponential coordinates about where the stretch begins: q = q0 (+) x, x' = J(x)^-1 v with J the
+derivative of q0 (+) x by x, so that quaternions stay at unit length and no attitude is special.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freeflyer.dynamics.integrators import SCHEMES
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics.manifold_derivatives import integrate_derivatives, quaternion_blocks
+from freeflyer.errors import InputError, shown
+from freeflyer.model.model import Model
+from freeflyer.sim.errors import StepError
+
+Field = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # (t, q, v) -> accelerations
+ADAPTIVE = {"rk45": "RK45", "dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
+MOST_EVALUATIONS = 200_000  # of one stretch: what does not end by then does not converge
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """integrator: a name of this module. rtol, atol: allowed error of a step, relative and in m, rad, m/s and rad/s, of those that
+    choose their steps."""
+
+    integrator: str = "rk4"
+    rtol: float = 1e-8
+    atol: float = 1e-10
+
+    @property
+    def fixed(self) -> bool:
+        """Whether one step is taken every dt."""
+        return self.integrator in SCHEMES
+
+    def advance(self, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v) at t + h."""
+        if self.fixed:
+            found = _fixed(self.integrator, model, a, t, q, v, h)
+        else:
+            found = self._adaptive(model, a, t, q, v, h)
+        if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
+            raise StepError(
+                f"a step of {h:g} s leads out of the numbers: take a shorter dt, or an integrator that chooses its steps"
+            )
+        return found
+
+    def _adaptive(self, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
+        from scipy.integrate import solve_ivp
+
+        n, calls = model.nv, [0]
+
+        def rates(s: float, y: np.ndarray) -> np.ndarray:
+            calls[0] += 1
+            if calls[0] > MOST_EVALUATIONS:
+                raise StepError(f"{MOST_EVALUATIONS} evaluations do not lead over {h:g} s: allow larger errors (rtol, atol), or "
+                                'take an implicit integrator ("radau")')  # fmt: skip
+            x, u = y[:n], y[n:]
+            return np.concatenate([coordinate_rates(model, q, x, u), a(s, integrate(model, q, x), u)])
+
+        start = np.concatenate([np.zeros(n), v])
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            found = solve_ivp(rates, (t, t + h), start, ADAPTIVE[self.integrator], t_eval=(t + h,), rtol=self.rtol, atol=self.atol)
+        if not found.success:
+            raise StepError(f"{self.integrator!r} does not come over {h:g} s: {found.message}")
+        y = found.y[:, -1]
+        return integrate(model, q, y[:n]), y[n:].copy()
+
+
+def coordinate_rates(model: Model, q: np.ndarray, x: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """x' (nv,) with which q (+) x moves at v (nv,)."""
+    if not quaternion_blocks(model.tree):
+        return v
+    return np.linalg.solve(integrate_derivatives(model, q, x).ddv, v)
+
+
+def stepper_of(integrator: object, rtol: Any, atol: Any) -> Stepper:
+    """InputError for other names, and for tolerances out of range."""
+    if not isinstance(integrator, str) or not (integrator in SCHEMES or integrator in ADAPTIVE):
+        known = ", ".join(repr(name) for name in (*SCHEMES, *ADAPTIVE))
+        raise InputError(f"integrator must be one of {known}, got {shown(integrator)}", integrator=integrator)
+    for name, x in (("rtol", rtol), ("atol", atol)):
+        if isinstance(x, bool) or not isinstance(x, int | float | np.floating) or not 1e-14 <= x <= 1.0:
+            raise InputError(f"{name} must be a number from 1e-14 to 1, got {shown(x)}", **{name: x})
+    return Stepper(integrator, float(rtol), float(atol))
+
+
+def _fixed(name: str, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return SCHEMES[name](lambda x, y, c: a(t + c * h, x, y), lambda x, dv: integrate(model, x, dv), q, v, h)

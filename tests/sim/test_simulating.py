@@ -1,0 +1,254 @@
+"""The loop in time: orders, energy, momentum, constraints, inputs, batches, saved runs and replays."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import freeflyer as ff
+from freeflyer import control, sim
+from freeflyer.errors import FileError, FreeflyerError, InputError
+from freeflyer.sim.errors import ReplayError
+
+ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
+
+
+def fresh_seed() -> int:
+    seed = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
+    print(f"FREEFLYER_TEST_SEED={seed}")
+    return seed
+
+
+def tumbling(seed: int) -> tuple[ff.Model, np.ndarray, np.ndarray]:
+    rng, model = np.random.default_rng(seed), ff.robots.space_manipulator()
+    return model, ff.random_configuration(model, rng), 0.5 * rng.standard_normal(model.nv)
+
+
+def end_of(model, q, v, **options):
+    run = sim.simulate(model, q, v, duration=0.4, **options)
+    return run.q[-1], run.v[-1]
+
+
+def gap(model, a, b) -> float:
+    return float(max(np.abs(ff.difference(model, a[0], b[0])).max(), np.abs(a[1] - b[1]).max()))
+
+
+@pytest.mark.parametrize(("integrator", "order"), [("explicit", 1), ("semi-implicit", 1), ("rk4", 4)])
+def test_orders_with_forces_that_depend_on_time_and_state(integrator, order):
+    model, q, v = tumbling(fresh_seed())
+
+    def springs(t, q, v):
+        tau = np.zeros(model.nv)
+        tau[6:] = np.cos(5.0 * t) - 2.0 * q[7:] - 0.1 * v[6:]
+        return tau
+
+    exact = end_of(model, q, v, inputs=springs, dt=0.1, integrator="dop853", rtol=1e-12, atol=1e-13)
+    steps = (4e-3, 2e-3) if order == 1 else (2e-2, 1e-2)
+    errors = [gap(model, end_of(model, q, v, inputs=springs, dt=h, integrator=integrator), exact) for h in steps]
+    assert errors[0] > 1e-9
+    assert abs(np.log2(errors[0] / errors[1]) - order) < 0.35
+
+
+@pytest.mark.parametrize("integrator", ADAPTIVE)
+def test_integrators_that_choose_their_steps_keep_the_error(integrator):
+    model, q, v = tumbling(fresh_seed())
+    exact = end_of(model, q, v, dt=5e-4, integrator="rk4")
+    coarse, fine = (gap(model, end_of(model, q, v, dt=0.2, integrator=integrator, rtol=r, atol=r), exact) for r in (1e-4, 1e-8))
+    assert fine < 3e-6
+    assert fine < max(coarse, 1e-9)
+
+
+def test_a_stiff_spring_is_no_matter_to_implicit_integrators():
+    """100 times stiffer than rk4 can take at this dt: it leaves the numbers; radau ends where the spring holds the joint."""
+    model = ff.robots.chain(n=2)
+
+    def stiff(t, q, v):
+        return -1e8 * (q - 0.3) - 1e5 * v
+
+    q, v = np.full(model.nq, 0.3) + 1e-3, np.zeros(model.nv)
+    assert sim.simulate(model, q, v, stiff, dt=1e-3, duration=0.1).failure is not None
+    run = sim.simulate(model, q, v, stiff, dt=1e-2, duration=0.1, integrator="radau", rtol=1e-6, atol=1e-8)
+    assert run.failure is None
+    assert np.abs(run.q[-1] - 0.3).max() < 1e-6
+
+
+def test_energy_and_momentum_of_ten_seconds():
+    model, q, v = tumbling(fresh_seed())
+    model = ff.with_gravity(model, (0.0, 0.0, 0.0))
+    drift, spins = [], []
+    for h in (1e-2, 5e-3):
+        run = sim.simulate(model, q, v, dt=h, duration=10.0)
+        E, momentum = ff.kinetic_energy(model, run.q, run.v), ff.centroidal_momentum(model, run.q, run.v)
+        drift.append(np.abs(E / E[0] - 1.0).max())
+        spins.append(np.abs(momentum - momentum[0]).max() / np.abs(momentum[0]).max())
+    assert drift[1] < 1e-6
+    assert spins[1] < 1e-6
+    assert drift[0] > 8.0 * drift[1]  # order 4: 16 times; above rounding
+
+
+def test_a_tree_on_its_loops_is_the_closed_model():
+    model = ff.robots.kangaroo_like()
+    tree, closed, rng = model, ff.close_loops(model), np.random.default_rng(fresh_seed())
+    q, u = ff.neutral(closed), 0.1 * rng.standard_normal(closed.nv)
+    v = ff.velocity_map(closed, q) @ u
+    one = sim.simulate(closed, q, u, dt=2e-3, duration=0.04)
+    two = sim.simulate(tree, q, v, dt=2e-3, duration=0.04, constraints=ff.ConstraintSet(tree))
+    assert np.abs(ff.loops.constraint_residual(tree, two.q[-1])).max() < 1e-9
+    assert np.abs(ff.difference(tree, one.q[-1], two.q[-1])).max() < 1e-7
+
+
+def test_a_humanoid_stands_for_ten_seconds():
+    """On both soles under a regulator on the admissible states: it comes back, and the soles stay where they are."""
+    model = ff.robots.humanoid()
+    q = ff.robots.standing_posture(model)
+    stance = ff.ConstraintSet(model, [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+    inputs = control.joint_inputs(model)
+    held = control.equilibrium(model, q, inputs, constraints=stance)
+    regulator = control.lqr(model, q, inputs, constraints=stance, step=5e-3)
+    rng = np.random.default_rng(fresh_seed())
+    v = ff.project_velocity(model, held.q, 0.02 * rng.standard_normal(model.nv), constraints=stance)
+    run = sim.simulate(model, held.q, v, regulator, dt=5e-3, duration=10.0, constraints=stance)
+    assert run.failure is None
+    error = regulator.error(run.q, run.v)
+    assert np.abs(error[-1]).max() < 1e-2 * np.abs(error).max()
+    where = ff.frame_pose(model, run.q, "left_sole")
+    assert np.abs(where - where[0]).max() < 1e-9
+    weight = sum((ff.frame_pose(model, run.q[-1], name)[:3, :3] @ F[-1, :3])[2] for name, F in run.forces.items())
+    assert abs(weight - 9.81 * model.mass) < 1e-2 * 9.81 * model.mass
+
+
+def test_batches_are_their_motions():
+    model, q, v = tumbling(fresh_seed())
+    V = np.stack([v, -v, 0.5 * v])
+    whole = sim.simulate(model, q, V, dt=1e-2, duration=0.1)
+    one = sim.simulate(model, q, V[1], dt=1e-2, duration=0.1)
+    assert np.abs(whole.q[:, 1] - one.q).max() < 1e-12
+    assert whole.tau.shape == (11, 3, model.nv)
+
+
+def test_controllers_are_sampled_and_functions_are_not():
+    model, q, v = tumbling(fresh_seed())
+    times = []
+
+    class Controller:
+        def tau(self, q, v):
+            times.append(None)
+            return np.zeros(model.nv)
+
+    def function(t, q, v):
+        times.append(t)
+        return np.zeros(model.nv)
+
+    sim.simulate(model, q, v, Controller(), dt=1e-2, duration=0.1)
+    assert len(times) == 11
+    times.clear()
+    sim.simulate(model, q, v, function, dt=1e-2, duration=0.1)
+    assert {round(t / 5e-3) for t in times} == set(range(21))
+    times.clear()
+    sim.simulate(model, q, v, function, dt=1e-2, duration=0.1, hold=True)
+    assert np.allclose(times, 1e-2 * np.arange(11))
+
+
+def test_the_last_step_ends_at_the_duration():
+    model, q, v = tumbling(fresh_seed())
+    run = sim.simulate(model, q, v, dt=0.03, duration=0.1)
+    assert run.t.tolist() == [0.0, 0.03, 0.06, 0.09, 0.1]
+    assert gap(model, (run.q[-1], run.v[-1]), end_of(model, q, v, dt=0.4)) > 0.0
+
+
+def test_sensing_is_the_same_with_the_same_seed():
+    model, q, v = tumbling(fresh_seed())
+    seen = []
+
+    def controller(t, q, v):
+        seen.append((q, v))
+        return np.zeros(model.nv)
+
+    def shown(**options):
+        seen.clear()
+        run = sim.simulate(model, q, v, controller, dt=1e-2, duration=0.2, sensing=sim.Sensing(**options))
+        return run, [x[0] for x in seen], [x[1] for x in seen]
+
+    run, _, delayed = shown(delay=0.05)
+    assert all((delayed[k] == run.v[max(0, k - 5)]).all() for k in range(21))
+    _, q1, v1 = shown(position_noise=1e-3, velocity_noise=1e-2, seed=3)
+    run, q2, v2 = shown(position_noise=1e-3, velocity_noise=1e-2, seed=3)
+    _, q3, _ = shown(position_noise=1e-3, velocity_noise=1e-2, seed=4)
+    assert all((a == b).all() for a, b in zip(q1 + v1, q2 + v2))
+    assert (q1[0] != q3[0]).any()
+    spread = np.std([ff.difference(model, a, b) for a, b in zip(run.q, q2)]), np.std(np.array(v2) - run.v)
+    assert abs(spread[0] - 1e-3) < 2e-4
+    assert abs(spread[1] - 1e-2) < 2e-3
+
+
+def test_runs_are_saved_loaded_and_replayed(tmp_path):
+    model, q, v = tumbling(fresh_seed())
+    spring = lambda t, x, y: np.concatenate([np.zeros(6), -5.0 * y[6:]])
+    event = sim.Event("turned", lambda s: s.t - 0.0512)
+    run = sim.simulate(model, q, v, spring, dt=1e-2, duration=0.3, sensing=sim.Sensing(1e-3, 1e-3, seed=5), events=event)
+    path = tmp_path / "run.npz"
+    run.save(path)
+    with pytest.raises(FileError, match="exists"):
+        run.save(path)
+    back = sim.load(path)
+    assert (back.q == run.q).all()
+    assert back.settings == run.settings
+    assert [e.name for e in back.events] == ["turned"]
+    assert abs(back.events[0].t - 0.0512) < 1e-9
+    again = sim.replay(model, back, spring, events=event)
+    assert (again.v == run.v).all()
+    with pytest.raises(ReplayError, match="sample"):
+        sim.replay(model, back, lambda t, x, y: 1.01 * spring(t, x, y), events=event)
+    with pytest.raises(InputError, match="another robot"):
+        sim.replay(ff.robots.quadruped(), back)
+    path.write_bytes(b"PK no run")
+    with pytest.raises(FileError, match="no run"):
+        sim.load(path)
+
+
+def test_a_motion_that_fails_says_when_and_keeps_what_came_before():
+    model, q, v = tumbling(fresh_seed())
+    run = sim.simulate(model, q, v, lambda t, q, v: np.full(model.nv, np.inf if t > 0.25 else 0.0), dt=0.1, duration=0.9)
+    assert "at 0.2" in run.failure
+    assert len(run.t) == len(run.q) == len(run.tau) == 3
+    with pytest.raises(InputError, match="inputs"):
+        sim.simulate(model, q, v, lambda t, q, v: np.full(model.nv, np.inf), dt=0.1, duration=0.9)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"dt": 0.0}, "dt must"), ({"dt": "x"}, "dt must"), ({"duration": -1.0}, "duration must"),
+        ({"inputs": "push"}, "inputs must"), ({"inputs": lambda t, q, v: "push"}, "inputs"),
+        ({"inputs": np.zeros(3)}, "inputs must"),
+        ({"integrator": "leapfrog"}, "rk45"), ({"events": "x"}, "Event"), ({"events": [3]}, "Event"), ({"sensing": 3}, "Sensing"),
+        ({"rtol": 0.0}, "rtol"), ({"hold": 1}, "hold"), ({"constraints": "feet"}, "ConstraintSet"), ({"q": np.zeros(3)}, "q"),
+        ({"gravity": 9.81}, "gravity"),
+        ({"v": np.zeros((2, 12)), "integrator": "radau"}, "one motion"), ({"external": {"nose": np.zeros(6)}}, "nose"),
+        ({"v": np.zeros((2, 12)), "events": [sim.Event("e", lambda s: s.t)]}, "one motion"),
+        ({"events": [sim.Event("e", lambda s: s.t)] * 2}, "two events"), ({"sensing": sim.Sensing((1.0, 2.0))}, "2 numbers"),
+    ],
+)  # fmt: skip
+def test_bad_arguments(change, word):
+    model, q, v = tumbling(1)
+    if "v" in change:
+        change = change | {"v": np.zeros((2, model.nv))}
+    arguments = {"q": q, "v": v, "dt": 0.1, "duration": 0.2} | change
+    with pytest.raises(FreeflyerError, match=word):
+        sim.simulate(model, arguments.pop("q"), arguments.pop("v"), **arguments)
+
+
+def test_a_start_that_violates_constraints_is_refused():
+    model = ff.robots.quadruped()
+    q = ff.robots.standing_posture(model)
+    stance = ff.ConstraintSet(model, [ff.contacts.point("front_left_foot")])
+    with pytest.raises(InputError, match=r"row 'front_left_foot.[xyz]' by .*project_velocity"):
+        sim.simulate(model, q, np.ones(model.nv), dt=1e-2, duration=0.1, constraints=stance)
+    elsewhere = ff.integrate(model, q, 0.1 * np.ones(model.nv))
+    with pytest.raises(InputError, match="project_configuration"):
+        sim.simulate(model, elsewhere, np.zeros(model.nv), dt=1e-2, duration=0.1, constraints=stance.anchored(q))
+    other = ff.ConstraintSet(ff.robots.quadruped(), [ff.contacts.point("front_left_foot")])
+    with pytest.raises(InputError, match="another model"):
+        sim.simulate(model, q, np.zeros(model.nv), dt=1e-2, duration=0.1, constraints=other)
