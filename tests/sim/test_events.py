@@ -19,8 +19,8 @@ def stone(height: float = 1.0) -> tuple[ff.Model, np.ndarray, np.ndarray]:
     X = np.eye(4)
     X[2, 3] = -0.1
     links = (ff.Link("stone", inertia),)
-    description = ff.Description("stone", links, (ff.Joint("root", "free", "world", "stone"),), sites=(ff.Site("sole", "stone", X),))
-    model = ff.build(description)
+    joints, sites = (ff.Joint("root", "free", "world", "stone"),), (ff.Site("sole", "stone", X),)
+    model = ff.build(ff.Description("stone", links, joints, sites=sites))
     q = np.array(ff.neutral(model))
     q[2] = height + 0.1
     return model, q, np.zeros(6)

@@ -23,9 +23,6 @@ class Recorder:
     def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray]) -> None:
         self.samples.append((t, q, v, tau, forces))
 
-    def happened(self, events: Sequence[Occurrence]) -> None:
-        self.events += events
-
     def run(self, failure: str | None = None) -> Run:
         t, q, v, tau, forces = zip(*self.samples)
         if q[0].ndim > 1:  # forces may be the same for all

@@ -91,13 +91,12 @@ def _run(record: Recorder, equations: Equations, drive: Drive, stepper: Stepper,
                 break
             end = min((k + 1) * dt, duration)
             stretch = Stretch(equations, stepper, drive, tau if held else None, t, end, events, (q, a))
-            q, v, equations, happened, ended = stretch.run(q, v)
+            q, v, equations, ended = stretch.run(q, v, record.events)
         except FreeflyerError as error:
             if k == 0:
                 raise
             return record.run(f"at {t:.6g} s: {error}")
         states.append((q, v))
-        record.happened(happened)
         if ended is not None:
             record.sample(ended.t, q, v, ended.tau, ended.forces)
             break

@@ -22,12 +22,11 @@ SIMULTANEOUS = 1e-9  # of a step
 
 
 class Result(NamedTuple):
-    """The state at the end, the equations that hold then, what took place, and the state that ended the run, or None."""
+    """The state at the end, the equations that hold then, and the state that ended the run, or None."""
 
     q: np.ndarray
     v: np.ndarray
     equations: Equations
-    events: list[Occurrence]
     ended: State | None
 
 
@@ -44,11 +43,11 @@ class Stretch:
     watched: tuple[Event, ...]
     first: tuple[np.ndarray, np.ndarray]
 
-    def run(self, q: np.ndarray, v: np.ndarray) -> Result:
-        """To t1, or to the first terminal event."""
+    def run(self, q: np.ndarray, v: np.ndarray, record: list[Occurrence]) -> Result:
+        """To t1, or to the first terminal event; what takes place is appended to `record`."""
         if not self.watched:
-            return Result(*self._moved(self.equations, self.t0, q, v, self.t1 - self.t0), self.equations, [], None)
-        found: list[Occurrence] = []
+            return Result(*self._moved(self.equations, self.t0, q, v, self.t1 - self.t0), self.equations, None)
+        before = len(record)
         t, equations, ends = self.t0, self.equations, [self.t1]
         state = self._state(equations, t, q, v)
         values = self._values(state)
@@ -64,19 +63,22 @@ class Stretch:
             x = hits[0][0]
             state = self._state(equations, t + x * h, *self._moved(equations, t, state.q, state.v, x * h))
             t = state.t
-            for k in [k for _, k in hits]:
+            for number, (_, k) in enumerate(sorted(hits, key=lambda hit: hit[1])):
                 event = self.watched[k]
-                self._refuse_chatter(found, event, state)
-                before, state = state, _changed(event, state)
+                done = number > 0 and bool(np.isnan(event.at(state)))  # by the action of the event before it
+                if done and event.action is None:
+                    continue
+                self._refuse_chatter(record[before:], event, state)
+                q, v, state = state.q, state.v, state if done else _changed(event, state)
                 equations = state.equations
                 held = equations.constraints
-                found.append(Occurrence(event.name, t, before.q, before.v, state.v, () if held is None else held.names))
+                record.append(Occurrence(event.name, t, q, v, state.v, () if held is None else held.names))
                 if event.terminal:
-                    return Result(state.q, state.v, equations, found, state)
+                    return Result(state.q, state.v, equations, state)
             rest = self.t1 - t
             ends = [t + rest * 2.0**-k for k in range(LADDER, -1, -1)] if rest > 0.0 else []
             values = self._values(state)
-        return Result(state.q, state.v, equations, found, None)
+        return Result(state.q, state.v, equations, None)
 
     def _state(self, equations: Equations, t: float, q: np.ndarray, v: np.ndarray) -> State:
         return State(equations, t, q, v, self.drive.tau(t, q, v) if self.held is None else self.held)
