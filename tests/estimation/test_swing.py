@@ -19,10 +19,10 @@ from freeflyer.estimation import (
     lateral_swing,
 )
 from freeflyer.estimation.contact import contact_wrenches
-from freeflyer.estimation.plant import plant
 from freeflyer.estimation.stance import grounded, lean, shared_weight, sole_points, standing
 from freeflyer.estimation.sway import offset_at, route
 from freeflyer.loops import LinkageError
+from freeflyer.sim.mujoco_plant import plant
 
 SHORT = Sway(amplitude=0.03, frequency=0.5, duration=5.1)
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from freeflyer.estimation.history import ContactHistory, contact_history
     from freeflyer.estimation.passive import PassiveState, constraint_error, start, step
     from freeflyer.estimation.placing import base_over_soles
-    from freeflyer.estimation.plant import Servos
     from freeflyer.estimation.sensing import Sensors, sensors
     from freeflyer.estimation.sway import Sway
     from freeflyer.estimation.swing import lateral_swing
     from freeflyer.estimation.torques import closed_torques
+    from freeflyer.sim.mujoco_plant import Servos
 
 __all__ = [
     "Calibration", "CalibrationError", "ContactEstimate", "ContactHistory", "ContactModel", "Encoder", "PassiveState",

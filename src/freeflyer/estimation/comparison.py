@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freeflyer.estimation.plant import Servos
 from freeflyer.estimation.sway import Sway
+from freeflyer.sim.mujoco_plant import Servos
 
 
 @dataclass(frozen=True)

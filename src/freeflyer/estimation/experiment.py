@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.estimation.plant import Plant, Servos
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.sway import RATE, Route, Sway, offset_at
 from freeflyer.model.readers.mjcf_gate import collected_warnings
+from freeflyer.sim.mujoco_plant import Plant, Servos
 
 FALLEN = 0.05  # m that the base may be away from where it is sent
 

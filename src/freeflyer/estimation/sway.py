@@ -11,10 +11,10 @@ from freeflyer.contacts.description import Contact
 from freeflyer.errors import InputError
 from freeflyer.estimation.accuracy import Encoder
 from freeflyer.estimation.contact import contact_model
-from freeflyer.estimation.plant import Servos
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import lean, shared_weight, standing
 from freeflyer.model.model import Model
+from freeflyer.sim.mujoco_plant import Servos
 
 RATE = 1000.0  # Hz of the estimators
 REST = 1.0  # s of standing before the sway

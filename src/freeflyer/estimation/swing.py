@@ -22,12 +22,12 @@ from freeflyer.estimation.comparison import Swing
 from freeflyer.estimation.experiment import Record, simulate
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import given
-from freeflyer.estimation.plant import Servos, plant
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import sole_points
 from freeflyer.estimation.sway import RATE, REST, RISE, Sway, check_sway, route
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.sim.mujoco_plant import Servos, plant
 
 
 def measured(s: Sensors, record: Record, sway: Sway) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -19,12 +19,12 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.estimation.simulated import for_simulator
 from freeflyer.model.model import Model
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
 from freeflyer.model.readers.mjcf_names import GROUPED
 from freeflyer.model.readers.mjcf_shapes import collides
 from freeflyer.model.writers import to_mjcf
+from freeflyer.sim.mujoco_loops import for_simulator
 
 BALL = 0.005  # m: radius of the spheres under feet without shapes
 SOFT, SOFT_DAMPING = 2.0, 0.02  # N m/rad, N m s/rad: what keeps idle pieces from turning
