@@ -30,7 +30,10 @@ RobotArgument = Annotated[
 ]
 BaseOption = Annotated[
     Base | None,
-    typer.Option("--base", help="How the root of a file's robot is held. [default: free for URDF, as in the file for MJCF]", show_default=False),
+    typer.Option(
+        "--base", help="How the root of a file's robot is held. [default: free for URDF, as in the file for MJCF]",
+        show_default=False,
+    ),
 ]
 LoopsOption = Annotated[
     Path | None,

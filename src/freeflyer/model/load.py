@@ -77,8 +77,8 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
         return read_spec(source)
     if type(source).__name__ in ("MjModel", "MjData"):
         raise InputError(
-            f"a mujoco.{type(source).__name__} keeps no robot file: load the file it was made from, or its mujoco.MjSpec; states of "
-            "it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)"
+            f"a mujoco.{type(source).__name__} keeps no robot file: load the file that it was made from, or its mujoco.MjSpec; "
+            "states of it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)"
         )
     root, where = read_xml(source, "robot file")
     readers = {"robot": read_urdf, "mujoco": read_mjcf}

@@ -9,7 +9,6 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.model.description import WORLD, Coupling, Description, Joint, Loop
 from freeflyer.model.joint_transform import joint_transform
-from freeflyer.model.readers.mjcf_names import CHAINS, grouped
 from freeflyer.model.recorded_states import resting_at, without_joints
 from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.spatial import se3
@@ -71,6 +70,8 @@ def _with_followers(description: Description, positions: dict[str, np.ndarray]) 
 
 def _parts(description: Description, positions: dict[str, np.ndarray]) -> dict[str, tuple[float, ...]]:
     """The positions by MuJoCo's names of joints, which split kinds that it lacks into several."""
+    from freeflyer.model.readers.mjcf_names import CHAINS, grouped
+
     found: dict[str, tuple[float, ...]] = {}
     for joint in description.joints:
         if joint.name in positions:

@@ -151,7 +151,8 @@ class Model:
 
     def __repr__(self) -> str:
         loops = f", {len(self.loops)} loops {'open' if self.reduction is None else 'closed'}" if self.loops else ""
-        return f"<freeflyer.Model {shown(self.name)}: nq {self.nq}, nv {self.nv}, {len(self.joints)} joints, {self.mass:.6g} kg{loops}>"
+        sizes = f"nq {self.nq}, nv {self.nv}, {len(self.joints)} joints, {self.mass:.6g} kg"
+        return f"<freeflyer.Model {shown(self.name)}: {sizes}{loops}>"
 
     def __str__(self) -> str:
         from freeflyer.model.tree import summary

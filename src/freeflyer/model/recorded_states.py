@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from freeflyer.model.frozen import Record
 
+SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}  # MuJoCo's joints: nq, nv
+
 
 @dataclass(frozen=True)
 class Keyframe(Record):
@@ -26,6 +28,10 @@ class MujocoJoint(Record):
     kind: str
     body: str
     position: tuple[float, ...]
+
+    @property
+    def nq(self) -> int:
+        return SIZES[self.kind][0]
 
 
 def without_joints(keyframes: tuple[Keyframe, ...], names: Collection[str]) -> tuple[Keyframe, ...]:

@@ -6,7 +6,6 @@ from freeflyer.model.base import base_in_words
 from freeflyer.model.description import WORLD, Joint
 from freeflyer.model.model import Model
 
-
 SHOWN = 6  # names of keyframes in a summary
 
 
@@ -20,7 +19,8 @@ def summary(model: Model) -> str:
     ]
     if model.loops or d.couplings:
         tied = f"{len(model.loops)} loops" + (f", {len(d.couplings)} couplings" if d.couplings else "")
-        how = "open (freeflyer.close_loops closes them)" if model.reduction is None else f"closed (nv {model.tree.nv} with open ones)"
+        closed = f"closed (nv {model.tree.nv} with open ones)"
+        how = "open (freeflyer.close_loops closes them)" if model.reduction is None else closed
         lines.append(f"{tied}: {how}")
     if d.keyframes:
         more = f", ... ({len(d.keyframes)} in all)" if len(d.keyframes) > SHOWN else ""

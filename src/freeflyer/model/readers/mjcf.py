@@ -20,8 +20,8 @@ from freeflyer.model.readers.mjcf_equalities import read_equalities
 from freeflyer.model.readers.mjcf_gate import Vetted, vetted
 from freeflyer.model.readers.mjcf_keyframes import read_keyframes
 from freeflyer.model.readers.mjcf_model import read_model
-from freeflyer.model.readers.mjcf_notes import ignored
 from freeflyer.model.readers.mjcf_native import compile_spec
+from freeflyer.model.readers.mjcf_notes import ignored
 from freeflyer.model.readers.mjcf_spec import Compiled, compile_xml
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from freeflyer.model.description import Description, Joint
-from freeflyer.model.readers.mjcf_layout import SIZES, TO_OURS
+from freeflyer.model.readers.mjcf_layout import TO_OURS
 from freeflyer.model.readers.mjcf_names import GROUPED, fresh
 from freeflyer.model.readers.mjcf_tree import Extras
 from freeflyer.model.readers.safe_file import numbers
@@ -19,7 +19,7 @@ def read_keyframes(description: Description, extras: Extras, where: str, notes: 
     stands as the file draws it; one for another number of joints is left out, with a note. Quaternions become unit ones, as
     MuJoCo makes them. Errors: FileError for what are no finite numbers.
     """
-    nq = sum(SIZES[j.kind][0] for j in description.mujoco)
+    nq = sum(j.nq for j in description.mujoco)
     taken = {name for name, _ in extras.keyframes if name}
     found: list[Keyframe] = []
     for k, (given, text) in enumerate(extras.keyframes):
@@ -53,7 +53,7 @@ def _positions(description: Description, qpos: tuple[float, ...]) -> tuple[tuple
         name, _ = joint_of(joint.name, joints)
         values = tuple(qpos[first + k] for k in TO_OURS[joint.kind])
         found[name] = found.get(name, ()) + _unit(joint, values)  # parts of one joint come in the order of its coordinates
-        first += SIZES[joint.kind][0]
+        first += joint.nq
     return tuple(found.items())
 
 

@@ -10,7 +10,6 @@ from freeflyer.model.recorded_states import MujocoJoint
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 KINDS = ("free", "ball", "slide", "hinge")
-SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}
 # Entries of qpos that make a position here, and the reverse.
 TO_OURS = {"free": (0, 1, 2, 4, 5, 6, 3), "ball": (1, 2, 3, 0), "slide": (0,), "hinge": (0,)}
 TO_MUJOCO = {"free": (0, 1, 2, 6, 3, 4, 5), "ball": (3, 0, 1, 2), "slide": (0,), "hinge": (0,)}

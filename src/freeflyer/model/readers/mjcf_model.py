@@ -9,8 +9,8 @@ import numpy as np
 
 from freeflyer.model.description import Description, Inertia, Joint, Link, Site, joint_sizes
 from freeflyer.model.readers.mjcf_groups import regroup
-from freeflyer.model.readers.mjcf_names import GROUPED, fresh, hidden_joint, hidden_link, link_site
 from freeflyer.model.readers.mjcf_layout import BALL, FREE, HINGE, NEUTRAL, SLIDE, layout, position
+from freeflyer.model.readers.mjcf_names import GROUPED, fresh, hidden_joint, hidden_link, link_site
 from freeflyer.model.readers.mjcf_spec import Compiled, Drive
 from freeflyer.model.readers.mjcf_tree import Extras
 from freeflyer.model.rotations import placement, shift, turn_about

@@ -158,7 +158,8 @@ def _coordinates(element: _Element, kind: str, who: str) -> dict[str, tuple[floa
     if found is None:
         return {}
     nq, nv = joint_sizes(kind)
+    sizes = {"initial": nq, "spring_reference": nq}
     return {
-        name: numbers(text, (nq if name in ("initial", "spring_reference") else nv,), f"{who}, {name} of <coordinates>", infinite=True)
+        name: numbers(text, (sizes.get(name, nv),), f"{who}, {name} of <coordinates>", infinite=True)
         for name, text in found.attrib.items()
     }

@@ -26,7 +26,8 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     """URDF text of a Model or Description, also written to `path`; an existing file only with overwrite=True.
 
     Links, joints, sites, loops, motors and gravity read back the same, to rounding. The joint `root_joint` that `load`
-    puts between the world and the root link is left out, with its initial position and that in keyframes: load the file with the same base.
+    puts between the world and the root link is left out, with its initial position and that in keyframes: load the file with the
+    same base.
     Notes are not written. Other programs read the tree; kinds, loops and sites beyond URDF are ours alone.
     Units: SI, as in URDF. Errors: InputError, FileError for a file that is there or cannot be written.
     """
