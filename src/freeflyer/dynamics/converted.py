@@ -66,7 +66,7 @@ def given_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None
     q, x = _spread(q, lead), {name: None if y is None else _spread(y, lead) for name, y in x.items()}
     if model.reduction:
         if bias is not None:
-            raise InputError(f"bias forces of {model.name!r} are those of independent velocities: convert those of its tree (model.tree)")
+            raise InputError(f"the bias forces of {model.name!r} are along independent velocities: convert those of model.tree")
         state = model.reduction.functions.whole_state(model, State(q, x["v"], x["a"], x["tau"]))
         x |= {"v": state.v, "a": state.a, "tau": state.tau}
     return q, {"v": x["v"], "a": x["a"], "tau": x["tau"], "bias": x["bias_forces"]}

@@ -38,8 +38,8 @@ def from_mujoco(
     qpos (..., nq), qvel, qacc, any generalised force qfrc and `bias`, its qfrc_bias (..., nv), of MuJoCo; m, rad, s, N, N m. Joints
     are found by name: those of the compiled `mj_model` if that is given (its scene may hold other things), else of the MJCF file
     that the model was read from, else of what `to_mjcf` writes. Joints that are fixed in the model, or belong to other things, are
-    left out; one that mimics another stands where that one puts it; a base that only the model has stands where the file draws it, at rest. Of a
-    closed model v and a are the independent ones and tau the force along them; its q is as closed as MuJoCo holds it
+    left out; one that mimics another stands where that one puts it; a base that only the model has stands where the file draws it,
+    at rest. Of a closed model v and a are the independent ones and tau the force along them; its q is as closed as MuJoCo holds it
     (freeflyer.loops.assemble closes it). qacc and bias need qvel.
     Exact but for free joints' linear velocities, accelerations, forces and bias, which are rotated: 1e-15 relative.
     Errors: InputError for sizes and joints of another robot, NaN, quaternions of other than unit length.

@@ -53,7 +53,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "v")
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     tau = np.zeros((*lead, model.nv)) - model.damping * v - model.friction * np.sign(v)
-    springs = _springs(model)
+    springs, q = _springs(model), np.broadcast_to(q, (*lead, model.nq))
     way = springs.ratio * q[..., springs.positions] + springs.offset - springs.rest
     np.add.at(np.moveaxis(tau, -1, 0), springs.velocities, np.moveaxis(-springs.ratio * springs.stiffness * way, -1, 0))
     for kind, iq, iv, stiffness, rest in springs.turned:

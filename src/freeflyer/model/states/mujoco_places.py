@@ -12,7 +12,7 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.model.locking import leader
 from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.readers.mjcf_layout import TO_MUJOCO, TO_OURS, body_names, joint_names, layout
+from freeflyer.model.readers.mjcf_layout import FREE, TO_MUJOCO, TO_OURS, body_names, joint_names, layout
 from freeflyer.model.readers.mjcf_names import CHAINS, GROUPED, grouped
 from freeflyer.model.recorded_states import SIZES, MujocoJoint
 from freeflyer.model.states.matching import check_all_found, matched
@@ -48,7 +48,10 @@ def mujoco_places(model: Model, mj_model: Any = None) -> Places:
         if not all(hasattr(mj_model, name) for name in ("njnt", "jnt_type", "qpos0")):
             raise InputError(f"mj_model must be a mujoco.MjModel, got {type(mj_model).__name__}")
         bodies = body_names(mj_model)
-        return _places(model, layout(mj_model, bodies, joint_names(mj_model, bodies)), "the MjModel")
+        names = list(joint_names(mj_model, bodies))
+        for j in np.flatnonzero(np.asarray(mj_model.jnt_type) == FREE):  # an invented name is no reason to be of the robot
+            names[j] = mj_model.joint(int(j)).name
+        return _places(model, layout(mj_model, bodies, names), "the MjModel")
     if model not in _known:
         read = model.description.mujoco
         _known[model] = _places(model, read or written_layout(model), "the MJCF file" if read else "the MJCF of the model")
@@ -124,20 +127,20 @@ def _free(iq: int, iv: int, dof: int) -> Block:
 
 
 def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> list[tuple[JointInfo | None, int]]:
-    """For each of MuJoCo's joints ours and the first coordinate in it: by name, else, for free joints, by the body."""
+    """For each of MuJoCo's joints ours and the first coordinate in it: by name; free joints, which often have none, by body."""
     ours = {j.name: j for j in model.joints}
-    fixed = {j.name for j in model.description.joints if j.kind == "fixed"}
     floating = {j.child: j for j in model.joints if j.kind == "free"}
-    frees = [j for j in joints if j.kind == "free" and j.name not in ours]
+    by_body = {j.body: floating[j.body] for j in joints if j.kind == "free" and j.body in floating}
+    taken = {j.name for j in by_body.values()}
     found: list[tuple[JointInfo | None, int]] = []
     for theirs in joints:
-        joint = ours.get(theirs.name)
         group = GROUPED.fullmatch(theirs.name)
-        if joint is None and group and group[1] in ours and ours[group[1]].kind == group[2]:
+        if theirs.name not in ours and group and group[1] in ours and ours[group[1]].kind == group[2]:
             found.append((ours[group[1]], int(group[3])))
             continue
-        if joint is None and theirs.kind == "free" and theirs.name not in fixed:
-            joint = floating.get(theirs.body) or (next(iter(floating.values())) if len(frees) == len(floating) == 1 else None)
+        joint = ours.get(theirs.name)
+        if theirs.kind == "free":
+            joint = by_body.get(theirs.body) or (None if joint is None or joint.name in taken else joint)
         if joint is not None and KINDS.get(joint.kind) != theirs.kind:
             raise InputError(
                 f"joint {theirs.name!r} is a {theirs.kind} joint in {whose} and {joint.kind} in the model {model.name!r}: "
