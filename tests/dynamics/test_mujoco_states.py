@@ -20,8 +20,10 @@ STATES = 3
 TOLERANCE = 1e-12  # of the largest entry, at least 1; measured: below 4e-15
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 FILES = ("kangaroo/kangaroo.xml", "cassie/cassie.xml")
-EXAMPLE_URDFS = ("talos_reduced.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf", "so101.urdf", "panda.urdf",
-                 "talos_full_v2.urdf", "centauro.urdf", "double_pendulum_continuous.urdf")  # fmt: skip
+EXAMPLE_URDFS = (
+    "talos_reduced.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf", "so101.urdf", "panda.urdf",
+    "talos_full_v2.urdf", "centauro.urdf", "double_pendulum_continuous.urdf",
+)  # fmt: skip
 BUILT_IN = ("humanoid", "quadruped", "space_manipulator", "aerial_manipulator", "holonomic_manipulator")
 SAMPLES = (*FILES, *EXAMPLE_URDFS, *BUILT_IN, *range(8))  # 25; numbers: random trees of every kind that MuJoCo can hold
 
@@ -29,7 +31,7 @@ SCENE = """<mujoco><worldbody>
   <body name="crate" pos="3 0 0"><freejoint name="crate_joint"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>
   <body name="trunk" pos="0 0 1"><freejoint/><inertial pos="0.1 0 0" mass="3" diaginertia="1 2 2"/>
     <body name="arm" pos="0.2 0 0"><joint name="shoulder" type="ball"/><inertial pos="0 0 0.3" mass="1" diaginertia="1 1 1"/>
-      <body name="hand" pos="0 0 0.6"><joint name="wrist" axis="0 1 0"/><inertial pos="0 0 0.1" mass="1" diaginertia="1 1 1"/></body>
+      <body name="hand" pos="0 0 0.6"><joint name="wrist"/><inertial pos="0 0 0.1" mass="1" diaginertia="1 1 1"/></body>
     </body></body></worldbody></mujoco>"""
 ROBOT = SCENE.replace(SCENE[SCENE.index("  <body name=\"crate\"") : SCENE.index("  <body name=\"trunk\"")], "")
 BOLTED = ROBOT.replace("<freejoint/>", "")

@@ -24,9 +24,9 @@ def configuration(
     """q (..., nq) with the named joints at these positions, and the others where `start` (..., nq) has them, neutral without it.
 
     A joint with one coordinate takes a number, m or rad, or an array (...,) of them, one per state; others all of theirs
-    (..., nq of the joint): a spherical joint a unit quaternion x, y, z, w, a free one a position and a quaternion. Names that are no
-    Python words come in the dictionary. Limits are not looked at. Of a closed model the independent joints are named; the loops are
-    closed by small steps from `start`.
+    (..., nq of the joint): a spherical joint a unit quaternion x, y, z, w, a free one a position and a quaternion. Names that are
+    no Python words come in the dictionary. Limits are not looked at. Of a closed model the independent joints are named; the loops
+    are closed by small steps from `start`.
     Errors: UnknownNameError; InputError for joints that mimic others or follow from loops, for sizes, NaN and quaternions;
     LinkageError where the loops cannot be closed.
 
