@@ -111,7 +111,7 @@ def test_the_designed_call_forms():
     }  # fmt: skip
     for name, words in forms.items():
         assert list(inspect.signature(getattr(ff, name)).parameters)[: len(words.split())] == words.split(), name
-    assert inspect.signature(ff.load).parameters["base"].default == "free"
+    assert inspect.signature(ff.load).parameters["base"].default == "auto"
     assert inspect.signature(ff.frame_jacobian).parameters["expressed"].default == "body"
     assert inspect.signature(ff.coriolis_matrix).parameters["form"].default == "passive"
 

@@ -103,6 +103,14 @@ from .dynamics.motion_derivatives import (
     frame_acceleration_derivatives as frame_acceleration_derivatives,
     frame_velocity_derivatives as frame_velocity_derivatives,
 )
+from .dynamics.mujoco_states import (
+    from_mujoco as from_mujoco,
+    mujoco_velocity_map as mujoco_velocity_map,
+    to_mujoco as to_mujoco,
+)
+from .dynamics.named_postures import configuration as configuration
+from .dynamics.passive import passive_forces as passive_forces
+from .dynamics.pinocchio_states import from_pinocchio as from_pinocchio, to_pinocchio as to_pinocchio
 from .dynamics.second_order import (
     InverseDynamicsHessianProduct as InverseDynamicsHessianProduct,
     InverseDynamicsSecondDerivatives as InverseDynamicsSecondDerivatives,
@@ -140,6 +148,8 @@ from .model.edits import (
 )
 from .model.load import load as load
 from .model.model import JointInfo as JointInfo, Model as Model
+from .model.recorded_states import Keyframe as Keyframe
+from .model.states.records import MujocoState as MujocoState, PinocchioState as PinocchioState, State as State
 from .model.writers import to_mjcf as to_mjcf, to_urdf as to_urdf
 
 __version__: str

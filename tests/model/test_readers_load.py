@@ -62,7 +62,8 @@ def test_free_joint_of_the_file_is_replaced_where_it_is_drawn(base):
 
 
 def test_bolted_robot_is_let_go():
-    free = describe(BOLTED)
+    free = describe(BOLTED, base="free")
+    assert describe(BOLTED).joints[0].kind == "fixed"  # as in the file
     assert (free.joints[0].name, free.joints[0].kind, free.joints[0].child) == ("root_joint", "free", "trunk")
     np.testing.assert_allclose(free.joints[0].initial, describe(FLOATER).joint("float").initial, atol=1e-15)
     assert describe(BOLTED, base="fixed").joint("trunk_fixed").kind == "fixed"
@@ -103,7 +104,8 @@ def test_several_bases():
 
 def test_base_that_moves_in_another_way():
     with pytest.raises(DescriptionError, match=r"by 'pin' \(continuous\): pass base=None"):
-        load(MJ_PENDULUM)
+        load(MJ_PENDULUM, base="free")
+    assert load(MJ_PENDULUM).nv == 1
     with pytest.raises(DescriptionError, match='base="planar" needs one base'):
         load(MJ_PENDULUM, base="planar")
     assert load(MJ_PENDULUM, base="fixed").nv == 1
@@ -115,7 +117,7 @@ def test_name_of_the_root_joint_gives_way():
 
 
 def test_unknown_base():
-    with pytest.raises(InputError, match="base is 'floating'; expected one of free, fixed, planar, or None"):
+    with pytest.raises(InputError, match="base is 'floating'; expected one of free, fixed, planar, 'auto', or None"):
         load(PENDULUM, base="floating")
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.geometry import links_in_tree_order
-from freeflyer.model.description import WORLD, Description
+from freeflyer.model.base import ORIGINS, base_kind
+from freeflyer.model.description import Description
 from freeflyer.model.public import public
 
 
@@ -62,7 +63,8 @@ class LoopRow:
 
 @dataclass(frozen=True)
 class Overview:
-    """The facts of a robot; `base` is how its root moves: free, planar, fixed ...
+    """The facts of a robot; `base` is how its root moves: free, planar, fixed ...; `base_origin` in words where that
+    comes from (empty: not from a file).
 
     `mass` (kg) is what moves; `total_mass` counts links fixed to the world too. `independent`: velocities, of nv, that loops leave
     free, where they are closed.
@@ -70,6 +72,7 @@ class Overview:
 
     name: str
     base: str
+    base_origin: str
     nq: int
     nv: int
     independent: int
@@ -97,6 +100,7 @@ def overview(model: Any) -> Overview:
     return Overview(
         name=model.name,
         base=base_kind(d),
+        base_origin=ORIGINS.get(d.base, ""),
         nq=model.nq,
         nv=model.nv,
         independent=independent,
@@ -112,14 +116,6 @@ def overview(model: Any) -> Overview:
         sites=len(d.sites),
         notes=tuple(d.notes),
     )
-
-
-def base_kind(description: Description) -> str:
-    """How the first root of the robot is held: the kind of the joint between it and the world."""
-    kinds = [j.kind for j in description.joints if j.parent == WORLD]
-    if not kinds:
-        return "fixed"
-    return kinds[0] if len(kinds) == 1 or len(set(kinds)) == 1 else "several (" + ", ".join(dict.fromkeys(kinds)) + ")"
 
 
 def loop_kind(mask: tuple[int, ...]) -> str:

@@ -45,8 +45,9 @@ def _head(o: Overview) -> Text:
     from freeflyer.analysis.text import count
     from freeflyer.cli.output import name
 
+    origin = f" ({o.base_origin})" if o.base_origin else ""
     facts = (
-        f"  {o.base} base, nq {o.nq}, nv {o.nv}, {_mass(o)}, {count(len(o.links), 'link')}, "
+        f"  {o.base} base{origin}, nq {o.nq}, nv {o.nv}, {_mass(o)}, {count(len(o.links), 'link')}, "
         f"{count(len(o.joints), 'moving joint')}, {len(o.actuated)} actuated, {count(len(o.loops), 'loop')}"
     )
     return Text.assemble(name(o.name, "bold"), facts)

@@ -30,7 +30,10 @@ RobotArgument = Annotated[
 ]
 BaseOption = Annotated[
     Base | None,
-    typer.Option("--base", help="How the root of a file's robot is held. [default: free]", show_default=False),
+    typer.Option(
+        "--base", help="How the root of a file's robot is held. [default: free for URDF, as in the file for MJCF]",
+        show_default=False,
+    ),
 ]
 LoopsOption = Annotated[
     Path | None,
@@ -64,10 +67,11 @@ def load_robot(name: str, base: Base | None = None, loops: Path | None = None, i
     import freeflyer as ff
     from freeflyer import robots
     from freeflyer.errors import FileError, InputError, unknown_name
+    from freeflyer.model.load import AUTO
 
     path = Path(name)
     if path.is_file():
-        held = None if base is Base.file else str(base or Base.free)
+        held = None if base is Base.file else str(base or AUTO)
         return Robot(ff.load(path, base=held, loops=loops, inertias=inertias), path)
     kind, _, options = name.partition(":")
     if kind in robots.names():

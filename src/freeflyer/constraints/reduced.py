@@ -33,16 +33,17 @@ from freeflyer.constraints.reduced_motion_derivatives import (
 )
 from freeflyer.constraints.reduced_moves import difference_derivatives, move_derivatives, random_configuration
 from freeflyer.constraints.reduced_second_order import complex_gradient
+from freeflyer.constraints.reduced_states import independent_state, passive_forces, whole_state
 from freeflyer.constraints.reduced_terms import all_terms
 from freeflyer.constraints.running import velocity_map
 
 __all__ = [
     "all_terms", "bias_forces", "center_of_mass_jacobian", "centroidal_bias", "centroidal_momentum",
     "centroidal_momentum_derivatives", "centroidal_momentum_matrix", "centroidal_momentum_rate",
-    "centroidal_momentum_rate_derivatives", "complex_gradient", "coriolis_matrix", "difference", "difference_derivatives",
-    "forward_dynamics",
-    "forward_dynamics_derivatives", "frame_acceleration", "frame_acceleration_derivatives", "frame_bias_acceleration",
-    "frame_jacobian", "frame_velocity", "frame_velocity_derivatives", "gravity_forces", "integrate", "inverse_dynamics",
+    "centroidal_momentum_rate_derivatives", "complex_gradient", "coriolis_matrix", "difference",
+    "difference_derivatives", "forward_dynamics", "forward_dynamics_derivatives", "frame_acceleration",
+    "frame_acceleration_derivatives", "frame_bias_acceleration", "frame_jacobian", "frame_velocity",
+    "frame_velocity_derivatives", "gravity_forces", "independent_state", "integrate", "inverse_dynamics",
     "inverse_dynamics_derivatives", "inverse_mass_matrix", "kinetic_energy", "mass_matrix", "move_derivatives",
-    "random_configuration", "rates", "velocity_map",
+    "passive_forces", "random_configuration", "rates", "velocity_map", "whole_state",
 ]  # fmt: skip

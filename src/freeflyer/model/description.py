@@ -13,6 +13,7 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.model.frozen import NUMBERS, Record, frozen_array
+from freeflyer.model.recorded_states import Keyframe, MujocoJoint
 
 JOINT_KINDS = (
     "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free",
@@ -67,9 +68,10 @@ class Joint(Record):
     `placement` (4, 4) is the joint frame in the parent link, and the child's frame at zero position. `axis` (in the
     joint frame) is the line of a revolute, continuous, prismatic, helical or cylindrical joint, the normal of a planar
     one, the first axis of a universal one, whose second is `axis2`. `pitch` (m/rad) is the advance of a helical joint.
-    Limits, armature, damping and friction hold one number per velocity coordinate (nv,), or are empty: none given.
-    `initial` (nq,) is the position in which the file draws the robot (empty: the neutral one). `sprung`: the file holds it
-    by a spring, which is no part of the dynamics here; a closed linkage then takes it for one that moves by itself.
+    Limits, armature, damping, friction and stiffness hold one number per velocity coordinate (nv,), or are empty: none given.
+    `initial` (nq,) is the position in which the file draws the robot (empty: the neutral one), `spring_reference` (nq,) that in
+    which springs of `stiffness` (N/m, N m/rad) are at rest (empty: the neutral one). Damping, friction and springs are no part
+    of the equations of motion: see `freeflyer.passive_forces`.
     """
 
     name: str
@@ -89,12 +91,18 @@ class Joint(Record):
     friction: tuple[float, ...] = ()
     mimic: Mimic | None = None
     initial: tuple[float, ...] = ()
-    sprung: bool = False
+    stiffness: tuple[float, ...] = ()
+    spring_reference: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.mimic is not None:
             _check_type(self.mimic, Mimic, f"mimic of joint {self.name!r}")
+
+    @property
+    def sprung(self) -> bool:
+        """Whether a spring holds it; a closed linkage then takes it for a joint that moves by itself."""
+        return any(self.stiffness)
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,12 @@ class Coupling(Record):
 
 @dataclass(frozen=True)
 class Description(Record):
-    """Links, joints, sites and loops of one robot; `actuated` names the motors' joints (empty: every moving joint)."""
+    """Links, joints, sites and loops of one robot; `actuated` names the motors' joints (empty: every moving joint).
+
+    `keyframes` are the file's named postures. `mujoco` lists the joints of the MJCF file that it was read from, in the order of
+    its qpos (empty: not read from MJCF). `base` is how its base came about: "chosen" (by `load`'s argument), "default" (a file
+    that says nothing of it), "file", or "" where nothing is known.
+    """
 
     name: str
     links: tuple[Link, ...]
@@ -139,6 +152,9 @@ class Description(Record):
     actuated: tuple[str, ...] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     notes: tuple[str, ...] = ()  # what the reader wants the user to know
+    keyframes: tuple[Keyframe, ...] = ()
+    mujoco: tuple[MujocoJoint, ...] = ()
+    base: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -169,7 +185,10 @@ class Description(Record):
         return tuple(x.name for x in self.links if x.name not in carried and x.name != WORLD)
 
 
-_PARTS: dict[str, type] = {"links": Link, "joints": Joint, "sites": Site, "loops": Loop, "couplings": Coupling}
+_PARTS: dict[str, type] = {
+    "links": Link, "joints": Joint, "sites": Site, "loops": Loop, "couplings": Coupling, "keyframes": Keyframe,
+    "mujoco": MujocoJoint,
+}  # fmt: skip
 
 
 def _check_type(x: object, kind: type, what: str) -> None:

@@ -36,7 +36,7 @@ def refuse(error: Exception, function: Callable[..., Any], arguments: dict[str, 
             continue
         x, kind = arguments[name], hints[name]
         if k == 0 and name == "model":
-            _refuse_no_model(x, function.__name__)
+            refuse_no_model(x, function.__name__)
         elif name != "out" and not isinstance(error, FreeflyerError) and not _is(x, kind):
             raise InputError(f"{name} must be {_words(kind)}, got {_shown(x)}: see help({function.__name__})") from None
 
@@ -46,7 +46,8 @@ def _outputs(arguments: dict[str, Any]) -> Iterable[Any]:
     return () if out is None else out if isinstance(out, tuple) else (out,)
 
 
-def _refuse_no_model(model: Any, function: str) -> None:
+def refuse_no_model(model: Any, function: str, place: str = "first") -> None:
+    """InputError for what is no Model, with the way to one."""
     if isinstance(model, Model):
         return
     model = Model if isinstance(model, property) else model  # `model.tree` of the class itself
@@ -56,7 +57,7 @@ def _refuse_no_model(model: Any, function: str) -> None:
     elif hasattr(model, "shape"):
         advice = f"the model comes first, then arrays; {advice}"
     raise InputError(
-        f"the first argument of {function} must be a freeflyer Model, got {_shown(model)}: {advice}", model=model
+        f"the {place} argument of {function} must be a freeflyer Model, got {_shown(model)}: {advice}", model=model
     ) from None
 
 

@@ -13,27 +13,32 @@ import numpy as np
 from freeflyer.errors import DescriptionError, FileError, InputError
 from freeflyer.model.description import WORLD, Description, Joint
 from freeflyer.model.gravity import gravity_vector
+from freeflyer.model.recorded_states import without_joints
 from freeflyer.model.rotations import placement, quaternion
 from freeflyer.model.validate import validate
 
 if TYPE_CHECKING:
+    from mujoco import MjSpec
+
     from freeflyer.model.model import Model
 
 BASES = ("free", "fixed", "planar")
+AUTO = "auto"
 ROOT_JOINT = "root_joint"
 
 
 def load(
-    source: str | os.PathLike[str] | Description,
-    base: str | None = "free",
+    source: str | os.PathLike[str] | Description | MjSpec,
+    base: str | None = AUTO,
     loops: str | os.PathLike[str] | None = None,
     inertias: str = "strict",
     gravity: Sequence[float] | None = None,
 ) -> Model:
-    """The Model of a URDF or MJCF file (or of its text, a string that begins with '<').
+    """The Model of a URDF or MJCF file (or of its text, a string that begins with '<'), or of a mujoco.MjSpec.
 
     base: "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world, None keeps
-    what the file says (see `with_base`). loops: a YAML file of loop constraints and motors (see readers.loops_yaml).
+    what the file says (see `with_base`), "auto" keeps what an MJCF file says and floats the robot of a URDF file, which says
+    nothing of it; `print(model)` tells which. loops: a YAML file of loop constraints and motors (see readers.loops_yaml).
     inertias: "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them. gravity (3,) in
     m/s^2 replaces the file's. Raises FileError or DescriptionError with what is wrong and what to do.
     """
@@ -43,8 +48,8 @@ def load(
 
 
 def describe(
-    source: str | os.PathLike[str] | Description,
-    base: str | None = "free",
+    source: str | os.PathLike[str] | Description | MjSpec,
+    base: str | None = AUTO,
     loops: str | os.PathLike[str] | None = None,
     inertias: str = "strict",
     gravity: Sequence[float] | None = None,
@@ -60,14 +65,21 @@ def describe(
     return with_base(validate(description, inertias), base)
 
 
-def read(source: str | os.PathLike[str]) -> Description:
-    """The Description of a URDF or MJCF file or text, told apart by the root element; not yet checked."""
-    from freeflyer.model.readers.mjcf import read_mjcf
+def read(source: str | os.PathLike[str] | MjSpec) -> Description:
+    """The Description of a URDF or MJCF file or text, told apart by the root element, or of a mujoco.MjSpec; not yet checked."""
+    from freeflyer.model.readers.mjcf import read_mjcf, read_spec
     from freeflyer.model.readers.safe_file import read_xml
     from freeflyer.model.readers.urdf import read_urdf
 
     if isinstance(source, (str, os.PathLike)) and Path(str(source)[:4096]).suffix.lower() in (".yaml", ".yml"):
         raise FileError(f"{str(source)!r} is YAML: give the robot's URDF or MJCF file, and this one as loops=...")
+    if type(source).__name__ == "MjSpec":
+        return read_spec(source)
+    if type(source).__name__ in ("MjModel", "MjData"):
+        raise InputError(
+            f"a mujoco.{type(source).__name__} keeps no robot file: load the file that it was made from, or its mujoco.MjSpec; "
+            "states of it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)"
+        )
     root, where = read_xml(source, "robot file")
     readers = {"robot": read_urdf, "mujoco": read_mjcf}
     if root.tag not in readers:
@@ -84,12 +96,19 @@ def with_base(description: Description, base: str | None) -> Description:
     A robot with a root link (URDF) gets a joint `root_joint` from the world to it. A robot that the file ties to the
     world (MJCF, or URDF with a link "world") keeps a free joint for "free"; for "fixed" and "planar" a free joint is
     replaced, the base standing where the file draws it, and every other joint is kept. "free" replaces a fixed joint to
-    the world, and refuses a joint that moves in another way. None leaves the robot as it is.
+    the world, and refuses a joint that moves in another way. None leaves the robot as it is, "auto" one that says how it stands
+    (MJCF, or a base that was chosen before), and floats others. The description remembers which it was.
     """
-    if base not in (*BASES, None):
-        raise InputError(f"base is {base!r}; expected one of {', '.join(BASES)}, or None for what the file says")
-    if base is None:
-        return description
+    if base not in (*BASES, AUTO, None):
+        expected = f"{', '.join(BASES)}, {AUTO!r}, or None for what the file says"
+        raise InputError(f"base is {base!r}; expected one of {expected}")
+    if base is None or (base == AUTO and description.base):
+        return replace(description, base=description.base or "file")
+    how = "default" if base == AUTO else "chosen"
+    return replace(_with_base(description, "free" if base == AUTO else base), base=how)
+
+
+def _with_base(description: Description, base: str) -> Description:
     if description.roots:
         if len(description.roots) > 1 or any(j.parent == WORLD for j in description.joints):
             roots = ", ".join(description.roots[:6])
@@ -139,7 +158,7 @@ def _free_name(description: Description) -> str:
 def _replace_tie(description: Description, old: Joint, new: Joint) -> Description:
     joints = tuple(new if j is old else j for j in description.joints)
     actuated = tuple(n for n in description.actuated if n != old.name)
-    return replace(description, joints=joints, actuated=actuated)
+    return replace(description, joints=joints, actuated=actuated, keyframes=without_joints(description.keyframes, (old.name,)))
 
 
 def _moving_ties(description: Description) -> list[Joint]:

@@ -9,6 +9,7 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.model.description import WORLD, Coupling, Description, Joint, Loop
 from freeflyer.model.joint_transform import joint_transform
+from freeflyer.model.recorded_states import resting_at, without_joints
 from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.spatial import se3
 
@@ -24,6 +25,8 @@ def locked(description: Description, positions: dict[str, np.ndarray]) -> Descri
         joints=tuple(_fixed(j, positions[j.name]) if j.name in positions else j for j in description.joints),
         couplings=tuple(c for c in description.couplings if not _settled(c, positions)),
         actuated=tuple(name for name in description.actuated if name not in positions),
+        keyframes=without_joints(description.keyframes, positions),
+        mujoco=resting_at(description.mujoco, _parts(description, positions)),
     )
     _check_motors(description, after)
     return replace(after, loops=open_loops(after))
@@ -63,6 +66,19 @@ def _with_followers(description: Description, positions: dict[str, np.ndarray]) 
                 joint=joint.name, leader=head.name,
             )  # fmt: skip
     return out
+
+
+def _parts(description: Description, positions: dict[str, np.ndarray]) -> dict[str, tuple[float, ...]]:
+    """The positions by MuJoCo's names of joints, which split kinds that it lacks into several."""
+    from freeflyer.model.readers.mjcf_names import CHAINS, grouped
+
+    found: dict[str, tuple[float, ...]] = {}
+    for joint in description.joints:
+        if joint.name in positions:
+            x = tuple(float(value) for value in positions[joint.name])
+            parts = len(CHAINS.get(joint.kind, ()))
+            found |= {grouped(joint.name, joint.kind, k): x[k : k + 1] for k in range(parts)} or {joint.name: x}
+    return found
 
 
 def _fixed(joint: Joint, position: np.ndarray) -> Joint:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import InputError, shown, unknown_name
 from freeflyer.kernels.calls.running import handle, table_handle
 from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic
@@ -41,7 +41,7 @@ class JointInfo:
     mimic: Mimic | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A robot ready for computation: names, sizes, limits, and the arrays that kernels read.
 
@@ -66,20 +66,20 @@ class Model:
     armature: np.ndarray
     damping: np.ndarray
     friction: np.ndarray
-    neutral: np.ndarray = field(repr=False)  # (nq,)
-    shared_coordinates: bool = field(repr=False)  # whether a mimic joint shares a velocity coordinate
-    topology: np.ndarray = field(repr=False)  # see kernels/model/layout.py
-    parameters: np.ndarray = field(repr=False)
-    description: Description = field(repr=False)
-    frame_index: Mapping[str, int] = field(repr=False)
-    _made_by: tuple[Callable[..., Model], tuple[Any, ...]] = field(repr=False)  # the call that makes a copy of it
-    reduction: Any = field(default=None, repr=False)  # of a closed model: constraints.reduction.Reduction; None for a tree
+    neutral: np.ndarray  # (nq,)
+    shared_coordinates: bool  # whether a mimic joint shares a velocity coordinate
+    topology: np.ndarray  # see kernels/model/layout.py
+    parameters: np.ndarray
+    description: Description
+    frame_index: Mapping[str, int]
+    _made_by: tuple[Callable[..., Model], tuple[Any, ...]]  # the call that makes a copy of it
+    reduction: Any = field(default=None)  # of a closed model: constraints.reduction.Reduction; None for a tree
     origin: InitVar[object] = None  # COMPILED
-    handle: Any = field(init=False, repr=False)  # what compiled code knows the model by
-    _zero: np.ndarray = field(init=False, repr=False)  # (nv,)
-    _gravity: np.ndarray = field(init=False, repr=False)  # (3,)
-    _unloaded: Any = field(init=False, repr=False)  # handle for entries that take wrenches, of which there are none
-    constraint_rows: tuple[int, int] = field(init=False, repr=False)  # (rows of all loops and couplings, nv of the tree)
+    handle: Any = field(init=False)  # what compiled code knows the model by
+    _zero: np.ndarray = field(init=False)  # (nv,)
+    _gravity: np.ndarray = field(init=False)  # (3,)
+    _unloaded: Any = field(init=False)  # handle for entries that take wrenches, of which there are none
+    constraint_rows: tuple[int, int] = field(init=False)  # (rows of all loops and couplings, nv of the tree)
 
     def __post_init__(self, origin: object) -> None:
         if origin is not COMPILED:
@@ -120,6 +120,17 @@ class Model:
         return self.description.loops
 
     @property
+    def keyframes(self) -> Mapping[str, np.ndarray]:
+        """Name -> q (nq,), read-only: the postures that the file names, as they stand there; loops are not closed.
+
+        A keyframe without name is called by its number, "0" the first. Joints that it does not name stand where the file draws
+        them. Edits keep keyframes, without the joints that they lock or replace.
+        """
+        from freeflyer.model.keyframes import keyframes_of
+
+        return keyframes_of(self)
+
+    @property
     def gravity(self) -> np.ndarray:
         """Gravity (3,), m/s^2, world axes."""
         return np.array(self.description.gravity)
@@ -138,7 +149,12 @@ class Model:
         except (KeyError, TypeError):
             raise unknown_name("frame", name, self.frame_names) from None
 
-    def __str__(self) -> str:
-        from freeflyer.model.tree import draw
+    def __repr__(self) -> str:
+        loops = f", {len(self.loops)} loops {'open' if self.reduction is None else 'closed'}" if self.loops else ""
+        sizes = f"nq {self.nq}, nv {self.nv}, {len(self.joints)} joints, {self.mass:.6g} kg"
+        return f"<freeflyer.Model {shown(self.name)}: {sizes}{loops}>"
 
-        return draw(self)
+    def __str__(self) -> str:
+        from freeflyer.model.tree import summary
+
+        return summary(self)

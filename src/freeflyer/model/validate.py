@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from freeflyer.errors import DescriptionError, InputError, unknown_name
-from freeflyer.model.description import JOINT_KINDS, WORLD, Description
+from freeflyer.model.description import JOINT_KINDS, WORLD, Description, joint_sizes
 from freeflyer.model.gravity import mistaken
 from freeflyer.model.validate_numbers import (
     ONE_DOF,
@@ -16,6 +16,7 @@ from freeflyer.model.validate_numbers import (
     check_inertia,
     check_joint,
     check_placement,
+    check_position,
     check_vector,
 )  # fmt: skip
 
@@ -38,6 +39,7 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     _check_mimics(description)
     _check_frames(description)
     _check_motors(description)
+    _check_keyframes(description)
     _check_gravity(description.gravity)
     for link in description.links:
         check_inertia(link.name, link.inertia)
@@ -64,6 +66,7 @@ def _check_names(description: Description) -> None:
         ("frame (link or site)", links + [x.name for x in description.sites]),
         ("loop", [x.name for x in description.loops]),
         ("coupling", [x.name for x in description.couplings]),
+        ("keyframe", [x.name for x in description.keyframes]),
     ):
         seen: set[str] = set()
         for name in names:
@@ -203,3 +206,15 @@ def _check_motors(description: Description) -> None:
         if not c.coefficients:
             raise DescriptionError(f"coupling {c.name!r} has no coefficients: give its polynomial's, constant first")
         check_vector(c.coefficients, (len(c.coefficients),), f"coefficients of coupling {c.name!r}")
+
+
+def _check_keyframes(description: Description) -> None:
+    joints = {j.name: j for j in description.joints}
+    for key in description.keyframes:
+        for entry in key.positions:
+            if not isinstance(entry, tuple) or len(entry) != 2:
+                raise DescriptionError(f"keyframe {key.name!r} holds {entry!r}: expected (joint, position)", keyframe=key.name)
+            name, position = entry
+            _check_known("joint", name, joints, f"keyframe {key.name!r}")
+            kind = joints[name].kind
+            check_position(position, kind, joint_sizes(kind)[0], f"keyframe {key.name!r}: the position of {kind} joint {name!r}")

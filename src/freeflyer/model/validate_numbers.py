@@ -15,7 +15,7 @@ ROUNDING = 1e-9  # of an inertia's largest eigenvalue: how far below zero roundi
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
 NEGLIGIBLE = 1e-15  # kg m^2: less than a grain of dust has
 WITH_AXIS = (*ONE_DOF, "cylindrical", "planar", "universal")
-PER_COORDINATE = ("lower", "upper", "velocity", "effort", "armature", "damping", "friction")
+PER_COORDINATE = ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness")
 QUATERNION_AT = {"spherical": 0, "free": 3}
 
 
@@ -71,11 +71,18 @@ def check_joint(j: Joint) -> None:
     for low, high in zip(j.lower, j.upper):
         if low > high or low == np.inf or high == -np.inf:
             raise DescriptionError(f"{who} has lower {low:g} above upper {high:g}: correct them", joint=j.name)
-    if j.initial:
-        q = check_vector(j.initial, (nq,), f"initial position of joint {j.name!r}")
-        at = QUATERNION_AT.get(j.kind)
-        if at is not None and abs((norm := np.linalg.norm(q[at : at + 4])) - 1.0) > 1e-6:
-            raise DescriptionError(f"{who} has an initial quaternion of length {norm:.3g}: expected 1")
+    for what, position in (("initial position", j.initial), ("spring reference", j.spring_reference)):
+        if position:
+            check_position(position, j.kind, nq, f"{what} of {who}")
+
+
+def check_position(position: object, kind: str, nq: int, what: str) -> None:
+    """A position (nq,) of a joint of some kind."""
+    q = check_vector(position, (nq,), what)
+    at = QUATERNION_AT.get(kind)
+    norm = 1.0 if at is None else float(np.linalg.norm(q[at : at + 4]))
+    if abs(norm - 1.0) > 1e-6:
+        raise DescriptionError(f"{what} has a quaternion of length {norm:.3g}: expected 1")
 
 
 def _check_per_coordinate(j: Joint, name: str, nv: int) -> None:
@@ -89,9 +96,9 @@ def _check_per_coordinate(j: Joint, name: str, nv: int) -> None:
             raise DescriptionError(f"{what} is {values!r}: expected {nv} numbers", joint=j.name)
         if name in ("lower", "upper"):
             continue  # infinite: unlimited
-        if x < 0.0:
+        if x < 0.0 and name != "stiffness":  # a spring may push away from where it is at rest
             raise DescriptionError(f"{what} is {x:g}: expected zero or more; check the sign", joint=j.name)
-        if x > LARGEST and name not in ("velocity", "effort"):
+        if abs(float(x)) > LARGEST and name not in ("velocity", "effort"):
             raise DescriptionError(f"{what} is {x:g}: expected at most {LARGEST:g} in SI units", joint=j.name)
 
 

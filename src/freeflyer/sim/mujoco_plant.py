@@ -21,8 +21,8 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
-from freeflyer.model.readers.mjcf_names import GROUPED
 from freeflyer.model.readers.mjcf_shapes import collides
+from freeflyer.model.states.mujoco_places import mujoco_places
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_loops import for_simulator
 
@@ -101,7 +101,7 @@ def plant(
     _floor(mujoco, spec, feet, path is None)
     _drive(mujoco, spec, motors, idle, servos)
     mj = compiled(spec, robot)
-    source = _places(model, mj, where)
+    source = _source(model, mj, where)
     data = mujoco.MjData(mj)
     data.qpos[source] = q[0]
     with collected_warnings():
@@ -173,19 +173,12 @@ def _drive(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str], s
             joint.damping[:], joint.frictionloss = 0.0, 0.0
 
 
-def _places(model: Model, mj: Any, where: str) -> np.ndarray:
+def _source(model: Model, mj: Any, where: str) -> np.ndarray:
     """Entries of qpos in the order of q; a quaternion's scalar moves last."""
-    source = np.full(model.nq, -1)
-    for j in range(mj.njnt):
-        name, adr, kind = mj.joint(j).name, int(mj.jnt_qposadr[j]), int(mj.jnt_type[j])
-        part = GROUPED.fullmatch(name)
-        if kind == 0:
-            source[:7] = adr + np.array([0, 1, 2, 4, 5, 6, 3])
-        elif name in model.joint_names:
-            at, order = model.joint(name).iq, [1, 2, 3, 0] if kind == 1 else [0]
-            source[at : at + len(order)] = adr + np.array(order)
-        elif part and part[1] in model.joint_names:
-            source[model.joint(part[1]).iq + int(part[3])] = adr
+    try:
+        source = mujoco_places(model.tree, mj).q_from
+    except InputError:
+        source = np.full(model.nq, -1)
     if (source < 0).any() or mj.nq != model.nq:
         raise InputError(f"{where} has other joints than the model of {model.name!r}: give the file that the model was read from")
     return source

@@ -34,6 +34,7 @@ from freeflyer.errors import FileError, unknown_name
 from freeflyer.model.description import HINGE, POINT, WELD, WORLD, Description, Joint, Loop
 from freeflyer.model.load import ROOT_JOINT
 from freeflyer.model.readers.safe_file import read_bytes
+from freeflyer.model.recorded_states import without_joints
 
 MAX_BYTES, MAX_NODES, MAX_DEPTH = 2**18, 20_000, 12
 MASKS = {"point": POINT, "hinge": HINGE, "weld": WELD, "slider": (1, 1, 0, 1, 1, 1), "3d": POINT, "6d": WELD}
@@ -212,7 +213,7 @@ def _with_joint_types(description: Description, content: dict[str, Any], where: 
     if len(changed) < len(names):
         raise FileError(f"{where}: joint_name lists a joint twice; name each joint once")
     joints = tuple(_retyped(j, changed[j.name], where) if j.name in changed else j for j in description.joints)
-    return replace(description, joints=joints)
+    return replace(description, joints=joints, keyframes=without_joints(description.keyframes, changed))
 
 
 def _retyped(joint: Joint, kind: Any, where: str) -> Joint:

@@ -2,8 +2,8 @@
 
 Bodies become links, a body with several joints a chain of joints through massless links named "body/joint"; bodies
 without joints are fixed to their parent. q means what qpos means in MuJoCo (`ref` included), quaternions in our order.
-connect and weld become loops, a linear joint equality a mimic, other joint equalities couplings. Ignored, and listed in
-`notes` where they act on the motion: tendons, springs, contacts, flexes, mocap, plugins, fluid. Mesh files are read only
+connect and weld become loops, a linear joint equality a mimic, other joint equalities couplings, keyframes named postures. Ignored,
+and listed in `notes` where they act on the motion: tendons, contacts, flexes, mocap, plugins, fluid. Mesh files are read only
 where a body has no <inertial>: MuJoCo then computes it.
 """
 
@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from freeflyer.model.description import Description
 from freeflyer.model.readers.mjcf_equalities import read_equalities
-from freeflyer.model.readers.mjcf_gate import vetted
+from freeflyer.model.readers.mjcf_gate import Vetted, vetted
+from freeflyer.model.readers.mjcf_keyframes import read_keyframes
 from freeflyer.model.readers.mjcf_model import read_model
+from freeflyer.model.readers.mjcf_native import compile_spec
 from freeflyer.model.readers.mjcf_notes import ignored
-from freeflyer.model.readers.mjcf_spec import compile_xml
+from freeflyer.model.readers.mjcf_spec import Compiled, compile_xml
 
 
 def read_mjcf(source: str | os.PathLike[str]) -> Description:
@@ -29,10 +32,24 @@ def read_mjcf(source: str | os.PathLike[str]) -> Description:
     MuJoCo refuses it; the message carries MuJoCo's own words.
     """
     robot = vetted(source)
+    return _described(robot, compile_xml(robot))
+
+
+def read_spec(spec: Any) -> Description:
+    """The robot of a mujoco.MjSpec, which is left as it is. Its XML passes the same gate as a file; numbers keep their digits.
+
+    Meshes that shape an inertia must lie in the folder of the file that the specification was read from, or be among its assets.
+    Errors: as read_mjcf.
+    """
+    robot, compiled = compile_spec(spec)
+    return _described(robot, compiled)
+
+
+def _described(robot: Vetted, compiled: Compiled) -> Description:
     notes, extras = robot.notes, robot.extras
-    compiled = compile_xml(robot)
     with np.errstate(all="ignore"):  # numbers that overflow are refused by `validate`
         description = read_model(compiled, extras, notes)
         description = read_equalities(description, compiled, notes)
+        description = read_keyframes(description, extras, robot.where, notes)
     notes += ignored(compiled)
-    return replace(description, notes=tuple(dict.fromkeys(notes)))
+    return replace(description, notes=tuple(dict.fromkeys(notes)), base="file")

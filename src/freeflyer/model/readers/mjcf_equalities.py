@@ -9,7 +9,8 @@ import numpy as np
 
 from freeflyer.model.description import POINT, WELD, Coupling, Description, Joint, Loop, Mimic, Site
 from freeflyer.model.readers.mjcf_model import is_link_site
-from freeflyer.model.readers.mjcf_spec import Compiled, fresh
+from freeflyer.model.readers.mjcf_names import fresh
+from freeflyer.model.readers.mjcf_spec import Compiled
 from freeflyer.model.rotations import placement, shift
 from freeflyer.model.validate_numbers import ONE_DOF
 

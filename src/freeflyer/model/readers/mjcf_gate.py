@@ -36,7 +36,16 @@ def vetted(source: str | os.PathLike[str], shapes: bool = False) -> Vetted:
     shapes: geoms stay that shape no inertia. Errors: FileError.
     """
     root, where = read_xml(source, "MJCF")
-    folder = None if is_xml_text(source) else Path(source).resolve().parent
+    return _vetted(root, None if is_xml_text(source) else Path(source).resolve().parent, where, shapes)
+
+
+def vetted_text(text: str, folder: Path | None, where: str) -> Vetted:
+    """The same for XML text that stands for a file in this folder; `where` opens messages."""
+    root, _ = read_xml(text, "MJCF")
+    return _vetted(root, folder, where, shapes=False)
+
+
+def _vetted(root: _Element, folder: Path | None, where: str, shapes: bool) -> Vetted:
     expand(root, folder, where)
     notes, extras = lean(root, folder, where, shapes)
     return Vetted(root, where, notes, extras)

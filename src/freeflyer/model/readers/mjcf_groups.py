@@ -10,7 +10,7 @@ from freeflyer.model.description import Joint, Link
 from freeflyer.model.readers.mjcf_names import CHAINS, GROUPED
 from freeflyer.model.validate_numbers import PER_COORDINATE
 
-FIELDS = (*PER_COORDINATE, "initial")
+FIELDS = (*PER_COORDINATE, "initial", "spring_reference")
 
 
 def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Joint]]:

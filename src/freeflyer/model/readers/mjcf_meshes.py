@@ -69,7 +69,7 @@ def attach_meshes(root: _Element, meshes: Meshes, needed: dict[str, str], where:
             if (file := mesh.get("file")) is not None:
                 own = f"freeflyer_mesh_{len(contents)}{PurePosixPath(file).suffix[:8]}"
                 mesh.set("file", own)
-                contents[own] = _content(meshes, file, at)
+                contents[own] = content(meshes, file, at)
         if sum(map(len, contents.values())) > MAX_TOTAL:
             raise FileError(f"{where}: the mesh files have more than {MAX_TOTAL} bytes together: refused. {ADVICE}")
     return contents
@@ -88,7 +88,7 @@ def _plain(element: _Element, name: str, at: str) -> _Element:
     return mesh
 
 
-def _content(meshes: Meshes, file: str, at: str) -> bytes:
+def content(meshes: Meshes, file: str, at: str) -> bytes:
     """The bytes of a mesh's file, found as MuJoCo finds it."""
     if meshes.folder is None:
         raise FileError(f"{at}; MJCF text has no folder to look for {file[:200]!r} in: give the path of a file. {ADVICE}")

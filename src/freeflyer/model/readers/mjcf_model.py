@@ -9,8 +9,9 @@ import numpy as np
 
 from freeflyer.model.description import Description, Inertia, Joint, Link, Site, joint_sizes
 from freeflyer.model.readers.mjcf_groups import regroup
-from freeflyer.model.readers.mjcf_names import GROUPED, hidden_joint, hidden_link, link_site
-from freeflyer.model.readers.mjcf_spec import BALL, FREE, HINGE, SLIDE, Compiled, Drive, fresh
+from freeflyer.model.readers.mjcf_layout import BALL, FREE, HINGE, NEUTRAL, SLIDE, layout, position
+from freeflyer.model.readers.mjcf_names import GROUPED, fresh, hidden_joint, hidden_link, link_site
+from freeflyer.model.readers.mjcf_spec import Compiled, Drive
 from freeflyer.model.readers.mjcf_tree import Extras
 from freeflyer.model.rotations import placement, shift, turn_about
 
@@ -57,6 +58,7 @@ def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Descript
         sites=_sites(m, bodies),
         actuated=actuated,
         gravity=_gravity(m, notes),
+        mujoco=layout(m, compiled.bodies, compiled.joints),
     )
 
 
@@ -85,9 +87,9 @@ def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, n
             values[field] = x
     anchor, turn, axis = np.zeros(3), np.eye(4), np.array([0.0, 0.0, 1.0])
     if kind == FREE:
-        drawn = m.qpos0[adr : adr + 7][[0, 1, 2, 4, 5, 6, 3]]
-        if drawn[:6].any():
-            values["initial"] = tuple(float(v) for v in drawn)
+        drawn = position(kind, m.qpos0[adr:])
+        if any(drawn[:6]):
+            values["initial"] = drawn
     if kind in (SLIDE, HINGE):
         axis, ref = m.jnt_axis[j].copy(), float(m.qpos0[adr])
         turn = shift(-ref * axis) if kind == SLIDE else turn_about(axis, -ref)
@@ -102,10 +104,14 @@ def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, n
         notes.append(f"ball joint {name!r}: its cone limit is ignored")
     if kind in (BALL, HINGE):
         anchor = m.jnt_pos[j].copy()
+    if m.jnt_stiffness[j]:
+        values["stiffness"] = (float(m.jnt_stiffness[j]),) * nv
+        rest = position(kind, m.qpos_spring[adr:])
+        if rest != NEUTRAL[kind]:
+            values["spring_reference"] = rest
     sizes = {"initial": joint_sizes(our_kind)[0]}
     values |= {f: v for f, v in extras.fields.get(name, {}).items() if len(v) == sizes.get(f, nv)}
-    sprung = bool(m.jnt_stiffness[j])
-    return Step(Joint(name, our_kind, "", "", axis=axis, sprung=sprung, **values), anchor, turn)
+    return Step(Joint(name, our_kind, "", "", axis=axis, **values), anchor, turn)
 
 
 def _bound(m: Any, j: int, name: str, notes: list[str]) -> float:

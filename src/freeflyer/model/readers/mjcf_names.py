@@ -36,3 +36,12 @@ def link_site(link: str) -> str:
 def grouped(joint: str, kind: str, k: int) -> str:
     """The k-th MuJoCo joint of a joint of a kind of CHAINS."""
     return f"{joint}/{kind}/{k}"
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """The name, with a number behind it where it is taken; from now on it is."""
+    k, free = 2, name
+    while free in taken:
+        free, k = f"{name}_{k}", k + 1
+    taken.add(free)
+    return free

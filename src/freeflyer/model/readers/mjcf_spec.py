@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from freeflyer.model.readers.mjcf_gate import Vetted, compiled, parsed
+from freeflyer.model.readers.mjcf_layout import body_names, joint_names
 from freeflyer.model.readers.mjcf_meshes import attach_meshes
 from freeflyer.model.readers.mjcf_shapes import delete, geoms_by_inertia, mesh_of
-
-FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 
 
 @dataclass
@@ -39,12 +38,8 @@ def compile_xml(robot: Vetted) -> Compiled:
 
     Inertias that come from meshes are MuJoCo's, where the mesh files are below the folder of the robot file.
     """
-    import mujoco
-
-    drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in robot.extras.driven}
     spec = parsed(robot)
-    for actuator in spec.actuators:
-        _collect(actuator, drives, mujoco)
+    drives = drives_of(spec, robot)
     needed = {
         mesh: f"body {body.name!r} has no <inertial> and takes its inertia from"
         for body, geom, shaping in geoms_by_inertia(spec)
@@ -58,35 +53,19 @@ def compile_xml(robot: Vetted) -> Compiled:
         if not shaping:
             delete(spec, geom)
     model = compiled(spec, robot)
-    bodies = tuple(_body_names(model))
-    return Compiled(model, bodies, tuple(_joint_names(model, bodies)), drives)
+    bodies = body_names(model)
+    return Compiled(model, bodies, joint_names(model, bodies), drives)
 
 
-def fresh(name: str, taken: set[str]) -> str:
-    """The name, with a number behind it where it is taken; from now on it is."""
-    k, free = 2, name
-    while free in taken:
-        free, k = f"{name}_{k}", k + 1
-    taken.add(free)
-    return free
+def drives_of(spec: Any, robot: Vetted) -> dict[str, Drive]:
+    """By joint, what its actuators in a specification amount to."""
+    import mujoco
 
-
-def _body_names(m: Any) -> list[str]:
-    """Unnamed bodies become body_3 or the like."""
-    names = [m.body(i).name for i in range(m.nbody)]
-    taken = set(names)
-    return [name or fresh(f"body_{i}", taken) for i, name in enumerate(names)]
-
-
-def _joint_names(m: Any, bodies: tuple[str, ...]) -> list[str]:
-    """Unnamed joints are called after their body; an unnamed free joint that is the only one is the root_joint."""
-    names = [m.joint(j).name for j in range(m.njnt)]
-    taken = set(names)
-    unnamed_free = [j for j in range(m.njnt) if m.jnt_type[j] == FREE and not names[j]]
-    for j, name in enumerate(names):
-        if not name:
-            names[j] = fresh("root_joint" if [j] == unnamed_free else f"{bodies[m.jnt_bodyid[j]]}_joint", taken)
-    return names
+    drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in robot.extras.driven}
+    for actuator in spec.actuators:
+        if actuator.trntype in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
+            _collect(actuator, drives, mujoco)
+    return drives
 
 
 def _collect(actuator: Any, drives: dict[str, Drive], mujoco: Any) -> None:

@@ -32,13 +32,15 @@ COUNT = re.compile(r"[+]?([0-9]+)", re.ASCII)
 @dataclass
 class Extras:
     """What is read from the XML: from <custom>, where the writer leaves them, fields of joints, names of fixed joints
-    (by body) and of hidden links; the joints that a plugin drives; the elements that are not read, in words; the meshes."""
+    (by body) and of hidden links; the joints that a plugin drives; the elements that are not read, in words; the meshes; names and
+    qpos of the keyframes, as text."""
 
     fields: dict[str, dict[str, tuple[float, ...]]] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     driven: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     meshes: Meshes = field(default_factory=Meshes)
+    keyframes: list[tuple[str, str | None]] = field(default_factory=list)
 
 
 def expand(root: _Element, folder: Path | None, where: str) -> None:
@@ -85,6 +87,8 @@ def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) 
     for element in list(root):
         if element.tag == "custom":
             _read_custom(element, extras, where)
+        if element.tag == "keyframe":
+            extras.keyframes += [(key.get("name", ""), key.get("qpos")) for key in element.findall("key")]
         if element.tag in (*DROPPED, *DROPPED_QUIETLY, "custom"):
             if element.tag in DROPPED and len(element):
                 notes.append(f"<{element.tag}> is ignored")

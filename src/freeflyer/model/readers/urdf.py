@@ -9,10 +9,11 @@ other programs skip; the writer uses the same:
     <joint type="spherical">  or "ball"
     <joint type="cylindrical">  its coordinates: slide, then turn
     <limit absent="effort velocity" .../>  names those whose numbers stand in for none: URDF must have them all
-    <coordinates lower velocity ... initial/>  in a joint: numbers, the attributes named as the fields of `Joint`
+    <coordinates lower velocity ... initial spring_reference/>  in a joint: numbers, the attributes named as the fields of `Joint`
     <freeflyer>  in the robot, with
         <site name link> <origin/> </site>, <loop name frame_a frame_b mask="1 1 1 0 0 0"/>,
-        <coupling name joint1 joint2 coefficients/>, <actuated joint/>, <gravity xyz/>
+        <coupling name joint1 joint2 coefficients/>, <actuated joint/>, <gravity xyz/>,
+        <keyframe name> <position joint values/> ... </keyframe>
 """
 
 from __future__ import annotations
@@ -157,7 +158,8 @@ def _coordinates(element: _Element, kind: str, who: str) -> dict[str, tuple[floa
     if found is None:
         return {}
     nq, nv = joint_sizes(kind)
+    sizes = {"initial": nq, "spring_reference": nq}
     return {
-        name: numbers(text, (nq if name == "initial" else nv,), f"{who}, {name} of <coordinates>", infinite=True)
+        name: numbers(text, (sizes.get(name, nv),), f"{who}, {name} of <coordinates>", infinite=True)
         for name, text in found.attrib.items()
     }

@@ -20,7 +20,8 @@ NUMBERS: dict[str, dict[str, int | None]] = {
     "limit": dict.fromkeys(LIMITS, 1) | {"absent": None}, "dynamics": {"damping": 1, "friction": 1},
     "mimic": {"joint": 0, "multiplier": 1, "offset": 1}, "parent": {"link": 0}, "child": {"link": 0},
     "coordinates": dict.fromkeys(
-        ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "initial"), None),
+        ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness", "initial", "spring_reference"),
+        None),
 }  # fmt: skip
 STRICT = ("origin", "axis", "axis2", "pitch", "mass", "inertia", "mimic", "parent", "child", "coordinates")
 NEEDED = {

@@ -10,6 +10,7 @@ import numpy as np
 from freeflyer.errors import FileError
 from freeflyer.model.description import Coupling, Description, Loop, Site
 from freeflyer.model.readers.safe_file import numbers
+from freeflyer.model.recorded_states import Keyframe
 from freeflyer.model.rotations import rotation_of_rpy
 
 if TYPE_CHECKING:
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 ATTRIBUTES = {
     "site": ("name", "link"), "loop": ("name", "frame_a", "frame_b", "mask"), "actuated": ("joint",),
     "coupling": ("name", "joint1", "joint2", "coefficients"), "gravity": ("xyz",),
+    "keyframe": ("name",),
 }  # fmt: skip
 
 
 def read_extension(description: Description, root: _Element, where: str) -> Description:
     """The description with what the <freeflyer> element adds; as it is where there is none."""
-    sites, loops, couplings, actuated, gravity = [], [], [], [], description.gravity
+    sites, loops, couplings, actuated, keyframes, gravity = [], [], [], [], [], description.gravity
     for element in [e for block in root.findall("freeflyer") for e in block]:
         at = f"{where}, <freeflyer>, <{element.tag}> at line {element.sourceline}"
         expected = ATTRIBUTES.get(str(element.tag))
@@ -44,13 +46,22 @@ def read_extension(description: Description, root: _Element, where: str) -> Desc
                 )
             case "actuated":
                 actuated.append(element.get("joint"))
+            case "keyframe":
+                keyframes.append(Keyframe(element.get("name"), tuple(_position(e, at) for e in element)))
             case "gravity":
                 x, y, z = numbers(element.get("xyz"), (3,), f"{at}, xyz")
                 gravity = (x, y, z)
     return replace(
         description, sites=tuple(sites), loops=tuple(loops), couplings=tuple(couplings), actuated=tuple(actuated),
-        gravity=gravity,
+        gravity=gravity, keyframes=tuple(keyframes),
     )  # fmt: skip
+
+
+def _position(element: _Element, at: str) -> tuple[str, tuple[float, ...]]:
+    """(joint, position) of a <position> in a <keyframe>."""
+    if element.tag != "position" or sorted(element.attrib) != ["joint", "values"]:
+        raise FileError(f"{at} holds <{element.tag}>: expected <position joint=... values=.../>")
+    return element.get("joint"), numbers(element.get("values"), tuple(range(1, 8)), f"{at}, {element.get('joint')!r}")
 
 
 def _placement(element: _Element, at: str) -> np.ndarray:

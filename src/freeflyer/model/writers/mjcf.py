@@ -10,6 +10,8 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import POINT, WELD, WORLD, Coupling, Description, joint_sizes
+from freeflyer.model.keyframes import followed
+from freeflyer.model.readers.mjcf_layout import TO_MUJOCO
 from freeflyer.model.readers.mjcf_names import CHAINS, grouped, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH
 from freeflyer.model.writers.mjcf_bodies import Tree
@@ -40,6 +42,7 @@ def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     tree = Tree(description, etree.SubElement(root, "worldbody"))
     _add_equalities(root, description, tree)
     _add_motors(root, description)
+    _add_keyframes(root, description, tree)
     if len(tree.custom):
         root.append(tree.custom)
     content = finish(root, None, overwrite)
@@ -115,6 +118,26 @@ def _add_equalities(root: _Element, description: Description, tree: Tree) -> Non
         element = etree.SubElement(block, "joint", name=c.name, joint1=c.joint1, polycoef=text(a))
         if c.joint2:
             element.set("joint2", c.joint2)
+    if len(block):
+        root.append(block)
+
+
+def _add_keyframes(root: _Element, description: Description, tree: Tree) -> None:
+    from lxml import etree
+
+    block = etree.Element("keyframe")
+    for key in description.keyframes:
+        placed = followed(description, dict(key.positions))
+        qpos: list[float] = []
+        for motion in tree.motions:
+            joint = motion.joint
+            if motion.type in ("hinge", "slide"):
+                qpos.append((placed.get(joint.name) or joint.initial or (0.0,) * (motion.k + 1))[motion.k])
+            else:
+                first = 0 if motion.type == "free" else 3
+                x = placed.get(joint.name) or joint.initial or (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)[first:]
+                qpos += [x[k] for k in TO_MUJOCO[motion.type]]
+        etree.SubElement(block, "key", name=key.name, qpos=text(qpos))
     if len(block):
         root.append(block)
 

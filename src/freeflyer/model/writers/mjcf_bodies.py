@@ -63,6 +63,7 @@ class Tree:
             if name in self.links or name == WORLD:
                 self.sites.setdefault(name, []).append((link_site(name), np.eye(4)))
         self.custom = etree.Element("custom")
+        self.motions: list[Motion] = []  # in the order of qpos
         self._add_sites(worldbody, WORLD)
         stack = [(worldbody, j) for j in reversed(self.below.get(WORLD, []))]
         while stack:
@@ -99,6 +100,7 @@ class Tree:
         body = etree.SubElement(parent, "body", name=link, **_pose(X))
         for motion, A in zip(motions, reversed(anchors)):
             self._add_joint(body, motion, A)
+            self.motions.append(motion)
             self._name_hidden(motion, A, link)
         if len(chain) == 1 and chain[0].kind == "fixed" and chain[0].name != f"{link}_fixed":
             etree.SubElement(self.custom, "text", name=f"{CUSTOM}fixed:{link}", data=chain[0].name)
@@ -145,13 +147,15 @@ class Tree:
 
     def _set(self, element: _Element, motion: Motion, field: str, values: tuple[float, ...]) -> None:
         name, scalar = motion.name, motion.type in ("hinge", "slide")
-        if field in ("armature", "damping", "friction"):
+        if field in ("armature", "damping", "friction", "stiffness"):
             if min(values) != max(values):
                 raise refuse(
                     f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo has one number for all its coordinates",
                     "make them equal",
                 )  # fmt: skip
             element.set("frictionloss" if field == "friction" else field, text(values[:1]))
+            if field == "stiffness" and any(values):
+                _set_spring_reference(element, motion)
         elif np.isinf(values).all():
             return  # unlimited
         elif np.isinf(values).any() or (field in ("lower", "upper") and _half_open(motion)):
@@ -170,6 +174,23 @@ class Tree:
         from lxml import etree
 
         etree.SubElement(self.custom, "numeric", name=f"{CUSTOM}{field}:{name}", data=text(values))
+
+
+def _set_spring_reference(element: _Element, motion: Motion) -> None:
+    """`springref` of a joint with one coordinate. Springs of ball joints are at rest at the identity in MuJoCo, those of free
+    joints where the file draws them."""
+    joint = motion.joint
+    if motion.type in ("hinge", "slide"):
+        if joint.spring_reference and joint.spring_reference[motion.k]:
+            element.set("springref", text([joint.spring_reference[motion.k]]))
+        return
+    neutral = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)[-7 if motion.type == "free" else -4 :]
+    rest = (joint.initial or neutral) if motion.type == "free" else neutral
+    if tuple(joint.spring_reference or neutral) != tuple(rest):
+        raise refuse(
+            f"spring_reference {joint.spring_reference} of joint {joint.name!r}",
+            f"in MuJoCo the spring of a {motion.type} joint is at rest at {tuple(rest)}", "take that, or write URDF (to_urdf)",
+        )  # fmt: skip
 
 
 def _half_open(motion: Motion) -> bool:

@@ -26,7 +26,8 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     """URDF text of a Model or Description, also written to `path`; an existing file only with overwrite=True.
 
     Links, joints, sites, loops, motors and gravity read back the same, to rounding. The joint `root_joint` that `load`
-    puts between the world and the root link is left out, with its initial position: load the file with the same base.
+    puts between the world and the root link is left out, with its initial position and that in keyframes: load the file with the
+    same base.
     Notes are not written. Other programs read the tree; kinds, loops and sites beyond URDF are ours alone.
     Units: SI, as in URDF. Errors: InputError, FileError for a file that is there or cannot be written.
     """
@@ -42,7 +43,7 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
         _add_inertial(etree.SubElement(root, "link", name=link.name), link.inertia)
     for joint in joints:
         _add_joint(root, joint)
-    _add_extension(root, description)
+    _add_extension(root, description, joints)
     return finish(root, path, overwrite)
 
 
@@ -101,7 +102,7 @@ def _add_joint(root: _Element, joint: Joint) -> None:
         m = joint.mimic
         etree.SubElement(element, "mimic", joint=m.joint, multiplier=text([m.ratio]), offset=text([m.offset]))
     fields: dict[str, dict[str, str]] = {}
-    for name in (*PER_COORDINATE, "initial"):
+    for name in (*PER_COORDINATE, "initial", "spring_reference"):
         values = getattr(joint, name)
         if values:
             fields.setdefault(_home(joint, name, values), {})[name] = text(values)
@@ -132,7 +133,7 @@ def _home(joint: Joint, field: str, values: tuple[float, ...]) -> str:
     return "coordinates"
 
 
-def _add_extension(root: _Element, description: Description) -> None:
+def _add_extension(root: _Element, description: Description, joints: list[Joint]) -> None:
     from lxml import etree
 
     block = etree.Element("freeflyer")
@@ -147,6 +148,12 @@ def _add_extension(root: _Element, description: Description) -> None:
         )
     for name in description.actuated:
         etree.SubElement(block, "actuated", joint=name)
+    written = {j.name for j in joints}
+    for key in description.keyframes:
+        element = etree.SubElement(block, "keyframe", name=key.name)
+        for joint, values in key.positions:
+            if joint in written:
+                etree.SubElement(element, "position", joint=joint, values=text(values))
     if tuple(description.gravity) != GRAVITY:
         etree.SubElement(block, "gravity", xyz=text(description.gravity))
     if len(block):

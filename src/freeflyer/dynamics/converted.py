@@ -1,0 +1,80 @@
+"""What `from_mujoco` and `from_pinocchio` share: velocities, accelerations, forces and bias forces by the map of `model.states`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import finite_row
+from freeflyer.model.model import Model
+from freeflyer.model.states import velocities as V
+from freeflyer.model.states.records import State
+
+Arrays = dict[str, np.ndarray | None]
+
+
+def to_ours(model: Model, c: V.Coordinates, q: np.ndarray, theirs: Arrays, names: dict[str, str]) -> State:
+    """The state of a closed model or a tree from q (..., nq) and theirs {v, a, tau, bias}; `names`: what these are called there."""
+    lead = np.broadcast_shapes(q.shape[:-1], *(x.shape[:-1] for x in theirs.values() if x is not None))
+    tree, q = model.tree, _spread(q, lead)
+    x = {name: None if value is None else _spread(value, lead) for name, value in theirs.items()}
+    turning = any(b.rate is not None for b in c.blocks)
+    for name in ("a", "bias"):
+        if x[name] is not None and x["v"] is None and (turning or model.reduction):
+            raise InputError(f"{names[name]} is converted with the velocity: give {names['v']} too", name=names[name])
+    v = None if x["v"] is None else V.motion_to_ours(c, q, x["v"])
+    s = None if v is None else V.rates(c, v)
+    a = None if x["a"] is None else V.motion_to_ours(c, q, x["a"])
+    if a is not None and s is not None:
+        a = a - s
+    tau = None if x["tau"] is None else V.forces_to_ours(c, q, x["tau"])
+    bias = None if x["bias"] is None else V.forces_to_ours(c, q, x["bias"])
+    if bias is not None and s is not None and turning:
+        bias = bias + _times(mass_matrix(tree, q), s)
+    state = State(q, v, a, tau, bias)
+    return model.reduction.functions.independent_state(model, state) if model.reduction else state
+
+
+def to_theirs(model: Model, c: V.Coordinates, q: np.ndarray, ours: Arrays) -> Arrays:
+    """{v, a, tau, bias} there, of a tree's {v, a, tau, bias} (..., nv), checked and of the same batch axes as q."""
+    v, a, tau, bias = (ours[k] for k in ("v", "a", "tau", "bias"))
+    turning = any(b.rate is not None for b in c.blocks)
+    if turning and v is None and (a is not None or bias is not None):
+        raise InputError(f"{'a' if a is not None else 'bias_forces'} is converted with the velocity: give v too")
+    s = V.rates(c, v) if v is not None else np.zeros(model.nv)
+    found: Arrays = {
+        "v": None if v is None else V.motion_to_theirs(c, q, v),
+        "a": None if a is None else V.motion_to_theirs(c, q, a + s),
+        "tau": None if tau is None else V.forces_to_theirs(c, q, tau),
+        "bias": None,
+    }
+    if bias is not None:
+        found["bias"] = V.forces_to_theirs(c, q, bias - _times(mass_matrix(model, q), s) if turning else bias)
+    return found
+
+
+def given_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None) -> tuple[np.ndarray, Arrays]:
+    """(q, {v, a, tau, bias}) of the tree, finite, all of the same batch axes. A closed model's are those of its independent
+    velocities; forces act there, and on the joints that follow from the loops none."""
+    rows = {"v": v, "a": a, "tau": tau, "bias_forces": bias}
+    q = finite_row(model, "q", q, "q")
+    x = {name: None if value is None else finite_row(model, name, value, "u") for name, value in rows.items()}
+    lead = np.broadcast_shapes(q.shape[:-1], *(y.shape[:-1] for y in x.values() if y is not None))
+    q, x = _spread(q, lead), {name: None if y is None else _spread(y, lead) for name, y in x.items()}
+    if model.reduction:
+        if bias is not None:
+            raise InputError(f"the bias forces of {model.name!r} are along independent velocities: convert those of model.tree")
+        state = model.reduction.functions.whole_state(model, State(q, x["v"], x["a"], x["tau"]))
+        x |= {"v": state.v, "a": state.a, "tau": state.tau}
+    return q, {"v": x["v"], "a": x["a"], "tau": x["tau"], "bias": x["bias_forces"]}
+
+
+def _spread(x: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+    return x if x.shape[:-1] == lead else np.broadcast_to(x, (*lead, x.shape[-1]))
+
+
+def _times(M: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.einsum("...ij,...j->...i", M, x)

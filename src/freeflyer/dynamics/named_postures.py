@@ -1,0 +1,77 @@
+"""Configurations by the names of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.errors import InputError, unknown_name
+from freeflyer.model.inputs import check_configuration, finite_array, finite_row
+from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.public import public
+
+STRIDES = 12  # in which a closed linkage is moved to where its independent joints shall be
+
+
+@public
+def configuration(
+    model: Model, positions: Mapping[str, ArrayLike] | None = None, *, start: ArrayLike | None = None, **by_name: ArrayLike
+) -> np.ndarray:
+    """q (..., nq) with the named joints at these positions, and the others where `start` (..., nq) has them, neutral without it.
+
+    A joint with one coordinate takes a number, m or rad, or an array (...,) of them, one per state; others all of theirs
+    (..., nq of the joint): a spherical joint a unit quaternion x, y, z, w, a free one a position and a quaternion. Names that are
+    no Python words come in the dictionary. Limits are not looked at. Of a closed model the independent joints are named; the loops
+    are closed by small steps from `start`.
+    Errors: UnknownNameError; InputError for joints that mimic others or follow from loops, for sizes, NaN and quaternions;
+    LinkageError where the loops cannot be closed.
+
+        q = ff.configuration(model, {"left_knee": 0.3}, left_elbow=[0.1, 0.2, 0.3])     # (3, nq): three states
+    """
+    if positions is not None and not isinstance(positions, Mapping):
+        raise InputError(f"positions map names of joints to numbers, as in {{'knee': 0.3}}; got {type(positions).__name__}")
+    both = set(positions or ()) & set(by_name)
+    if both:
+        raise InputError(f"joint {min(both)!r} is given twice: in the dictionary and by keyword", joint=min(both))
+    q = model.neutral if start is None else finite_row(model, "start", start, "q")
+    placed = [_placed(model, name, value) for name, value in {**(positions or {}), **by_name}.items()]
+    lead = np.broadcast_shapes(q.shape[:-1], *(x.shape[:-1] for _, x in placed))
+    wanted = np.broadcast_to(q, (*lead, model.nq)).copy()
+    for joint, x in placed:
+        wanted[..., joint.iq : joint.iq + joint.nq] = x
+    check_configuration(model, "the configuration", wanted, "q")
+    return _closed(model, np.broadcast_to(q, wanted.shape), wanted) if model.reduction and placed else wanted
+
+
+def _placed(model: Model, name: Any, value: ArrayLike) -> tuple[JointInfo, np.ndarray]:
+    """The joint of that name, and its positions (..., nq)."""
+    joint = next((j for j in model.joints if j.name == name), None)
+    if joint is None:
+        fixed = any(j.name == name and j.kind == "fixed" for j in model.description.joints)
+        raise unknown_name("moving joint", name, model.joint_names, "That joint is fixed." if fixed else "")
+    if joint.mimic is not None:
+        raise InputError(f"joint {name!r} mimics {joint.mimic.joint!r}: give the position of that one", joint=name)
+    if model.reduction and joint.nv < model.tree.joint(joint.name).nv:
+        moving = [j.name for j in model.joints if j.mimic is None and j.nv == model.tree.joint(j.name).nv]
+        shown = ", ".join(moving[:8]) + (f", ... ({len(moving)} in all)" if len(moving) > 8 else "")
+        raise InputError(
+            f"joint {name!r} of {model.name!r} follows from its loops: name independent joints ({shown}), or close a guess of the "
+            "tree's with freeflyer.loops.assemble", joint=name,
+        )  # fmt: skip
+    x = finite_array(f"the position of joint {name!r}", value)
+    if joint.nq == 1:
+        return joint, x[..., None]
+    if x.ndim == 0 or x.shape[-1] != joint.nq:
+        raise InputError(f"the position of {joint.kind} joint {name!r} has shape {x.shape}, expected (..., {joint.nq})", joint=name)
+    return joint, x
+
+
+def _closed(model: Model, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The closed posture with the independent joints of `wanted`."""
+    for k in range(STRIDES, 0, -1):
+        q = integrate(model, q, difference(model, q, wanted) / k)
+    return q

@@ -1,0 +1,50 @@
+"""The joints of a compiled MuJoCo model in the order of qpos: their names, kinds, and how positions are laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from freeflyer.model.readers.mjcf_names import fresh
+from freeflyer.model.recorded_states import MujocoJoint
+
+FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+KINDS = ("free", "ball", "slide", "hinge")
+# Entries of qpos that make a position here, and the reverse.
+TO_OURS = {"free": (0, 1, 2, 4, 5, 6, 3), "ball": (1, 2, 3, 0), "slide": (0,), "hinge": (0,)}
+TO_MUJOCO = {"free": (0, 1, 2, 6, 3, 4, 5), "ball": (3, 0, 1, 2), "slide": (0,), "hinge": (0,)}
+NEUTRAL = ((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 1.0), (0.0,), (0.0,))
+
+
+def position(kind: int, qpos: Sequence[float]) -> tuple[float, ...]:
+    """The position in our order of a joint whose entries begin `qpos`; kind: MuJoCo's number."""
+    return tuple(float(qpos[k]) for k in TO_OURS[KINDS[kind]])
+
+
+def layout(m: Any, bodies: Sequence[str], joints: Sequence[str]) -> tuple[MujocoJoint, ...]:
+    """The joints of a compiled model, each standing where qpos0 has it. bodies, joints: the names of all of them."""
+    return tuple(
+        MujocoJoint(
+            name, KINDS[int(m.jnt_type[j])], bodies[int(m.jnt_bodyid[j])],
+            position(int(m.jnt_type[j]), m.qpos0[int(m.jnt_qposadr[j]) :]),
+        )
+        for j, name in enumerate(joints)
+    )  # fmt: skip
+
+
+def body_names(m: Any) -> tuple[str, ...]:
+    """Unnamed bodies become body_3 or the like."""
+    names = [m.body(i).name for i in range(m.nbody)]
+    taken = set(names)
+    return tuple(name or fresh(f"body_{i}", taken) for i, name in enumerate(names))
+
+
+def joint_names(m: Any, bodies: Sequence[str]) -> tuple[str, ...]:
+    """Unnamed joints are called after their body; an unnamed free joint that is the only one is the root_joint."""
+    names = [m.joint(j).name for j in range(m.njnt)]
+    taken = set(names)
+    unnamed_free = [j for j in range(m.njnt) if m.jnt_type[j] == FREE and not names[j]]
+    for j, name in enumerate(names):
+        if not name:
+            names[j] = fresh("root_joint" if [j] == unnamed_free else f"{bodies[m.jnt_bodyid[j]]}_joint", taken)
+    return tuple(names)

@@ -1,0 +1,131 @@
+"""Velocities, accelerations and forces between our coordinates and another library's.
+
+    theirs = T(q) ours,    a' = T a + Tdot v,    tau = T^T tau',    bias = T^T bias' + M s    with  T s = Tdot v
+
+T is a permutation, with a row of ratios for each joint that follows another, and a block B(q) where a joint's velocity is
+expressed in other axes. The last equation puts a' into the others' M' a' + bias' = tau'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from freeflyer.model.states.matching import Matched
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """n coordinates from `ours` on here and `theirs` on there: velocities there are B(q) times those here, B (..., n, n) orthogonal
+    unless `inverse` says otherwise; `rate`: v (..., nv) -> s (..., n), zero if None."""
+
+    ours: int
+    theirs: int
+    n: int
+    turn: Function
+    inverse: Function | None = None
+    rate: Function | None = None
+
+    def forth(self, q: np.ndarray) -> np.ndarray:
+        return self.turn(q)
+
+    def back(self, q: np.ndarray) -> np.ndarray:
+        return np.swapaxes(self.turn(q), -1, -2) if self.inverse is None else self.inverse(q)
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Which coordinates are which (`matched`), and the blocks."""
+
+    matched: Matched
+    blocks: tuple[Block, ...]
+
+
+def rates(c: Coordinates, v: np.ndarray) -> np.ndarray:
+    """s (..., nv) with T s = Tdot v, for our v (..., nv)."""
+    s = np.zeros_like(v)
+    for b in c.blocks:
+        if b.rate is not None:
+            s[..., b.ours : b.ours + b.n] = b.rate(v)
+    return s
+
+
+def motion_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """T^-1 times their velocity (..., nv there); zero for coordinates that they lack."""
+    m = c.matched
+    ours = _taken(theirs, m.v_from)
+    for b in c.blocks:
+        _set(ours, b.ours, _times(b.back(q), theirs[..., b.theirs : b.theirs + b.n]))
+    return ours
+
+
+def motion_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndarray:
+    """T times our velocity (..., nv); zero for joints that stand still here."""
+    m = c.matched
+    theirs = _taken(ours, m.leaders)
+    follow = m.followers
+    if len(follow):
+        theirs[..., follow] = m.ratios[follow] * theirs[..., follow]
+    for b in c.blocks:
+        _set(theirs, b.theirs, _times(b.forth(q), ours[..., b.ours : b.ours + b.n]))
+    return theirs
+
+
+def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """T^T times their forces (..., nv there): forces on joints that follow others count on these, times their ratio."""
+    m = c.matched
+    ours = _taken(theirs, m.v_from)
+    for b in c.blocks:
+        turned = np.swapaxes(b.forth(q), -1, -2)
+        _set(ours, b.ours, _times(turned, theirs[..., b.theirs : b.theirs + b.n]))
+    for k in m.followers:
+        if m.leaders[k] >= 0:
+            ours[..., m.leaders[k]] += m.ratios[k] * theirs[..., k]
+    return ours
+
+
+def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndarray:
+    """Forces there of which T^T makes our tau (..., nv): none on joints that follow others, or that stand still here."""
+    m = c.matched
+    owners = np.where(np.isin(np.arange(len(m.leaders)), m.followers), -1, m.leaders)
+    theirs = _taken(ours, owners)
+    for b in c.blocks:
+        turned = np.swapaxes(b.back(q), -1, -2)
+        _set(theirs, b.theirs, _times(turned, ours[..., b.ours : b.ours + b.n]))
+    return theirs
+
+
+def velocity_matrix(c: Coordinates, q: np.ndarray) -> np.ndarray:
+    """T (..., nv there, nv)."""
+    m = c.matched
+    T = np.zeros((*q.shape[:-1], len(m.leaders), len(m.v_from)))
+    there = np.flatnonzero(m.leaders >= 0)
+    T[..., there, m.leaders[there]] = m.ratios[there]
+    for b in c.blocks:
+        T[..., b.theirs : b.theirs + b.n, b.ours : b.ours + b.n] = b.forth(q)
+    return T
+
+
+def _times(B: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.einsum("...ij,...j->...i", B, x)
+
+
+def _taken(x: np.ndarray, source: np.ndarray) -> np.ndarray:
+    """Entries of x (..., n) by number, 0 for those of number -1."""
+    if not len(source):
+        return np.zeros((*x.shape[:-1], 0))
+    if not x.shape[-1]:
+        return np.zeros((*x.shape[:-1], len(source)))
+    found = np.take(x, source, axis=-1)
+    absent = source < 0
+    if absent.any():
+        found[..., absent] = 0.0
+    return found
+
+
+def _set(x: np.ndarray, first: int, values: np.ndarray) -> None:
+    x[..., first : first + values.shape[-1]] = values

@@ -1,0 +1,147 @@
+"""Springs, damping and friction: against MuJoCo's own passive forces, by energy, and for joints that follow others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+import freeflyer as ff
+from freeflyer.errors import DescriptionError, InputError
+
+SEED = int(np.random.SeedSequence().entropy % 2**31)
+INERTIAL = '<inertial pos="0.1 0 0.2" mass="1.3" diaginertia="1 1.2 1.1"/>'
+SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>
+  <body name="a" pos="0.1 0.2 1" quat="0.8 0.6 0 0"><joint name="base" type="free" stiffness="30" damping="0.5"/>{INERTIAL}
+    <body name="b" quat="0.6 0 0.8 0"><joint name="ball" type="ball" stiffness="2" damping="0.2"/>{INERTIAL}
+      <body name="c" pos="0 0 0.3"><joint name="hinge" ref="0.2" springref="0.3" stiffness="4" damping="0.1"/>
+        <joint name="slide" type="slide" axis="1 0 0" springref="-0.1" stiffness="50" damping="0.7"/>{INERTIAL}
+        <body name="d"><joint name="pushing" axis="0 1 0" stiffness="-3"/>{INERTIAL}</body>
+      </body></body></body></worldbody></mujoco>"""
+
+
+def passive_there(mj: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
+    data = mujoco.MjData(mj)
+    data.qpos[:], data.qvel[:] = qpos, qvel
+    mujoco.mj_fwdPosition(mj, data)
+    mujoco.mj_fwdVelocity(mj, data)
+    return np.array(data.qfrc_passive)
+
+
+def random_state(model: ff.Model, lead: tuple[int, ...] = (5,)) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(SEED)
+    return ff.random_configuration(model, rng, lead), rng.standard_normal((*lead, model.nv))
+
+
+@pytest.mark.parametrize("source", ["springs", "springs written again", "cassie", "kangaroo"])
+def test_mujoco_itself(source: str, models_folder: Path) -> None:
+    text = SPRINGS if source == "springs" else ff.to_mjcf(ff.load(SPRINGS)) if "springs" in source else None
+    path = models_folder / source / f"{source}.xml"
+    model = ff.load(text or path)
+    mj = mujoco.MjModel.from_xml_string(text) if text else mujoco.MjModel.from_xml_path(str(path))
+    q, v = random_state(model)
+    there = ff.to_mujoco(model, q, v)
+    theirs = np.array([passive_there(mj, *x) for x in zip(there.qpos, there.qvel)])
+    ours = ff.passive_forces(model, q, v) + model.friction * np.sign(v)
+    expected = ff.from_mujoco(model, there.qpos, there.qvel, qfrc=theirs).tau
+    assert np.abs(expected).max() > 0.1
+    assert np.abs(ours - expected).max() < 1e-12 * max(1.0, float(np.abs(expected).max())), SEED
+    assert np.array_equal(ff.passive_forces(model, q[0], v[0]), ff.passive_forces(model, q, v)[0])
+
+
+def test_springs_are_at_rest_where_the_file_says() -> None:
+    model = ff.load(SPRINGS)
+    q = ff.configuration(model, base=model.description.joint("base").initial, hinge=0.3, slide=-0.1)
+    assert np.abs(ff.passive_forces(model, q, np.zeros(model.nv))).max() < 1e-15
+
+
+def test_urdf_losses_and_friction_signs() -> None:
+    text = """<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/>
+      <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="0.5" friction="2"/></joint>
+      </robot>"""
+    model = ff.load(text, base="fixed")
+    rates = np.array([[-2.0], [0.0], [3.0]])
+    assert np.array_equal(ff.passive_forces(model, [0.2], rates), [[1.0 + 2.0], [0.0], [-1.5 - 2.0]])
+    assert ff.passive_forces(model, np.zeros((4, 1)), [1.0]).shape == (4, 1)
+
+
+def follower() -> ff.Model:
+    links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")
+    mimic = ff.Mimic("one", -1.5, 0.4)
+    return ff.build(ff.Description("pair", links, (
+        ff.Joint("one", "revolute", "world", "a", stiffness=(2.0,), spring_reference=(0.1,), damping=(0.3,)),
+        ff.Joint("two", "revolute", "a", "b", mimic=mimic, stiffness=(5.0,), spring_reference=(-0.2,), friction=(0.7,)),
+    )))  # fmt: skip
+
+
+def test_springs_of_joints_that_follow() -> None:
+    """The force is minus the slope of the energy of both springs."""
+    model, h = follower(), 1e-6
+
+    def energy(q: float) -> float:
+        return 0.5 * 2.0 * (q - 0.1) ** 2 + 0.5 * 5.0 * (-1.5 * q + 0.4 + 0.2) ** 2
+
+    for q in (-0.7, 0.0, 1.1):
+        slope = (energy(q + h) - energy(q - h)) / (2 * h)
+        assert abs(ff.passive_forces(model, [q], [0.0])[0] + slope) < 1e-8
+    moving = ff.passive_forces(model, [0.2], [2.0]) - ff.passive_forces(model, [0.2], [0.0])
+    assert np.allclose(moving, -0.3 * 2.0 - 1.5 * 0.7, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["spherical", "free", "universal", "planar"])
+def test_springs_of_several_coordinates_store_energy(kind: str) -> None:
+    """Power is minus the rate of 1/2 k |way|^2, also with a spring reference of its own."""
+    link = ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
+    rng = np.random.default_rng(SEED)
+    bare = ff.build(ff.Description("one", (link,), (ff.Joint("j", kind, "world", "a"),)))
+    q, v = random_state(bare, ())
+    rest = ff.integrate(bare, q, 0.5 * rng.standard_normal(bare.nv))
+    joint = ff.Joint("j", kind, "world", "a", stiffness=(3.0,) * bare.nv, spring_reference=tuple(rest))
+    model = ff.build(ff.Description("one", (link,), (joint,)))
+
+    def energy(t: float) -> float:
+        x = ff.integrate(model, q, t * v)
+        away = ff.difference(model, rest, x)
+        if kind == "free":
+            away[:3] = x[:3] - rest[:3]
+        return 1.5 * float(away @ away)
+
+    power = ff.passive_forces(model, q, np.zeros(model.nv)) @ v
+    assert abs(power + (energy(1e-6) - energy(-1e-6)) / 2e-6) < 1e-7
+
+
+def test_closed_robots(models_folder: Path) -> None:
+    """Virtual power: tau_u . u = tau . v for every u."""
+    closed = ff.close_loops(ff.load(models_folder / "cassie" / "cassie.xml"))
+    u, other = np.random.default_rng(SEED).standard_normal((2, closed.nv))
+    q, G = closed.neutral, ff.velocity_map(closed, closed.neutral)
+    whole = ff.passive_forces(closed.tree, q, G @ u)
+    power = ff.passive_forces(closed, q, u) @ other
+    assert abs(power - whole @ (G @ other)) < 1e-11 * max(1.0, abs(float(power)))
+
+
+def test_files_keep_springs() -> None:
+    model = ff.load(SPRINGS)
+    for text in (ff.to_mjcf(model), ff.to_urdf(model)):
+        again = ff.load(text, base=None)
+        for joint in model.description.joints:
+            other = again.description.joint(joint.name)
+            assert (other.stiffness, other.damping) == (joint.stiffness, joint.damping)
+            assert np.allclose(other.spring_reference or 0.0, joint.spring_reference or 0.0, atol=1e-15)
+    turned = replace(model.description.joint("ball"), spring_reference=(0.6, 0.0, 0.0, 0.8))
+    with pytest.raises(DescriptionError, match="spring of a ball joint is at rest"):
+        ff.to_mjcf(ff.build(model.description.with_joint(turned)))
+    with pytest.raises(DescriptionError, match=r"quaternion of length 0\.5"):
+        ff.build(model.description.with_joint(replace(turned, spring_reference=(0.5, 0.0, 0.0, 0.0))))
+    assert any("passive_forces" in note for note in model.description.notes)
+
+
+def test_refused_in_words() -> None:
+    model = follower()
+    with pytest.raises(InputError, match=r"v has shape \(2,\)"):
+        ff.passive_forces(model, [0.0], [0.0, 0.0])
+    with pytest.raises(InputError, match="must be finite"):
+        ff.passive_forces(model, [np.nan], [0.0])

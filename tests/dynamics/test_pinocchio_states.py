@@ -1,0 +1,161 @@
+"""States from and to Pinocchio: its mass matrix, bias, torques and accelerations through the converters are ours."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robots_on_disk import EXAMPLES, example
+
+import freeflyer as ff
+from freeflyer.errors import InputError
+
+SEED = int(np.random.SeedSequence().entropy % 2**31)
+STATES = 3
+TOLERANCE = 1e-12  # relative; measured: below 3e-15
+URDFS = (
+    "talos_reduced.urdf", "talos_full_v2.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf", "so101.urdf",
+    "panda.urdf", "centauro.urdf", "double_pendulum_continuous.urdf", "icub.urdf", "romeo_small.urdf", "tiago.urdf", "pr2.urdf",
+    "anymal-kinova.urdf", "kinova.urdf", "hyq_no_sensors.urdf", "allegro_left_hand.urdf", "ur5_robot.urdf", "TwoDofs.urdf",
+)  # fmt: skip
+needs_examples = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="example-robot-data is not installed")
+
+
+def state(model: ff.Model, lead: tuple[int, ...] = (STATES,)) -> tuple[np.ndarray, ...]:
+    rng = np.random.default_rng(SEED)
+    return ff.random_configuration(model, rng, lead), *rng.standard_normal((3, *lead, model.nv))
+
+
+def error(ours: np.ndarray, theirs: np.ndarray) -> float:
+    return float(np.abs(ours - theirs).max(initial=0.0)) / max(1.0, float(np.abs(theirs).max(initial=0.0)))
+
+
+def check(pin_model: pin.Model, model: ff.Model) -> None:
+    """Bias, inverse dynamics and the state itself, there and back."""
+    q, v, a, tau = state(model)
+    there = ff.to_pinocchio(pin_model, model, q, v, a, tau)
+    here = ff.from_pinocchio(pin_model, model, *there[:4])
+    assert np.abs(ff.difference(model, q, here.q)).max() < 1e-14 + TOLERANCE * any(j.kind == "free" for j in model.joints)
+    assert max(error(x, y) for x, y in zip(here[1:4], (v, a, tau))) < 1e-14 * 10
+    pin_model.gravity.linear = model.gravity
+    data = pin_model.createData()
+    torques, bias = (np.zeros((STATES, pin_model.nv)) for _ in range(2))
+    for k in range(STATES):
+        bias[k] = pin.nonLinearEffects(pin_model, data, there.q[k], there.v[k])
+        torques[k] = pin.rnea(pin_model, data, there.q[k], there.v[k], there.a[k])
+    found = ff.from_pinocchio(pin_model, model, there.q, there.v, there.a, torques, bias=bias)
+    assert error(found.tau, ff.inverse_dynamics(model, q, v, a)) < TOLERANCE, SEED
+    assert error(found.bias_forces, ff.bias_forces(model, q, v)) < TOLERANCE, SEED
+    back = ff.to_pinocchio(pin_model, model, q, v, bias_forces=found.bias_forces).bias
+    again = ff.from_pinocchio(pin_model, model, there.q, there.v, bias=back)
+    assert error(again.bias_forces, found.bias_forces) < TOLERANCE
+    alone = ff.from_pinocchio(pin_model, model, *(x[1] for x in there[:4]))
+    assert all(np.allclose(x[1], y, rtol=1e-13, atol=1e-13) for x, y in zip(here[:4], alone[:4]))
+
+
+@needs_examples
+@pytest.mark.parametrize("name", URDFS)
+def test_urdfs(name: str) -> None:
+    path = example(name)
+    model = ff.load(path)
+    bare = ff.build(without_armature(model.description))
+    check(pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()), bare)
+
+
+def without_armature(d: ff.Description) -> ff.Description:
+    from dataclasses import replace
+
+    return replace(d, joints=tuple(replace(j, armature=()) for j in d.joints))
+
+
+@needs_examples
+def test_mimic_joints_that_pinocchio_lets_follow() -> None:
+    """mimic=True there: the followers have no coordinates, as here."""
+    path = example("romeo_small.urdf")
+    model = ff.load(path)
+    pin_model = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer(), mimic=True)
+    assert pin_model.nv == model.nv
+    check(pin_model, model)
+
+
+def built(joints: list[tuple[str, pin.JointModel]]) -> pin.Model:
+    """A chain of links with these joints, each 0.3 m further along z."""
+    model = pin.Model()
+    parent, at = 0, pin.SE3.Identity()
+    for name, joint in joints:
+        parent = model.addJoint(parent, joint, at, name)
+        model.appendBodyToJoint(parent, pin.Inertia(1.5, np.array([0.1, -0.05, 0.2]), np.diag([0.3, 0.4, 0.2])), pin.SE3.Identity())
+        at = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.3]))
+    return model
+
+
+def test_every_kind_that_both_have() -> None:
+    """Planar, spherical, universal, unbounded and composite joints, in another order than here."""
+    slide_and_turn = pin.JointModelComposite(pin.JointModelPZ())
+    slide_and_turn.addJoint(pin.JointModelRZ())
+    pin_model = built([
+        ("p", pin.JointModelPlanar()), ("s", pin.JointModelSpherical()), ("u", pin.JointModelUniversal(np.eye(3)[0], np.eye(3)[1])),
+        ("c", pin.JointModelRUBZ()), ("cyl", slide_and_turn), ("h", pin.JointModelHelicalUnaligned(np.eye(3)[2], 0.1)),
+    ])  # fmt: skip
+    kinds = {"p": "planar", "s": "spherical", "u": "universal", "c": "continuous", "cyl": "cylindrical", "h": "helical"}
+    X = np.eye(4)
+    X[2, 3] = 0.3
+    joints, parent = [], "world"
+    for k, (name, kind) in enumerate(kinds.items()):
+        axes = {"axis": np.eye(3)[0], "axis2": np.eye(3)[1]} if kind == "universal" else {}
+        joints.append(ff.Joint(name, kind, parent, f"l{k}", X if k else np.eye(4), pitch=0.1 * (kind == "helical"), **axes))
+        parent = f"l{k}"
+    inertia = ff.Inertia(1.5, np.array([0.1, -0.05, 0.2]), np.diag([0.3, 0.4, 0.2]))
+    model = ff.build(ff.Description("all", tuple(ff.Link(f"l{k}", inertia) for k in range(len(kinds))), tuple(joints[::-1])))
+    check(pin_model, model)
+
+
+def test_planar_acceleration_by_finite_differences() -> None:
+    """v here is the rate of x and y, there the body twist: a differs by more than a rotation."""
+    pin_model = built([("p", pin.JointModelPlanar())])
+    link = ff.Link("l", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
+    model = ff.build(ff.Description("plate", (link,), (ff.Joint("p", "planar", "world", "l"),)))
+    q, v, a, _ = state(model, ())
+    h = 1e-6
+    ends = [ff.to_pinocchio(pin_model, model, q + s * h * v, v + s * h * a).v for s in (-1.0, 1.0)]
+    theirs = ff.to_pinocchio(pin_model, model, q, v, a).a
+    assert np.abs((ends[1] - ends[0]) / (2 * h) - theirs).max() < 1e-8
+    assert np.abs(ff.from_pinocchio(pin_model, model, ff.to_pinocchio(pin_model, model, q).q, theirs).v).max() > 0.0
+
+
+def test_angles_are_wrapped_and_exact_to_rounding() -> None:
+    pin_model = built([("c", pin.JointModelRUBZ())])
+    link = ff.Link("l", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
+    model = ff.build(ff.Description("wheel", (link,), (ff.Joint("c", "continuous", "world", "l"),)))
+    angles = np.random.default_rng(SEED).uniform(-np.pi, np.pi, (1000, 1))
+    there = ff.to_pinocchio(pin_model, model, angles)
+    assert np.abs(ff.from_pinocchio(pin_model, model, there.q).q - angles).max() <= 5e-16
+    turned = ff.from_pinocchio(pin_model, model, ff.to_pinocchio(pin_model, model, angles + 2 * np.pi).q).q
+    assert np.abs(turned - angles).max() < 2e-15
+
+
+def test_refused_in_words() -> None:
+    pin_model = built([("c", pin.JointModelRUBZ()), ("r", pin.JointModelRX())])
+    links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")
+    joints = (ff.Joint("c", "continuous", "world", "a"), ff.Joint("r", "revolute", "a", "b", axis=(1.0, 0.0, 0.0)))
+    model = ff.build(ff.Description("two", links, joints))
+    good = np.array([1.0, 0.0, 0.2])
+    other = ff.build(ff.Description("three", links, (joints[0], ff.Joint("knee", "revolute", "a", "b"))))
+    floating = ff.load(ff.Description("two", links, joints[1:]))
+    euler = built([("c", pin.JointModelSphericalZYX()), ("r", pin.JointModelRX())])
+    for bad, words in (
+        (lambda: ff.from_pinocchio(pin_model, model, good[:2]), r"q has shape \(2,\), expected \(\.\.\., 3\)"),
+        (lambda: ff.from_pinocchio(pin_model, model, 2.0 * good), r"\[0:2\] is a \(cos, sin\) of norm 2"),
+        (lambda: ff.from_pinocchio(pin_model, model, good * np.nan), "must be finite"),
+        (lambda: ff.from_pinocchio(pin_model, other, good), "joint 'r', which the model 'three' lacks"),
+        (lambda: ff.from_pinocchio(built([("c", pin.JointModelRUBZ())]), model, good[:2]), "lacks joints that .* 'two' has: r"),
+        (lambda: ff.from_pinocchio(built([("r", pin.JointModelRX())]), floating, good[:1]), "has no floating base"),
+        (lambda: ff.from_pinocchio(euler, model, np.zeros(4)), "is a JointModelSphericalZYX with nq 3, nv 3"),
+        (lambda: ff.from_pinocchio(model, pin_model, good), "they are swapped"),
+        (lambda: ff.to_pinocchio(pin_model, links, good), "second argument of to_pinocchio must be a freeflyer Model"),
+        (lambda: ff.from_pinocchio(SimpleNamespace(), model, good), "pin_model must be a pinocchio.Model"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=words):
+            bad()
