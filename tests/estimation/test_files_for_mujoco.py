@@ -13,13 +13,14 @@ from estimation_robots import sensed
 
 import freeflyer as ff
 from freeflyer.contacts import feet_in_file, feet_of
-from freeflyer.estimation import Servos, Sway, lateral_swing
+from freeflyer.estimation import Sway, lateral_swing
 from freeflyer.estimation.experiment import simulate
 from freeflyer.estimation.sway import route
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
+from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_loops import for_simulator
-from freeflyer.sim.mujoco_plant import Plant, plant
+from freeflyer.sim.mujoco_scene import Plant, plant
 
 
 @pytest.fixture(scope="module")

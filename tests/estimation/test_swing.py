@@ -12,7 +12,6 @@ import freeflyer as ff
 from freeflyer.constraints.rows import constraint_residual
 from freeflyer.contacts import feet_in_file, feet_of, sole
 from freeflyer.estimation import (
-    Servos,
     Sway,
     base_over_soles,
     contact_model,
@@ -22,7 +21,8 @@ from freeflyer.estimation.contact import contact_wrenches
 from freeflyer.estimation.stance import grounded, lean, shared_weight, sole_points, standing
 from freeflyer.estimation.sway import offset_at, route
 from freeflyer.loops import LinkageError
-from freeflyer.sim.mujoco_plant import plant
+from freeflyer.sim import Servos
+from freeflyer.sim.mujoco_scene import plant
 
 SHORT = Sway(amplitude=0.03, frequency=0.5, duration=5.1)
 

@@ -47,8 +47,9 @@ def estimate(
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
     from freeflyer.cli.reproduce import make_folder
-    from freeflyer.estimation import Encoder, Servos, Sway, sensors
+    from freeflyer.estimation import Encoder, Sway, sensors
     from freeflyer.estimation.sway import REST, RISE, check_sway
+    from freeflyer.sim import Servos
 
     loaded = load_robot(robot, base, loops)
     s = sensors(loaded.model, rigid=tuple(rigid or ()))

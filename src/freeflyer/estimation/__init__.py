@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from freeflyer.estimation.sway import Sway
     from freeflyer.estimation.swing import lateral_swing
     from freeflyer.estimation.torques import closed_torques
-    from freeflyer.sim.mujoco_plant import Servos
 
 __all__ = [
     "Calibration", "CalibrationError", "ContactEstimate", "ContactHistory", "ContactModel", "Encoder", "PassiveState",
-    "Sensors", "Servos", "Sinusoids", "Sway", "Swing", "Telling", "Tracking", "base_over_soles", "calibrate", "closed_torques",
+    "Sensors", "Sinusoids", "Sway", "Swing", "Telling", "Tracking", "base_over_soles", "calibrate", "closed_torques",
     "constraint_error", "contact_history", "contact_model", "contact_wrenches", "lateral_swing",
     "low_pass", "pressure_centers", "screw_force", "sensors", "sinusoids", "start", "step", "telling_joints", "track",
     "world_wrenches", "zero_moment_point",
@@ -39,7 +38,6 @@ _HOMES = {  # loaded on first use
     "history": ("ContactHistory", "contact_history"),
     "passive": ("PassiveState", "constraint_error", "start", "step"),
     "placing": ("base_over_soles",),
-    "plant": ("Servos",),
     "sensing": ("Sensors", "sensors"),
     "sway": ("Sway",),
     "swing": ("lateral_swing",),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freeflyer.estimation.sway import Sway
-from freeflyer.sim.mujoco_plant import Servos
+from freeflyer.sim.mujoco_spec import Servos
 
 
 @dataclass(frozen=True)

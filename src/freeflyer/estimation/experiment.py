@@ -11,7 +11,8 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.sway import RATE, Route, Sway, offset_at
 from freeflyer.model.readers.mjcf_gate import collected_warnings
-from freeflyer.sim.mujoco_plant import Plant, Servos
+from freeflyer.sim.mujoco_scene import Plant
+from freeflyer.sim.mujoco_spec import Servos
 
 FALLEN = 0.05  # m that the base may be away from where it is sent
 

@@ -14,7 +14,7 @@ from freeflyer.estimation.contact import contact_model
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import lean, shared_weight, standing
 from freeflyer.model.model import Model
-from freeflyer.sim.mujoco_plant import Servos
+from freeflyer.sim.mujoco_spec import Servos
 
 RATE = 1000.0  # Hz of the estimators
 REST = 1.0  # s of standing before the sway

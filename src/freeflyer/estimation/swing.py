@@ -27,7 +27,8 @@ from freeflyer.estimation.stance import sole_points
 from freeflyer.estimation.sway import RATE, REST, RISE, Sway, check_sway, route
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.sim.mujoco_plant import Servos, plant
+from freeflyer.sim.mujoco_scene import plant
+from freeflyer.sim.mujoco_spec import Servos
 
 
 def measured(s: Sensors, record: Record, sway: Sway) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

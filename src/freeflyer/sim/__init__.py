@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from freeflyer.sim.events import Change, Event, Occurrence
     from freeflyer.sim.floor_contacts import unilateral
+    from freeflyer.sim.mujoco_run import simulate_in_mujoco
+    from freeflyer.sim.mujoco_scene import Plant, mujoco_plant
+    from freeflyer.sim.mujoco_spec import Servos
     from freeflyer.sim.replaying import replay
     from freeflyer.sim.run import Run, load
     from freeflyer.sim.sensing import Sensing
@@ -15,11 +18,15 @@ if TYPE_CHECKING:
     from freeflyer.sim.state import State
 
 __all__ = [
-    "Change", "Event", "Occurrence", "Run", "Sensing", "State", "load", "replay", "simulate", "unilateral",
+    "Change", "Event", "Occurrence", "Plant", "Run", "Sensing", "Servos", "State", "load", "mujoco_plant", "replay", "simulate",
+    "simulate_in_mujoco", "unilateral",
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use
     "events": ("Change", "Event", "Occurrence"),
+    "mujoco_scene": ("Plant", "mujoco_plant"),
+    "mujoco_run": ("simulate_in_mujoco",),
+    "mujoco_spec": ("Servos",),
     "replaying": ("replay",),
     "run": ("Run", "load"),
     "sensing": ("Sensing",),

@@ -10,9 +10,10 @@ import numpy as np
 
 from freeflyer.analysis.skeleton import bones
 from freeflyer.analysis.swing_tables import COLUMNS, Line, lines, settings
-from freeflyer.estimation import Servos, Sway, Swing, lateral_swing
+from freeflyer.estimation import Sway, Swing, lateral_swing
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.sim import Servos
 
 ALLOWED = 0.02  # of the weight: how far off the sum of vertical forces may be
 SWAY = Sway()

@@ -1,0 +1,145 @@
+"""The stepping of MuJoCo as a plant, under the same inputs and with the same record as our own simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.external import load_forces
+from freeflyer.dynamics.frames import Expressed, frame_pose
+from freeflyer.dynamics.integrators import time_step
+from freeflyer.errors import FreeflyerError, InputError, shown
+from freeflyer.model.inputs import finite_array, finite_row
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.model.readers.mjcf_gate import collected_warnings
+from freeflyer.model.states import velocities as V
+from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
+from freeflyer.sim.equations import Loads
+from freeflyer.sim.errors import StepError
+from freeflyer.sim.inputs import drive_of
+from freeflyer.sim.mujoco_scene import Plant
+from freeflyer.sim.recording import Recorder
+from freeflyer.sim.run import Run, digest
+from freeflyer.sim.sensing import Sensing, check_sensing
+
+
+@public
+def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt: float, duration: float,
+                       targets: Any = None, external: Loads = None, expressed: Expressed = "body",
+                       sensing: Sensing | None = None, progress: Callable[[float], None] | None = None) -> Run:  # fmt: skip
+    """The motion of a plant (`mujoco_plant`) from q (nq,), v (nv,) of its model for `duration` (s), sampled every dt (s).
+
+    inputs: as freeflyer.sim.simulate; all are asked once every dt, their forces tau (nv,) are held in between. targets: positions
+    (m,) of the plant's servos, or a function (t) that gives them; the starting posture's if None. external: wrenches, or a function
+    (t, q, v) that gives them (pushes), held likewise. sensing: what the controller is shown. dt: a multiple of the plant's step.
+    run.forces: {name of foot: (T, 6)}, what acts on the foot, in its frame's axes at its origin. Of a closed model v is that of the
+    independent joints; q is as closed as MuJoCo holds it.
+    A robot whose numbers are lost ends the run, which keeps what came before (`.failure`). Errors: InputError.
+    """
+    if not isinstance(plant, Plant):
+        raise InputError(f"plant must be what freeflyer.sim.mujoco_plant makes, got {shown(plant)}")
+    model, mj, data = plant.model, plant.mj, plant.data
+    h, end = time_step("dt", dt), time_step("duration", duration)
+    every = round(h / mj.opt.timestep)
+    if every < 1 or abs(every * mj.opt.timestep - h) > 1e-9 * h:
+        raise InputError(f"dt must be a multiple of the plant's step of {mj.opt.timestep:g} s, got {h:g}: Servos(step=...)", dt=h)
+    count = max(1, round(end / h))
+    if abs(count * h - end) > 1e-6 * h:
+        raise InputError(f"duration must be a multiple of dt = {h:g} s, got {end:g}", duration=end)
+    drive, seen = drive_of(model, inputs, True), check_sensing(model, sensing)
+    wanted = _targets(plant, targets)
+    _set(plant, finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u"))
+    settings = {"dt": h, "duration": end, "expressed": expressed, "sensing": None if seen is None else asdict(seen)}
+    record = Recorder(model, settings, digest(model))
+    states = []
+    with collected_warnings() as warnings:
+        for k in range(count + 1):
+            try:
+                x, u = _state(plant)
+                states.append((x, u))
+                shown_x, shown_u = (x, u) if seen is None else seen.seen(model, states, h)
+                tau = drive.tau(k * h, shown_x, shown_u)
+                record.sample(k * h, x, u, tau, _feet(plant, x))
+                if k == count:
+                    break
+                loads = external(k * h, x, u) if callable(external) else external
+                data.qfrc_applied[:] = _applied(plant, x, tau, loads, expressed)
+                if len(plant.motors):
+                    data.ctrl[plant.motors] = wanted(k * h)
+                plant.mujoco.mj_step(mj, data, nstep=every)
+                if warnings:
+                    raise StepError(f"MuJoCo warns: {warnings[0]}")
+            except FreeflyerError as error:
+                if k == 0:
+                    raise
+                return record.run(f"at {k * h:.6g} s: {error}")
+            if progress is not None:
+                progress((k + 1) / count)
+    return record.run()
+
+
+def _set(plant: Plant, q: np.ndarray, v: np.ndarray) -> None:
+    """MuJoCo's state, everything else as at its start."""
+    model = plant.model
+    if q.ndim > 1 or v.ndim > 1:
+        raise InputError(f"a plant moves one robot: q (nq,) and v (nv,), got shapes {q.shape} and {v.shape}")
+    whole = model.reduction.functions.velocity_map(model, q) @ v if model.reduction else v
+    plant.mujoco.mj_resetData(plant.mj, plant.data)
+    plant.data.qpos[:] = configuration_to_mujoco(model.tree, plant.places, q)
+    plant.data.qvel[:] = V.motion_to_theirs(plant.places.velocities, q, whole)
+    plant.data.ctrl[plant.idle] = q[plant.idle_positions]
+    plant.mujoco.mj_forward(plant.mj, plant.data)
+
+
+def _state(plant: Plant) -> tuple[np.ndarray, np.ndarray]:
+    """(q, v) of the plant's model."""
+    model, data = plant.model, plant.data
+    if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
+        raise StepError("MuJoCo's state is no longer finite: take a shorter step, Servos(step=...), or softer gains")
+    q = configuration_from_mujoco(model.tree, plant.places, data.qpos.copy())
+    v = V.motion_to_ours(plant.places.velocities, q, data.qvel.copy())
+    return q, v[..., model.reduction.split.independent] if model.reduction else v
+
+
+def _applied(plant: Plant, q: np.ndarray, tau: np.ndarray, loads: Any, expressed: Expressed) -> np.ndarray:
+    """qfrc_applied (nv of MuJoCo,)."""
+    model, whole = plant.model, tau
+    if model.reduction:
+        whole = np.zeros(model.tree.nv)
+        whole[model.reduction.split.independent] = tau
+    if loads is not None:
+        whole = whole + load_forces(model.tree, q, loads, None, expressed)
+    return V.forces_to_theirs(plant.places.velocities, q, whole)
+
+
+def _targets(plant: Plant, targets: Any) -> Callable[[float], Any]:
+    """Positions of the servos as a function of time."""
+    joints = [plant.mj.actuator(int(k)).name.removeprefix("servo of ") for k in plant.motors]
+    if callable(targets):
+        return lambda t: _positions(plant.model, targets(t), joints)
+    held = None if targets is None else _positions(plant.model, targets, joints)
+    if held is None:
+        held = plant.q[[plant.model.tree.joint(name).iq for name in joints]]
+    return lambda t: held
+
+
+def _positions(model: Model, x: Any, joints: list[str]) -> np.ndarray:
+    found = finite_array("targets", x)
+    if found.shape != (len(joints),):
+        raise InputError(f"targets must be the positions ({len(joints)},) of the servos, got shape {found.shape}")
+    return found
+
+
+def _feet(plant: Plant, q: np.ndarray) -> Mapping[str, np.ndarray]:
+    """{name: (6,)}: on each foot, in its frame's axes at its origin."""
+    found = {}
+    for foot, wrench in zip(plant.feet, plant.contacts()):
+        X = frame_pose(plant.model, q, foot.frame)
+        f, m = wrench[:3], wrench[3:] - np.cross(X[:3, 3], wrench[:3])
+        found[foot.name] = np.concatenate([X[:3, :3].T @ f, X[:3, :3].T @ m])
+    return found

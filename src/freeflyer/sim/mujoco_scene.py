@@ -1,0 +1,184 @@
+"""A robot on a level floor in MuJoCo: an independent simulator, with contacts that slide, as the plant of controllers.
+
+The robot is the user's own MJCF file where there is one, else what `to_mjcf` writes. What is added: a floor; servos where they are
+asked for (force = stiffness (wanted - position) - damping rate); spheres for feet that have no shape; rods, which touch nothing,
+where links have no shape to be seen; and soft servos for pieces that MuJoCo's loops leave turning idly. What the reader of robot
+files leaves out (tendons, flexes, plugins) is not simulated either.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import feet_of
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError, shown
+from freeflyer.model.build import compiled as compile_description
+from freeflyer.model.inputs import finite_row
+from freeflyer.model.load import with_base
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
+from freeflyer.model.states.mujoco_places import Places, mujoco_places
+from freeflyer.model.writers import to_mjcf
+from freeflyer.sim.mujoco_loops import for_simulator
+from freeflyer.sim.mujoco_spec import Servos, add_floor, add_rods, add_spheres, check_servos, drive, only_feet_touch
+
+SAME = 1e-6  # m: how well the simulator's bodies stand where the model's links stand
+
+
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """mj, data: MuJoCo's, for its viewers, too. model, feet: what it was made of; places: where q and v are in qpos and qvel.
+    motors (m,): actuators in the order of the joints given; idle (k,): those of the joints at idle_positions (k,) of q. bodies:
+    MuJoCo's numbers of the feet's bodies."""
+
+    model: Model
+    feet: tuple[Contact, ...]
+    mujoco: Any
+    mj: Any
+    data: Any
+    places: Places
+    motors: np.ndarray
+    idle: np.ndarray
+    idle_positions: np.ndarray
+    bodies: dict[int, int]
+
+    @property
+    def q(self) -> np.ndarray:
+        """(nq,): where the simulated robot is."""
+        return np.asarray(self.data.qpos[self.places.q_from])
+
+    def contacts(self) -> np.ndarray:
+        """(f, 6): [force; torque about the world's origin] on each foot, world axes, summed over MuJoCo's contacts."""
+        total, n = np.zeros((len(self.feet), 6)), self.data.ncon
+        if not n or not self.bodies:
+            return total
+        local, contact = np.empty((n, 6)), self.data.contact
+        for c in range(n):
+            self.mujoco.mj_contactForce(self.mj, self.data, c, local[c])
+        axes = contact.frame.reshape(n, 3, 3)
+        force, torque = np.einsum("cij,ci->cj", axes, local[:, :3]), np.einsum("cij,ci->cj", axes, local[:, 3:])
+        wrench = np.hstack([force, torque + np.cross(contact.pos, force)])
+        ends = self.mj.geom_bodyid[contact.geom]
+        for side, sign in ((0, -1.0), (1, 1.0)):  # forces act on the second geom
+            ours = np.isin(ends[:, side], list(self.bodies))
+            np.add.at(total, [self.bodies[int(b)] for b in ends[ours, side]], sign * wrench[ours])
+        return total
+
+
+@public
+def mujoco_plant(model: Model, q: Any = None, *, path: str | os.PathLike[str] | None = None, feet: Sequence[Contact] | None = None,
+                 motors: Sequence[str] = (), servos: Servos | None = None, friction: float | None = None) -> Plant:  # fmt: skip
+    """The robot on a level floor (height 0) in MuJoCo, standing at q (nq,), to be driven by freeflyer.sim.simulate_in_mujoco.
+
+    path: the robot's own MJCF file, as the model was read from, with its shapes; without it the simulated robot is what `to_mjcf`
+    writes. feet: contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at
+    their points. feet=None: all colliding shapes of the file touch as it says, and without a file the feet that `contacts.feet_of`
+    finds. motors: joints that get position servos with the gains of `servos`, which also says MuJoCo's step, how stiffly it ties
+    loops, and whether the file's joint damping and friction stay. friction: coefficient of the floor.
+    Errors: FileError for what MuJoCo refuses; InputError for another robot, and for loops that MuJoCo cannot hold.
+
+        plant = ff.sim.mujoco_plant(model, q)
+        run = ff.sim.simulate_in_mujoco(plant, q, v, controller, dt=1e-3, duration=2.0)
+    """
+    if feet is None and path is None:
+        named = any(name.endswith("_sole") for name in model.frame_names)
+        feet = feet_of(model) if named else ()
+    for foot in feet or ():
+        if not isinstance(foot, Contact):
+            raise InputError(f"feet must list what freeflyer.contacts makes, got {shown(foot)}")
+        model.frame(foot.frame)
+    for name in motors:
+        model.tree.joint(name)
+    if friction is not None and not (isinstance(friction, int | float) and 0.0 <= friction < np.inf):
+        raise InputError(f"friction must be a coefficient of 0 or more, got {shown(friction)}")
+    start = finite_row(model, "q", model.neutral if q is None else q, "q")
+    if start.ndim != 1:
+        raise InputError(f"q must be one configuration (nq,), got shape {start.shape}")
+    return plant(model.tree, path, feet, motors, start[None], Servos() if servos is None else servos, friction, model)
+
+
+def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Contact] | None, motors: Sequence[str], q: np.ndarray,
+          servos: Servos, friction: float | None = None, driven: Model | None = None) -> Plant:  # fmt: skip
+    """The simulator with the tree `model` at the first of the postures q (n, nq), where it will be sent; driven: the closed model
+    whose inputs it takes, if not the tree. Errors: as mujoco_plant."""
+    check_servos(servos)
+    import mujoco
+
+    idle: tuple[str, ...] = ()
+    if path is None:
+        wide = for_simulator(model, q)
+        spec, robot = spec_with_shapes(to_mjcf(_on_the_world(wide.model)))
+        idle = wide.idle
+        add_rods(mujoco, spec)
+    else:
+        spec, robot = spec_with_shapes(path)
+    where = "the robot" if path is None else Path(path).name
+    if feet is not None:
+        only_feet_touch(mujoco, spec, feet, path is None)
+    if path is None:
+        add_spheres(mujoco, spec, model, feet or ())
+    add_floor(mujoco, spec, friction)
+    drive(mujoco, spec, motors, idle, servos)
+    mj = compiled(spec, robot)
+    places = _places(model, mj, where)
+    data = mujoco.MjData(mj)
+    data.qpos[places.q_from] = q[0]
+    with collected_warnings():
+        mujoco.mj_forward(mj, data)
+    _agree(model, mj, data, q[0], where)
+    idle_positions = np.array([model.joint(name).iq for name in idle], dtype=np.int64)
+    bodies = {_body(model, mj, f): k for k, f in enumerate(feet or ())}
+    actuators = _servos(mj, motors), _servos(mj, idle)
+    return Plant(driven or model, tuple(feet or ()), mujoco, mj, data, places, *actuators, idle_positions, bodies)
+
+
+def _servos(mj: Any, joints: Sequence[str]) -> np.ndarray:
+    return np.array([mj.actuator(f"servo of {name}").id for name in joints], dtype=np.int64)
+
+
+def _on_the_world(model: Model) -> Model:
+    """The robot, its root fixed to the world where the description ties it to nothing."""
+    return compile_description(with_base(model.description, "fixed")) if model.description.roots else model
+
+
+def _places(model: Model, mj: Any, where: str) -> Places:
+    """Where q and v are in qpos and qvel; InputError unless all of both are there."""
+    places: Places | None
+    try:
+        places = mujoco_places(model, mj)
+    except InputError:
+        places = None
+    if places is None or (places.q_from < 0).any() or mj.nq != model.nq:
+        raise InputError(f"{where} has other joints than the model of {model.name!r}: give the file that the model was read from")
+    return places
+
+
+def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
+    """InputError where bodies stand elsewhere than the model's links."""
+    moving = float(mj.body_mass[mj.body_weldid > 0].sum())
+    off = abs(moving - model.mass) / model.mass
+    for b in range(1, mj.nbody):
+        name = mj.body(b).name
+        if name in model.link_names:
+            off = max(off, float(np.abs(frame_pose(model, q, name)[:3, 3] - data.xpos[b]).max()))
+    if off > SAME:
+        raise InputError(
+            f"{where} is another robot than the model of {model.name!r}: masses or links differ by {off:.2g} (m, or of the mass). "
+            "Give the file that the model was read from, unedited",
+            difference=off,
+        )  # fmt: skip
+
+
+def _body(model: Model, mj: Any, foot: Contact) -> int:
+    """MuJoCo's number of the body that carries a foot's frame."""
+    link = {s.name: s.link for s in model.description.sites}.get(foot.frame, foot.frame)
+    return int(mj.body(link).id)

@@ -1,0 +1,108 @@
+"""A robot's scene for MuJoCo: a floor, shapes under feet, servos, stiff loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freeflyer.constraints.set_tables import surface_points
+from freeflyer.contacts.description import Contact
+from freeflyer.errors import InputError
+from freeflyer.model.model import Model
+from freeflyer.model.readers.mjcf_shapes import collides, delete
+from freeflyer.model.rotations import placement
+
+BALL = 0.005  # m: radius of the spheres under feet without shapes
+SOFT, SOFT_DAMPING = 2.0, 0.02  # N m/rad, N m s/rad: what keeps idle pieces from turning
+HARD = (0.002, 1.0)  # MuJoCo's solref of floor and spheres: they give way by tenths of a millimetre
+FLOOR = "the floor of the experiment"
+ROD = 0.01  # m: radius of what is drawn of a link without shapes
+
+
+@dataclass(frozen=True)
+class Servos:
+    """stiffness (N/m, N m/rad), damping (N s/m, N m s/rad) of the motors' servos. step: s of simulated time. loop_time (s),
+    loop_impedance: how stiffly MuJoCo ties loops (solref[0], solimp[0] = solimp[1]): soft ones give way under load, as
+    linkages that flex do. friction: keep the joints' damping and friction of the file."""
+
+    stiffness: float = 1e6
+    damping: float = 3e3
+    step: float = 0.0005
+    loop_time: float = 0.001
+    loop_impedance: float = 0.999
+    friction: bool = True
+
+
+def check_servos(servos: Servos) -> None:
+    for name in ("stiffness", "damping", "step", "loop_time", "loop_impedance"):
+        value = getattr(servos, name)
+        if not (isinstance(value, int | float) and 0.0 < value < np.inf):
+            raise InputError(f"{name} must be a positive number, got {value!r}")
+    if servos.loop_time < 2.0 * servos.step or not servos.loop_impedance < 1.0:
+        raise InputError(
+            f"loops with loop_time = {servos.loop_time:g} s and loop_impedance = {servos.loop_impedance:g} do not hold in MuJoCo: "
+            f"take loop_time of at least two steps ({2 * servos.step:g} s) and an impedance below 1"
+        )
+
+
+def only_feet_touch(mujoco: Any, spec: Any, feet: Sequence[Contact], bare: bool) -> None:
+    """Of the robot's shapes those of feet alone touch the floor; feet without shapes get spheres at their points."""
+    links = {f.frame for f in feet}
+    for geom in spec.geoms:
+        geom.contype, geom.conaffinity = (1, 0) if geom.parent.name in links and not bare and collides(geom) else (0, 0)
+
+
+def add_spheres(mujoco: Any, spec: Any, model: Model, feet: Sequence[Contact]) -> None:
+    """Spheres at the points of feet, their lowest points there."""
+    for foot in feet:
+        site = next((s for s in spec.sites if s.name == foot.frame), None)
+        body = spec.body(foot.frame) if site is None else site.parent
+        X = np.eye(4) if site is None else placement(np.array(site.pos), np.array(site.quat))
+        for p in surface_points(model.tree, foot):
+            at = X[:3, :3] @ p + X[:3, 3] + BALL * X[:3, 2]
+            ball = body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[BALL, 0, 0], pos=at, mass=0.0, contype=1, conaffinity=0,
+                                 solref=HARD)  # fmt: skip
+            if foot.friction is not None:
+                ball.friction[0] = foot.friction
+
+
+def add_rods(mujoco: Any, spec: Any) -> None:
+    """What is seen of links without shapes: rods from each body to those that it carries. They touch nothing and weigh nothing."""
+    for body in spec.bodies:
+        for child in body.bodies:
+            ends = np.concatenate([np.zeros(3), np.array(child.pos)])
+            if body.name != "world" and np.linalg.norm(ends[3:]) > ROD:
+                body.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=[ROD, 0, 0], mass=0.0, contype=0, conaffinity=0)
+
+
+def add_floor(mujoco: Any, spec: Any, friction: float | None = None) -> None:
+    """A plane at height 0 that touches all that may touch something; friction: its coefficient, MuJoCo's of 1 if None."""
+    floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=0, conaffinity=1, solref=HARD)
+    floor.name = FLOOR
+    if friction is not None:
+        floor.friction[0] = friction
+
+
+def drive(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str], servos: Servos) -> None:
+    """Position servos in place of the file's actuators, soft ones on idle pieces; loops, step and friction as `servos` says."""
+    for old in (*spec.actuators, *spec.keys):  # keyframes speak of the file's own actuators
+        delete(spec, old)
+    gains = [(name, servos.stiffness, servos.damping) for name in motors] + [(name, SOFT, SOFT_DAMPING) for name in idle]
+    for name, stiffness, damping in gains:
+        servo = spec.add_actuator()
+        servo.name, servo.target, servo.trntype = f"servo of {name}", name, mujoco.mjtTrn.mjTRN_JOINT
+        servo.gaintype, servo.biastype = mujoco.mjtGain.mjGAIN_FIXED, mujoco.mjtBias.mjBIAS_AFFINE
+        servo.gainprm[0] = stiffness
+        servo.biasprm[:3] = [0.0, -stiffness, -damping]
+    spec.option.timestep = servos.step
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    for equality in spec.equalities:
+        equality.solref[0] = servos.loop_time
+        equality.solimp[:2] = servos.loop_impedance
+    if not servos.friction:
+        for joint in spec.joints:
+            joint.damping[:], joint.frictionloss = 0.0, 0.0

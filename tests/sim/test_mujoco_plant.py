@@ -1,0 +1,168 @@
+"""Our simulator and MuJoCo on the same motions, at small steps; MuJoCo as the plant of controllers; refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_simulating import fresh_seed, tumbling
+
+import freeflyer as ff
+from freeflyer import sim
+from freeflyer.errors import InputError
+
+mujoco = pytest.importorskip("mujoco")
+
+
+def rooted(model: ff.Model) -> ff.Model:
+    from freeflyer.model.load import with_base
+
+    return ff.build(with_base(model.description, "fixed")) if model.description.roots else model
+
+
+def runge_kutta(model: ff.Model, q: np.ndarray, v: np.ndarray, tau, h: float, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """(q, v) by MuJoCo's own integrator of order 4, on the file that we write, forces held over each step."""
+    mj = mujoco.MjModel.from_xml_string(ff.to_mjcf(rooted(model)))
+    mj.opt.integrator, mj.opt.timestep = mujoco.mjtIntegrator.mjINT_RK4, h
+    mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT | mujoco.mjtDisableBit.mjDSBL_CONTACT
+    mj.dof_damping[:], mj.dof_frictionloss[:] = 0.0, 0.0
+    data = mujoco.MjData(mj)
+    data.qpos[:], data.qvel[:] = ff.to_mujoco(model, q, v)[:2]
+    for k in range(count):
+        data.qfrc_applied[:] = ff.to_mujoco(model, ff.from_mujoco(model, data.qpos)[0], tau=tau(k * h)).qfrc
+        mujoco.mj_step(mj, data)
+    return ff.from_mujoco(model, data.qpos, data.qvel)[:2]
+
+
+def free_flyer(rng):
+    return tumbling(int(rng.integers(2**31)))
+
+
+def pendulum(rng):
+    model = ff.robots.chain(n=6)
+    return model, ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+
+
+@pytest.mark.parametrize("make", [free_flyer, pendulum])
+def test_motions_are_those_of_mujoco(make):
+    rng = np.random.default_rng(fresh_seed())
+    model, q, v = make(rng)
+    push = 0.1 * rng.standard_normal(model.nv)
+    h, count = 1e-3, 300
+    if make is free_flyer:  # a force on the base is held in its own axes here, in the world's there
+        push[:3] = 0.0
+    tau = lambda t: push * np.cos(3.0 * t)
+    run = sim.simulate(model, q, v, lambda t, q, v: tau(t), dt=h, duration=h * count, hold=True)
+    there = runge_kutta(model, q, v, tau, h, count)
+    assert np.abs(ff.difference(model, run.q[-1], there[0])).max() < 1e-8
+    assert np.abs(run.v[-1] - there[1]).max() < 1e-7 * max(1.0, np.abs(run.v[-1]).max())
+
+
+def test_mujoco_is_a_plant_of_a_tree():
+    """In free flight, under a regulator: the same motion as ours, as near as MuJoCo's order 1 is."""
+    rng = np.random.default_rng(fresh_seed())
+    model = ff.with_gravity(ff.robots.space_manipulator(), (0.0, 0.0, 0.0))
+    q, v = ff.random_configuration(model, rng), 0.3 * rng.standard_normal(model.nv)
+    damper = lambda t, q, v: -0.5 * v
+    gaps = []
+    for step in (1e-3, 5e-4):
+        plant = sim.mujoco_plant(model, q, servos=sim.Servos(step=step, loop_time=0.01))
+        there = sim.simulate_in_mujoco(plant, q, v, damper, dt=2e-3, duration=0.5)
+        ours = sim.simulate(model, q, v, damper, dt=2e-3, duration=0.5, hold=True)
+        gaps.append(np.abs(ff.difference(model, there.q[-1], ours.q[-1])).max())
+        assert there.t.shape == ours.t.shape
+    assert gaps[0] < 5e-3
+    assert 1.5 < gaps[0] / gaps[1] < 2.5
+
+
+def test_a_quadruped_stands_in_mujoco_and_is_pushed():
+    model = ff.robots.quadruped()
+    feet = [ff.contacts.point(f"{a}_{b}_foot", friction=0.9) for a in ("front", "rear") for b in ("left", "right")]
+    q = np.array(ff.robots.standing_posture(model))
+    q[2] -= min(ff.frame_pose(model, q, c.frame)[2, 3] for c in feet)
+    motors = [j.name for j in model.joints if j.nv == 1]
+    plant = sim.mujoco_plant(model, q, feet=feet, motors=motors, servos=sim.Servos(stiffness=2e3, damping=50.0))
+    push = lambda t, q, v: {"trunk": [0.0, 80.0, 0.0, 0.0, 0.0, 0.0]} if 0.5 <= t < 0.7 else None
+    run = sim.simulate_in_mujoco(plant, q, np.zeros(model.nv), dt=5e-3, duration=2.0, external=push)
+    assert run.failure is None
+    carried = sum(np.einsum("tij,tj->ti", ff.frame_pose(model, run.q, n)[:, :3, :3], F[:, :3]) for n, F in run.forces.items())
+    weight = 9.81 * model.mass
+    assert abs(carried[-1, 2] - weight) < 1e-2 * weight
+    pushed = (run.t > 0.6) & (run.t < 0.7)
+    assert abs(carried[pushed, 1].mean() + 80.0) < 25.0
+    assert np.abs(run.q[-1, :3] - q[:3]).max() < 0.02
+
+
+def test_a_closed_robot_is_driven_in_its_independent_coordinates(models_folder):
+    """Cassie on its springs, without weight or limits: MuJoCo's loops are soft, and its motions come nearer as they stiffen."""
+    tree = ff.load(models_folder / "cassie" / "cassie.xml", base="free", gravity=(0.0, 0.0, 0.0))
+    model = ff.close_loops(tree)
+    q = ff.neutral(model)
+    rng = np.random.default_rng(fresh_seed())
+    u = 0.05 * rng.standard_normal(model.nv)
+    springs = lambda t, q, v: ff.passive_forces(model, q, 0.0 * v)
+    ours = sim.simulate(model, q, u, springs, dt=5e-4, duration=0.1)
+    gaps = []
+    for loop_time in (2e-2, 5e-4):
+        servos = sim.Servos(step=2e-4, loop_time=loop_time, friction=False)
+        plant = sim.mujoco_plant(model, q, servos=servos, feet=())
+        plant.mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
+        there = sim.simulate_in_mujoco(plant, q, u, dt=2e-3, duration=0.1)
+        assert there.failure is None
+        gaps.append(np.abs(ff.difference(tree, there.q[-1], ours.q[-1])).max())
+    assert gaps[1] < 1e-5
+    assert gaps[1] < 0.1 * gaps[0]
+
+
+def test_the_users_own_file_is_the_plant(tmp_path):
+    """Its colliding shapes touch the floor; a box dropped on it comes to rest on its side."""
+    path = tmp_path / "box.xml"
+    path.write_text('<mujoco><worldbody><body name="box" pos="0 0 0.5"><freejoint/>'
+                    '<geom name="g" type="box" size="0.1 0.1 0.05" mass="2"/></body></worldbody></mujoco>')  # fmt: skip
+    model = ff.load(path)
+    feet = [ff.contacts.surface("box", [[0.1, 0.1, -0.05], [0.1, -0.1, -0.05], [-0.1, -0.1, -0.05], [-0.1, 0.1, -0.05]])]
+    plant = sim.mujoco_plant(model, path=path, feet=feet)
+    run = sim.simulate_in_mujoco(plant, model.neutral, np.zeros(6), dt=1e-2, duration=1.0)
+    assert abs(run.q[-1, 2] - 0.05) < 1e-3
+    assert abs(run.forces["box"][-1, 2] - 2.0 * 9.81) < 0.1
+    again = sim.simulate_in_mujoco(sim.mujoco_plant(model, path=path), model.neutral, np.zeros(6), dt=1e-2, duration=1.0)
+    assert abs(again.q[-1, 2] - 0.05) < 1e-3
+
+
+def test_sensing_is_the_controllers_alone():
+    model = ff.robots.chain(n=3)
+    q, v, seen = 0.1 * np.ones(model.nq), np.zeros(model.nv), []
+    plant = sim.mujoco_plant(model, q)
+    look = lambda t, q, v: seen.append(q) or np.zeros(model.nv)
+    run = sim.simulate_in_mujoco(plant, q, v, look, dt=5e-3, duration=0.1, sensing=sim.Sensing(1e-2, delay=0.01, seed=1))
+    plain = sim.simulate_in_mujoco(plant, q, v, dt=5e-3, duration=0.1)
+    assert (run.q == plain.q).all()
+    assert np.abs(np.array(seen)[2:] - run.q[:-2]).max() < 0.06
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"dt": 7e-4}, "multiple of the plant's step"), ({"duration": 0.0123}, "multiple of dt"),
+        ({"q": np.zeros((2, 3))}, "one robot"), ({"plant": 3}, "mujoco_plant"),
+        ({"targets": np.zeros(2)}, "targets"), ({"external": {"nose": np.zeros(6)}}, "nose"),
+        ({"inputs": "x"}, "inputs"), ({"sensing": "x"}, "Sensing"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_of_runs(change, word):
+    model = ff.robots.chain(n=3)
+    arguments = {"plant": sim.mujoco_plant(model), "q": np.zeros(3), "v": np.zeros(3), "dt": 5e-3, "duration": 0.1} | change
+    with pytest.raises(InputError if word != "nose" else ff.errors.FreeflyerError, match=word):
+        sim.simulate_in_mujoco(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"feet": [3]}, "feet must"), ({"feet": [ff.contacts.point("nose")]}, "nose"), ({"motors": ["nose"]}, "nose"),
+        ({"friction": -1.0}, "friction"), ({"q": np.zeros((2, 3))}, "one configuration"),
+        ({"servos": sim.Servos(step=-1.0)}, "step"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_of_plants(change, word):
+    with pytest.raises(ff.errors.FreeflyerError, match=word):
+        sim.mujoco_plant(ff.robots.chain(n=3), **change)
