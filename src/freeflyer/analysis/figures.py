@@ -126,7 +126,7 @@ def energy_drift(result: FallStudy) -> Any:
         )
     left.set_xlabel("time (s)")
     left.set_ylabel("|energy drift| / kinetic energy")
-    left.legend(fontsize=7, ncols=2, title="step", title_fontsize=7, loc="lower right")
+    left.legend(fontsize=7, ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)  # above: curves fill the axes
     steps = np.array([r.step for r in result.runs])
     worst = np.array([max(r.worst, floor) if np.isfinite(r.worst) else np.nan for r in result.runs])
     right.loglog(steps * 1e3, worst, "o-", color=BLUE, ms=4, lw=1.2, label=_order(result))

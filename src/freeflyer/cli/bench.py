@@ -21,6 +21,7 @@ class Part(StrEnum):
     robots = "robots"
     batches = "batches"
     scaling = "scaling"
+    simulation = "simulation"
     start = "start"
 
 
@@ -96,6 +97,7 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
     from freeflyer.analysis.bench.runner import NAMES, time_robot
     from freeflyer.analysis.bench.scaling import SIZES, scaling
     from freeflyer.analysis.bench.start import start_times
+    from freeflyer.analysis.bench.steps import step_times
 
     timings: tuple[RobotTimings, ...] = ()
     least = floor() if Part.robots in wanted else None
@@ -107,4 +109,7 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
     grown = scaling(SIZES, peers, progress) if Part.scaling in wanted else ()
     start = start_times(NAMES, progress) if Part.start in wanted else None
     short = batches(named or islice(contestants(), 1), peers, effort, progress) if Part.batches in wanted else ()
-    return Bench(machine(), least, timings, short, grown, start)
+    moved = (
+        step_times(named or islice(contestants(), 1), peers, effort.blocks, progress) if Part.simulation in wanted else ()
+    )
+    return Bench(machine(), least, timings, short, grown, start, moved)

@@ -12,6 +12,7 @@ from freeflyer.analysis.bench.results import (
     RobotTimings,
     ScalingPoint,
     Start,
+    StepTiming,
     geometric_mean,
 )
 from freeflyer.analysis.bench.scaling import ALGORITHMS, exponent
@@ -37,6 +38,8 @@ def show(out: Any, result: Bench) -> None:
     if result.scaling:
         out.print(_scaling(result.scaling))
         out.print(_exponents(result.scaling), soft_wrap=True)
+    if result.steps:
+        out.print(_steps(result.steps))
     if result.start:
         out.print(_start(result.start))
 
@@ -131,6 +134,15 @@ def _exponents(points: tuple[ScalingPoint, ...]) -> str:
     if compared and max(compared) < max(p.bodies for p in points):
         lines.append(f"the peer stops at {max(compared)} bodies: its workspace grows with the cube of nv")
     return "; ".join(lines) + "\n"
+
+
+def _steps(steps: tuple[StepTiming, ...]) -> Any:
+    rows = []
+    for s in steps:
+        ratio = None if s.peer_step is None else s.peer_step / s.step
+        rows.append((visible(s.robot), s.integrator, us(s.step), us(s.peer_step), _times(ratio)))
+    columns = ("robot", "integrator", "us a step", "MuJoCo's", "faster")
+    return table("simulation: a step of whole runs, called from Python", columns, rows, (2, 3, 4))
 
 
 def _start(s: Start) -> Any:

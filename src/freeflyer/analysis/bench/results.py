@@ -135,6 +135,17 @@ class ScalingPoint:
 
 
 @dataclass(frozen=True)
+class StepTiming:
+    """One integrator on a robot: us a step of a whole run, and of the peer's."""
+
+    robot: str
+    integrator: str
+    step: float
+    peer: str | None
+    peer_step: float | None
+
+
+@dataclass(frozen=True)
 class FirstCall:
     """The first call of one algorithm in a fresh process, s: compiling (`cold`) and from the cache (`cached`)."""
 
@@ -162,6 +173,7 @@ class Bench:
     batches: tuple[BatchPoint, ...]
     scaling: tuple[ScalingPoint, ...]
     start: Start | None
+    steps: tuple[StepTiming, ...] = ()
 
 
 def geometric_mean(ratios: Iterable[float | None]) -> float | None:
