@@ -19,9 +19,8 @@ def sized(name: str, x: Any, n: int, whose: str) -> np.ndarray:
     array = real_array(name, x)
     if array.ndim == 0 or array.shape[-1] != n:
         raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {whose}", name=name, shape=array.shape, expected=n)
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        at = tuple(int(k) for k in bad[0])
+    if not np.isfinite(array).all():
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         raise InputError(f"{name}{list(at)} is {array[at]}: every entry must be finite", name=name, index=at)
     return array
 
