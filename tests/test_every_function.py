@@ -129,7 +129,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     }  # fmt: skip
     if short == "from_mujoco":
         there = ff.to_mujoco(model, *(state[k] for k in ("q", "v", "a", "tau")))
-        special[short] = dict(zip(("qpos", "qvel", "qacc", "qfrc"), there))
+        special[short] = {k: getattr(there, k) for k in ("qpos", "qvel", "qacc", "qfrc")}
     special |= {"to_mujoco": {k: state[k] for k in ("v", "a", "tau")}}
     special |= {"configuration": {"positions": {"c": closed.neutral[model.joint("c").iq] + 0.02}, "start": q}}
     asked = inspect.signature(FUNCTIONS[name]).parameters.get("constraints")

@@ -26,6 +26,17 @@ def test_options_of_a_built_in_robot():
     assert (data["base"], data["nv"]) == ("free", 10)
 
 
+def test_the_base_and_where_it_comes_from(tmp_path):
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+    path = tmp_path / "arm.xml"
+    bodies = f'<body name="a">{inertial}<body name="b"><joint/>{inertial}</body></body>'
+    path.write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    assert "fixed base (as in the file), nq 1" in run("info", str(path)).stdout
+    assert "free base (chosen), nq 8" in run("info", str(path), "--base", "free").stdout
+    _, data = run_json("info", str(path))
+    assert (data["base"], data["base_origin"]) == ("fixed", "as in the file")
+
+
 def test_the_json_holds_the_numbers_of_the_table():
     result, data = run_json("info", "humanoid")
     assert result.exit_code == 0

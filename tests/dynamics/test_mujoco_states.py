@@ -8,8 +8,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from mujoco_peer import peer
 from random_robots import random_description
 from robots_on_disk import EXAMPLES, MODELS, example
+from test_mujoco import BUILT_IN as BUILT, named
 
 import freeflyer as ff
 from freeflyer.errors import InputError
@@ -135,6 +137,22 @@ def test_there_and_back(sample: str | int) -> None:
     assert np.array_equal(ff.from_mujoco(fresh, there.qpos).q, q)
     written = ff.load(text, base=None)
     assert np.array_equal(ff.to_mujoco(written, q).qpos, there.qpos)
+
+
+@pytest.mark.parametrize("sample", ["cassie/cassie.xml", "humanoid", "all kinds"])
+def test_converted_by_hand(sample: str) -> None:
+    """The states and maps that the peer harness of test_mujoco.py makes, which shares no code with the converters."""
+    if sample == "all kinds":
+        model = BUILT["all kinds, free"]()
+        mj = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
+    else:
+        model, mj, _ = robot(sample)
+    p, (q, v, a, _) = peer(model, mj, named(model)), random_state(model, ())
+    there, (T, rate) = ff.to_mujoco(model, q, v, a), p.set_state(q, v)
+    assert np.array_equal(p.data.qpos, there.qpos)
+    assert np.abs(T - ff.mujoco_velocity_map(model, q)).max() < 1e-15
+    assert np.abs(there.qvel - T @ v).max() < 1e-14
+    assert np.abs(there.qacc - T @ a - rate).max() < 1e-13
 
 
 def test_qacc_is_the_time_derivative_of_qvel() -> None:

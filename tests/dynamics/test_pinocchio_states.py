@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -123,6 +124,25 @@ def test_planar_acceleration_by_finite_differences() -> None:
     theirs = ff.to_pinocchio(pin_model, model, q, v, a).a
     assert np.abs((ends[1] - ends[0]) / (2 * h) - theirs).max() < 1e-8
     assert np.abs(ff.from_pinocchio(pin_model, model, ff.to_pinocchio(pin_model, model, q).q, theirs).v).max() > 0.0
+
+
+def test_closed_robots(models_folder: Path) -> None:
+    """Independent velocities, accelerations and forces there and back; bias forces are those of the reduced equations."""
+    path = models_folder / "five_bar"
+    closed = ff.close_loops(ff.load(path / "robot.urdf", base="fixed", loops=path / "robot.yaml"))
+    pin_model = pin.buildModelFromUrdf(str(path / "robot.urdf"))
+    u, u_dot, tau = np.random.default_rng(SEED).standard_normal((3, STATES, closed.nv))
+    there = ff.to_pinocchio(pin_model, closed, closed.neutral, u, u_dot, tau)
+    here = ff.from_pinocchio(pin_model, closed, *there[:4])
+    assert max(error(x, y) for x, y in zip(here[1:4], (u, u_dot, tau))) < 1e-13
+    data = pin_model.createData()
+    bias = np.array([pin.nonLinearEffects(pin_model, data, *x) for x in zip(there.q, there.v)])
+    found = ff.from_pinocchio(pin_model, closed, there.q, there.v, bias=bias)
+    assert error(found.bias_forces, ff.bias_forces(closed, closed.neutral, u)) < TOLERANCE
+    with pytest.raises(InputError, match="a is converted with the velocity"):
+        ff.to_pinocchio(pin_model, closed, closed.neutral, a=u_dot)
+    with pytest.raises(InputError, match="bias is converted with the velocity"):
+        ff.from_pinocchio(pin_model, closed, there.q, bias=bias)
 
 
 def test_angles_are_wrapped_and_exact_to_rounding() -> None:

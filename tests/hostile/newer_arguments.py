@@ -104,6 +104,19 @@ def tree_calls() -> Iterator[Call]:
     yield Call(ff.linearize, {**state, "step": 0.01, "frames": ("tip",)}, {"step": "positive", "frames": "names"})
     yield Call(ff.integrate_derivatives, {"model": model, "q": q, "dv": v}, {"q": "posture", "dv": "rates"})
     yield Call(ff.difference_derivatives, {"model": model, "q0": q, "q1": q}, {"q0": "posture", "q1": "posture"})
+    yield from state_calls(model, q, v, a)
+
+
+def state_calls(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Iterator[Call]:
+    rates = {"v": "rates", "a": "rates", "tau": "rates"}
+    yield Call(ff.passive_forces, {"model": model, "q": q, "v": v}, {"q": "posture", "v": "rates"})
+    yield Call(ff.mujoco_velocity_map, {"model": model, "q": q}, {"q": "posture", "mj_model": "thing"})
+    yield Call(ff.configuration, {"model": model, "start": q}, {"start": "posture", "positions": "thing"})
+    state = {"model": model, "q": q, "v": v, "a": a, "tau": a, "bias_forces": a}
+    yield Call(ff.to_mujoco, state, {"q": "posture", **rates, "bias_forces": "rates", "mj_model": "thing"})
+    there = ff.to_mujoco(model, q, v, a, a)._asdict() | {"bias": a}
+    kinds = {"qpos": "rates", "qvel": "rates", "qacc": "rates", "qfrc": "rates", "bias": "rates", "mj_model": "thing"}
+    yield Call(ff.from_mujoco, {"model": model, **there}, kinds)
 
 
 def closed_calls() -> Iterator[Call]:

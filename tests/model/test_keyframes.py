@@ -21,8 +21,8 @@ TEXT = f"""<mujoco><worldbody>
       <body name="c"><joint name="pair/universal/0" axis="1 0 0"/><joint name="pair/universal/1" axis="0 1 0"/>{INERTIAL}
         <body name="d"><joint name="hinge" ref="10"/>{INERTIAL}</body></body></body></body></worldbody>
   <keyframe>
-    <key name="home" qpos="1 2 3 0 0 1 0  0.6 0 0 0.8  0.1 0.2  0.3" qvel="1 0 0 0 0 0 0 0 0 0 0 0"/>
-    <key qpos="1 2 3 2 0 0 0  0 0 0 0  0.1 0.2  0.3"/>
+    <key name="home" qpos="1 2 3 0 0 1 0  0.6 0 0 0.8  0.1 0.2  0.312345678901" qvel="1 0 0 0 0 0 0 0 0 0 0 0"/>
+    <key qpos="1 2 3 2 0 0 0  0 0 0 0  0.1 0.2  0.312345678901"/>
     <key name="drawn"/>
     <key name="short" qpos="1 2"/>
   </keyframe></mujoco>"""
@@ -32,8 +32,8 @@ def test_positions_in_our_order() -> None:
     model = ff.load(TEXT)
     keys = model.keyframes
     assert list(keys) == ["home", "1", "drawn"]
-    assert np.array_equal(keys["home"], [1, 2, 3, 0, 1, 0, 0, 0, 0, 0.8, 0.6, 0.1, 0.2, 0.3])
-    assert np.array_equal(keys["1"], [1, 2, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0.1, 0.2, 0.3])  # normalised as by MuJoCo
+    assert np.array_equal(keys["home"], [1, 2, 3, 0, 1, 0, 0, 0, 0, 0.8, 0.6, 0.1, 0.2, 0.312345678901])
+    assert np.array_equal(keys["1"], [1, 2, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0.1, 0.2, 0.312345678901])  # normalised as by MuJoCo
     assert np.allclose(keys["drawn"], [0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, np.radians(10)])
     assert any("'short'" in note for note in model.description.notes)
     with pytest.raises(ValueError, match="read-only"):

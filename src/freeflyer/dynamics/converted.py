@@ -22,17 +22,17 @@ def to_ours(model: Model, c: V.Coordinates, q: np.ndarray, theirs: Arrays, names
     tree, q = model.tree, _spread(q, lead)
     x = {name: None if value is None else _spread(value, lead) for name, value in theirs.items()}
     turning = any(b.rate is not None for b in c.blocks)
-    for name in ("a", "bias"):
-        if x[name] is not None and x["v"] is None and (turning or model.reduction):
+    for name, needed in (("a", turning), ("bias", turning or model.reduction)):
+        if x[name] is not None and x["v"] is None and needed:
             raise InputError(f"{names[name]} is converted with the velocity: give {names['v']} too", name=names[name])
     v = None if x["v"] is None else V.motion_to_ours(c, q, x["v"])
-    s = None if v is None else V.rates(c, v)
+    s = V.rates(c, v) if v is not None and turning and (x["a"] is not None or x["bias"] is not None) else None
     a = None if x["a"] is None else V.motion_to_ours(c, q, x["a"])
     if a is not None and s is not None:
         a = a - s
     tau = None if x["tau"] is None else V.forces_to_ours(c, q, x["tau"])
     bias = None if x["bias"] is None else V.forces_to_ours(c, q, x["bias"])
-    if bias is not None and s is not None and turning:
+    if bias is not None and s is not None:
         bias = bias + _times(mass_matrix(tree, q), s)
     state = State(q, v, a, tau, bias)
     return model.reduction.functions.independent_state(model, state) if model.reduction else state
@@ -44,7 +44,7 @@ def to_theirs(model: Model, c: V.Coordinates, q: np.ndarray, ours: Arrays) -> Ar
     turning = any(b.rate is not None for b in c.blocks)
     if turning and v is None and (a is not None or bias is not None):
         raise InputError(f"{'a' if a is not None else 'bias_forces'} is converted with the velocity: give v too")
-    s = V.rates(c, v) if v is not None else np.zeros(model.nv)
+    s = V.rates(c, v) if turning and v is not None and (a is not None or bias is not None) else model._zero
     found: Arrays = {
         "v": None if v is None else V.motion_to_theirs(c, q, v),
         "a": None if a is None else V.motion_to_theirs(c, q, a + s),
@@ -67,6 +67,8 @@ def given_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None
     if model.reduction:
         if bias is not None:
             raise InputError(f"the bias forces of {model.name!r} are along independent velocities: convert those of model.tree")
+        if a is not None and v is None:
+            raise InputError("a is converted with the velocity: give v too")
         state = model.reduction.functions.whole_state(model, State(q, x["v"], x["a"], x["tau"]))
         x |= {"v": state.v, "a": state.a, "tau": state.tau}
     return q, {"v": x["v"], "a": x["a"], "tau": x["tau"], "bias": x["bias_forces"]}

@@ -20,7 +20,8 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco, refuse_absent_base, sized
+from freeflyer.model.states.matching import sized
+from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco, refuse_absent_base
 from freeflyer.model.states.mujoco_places import Places, mujoco_places
 from freeflyer.model.states.records import MujocoState, State
 from freeflyer.model.states.velocities import velocity_matrix

@@ -11,7 +11,7 @@ from freeflyer.dynamics.converted import given_state, to_ours, to_theirs
 from freeflyer.errors import InputError
 from freeflyer.model.kinds import refuse_no_model
 from freeflyer.model.model import Model
-from freeflyer.model.states.mujoco import sized
+from freeflyer.model.states.matching import sized
 from freeflyer.model.states.pinocchio import configuration_from_pinocchio, configuration_to_pinocchio, pinocchio_places
 from freeflyer.model.states.records import PinocchioState, State
 

@@ -106,9 +106,8 @@ def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
 
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:
     """Raises InputError that names the first NaN, infinity or non-unit quaternion."""
-    bad = np.argwhere(~np.isfinite(x))
-    if len(bad):
-        at = tuple(int(k) for k in bad[0])
+    if not np.isfinite(x).all():
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
         joint = coordinate_owner(model, at[-1], letter)
         raise InputError(
             f"{name}{list(at)} (joint {joint!r}) is {x[at]}: every entry must be finite",
@@ -123,9 +122,9 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
             continue
         first = info.iq + info.nq - 4
         norms = np.linalg.norm(x[..., first : first + 4], axis=-1)
-        wrong = np.argwhere(np.abs(norms**2 - 1.0) >= UNIT_TOLERANCE)
-        if len(wrong):
-            at = tuple(int(k) for k in wrong[0])
+        wrong = np.abs(norms**2 - 1.0) >= UNIT_TOLERANCE
+        if wrong.any():
+            at = tuple(int(k) for k in np.argwhere(wrong)[0])
             where = f"{name}{list(at)}" if at else name
             raise InputError(
                 f"the quaternion of joint {info.name!r}, {where}[{first}:{first + 4}] in the order x, y, z, w, has norm "

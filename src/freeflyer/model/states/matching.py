@@ -1,13 +1,15 @@
-"""Which coordinates of another library's robot are which of ours, found by the names of joints."""
+"""Which coordinates of another library's robot are which of ours, found by the names of joints; checks of what comes from there."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model.description import WORLD
+from freeflyer.model.inputs import real_array
 from freeflyer.model.model import JointInfo, Model
 
 
@@ -43,3 +45,14 @@ def check_all_found(model: Model, found: set[str], whose: str, cure: str) -> Non
     if missing:
         shown = ", ".join(missing[:6]) + (f", ... ({len(missing)} in all)" if len(missing) > 6 else "")
         raise InputError(f"{whose} lacks joints that the model {model.name!r} has: {shown}. {cure}", joints=tuple(missing))
+
+
+def sized(name: str, x: Any, n: int, whose: str) -> np.ndarray:
+    """x as an array (..., n) of finite numbers; InputError otherwise."""
+    array = real_array(name, x)
+    if array.ndim == 0 or array.shape[-1] != n:
+        raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {whose}", name=name, shape=array.shape, expected=n)
+    if not np.isfinite(array).all():
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{name}{list(at)} is {array[at]}: every entry must be finite", name=name, index=at)
+    return array

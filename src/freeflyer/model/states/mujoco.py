@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import check_configuration, real_array
+from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import Model
 from freeflyer.model.states.mujoco_places import Places
 
 SAME = 1e-9  # m or of a quaternion: how far a base that MuJoCo lacks may stand from where the file draws it
-
-
-def sized(name: str, x: Any, n: int, whose: str) -> np.ndarray:
-    """x as an array (..., n) of finite numbers; InputError otherwise."""
-    array = real_array(name, x)
-    if array.ndim == 0 or array.shape[-1] != n:
-        raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {whose}", name=name, shape=array.shape, expected=n)
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        at = tuple(int(k) for k in bad[0])
-        raise InputError(f"{name}{list(at)} is {array[at]}: every entry must be finite", name=name, index=at)
-    return array
 
 
 def configuration_from_mujoco(model: Model, places: Places, qpos: np.ndarray) -> np.ndarray:

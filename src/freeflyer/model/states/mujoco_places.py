@@ -16,8 +16,7 @@ from freeflyer.model.readers.mjcf_layout import FREE, TO_MUJOCO, TO_OURS, body_n
 from freeflyer.model.readers.mjcf_names import CHAINS, GROUPED, grouped
 from freeflyer.model.recorded_states import SIZES, MujocoJoint
 from freeflyer.model.states.matching import check_all_found, matched
-from freeflyer.model.states.velocities import Block, Coordinates
-from freeflyer.spatial import quaternion
+from freeflyer.model.states.velocities import Block, Coordinates, cross, rotation
 
 KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
 CURE = "Give MuJoCo's compiled model as mj_model=, or the model of the file that MuJoCo simulates"
@@ -121,9 +120,9 @@ def _free(iq: int, iv: int, dof: int) -> Block:
     """Linear velocities of a free joint: along the world's axes there, along the body's here; s = w x l."""
 
     def rate(v: np.ndarray) -> np.ndarray:
-        return np.cross(v[..., iv + 3 : iv + 6], v[..., iv : iv + 3])
+        return cross(v[..., iv + 3 : iv + 6], v[..., iv : iv + 3])
 
-    return Block(iv, dof, 3, lambda q: quaternion.to_matrix(q[..., iq + 3 : iq + 7]), rate=rate)
+    return Block(iv, dof, 3, lambda q: rotation(q[..., iq + 3 : iq + 7]), rate=rate)
 
 
 def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> list[tuple[JointInfo | None, int]]:
