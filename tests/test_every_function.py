@@ -75,6 +75,9 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "loops.motion_map": {"one": "takes postures (n, nq)"},
     "loops.manipulability": {"all": "takes three motors at least: tested by itself (tests/loops)"},
     "loops.reachable": {"all": "takes two motors and two joints: tested by itself (tests/loops)"},
+    "sim.mujoco_plant": {"batch": ONE},
+    "sim.simulate": {"batch": "samples come first, (T, ..., nq): tested by itself (tests/sim)"},
+    "sim.replay": {"all": "takes a run of its robot: tested by itself (tests/sim)"},
     "estimation.base_over_soles": {"all": "takes feet whose points are on no line: tested by itself (tests/estimation)"},
 }  # fmt: skip
 
