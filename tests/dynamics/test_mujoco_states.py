@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import freeflyer as ff
 from freeflyer.errors import InputError
 from freeflyer.model.load import read, with_base
 
-SEED = int(np.random.SeedSequence().entropy % 2**31)
+SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
 STATES = 3
 TOLERANCE = 1e-12  # of the largest entry, at least 1; measured: below 4e-15
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
@@ -37,6 +38,12 @@ SCENE = """<mujoco><worldbody>
     </body></body></worldbody></mujoco>"""
 ROBOT = SCENE.replace(SCENE[SCENE.index("  <body name=\"crate\"") : SCENE.index("  <body name=\"trunk\"")], "")
 BOLTED = ROBOT.replace("<freejoint/>", "")
+
+
+@pytest.fixture(autouse=True)
+def seed() -> None:
+    """Printed, so that a failure can be repeated."""
+    print(f"FREEFLYER_TEST_SEED={SEED}")
 
 
 def robot(sample: str | int) -> tuple[ff.Model, mujoco.MjModel, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 import freeflyer as ff
 from freeflyer.errors import DescriptionError, InputError
 
-SEED = int(np.random.SeedSequence().entropy % 2**31)
+SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="1.3" diaginertia="1 1.2 1.1"/>'
 SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>
   <body name="a" pos="0.1 0.2 1" quat="0.8 0.6 0 0"><joint name="base" type="free" stiffness="30" damping="0.5"/>{INERTIAL}
@@ -21,6 +22,12 @@ SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>
         <joint name="slide" type="slide" axis="1 0 0" springref="-0.1" stiffness="50" damping="0.7"/>{INERTIAL}
         <body name="d"><joint name="pushing" axis="0 1 0" stiffness="-3"/>{INERTIAL}</body>
       </body></body></body></worldbody></mujoco>"""
+
+
+@pytest.fixture(autouse=True)
+def seed() -> None:
+    """Printed, so that a failure can be repeated."""
+    print(f"FREEFLYER_TEST_SEED={SEED}")
 
 
 def passive_there(mj: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ from robots_on_disk import EXAMPLES, example
 import freeflyer as ff
 from freeflyer.errors import InputError
 
-SEED = int(np.random.SeedSequence().entropy % 2**31)
+SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
 STATES = 3
 TOLERANCE = 1e-12  # relative; measured: below 3e-15
 URDFS = (
@@ -22,6 +23,12 @@ URDFS = (
     "anymal-kinova.urdf", "kinova.urdf", "hyq_no_sensors.urdf", "allegro_left_hand.urdf", "ur5_robot.urdf", "TwoDofs.urdf",
 )  # fmt: skip
 needs_examples = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="example-robot-data is not installed")
+
+
+@pytest.fixture(autouse=True)
+def seed() -> None:
+    """Printed, so that a failure can be repeated."""
+    print(f"FREEFLYER_TEST_SEED={SEED}")
 
 
 def state(model: ff.Model, lead: tuple[int, ...] = (STATES,)) -> tuple[np.ndarray, ...]:
