@@ -124,7 +124,7 @@ def _show(out: Any, r: LinearStudy) -> None:
     )  # fmt: skip
     if r.refusal:
         out.print(name(f"no regulator: {r.refusal}", "yellow", 2000), soft_wrap=True)
-        out.print("inputs are added by --wrench FRAME and --thruster FRAME, as in: freeflyer linearize space_manipulator --wrench satellite")
+        out.print("--wrench FRAME and --thruster FRAME add inputs: freeflyer linearize space_manipulator --wrench satellite")
     else:
         slowest = -float(r.closed[:, 0].max())
         out.print(f"regulator of {r.bandwidth:g} rad/s: its slowest motion decays in {number(1.0 / slowest, 3)} s", soft_wrap=True)

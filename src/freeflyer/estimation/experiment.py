@@ -7,14 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
+from freeflyer.estimation.balance import in_world
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.sway import RATE, Route, Sway, offset_at
-from freeflyer.model.readers.mjcf_gate import collected_warnings
+from freeflyer.sim.errors import StepError
+from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import Plant
 from freeflyer.sim.mujoco_spec import Servos
+from freeflyer.sim.run import Run
 
 FALLEN = 0.05  # m that the base may be away from where it is sent
+CURE = "Sway less or slower, or take stiffer servos"
 
 
 @dataclass(frozen=True)
@@ -34,41 +39,41 @@ def simulate(
     s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, progress: Callable[[float], None] = lambda _: None
 ) -> Record:  # fmt: skip
     """Run MuJoCo; records at 1 kHz. Errors: InputError where the robot falls."""
+    n = round(sway.duration * RATE)
+    table = _targets(s, robot, way, sway, servos, servos.step * np.arange(n * round(1.0 / (RATE * servos.step)) + 1))
+    try:
+        run = simulate_in_mujoco(
+            robot, way.start, np.zeros(robot.model.nv), dt=1.0 / RATE, duration=n / RATE,
+            targets=lambda t: table[round(t / servos.step)], progress=progress,
+        )  # fmt: skip
+    except StepError as error:
+        raise InputError(f"{s.model.name!r} falls in the simulator at once: {error}. {CURE}", t=0.0) from None
+    offset = offset_at(run.t, sway)[0]
+    _upright(s, run, offset)
+    q, motors = run.q[:n], robot.motor_coordinates
+    contacts = np.stack([in_world(frame_pose(s.model, q, f.frame), run.forces[f.name][:n]) for f in robot.feet], axis=1)
+    return Record(run.t[:n], offset[:n], q, q[:, s.positions], run.tau[:n, motors], contacts)
+
+
+def _targets(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, t: np.ndarray) -> np.ndarray:
+    """Positions (n, m + k) of motors and idle pieces: where postures put them, ahead by what damping and weight take."""
     from scipy.interpolate import CubicSpline
 
-    every = round(1.0 / (RATE * servos.step))
-    n = round(sway.duration * RATE)
-    t = servos.step * np.arange(n * every)
     offset, rate = offset_at(t, sway)
     positions = CubicSpline(way.offsets, way.q[:, s.positions])
-    forces = CubicSpline(way.offsets, way.forces)
-    wanted, feed = positions(offset), forces(offset)
+    feed = CubicSpline(way.offsets, way.forces)(offset)
     turns = CubicSpline(way.offsets, way.q[:, robot.idle_positions])(offset)
-    control = wanted + (servos.damping * positions(offset, 1) * rate[:, None] + feed) / servos.stiffness
-    at_motors, data = robot.motors, robot.data
-    q, tau, contacts = np.empty((n, s.model.nq)), np.empty((n, len(s.names))), []
-    home = robot.q[:3]
-    with collected_warnings():
-        for k in range(n * every):
-            data.ctrl[at_motors], data.ctrl[robot.idle] = control[k], turns[k]
-            i, seen = divmod(k, every)
-            if seen == 0:
-                q[i] = robot.q
-            robot.mujoco.mj_step(robot.mj, data)
-            if seen == 0:
-                tau[i] = data.actuator_force[at_motors]
-                contacts.append(robot.contacts())
-                if i % 100 == 0:
-                    _upright(s, q[i], home, offset[k], t[k])
-                    progress(i / n)
-    return Record(t[::every], offset[::every], q, q[:, s.positions], tau, np.array(contacts))
+    ahead = (servos.damping * positions(offset, 1) * rate[:, None] + feed) / servos.stiffness
+    return np.hstack([positions(offset) + ahead, turns])
 
 
-def _upright(s: Sensors, q: np.ndarray, home: np.ndarray, offset: float, t: float) -> None:
-    off = q[:3] - home - [0.0, offset, 0.0]
-    if not np.abs(off).max() < FALLEN:
+def _upright(s: Sensors, run: Run, offset: np.ndarray) -> None:
+    sent = run.q[0, :3] + np.column_stack([0.0 * offset, offset, 0.0 * offset])
+    off = np.abs(run.q[:, :3] - sent).max(axis=1)
+    late = np.flatnonzero(~(off < FALLEN))
+    if run.failure or len(late):
+        k = int(late[0]) if len(late) else len(run.t) - 1
         raise InputError(
-            f"{s.model.name!r} falls in the simulator: at {t:.2f} s its base is {np.abs(off).max():.2g} m from where it is sent. "
-            "Sway less or slower, or take stiffer servos",
-            t=t,
+            f"{s.model.name!r} falls in the simulator: at {run.t[k]:.2f} s its base is {off[k]:.2g} m from where it is sent. "
+            f"{CURE}", t=float(run.t[k]),
         )  # fmt: skip

@@ -14,7 +14,6 @@ from freeflyer.dynamics.frames import Expressed, frame_pose
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import FreeflyerError, InputError, shown
 from freeflyer.model.inputs import finite_array, finite_row
-from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf_gate import collected_warnings
 from freeflyer.model.states import velocities as V
@@ -35,10 +34,12 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     """The motion of a plant (`mujoco_plant`) from q (nq,), v (nv,) of its model for `duration` (s), sampled every dt (s).
 
     inputs: as freeflyer.sim.simulate; all are asked once every dt, their forces tau (nv,) are held in between. targets: positions
-    (m,) of the plant's servos, or a function (t) that gives them; the starting posture's if None. external: wrenches, or a function
-    (t, q, v) that gives them (pushes), held likewise. sensing: what the controller is shown. dt: a multiple of the plant's step.
-    run.forces: {name of foot: (T, 6)}, what acts on the foot, in its frame's axes at its origin. Of a closed model v is that of the
-    independent joints; q is as closed as MuJoCo holds it.
+    (m,) of the plant's servos, or (m + k,) with those of its idle pieces, or a function (t) that gives them at every step of
+    MuJoCo; the starting posture's if None. external: wrenches, or a function (t, q, v) that gives them (pushes), held over dt.
+    sensing: what the controller is shown. dt: a multiple of the plant's step.
+    run.tau: with what the servos add. run.forces: {name of foot: (T, 6)}, what acts on the foot, in its frame's axes at its origin.
+    Of a closed model v is that of the independent joints, and run.tau (T, nv of the tree) is that of all joints where there are
+    servos; q is as closed as MuJoCo holds it.
     A robot whose numbers are lost ends the run, which keeps what came before (`.failure`). Errors: InputError.
     """
     if not isinstance(plant, Plant):
@@ -52,8 +53,9 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     if abs(count * h - end) > 1e-6 * h:
         raise InputError(f"duration must be a multiple of dt = {h:g} s, got {end:g}", duration=end)
     drive, seen = drive_of(model, inputs, True), check_sensing(model, sensing)
-    wanted = _targets(plant, targets)
-    _set(plant, finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u"))
+    start = finite_row(model, "q", q, "q")
+    _set(plant, start, finite_row(model, "v", v, "u"))
+    wanted = _targets(plant, targets, start)
     settings = {"dt": h, "duration": end, "expressed": expressed, "sensing": None if seen is None else asdict(seen)}
     record = Recorder(model, settings, digest(model))
     states = []
@@ -64,14 +66,17 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
                 states.append((x, u))
                 shown_x, shown_u = (x, u) if seen is None else seen.seen(model, states, h)
                 tau = drive.tau(k * h, shown_x, shown_u)
-                record.sample(k * h, x, u, tau, _feet(plant, x))
-                if k == count:
-                    break
                 loads = external(k * h, x, u) if callable(external) else external
                 data.qfrc_applied[:] = _applied(plant, x, tau, loads, expressed)
-                if len(plant.motors):
-                    data.ctrl[plant.motors] = wanted(k * h)
-                plant.mujoco.mj_step(mj, data, nstep=every)
+                _steer(plant, wanted, k * h)
+                if k == count:
+                    plant.mujoco.mj_forward(mj, data)
+                else:
+                    plant.mujoco.mj_step(mj, data)  # its forces are those at x
+                record.sample(k * h, x, u, _with_servos(plant, tau), _feet(plant, x))
+                if k == count:
+                    break
+                _go_on(plant, wanted, k * h, every - 1)
                 if warnings:
                     raise StepError(f"MuJoCo warns: {warnings[0]}")
             except FreeflyerError as error:
@@ -117,22 +122,52 @@ def _applied(plant: Plant, q: np.ndarray, tau: np.ndarray, loads: Any, expressed
     return V.forces_to_theirs(plant.places.velocities, q, whole)
 
 
-def _targets(plant: Plant, targets: Any) -> Callable[[float], Any]:
-    """Positions of the servos as a function of time."""
-    joints = [plant.mj.actuator(int(k)).name.removeprefix("servo of ") for k in plant.motors]
+def _targets(plant: Plant, targets: Any, q: np.ndarray) -> np.ndarray | Callable[[float], np.ndarray]:
+    """Positions of the servos, or a function of time."""
+    m, k = len(plant.motors), len(plant.idle)
+
+    def checked(x: Any) -> np.ndarray:
+        found = finite_array("targets", x)
+        if found.shape not in ((m,), (m + k,)):
+            both = f", or ({m + k},) with those of idle pieces" if k else ""
+            raise InputError(f"targets must be the positions ({m},) of the servos{both}, got shape {found.shape}")
+        return found
+
     if callable(targets):
-        return lambda t: _positions(plant.model, targets(t), joints)
-    held = None if targets is None else _positions(plant.model, targets, joints)
-    if held is None:
-        held = plant.q[[plant.model.tree.joint(name).iq for name in joints]]
-    return lambda t: held
+        return lambda t: checked(targets(t))
+    return checked(q[plant.motor_positions] if targets is None else targets)
 
 
-def _positions(model: Model, x: Any, joints: list[str]) -> np.ndarray:
-    found = finite_array("targets", x)
-    if found.shape != (len(joints),):
-        raise InputError(f"targets must be the positions ({len(joints)},) of the servos, got shape {found.shape}")
-    return found
+def _steer(plant: Plant, wanted: Any, t: float) -> None:
+    """The servos' positions at the time t."""
+    x = wanted(t) if callable(wanted) else wanted
+    m = len(plant.motors)
+    plant.data.ctrl[plant.motors] = x[:m]
+    if len(x) > m:
+        plant.data.ctrl[plant.idle] = x[m:]
+
+
+def _go_on(plant: Plant, wanted: Any, t: float, count: int) -> None:
+    """So many steps of MuJoCo, after one at the time t."""
+    if not callable(wanted):
+        plant.mujoco.mj_step(plant.mj, plant.data, nstep=count)
+        return
+    for n in range(1, count + 1):
+        _steer(plant, wanted, t + n * plant.mj.opt.timestep)
+        plant.mujoco.mj_step(plant.mj, plant.data)
+
+
+def _with_servos(plant: Plant, tau: np.ndarray) -> np.ndarray:
+    """tau and the forces of the servos; of all joints of a closed model where it has servos."""
+    if not len(plant.motors):
+        return tau
+    model, whole = plant.model, tau
+    if model.reduction:
+        whole = np.zeros(model.tree.nv)
+        whole[model.reduction.split.independent] = tau
+    added = np.zeros_like(whole)
+    added[plant.motor_coordinates] = plant.data.actuator_force[plant.motors]
+    return whole + added
 
 
 def _feet(plant: Plant, q: np.ndarray) -> Mapping[str, np.ndarray]:

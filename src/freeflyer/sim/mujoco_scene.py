@@ -37,8 +37,8 @@ SAME = 1e-6  # m: how well the simulator's bodies stand where the model's links 
 @dataclass(frozen=True, eq=False)
 class Plant:
     """mj, data: MuJoCo's, for its viewers, too. model, feet: what it was made of; places: where q and v are in qpos and qvel.
-    motors (m,): actuators in the order of the joints given; idle (k,): those of the joints at idle_positions (k,) of q. bodies:
-    MuJoCo's numbers of the feet's bodies."""
+    motors (m,): actuators of the joints at motor_positions (m,) of q, motor_coordinates (m,) of v; idle (k,): those of the joints
+    at idle_positions (k,) of q. bodies: MuJoCo's numbers of the feet's bodies."""
 
     model: Model
     feet: tuple[Contact, ...]
@@ -47,6 +47,8 @@ class Plant:
     data: Any
     places: Places
     motors: np.ndarray
+    motor_positions: np.ndarray
+    motor_coordinates: np.ndarray
     idle: np.ndarray
     idle_positions: np.ndarray
     bodies: dict[int, int]
@@ -137,8 +139,11 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     _agree(model, mj, data, q[0], where)
     idle_positions = np.array([model.joint(name).iq for name in idle], dtype=np.int64)
     bodies = {_body(model, mj, f): k for k, f in enumerate(feet or ())}
-    actuators = _servos(mj, motors), _servos(mj, idle)
-    return Plant(driven or model, tuple(feet or ()), mujoco, mj, data, places, *actuators, idle_positions, bodies)
+    driven_positions, coordinates = (np.array([getattr(model.joint(n), k) for n in motors], np.int64) for k in ("iq", "iv"))
+    return Plant(
+        driven or model, tuple(feet or ()), mujoco, mj, data, places, _servos(mj, motors), driven_positions, coordinates,
+        _servos(mj, idle), idle_positions, bodies,
+    )  # fmt: skip
 
 
 def _servos(mj: Any, joints: Sequence[str]) -> np.ndarray:
