@@ -29,8 +29,9 @@ def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     The robot reads back the same, to rounding, with these exceptions: an unlimited revolute joint becomes continuous; a
     massless link between two joints becomes a second joint of the next body, and its frame is not kept. Cylindrical,
     universal and planar joints become several joints of one body; mimic joints and loops become MuJoCo's equalities,
-    which are soft there; keyframes get the positions of all joints. Refused, saying which and why: helical joints, loops other than
-    point and weld, springs of ball and free joints that are at rest elsewhere than MuJoCo's can be, and what MuJoCo's compiler refuses (moving bodies without mass, inertias that break the triangle inequality).
+    which are soft there; keyframes get the positions of all joints. Refused, saying which and why: helical joints, loops
+    other than point and weld, springs of ball and free joints that are at rest elsewhere than MuJoCo's can be, and what
+    MuJoCo's compiler refuses (moving bodies without mass, inertias that break the triangle inequality).
     """
     from lxml import etree
 
