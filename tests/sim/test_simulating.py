@@ -115,6 +115,7 @@ def test_a_humanoid_stands_for_ten_seconds():
     assert np.abs(error[-1]).max() < 1e-2 * np.abs(error).max()
     where = ff.frame_pose(model, run.q, "left_sole")
     assert np.abs(where - where[0]).max() < 1e-9
+    assert np.abs(np.einsum("tij,tj->ti", stance.jacobian(run.q), run.v)).max() < 1e-12
     weight = sum((ff.frame_pose(model, run.q[-1], name)[:3, :3] @ F[-1, :3])[2] for name, F in run.forces.items())
     assert abs(weight - 9.81 * model.mass) < 1e-2 * 9.81 * model.mass
 
