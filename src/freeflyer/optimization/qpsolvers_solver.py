@@ -21,7 +21,7 @@ PACKAGES = {"osqp": "osqp", "proxqp": "proxsuite", "piqp": "piqp"}
 STARTS = ("osqp", "proxqp")  # solvers that take a first x
 PROOFS = {"osqp": {"eps_prim_inf": 1e-9, "eps_dual_inf": 1e-9}}  # with 1e-4, its own, feasible programs are refused
 AGAIN = {"proxqp": {"primal_infeasibility_solving": True, "max_iter": 1000}}  # takes no program for infeasible
-MOST = {"osqp": 20000, "proxqp": 10000, "piqp": 250}
+MOST = {"osqp": 20000, "proxqp": 100, "piqp": 250}
 
 
 def available() -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from freeflyer.optimization.solution import Attempt, Solution
 CLOSE = 1e-3  # of the tolerance: sums of squares of residuals below need no look at single entries
 FURTHEST = 1e-2  # of the size of x: how far polishing may move it before proofs that there is no answer are sought
 FAR = 1e6  # of a unit: a larger x is doubted as well
+LOST = 1e9  # of a unit of the scaled program: with 1 / LOST of curvature or of a gap, nothing is known
 
 
 def solve_qp(
@@ -57,7 +58,8 @@ def solve_qp(
 def checked(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) -> Solution | None:
     """The solution if its residuals, as sums of squares, are far below the tolerance; None: look closer.
 
-    A row's value is where its limits put value + multiplier if and only if limits, signs and complementarity hold.
+    A row's value is where its limits put value + multiplier if and only if limits, signs and complementarity hold; limits that
+    cross would put it at the upper one.
     """
     H, g, A, lower, upper = p
     x, y = found.x, found.dual
@@ -77,7 +79,7 @@ def checked(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) 
     close = CLOSE * tolerance
     limits, stationarity = off.dot(off), missing.dot(missing)
     size = gradient.dot(gradient) + g.dot(g)
-    if not (limits <= close * close and stationarity <= close * close * size):
+    if not (limits <= close * close and stationarity <= close * close * size) or np.count_nonzero(lower > upper):
         return None
     accuracy = max(limits, stationarity / size if size else 0.0) ** 0.5
     value = 0.5 * (x.dot(gradient) + x.dot(g))
@@ -103,7 +105,7 @@ def _answer(
     further = _further(scaled.program, solver, tolerance, iterations, seconds)
     for again in chain((found,), map(scaled.back, further)):
         answer = _accepted(p, again, tolerance, solver, np.inf)
-        if answer is not None:
+        if answer is not None and np.abs(answer.x / scaled.columns).max(initial=0.0) <= LOST:
             return answer
     raise error
 

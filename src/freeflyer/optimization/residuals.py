@@ -32,13 +32,14 @@ class Residuals(NamedTuple):
 
 
 def residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> Residuals:
-    """Residuals of x (n,) and multipliers y (b + m,); infinite where numbers are not finite."""
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+    """Residuals of x (n,) and multipliers y (b + m,); infinite where numbers are not finite or limits cross."""
+    if not (np.isfinite(x).all() and np.isfinite(y).all() and (p.lower <= p.upper).all()):
         return Residuals(np.inf, np.inf, np.inf)
     C = p.rows()
     passed, scale = passing(C, p.lower, p.upper, x)
     sizes = np.abs(p.H) @ np.abs(x) + np.abs(p.g) + np.abs(y) @ np.abs(C)
-    sizes = np.maximum(sizes, np.maximum(np.abs(p.H).max(axis=1, initial=0.0), SMALL * sizes.max(initial=0.0)))
+    sizes = np.maximum(sizes, np.abs(p.H).max(axis=1, initial=0.0))
+    sizes = np.maximum(sizes, SMALL * sizes.max(initial=0.0))
     missing = np.abs(p.H @ x + p.g + y @ C)
     with np.errstate(divide="ignore", invalid="ignore"):
         away = np.where(y > 0.0, p.upper - C @ x, C @ x - p.lower) / scale
