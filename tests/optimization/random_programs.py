@@ -82,7 +82,7 @@ def _feasible(rng) -> Known:
     A = rng.standard_normal((m, n))
     C, b = _rows(n, A, bounds)
     active = rng.choice(len(C), size=int(rng.integers(0, min(n, len(C)) - e + 1)), replace=False)
-    x, lower, upper, y, g = _minimum(rng, H, C, b, np.arange(e), active)
+    x, lower, upper, _, g = _minimum(rng, H, C, b, np.arange(e), active)
     return _scaled(rng, "feasible", H, g, A, lower, upper, b, x, 0.5 * x @ H @ x + g @ x)
 
 
@@ -111,7 +111,7 @@ def _infeasible(rng) -> Known:
     rank = n if rng.random() < 0.5 else int(rng.integers(1, n + 1))
     A = rng.standard_normal((m, n))
     C, b = _rows(n, A, bounds)
-    x, lower, upper, y, g = _minimum(rng, _hessian(rng, n, rank), C, b, np.arange(e), ())
+    x, lower, upper, _, _ = _minimum(rng, _hessian(rng, n, rank), C, b, np.arange(e), ())
     used = rng.choice(len(C), size=int(rng.integers(1, min(len(C), n + 1) + 1)), replace=False)
     weights = rng.uniform(0.2, 2.0, len(used)) * np.where(np.isfinite(upper[used]), 1.0, -1.0)
     closed = np.isfinite(np.where(weights > 0, upper[used], lower[used]))

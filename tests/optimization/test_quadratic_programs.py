@@ -17,11 +17,12 @@ from freeflyer.optimization import (
     NumericalError,
     SolverError,
     UnboundedError,
+    daqp_solver,
     nearest,
+    qpsolvers_solver,
     solve_qp,
     solvers,
 )
-from freeflyer.optimization import daqp_solver, qpsolvers_solver
 from freeflyer.optimization.certificates import proves_infeasible, proves_unbounded
 from freeflyer.optimization.polishing import polished
 from freeflyer.optimization.problem import quadratic_program
@@ -32,7 +33,7 @@ SEED = int(np.random.SeedSequence().entropy % 2**31)
 COUNT = 250  # of each of the four kinds, by each solver
 SOLVERS = ("daqp", "osqp", "proxqp", "piqp")
 LOST = 0.02  # of degenerate and unbounded programs: may be refused as numerically lost, but never answered wrongly
-NONE = {"infeasible": InfeasibleError, "unbounded": UnboundedError}
+NONE = {"infeasible": (InfeasibleError,), "unbounded": (UnboundedError,)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,8 +51,8 @@ def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
             s = solve_qp(**case.arguments, solver=solver)
         except SolverError as error:
             told[type(error).__name__] += 1
-            right = isinstance(error, NONE.get(kind, ())) or isinstance(error, NumericalError | NotConvergedError)
-            assert right, f"seed {SEED}, program {k}: {error}"
+            if not isinstance(error, (*NONE.get(kind, ()), NumericalError, NotConvergedError)):
+                raise AssertionError(f"seed {SEED}, program {k}") from error
             continue
         assert kind not in NONE, f"seed {SEED}, program {k}: an answer where there is none, {s}"
         told["polished" if s.polished else "at once"] += 1
@@ -66,7 +67,7 @@ def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
     print(f"{solver}, {kind}: {dict(told)}; value to {value:.1e}, x to {x:.1e} (seed {SEED})")
     assert value < 1e-6, SEED
     assert x < 1e-4, SEED
-    assert told["NumericalError"] + told["NotConvergedError"] <= (LOST * COUNT if kind != "infeasible" else 1), (told, SEED)
+    assert told["NumericalError"] + told["NotConvergedError"] <= LOST * COUNT, (told, SEED)
 
 
 def test_certificates_prove_what_errors_say():
@@ -124,7 +125,7 @@ def test_polishing_finds_the_minimum_from_its_active_limits():
         p = quadratic_program(**case.arguments)
         s = solve_qp(**case.arguments)
         near = s.x * (1.0 + 1e-5 * rng.normal(size=len(s.x)))
-        x, y = polished(p, near, s.dual, 1e-9)
+        x, _ = polished(p, near, s.dual, 1e-9)
         np.testing.assert_allclose(x, case.x, rtol=1e-6, atol=1e-6 * np.abs(case.x).max())
 
 
@@ -221,7 +222,7 @@ def test_solvers_that_are_not_there(monkeypatch):
     with pytest.raises(MissingSolverError, match=r"no solver is named 'simplex'; installed here: daqp, "):
         solve_qp(H, G, solver="simplex")
     monkeypatch.setattr(qpsolvers_solver.qpsolvers, "available_solvers", ["daqp", "osqp"])
-    with pytest.raises(MissingSolverError, match="solver 'proxqp' is not installed: pip install proxsuite; installed here: daqp, osqp"):
+    with pytest.raises(MissingSolverError, match="'proxqp' is not installed: pip install proxsuite; installed here: daqp, osqp"):
         solve_qp(H, G, solver="proxqp")
     assert solvers() == ("daqp", "osqp")
 

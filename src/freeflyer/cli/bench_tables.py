@@ -11,6 +11,7 @@ from freeflyer.analysis.bench.results import (
     Machine,
     RobotTimings,
     ScalingPoint,
+    SolverTiming,
     Start,
     geometric_mean,
 )
@@ -37,6 +38,9 @@ def show(out: Any, result: Bench) -> None:
     if result.scaling:
         out.print(_scaling(result.scaling))
         out.print(_exponents(result.scaling), soft_wrap=True)
+    if result.solvers:
+        out.print(_solvers(result.solvers))
+        out.print("bare: daqp.solve, or qpsolvers.solve_problem for the others; warm: begun with the solution\n", soft_wrap=True)
     if result.start:
         out.print(_start(result.start))
 
@@ -131,6 +135,15 @@ def _exponents(points: tuple[ScalingPoint, ...]) -> str:
     if compared and max(compared) < max(p.bodies for p in points):
         lines.append(f"the peer stops at {max(compared)} bodies: its workspace grows with the cube of nv")
     return "; ".join(lines) + "\n"
+
+
+def _solvers(timings: tuple[SolverTiming, ...]) -> Any:
+    rows = [
+        (t.solver, str(t.variables), str(t.rows), us(t.bare), us(t.call), us(t.overhead), us(t.bare_warm), us(t.warm), str(t.iterations))
+        for t in timings
+    ]
+    columns = ("solver", "variables", "rows", "bare", "solve_qp", "more", "bare, warm", "solve_qp, warm", "iterations")
+    return table("quadratic programs: us a call, and what conversion and checks add", columns, rows, range(1, len(columns)))
 
 
 def _start(s: Start) -> Any:

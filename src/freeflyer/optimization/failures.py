@@ -24,10 +24,10 @@ def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> So
     """The error of an attempt that gave no answer. `limits`: those that the caller set, in words; at these nothing is proven."""
     told = {"solver": solver, "status": found.status, "iterations": found.iterations}
     if (row := crossed(p)) is not None:
-        y = np.zeros(len(p.lower))
-        y[row] = 1.0
+        only = np.zeros(len(p.lower))
+        only[row] = 1.0
         text = f"its lower limit {p.lower[row]:.6g} lies above its upper limit {p.upper[row]:.6g}"
-        return InfeasibleError(f"no x satisfies {_rows(p, y)}: {text}", certificate=None, **_conflict(p, y), **told)
+        return InfeasibleError(f"no x satisfies {_rows(p, only)}: {text}", certificate=None, **_conflict(p, only), **told)
     left = residuals(p, found.x, found.dual)
     if found.outcome == "limit" and limits:
         return NotConvergedError(

@@ -20,7 +20,7 @@ from freeflyer.optimization.quadratic import solve_qp
 from freeflyer.optimization.solution import Solution
 
 DEPENDENT = 1e-9  # of the largest singular value: directions below count as left free
-UNMET = 10.0  # tolerances: violations above, relative to the size of the row's terms, are violations
+UNMET = 100.0  # tolerances: violations above, relative to the size of the row's terms, are violations
 
 
 class Level(NamedTuple):
@@ -84,7 +84,7 @@ def solve_hierarchy(
         state, step = _descend(state, level, k, solver, tolerance, _warm(warm, k))
         steps.append(step)
         free.append(state.N.shape[1])
-    z, step = _program(state, np.eye(free[-1]), state.N.T @ state.x, None, len(rows), solver, tolerance, _warm(warm, len(rows)))
+    z, step = _program(state, np.eye(free[-1]), -state.N.T @ state.x, None, len(rows), solver, tolerance, _warm(warm, len(rows)))
     x = state.x + state.N @ z
     violations = tuple(_violation(level, x) for level in rows)
     met = tuple(not _unmet(level, x, v, tolerance).any() for level, v in zip(rows, violations))
@@ -98,10 +98,12 @@ def _descend(
     A, lower, upper, weights = level
     w = np.ones(len(A)) if weights is None else weights
     equal = lower == upper
-    B, at = A @ s.N, A @ s.x
+    B, at = _along(A, s.N), A @ s.x
     E = B[equal] * np.sqrt(w[equal])[:, None]
     target = (upper - at)[equal] * np.sqrt(w[equal])
-    z, step = _program(s, E.T @ E, -E.T @ target, _Soft(B, lower - at, upper - at, w, ~equal), k, solver, tolerance, warm)
+    soft = ~equal & B.any(axis=1)
+    rows = _Soft(B[soft], (lower - at)[soft], (upper - at)[soft], w[soft])
+    z, step = _program(s, E, target, rows, k, solver, tolerance, warm)
     x = s.x + s.N @ z
     v = _violation(level, x)
     fixed = equal | _unmet(level, x, v, tolerance)
@@ -114,43 +116,47 @@ def _descend(
 
 
 class _Soft(NamedTuple):
-    """Rows of B z whose limits may be violated, with weights; `soft` says which rows are meant."""
+    """Rows of B z whose limits may be violated, with weights."""
 
     B: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
     weights: np.ndarray
-    soft: np.ndarray
 
 
 def _program(
-    s: _State, H: np.ndarray, g: np.ndarray, rows: _Soft | None, k: int, solver: str, tolerance: float, warm: Solution | None
+    s: _State, E: np.ndarray, target: np.ndarray, rows: _Soft | None, k: int, solver: str, tolerance: float, warm: Solution | None
 ) -> tuple[np.ndarray, Solution | None]:
-    """The step z (r,) that minimises 1/2 z^T H z + g^T z and the violations of soft rows, within the inequalities held so far.
+    """The step z (r,) that minimises |E z - target|^2 and the violations of soft rows, within the inequalities held so far.
 
-    z = 0 keeps these: limits that x passes by rounding are moved to x.
+    Violations are variables behind z. z = 0 keeps the inequalities: limits that x passes by rounding are moved to x.
     """
-    r = s.N.shape[1]
-    if r == 0:
-        return np.zeros(0), None
-    at = s.C @ s.x
-    C, low, high = s.C @ s.N, np.minimum(s.lower - at, 0.0), np.maximum(s.upper - at, 0.0)
-    if rows is None or not rows.soft.any():
-        if not len(C):
-            return np.asarray(np.linalg.lstsq(H, -g, rcond=DEPENDENT**2)[0]), None
-        soft = 0
-    else:
-        B = rows.B[rows.soft]
-        soft = len(B)
-        C = np.block([[C, np.zeros((len(C), soft))], [B, -np.eye(soft)]])
-        low, high = np.append(low, rows.lower[rows.soft]), np.append(high, rows.upper[rows.soft])
-        H = np.block([[H, np.zeros((r, soft))], [np.zeros((soft, r)), np.diag(rows.weights[rows.soft])]])
+    r, soft = s.N.shape[1], 0 if rows is None else len(rows.B)
+    if not (E.any() or soft):
+        return np.zeros(r), None
+    at, C = s.C @ s.x, _along(s.C, s.N)
+    free = ~C.any(axis=1)
+    low, high = np.where(free, -np.inf, np.minimum(s.lower - at, 0.0)), np.where(free, np.inf, np.maximum(s.upper - at, 0.0))
+    if free.all() and not soft:
+        return np.asarray(np.linalg.lstsq(E, target, rcond=DEPENDENT)[0]), None
+    H, g = E.T @ E, -E.T @ target
+    if rows is not None and soft:
+        C = np.block([[C, np.zeros((len(C), soft))], [rows.B, -np.eye(soft)]])
+        low, high = np.append(low, rows.lower), np.append(high, rows.upper)
+        H = np.block([[H, np.zeros((r, soft))], [np.zeros((soft, r)), np.diag(rows.weights)]])
         g = np.append(g, np.zeros(soft))
     try:
-        step = solve_qp((H + H.T) / 2.0, g, C, low, high, solver=solver, tolerance=tolerance, warm=warm)
+        step = solve_qp(H, g, C, low, high, solver=solver, tolerance=tolerance, warm=warm)
     except SolverError as error:
         raise type(error)(f"level {k} of the hierarchy: {error}", level=k, **error.data) from error
     return step.x[:r], step
+
+
+def _along(A: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """A N, rows that change by rounding only set to zero."""
+    B = A @ N
+    B[np.linalg.norm(B, axis=1) <= DEPENDENT * np.linalg.norm(A, axis=1)] = 0.0
+    return np.asarray(B)
 
 
 def _violation(level: Level, x: np.ndarray) -> np.ndarray:
@@ -180,7 +186,7 @@ def _warm(warm: HierarchySolution | None, k: int) -> Solution | None:
 def _levels(levels: Sequence[Any]) -> list[Level]:
     if not len(levels):
         raise InputError("a hierarchy needs at least one level (A, lower, upper)")
-    found = []
+    found: list[Level] = []
     for k, level in enumerate(levels):
         try:
             A, lower, upper, *more = level

@@ -37,7 +37,7 @@ def attempt(
     if solver not in available():
         raise _missing(solver)
     split = _Split(p)
-    options = _options(solver, SHARE * tolerance, iterations, seconds) | more
+    options = _options(solver, SHARE * tolerance, iterations, seconds) | dict(more)
     if warm is not None and solver in STARTS and len(warm.x) == len(p.g):
         options["initvals"] = warm.x
     try:

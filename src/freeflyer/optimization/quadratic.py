@@ -63,7 +63,7 @@ def checked(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) 
     """
     H, g, A, lower, upper = p
     x, y = found.x, found.dual
-    value = A.dot(x)
+    value: np.ndarray = A.dot(x)
     gradient = H.dot(x)
     gradient += g
     if len(upper) == len(A):
@@ -77,13 +77,13 @@ def checked(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) 
     off = np.minimum(np.maximum(value + y, lower), upper)
     off -= value
     close = CLOSE * tolerance
-    limits, stationarity = off.dot(off), missing.dot(missing)
-    size = gradient.dot(gradient) + g.dot(g)
+    limits, stationarity = float(off.dot(off)), float(missing.dot(missing))
+    size = float(gradient.dot(gradient)) + float(g.dot(g))
     if not (limits <= close * close and stationarity <= close * close * size) or np.count_nonzero(lower > upper):
         return None
     accuracy = max(limits, stationarity / size if size else 0.0) ** 0.5
-    value = 0.5 * (x.dot(gradient) + x.dot(g))
-    return Solution(x, value, y, len(A), accuracy, found.iterations, False, solver)
+    gradient += g
+    return Solution(x, 0.5 * float(x.dot(gradient)), y, len(A), accuracy, found.iterations, False, solver)
 
 
 def _answer(
@@ -115,25 +115,30 @@ def _accepted(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str
     endless descent and contradictions are met far out, where every limit is passed by little of its row's terms."""
     if found.outcome == "failed" or not (np.isfinite(found.x).all() and np.isfinite(found.dual).all()):
         return None
-    if not (p.H.any() or p.g.any()):  # any feasible x is a minimum: multipliers are rounding
-        found = found._replace(dual=np.zeros(len(found.dual)))
-    guesses = [(found.x, found.dual, False)] if found.outcome == "solved" else []
-    guesses += [(*polished(p, found.x, found.dual, active), True) for active in ACTIVE]
     size = max(1.0, float(np.abs(found.x).max(initial=0.0)))
     if size > FAR and np.isfinite(furthest):
         return None
-    for x, y, again in guesses:
+    if not (p.H.any() or p.g.any()):  # any feasible x is a minimum: multipliers are rounding
+        found = found._replace(dual=np.zeros(len(found.dual)))
+    guesses = chain(
+        [(found.x, found.dual)] if found.outcome == "solved" else [], (polished(p, found.x, found.dual, active) for active in ACTIVE)
+    )
+    best, least = None, tolerance
+    for k, (x, y) in enumerate(guesses):
         worst = max(residuals(p, x, y))
-        if worst <= tolerance and np.abs(x - found.x).max(initial=0.0) <= furthest * size:
+        if worst <= least and np.abs(x - found.x).max(initial=0.0) <= furthest * size:
             value = float(0.5 * x @ p.H @ x + p.g @ x)
-            return Solution(x, value, y, len(p.A), worst, found.iterations, again, solver)
-    return None
+            again = k > 0 or found.outcome != "solved"
+            best, least = Solution(x, value, y, len(p.A), worst, found.iterations, again, solver), worst
+        if least <= CLOSE * tolerance:
+            break
+    return best
 
 
 def _others(
     p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None
 ) -> Attempt:
-    from freeflyer.optimization import qpsolvers_solver  # qpsolvers takes 0.2 s to import
+    from freeflyer.optimization import qpsolvers_solver  # qpsolvers takes 0.5 s to import
 
     refuse_numbers(p)  # most of them check nothing
     return qpsolvers_solver.attempt(p, solver, tolerance, iterations, seconds, warm)
