@@ -139,7 +139,7 @@ def _exponents(points: tuple[ScalingPoint, ...]) -> str:
 
 def _solvers(timings: tuple[SolverTiming, ...]) -> Any:
     rows = [
-        (t.solver, str(t.variables), str(t.rows), us(t.bare), us(t.call), us(t.overhead), us(t.bare_warm), us(t.warm), str(t.iterations))
+        (t.solver, str(t.variables), str(t.rows), *map(us, (t.bare, t.call, t.overhead, t.bare_warm, t.warm)), str(t.iterations))
         for t in timings
     ]
     columns = ("solver", "variables", "rows", "bare", "solve_qp", "more", "bare, warm", "solve_qp, warm", "iterations")

@@ -22,7 +22,7 @@ from freeflyer.optimization.solution import Attempt, Solution
 CLOSE = 1e-3  # of the tolerance: sums of squares of residuals below need no look at single entries
 FURTHEST = 1e-2  # of the size of x: how far polishing may move it before proofs that there is no answer are sought
 FAR = 1e6  # of a unit: a larger x is doubted as well
-LOST = 1e9  # of a unit of the scaled program: with 1 / LOST of curvature or of a gap, nothing is known
+LOST = 1e5  # of a unit of the scaled program: so far out it cannot be told whether there is an answer
 
 
 def solve_qp(
@@ -79,7 +79,9 @@ def checked(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) 
     close = CLOSE * tolerance
     limits, stationarity = float(off.dot(off)), float(missing.dot(missing))
     size = float(gradient.dot(gradient)) + float(g.dot(g))
-    if not (limits <= close * close and stationarity <= close * close * size) or np.count_nonzero(lower > upper):
+    if not (limits <= close * close or limits <= close * close * float(value.dot(value))):
+        return None
+    if not stationarity <= close * close * size or np.count_nonzero(lower > upper):
         return None
     accuracy = max(limits, stationarity / size if size else 0.0) ** 0.5
     gradient += g
@@ -95,7 +97,7 @@ def _answer(
     limits = " and ".join(given + ([f"{seconds:g} s"] if seconds else []))
     if found.outcome == "limit" and limits:
         raise failure(p, found, solver, limits)
-    answer = _accepted(p, found, tolerance, solver, FURTHEST)
+    answer = _accepted(p, found, tolerance, solver, FURTHEST) if found.outcome == "solved" else None
     if answer is not None:
         return answer
     error = failure(p, found, solver, "")
@@ -120,9 +122,8 @@ def _accepted(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str
         return None
     if not (p.H.any() or p.g.any()):  # any feasible x is a minimum: multipliers are rounding
         found = found._replace(dual=np.zeros(len(found.dual)))
-    guesses = chain(
-        [(found.x, found.dual)] if found.outcome == "solved" else [], (polished(p, found.x, found.dual, active) for active in ACTIVE)
-    )
+    first = [(found.x, found.dual)] if found.outcome == "solved" else []
+    guesses = chain(first, (polished(p, found.x, found.dual, active) for active in ACTIVE))
     best, least = None, tolerance
     for k, (x, y) in enumerate(guesses):
         worst = max(residuals(p, x, y))

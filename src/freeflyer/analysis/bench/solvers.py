@@ -54,12 +54,12 @@ def random_levels(n: int) -> list[tuple[np.ndarray, ...]]:
 
 
 def _time(solver: str, program: tuple[np.ndarray, ...], blocks: int, block_seconds: float) -> SolverTiming:
-    H, g, A, lower, upper = program
     first = solve_qp(*program, solver=solver)
     bare, bare_warm = _bare(solver, program, first)
     ours: list[Call] = [lambda: solve_qp(*program, solver=solver), lambda: solve_qp(*program, solver=solver, warm=first)]
     alone, alone_warm, call, warm = interleaved([bare, bare_warm, *ours], blocks, block_seconds)
-    return SolverTiming(solver, len(g), len(A), alone, call, alone_warm, warm, first.iterations)
+    n, m = len(program[1]), len(program[2])
+    return SolverTiming(solver, n, m, alone, call, alone_warm, warm, first.iterations)
 
 
 def _bare(solver: str, program: tuple[np.ndarray, ...], first: Any) -> tuple[Call, Call]:
@@ -73,14 +73,17 @@ def _bare(solver: str, program: tuple[np.ndarray, ...], first: Any) -> tuple[Cal
             lambda: daqp.solve(H, g, A, upper, lower, primal_tol=ACCURACY, dual_start=first.dual),
         )
     import qpsolvers
+    from scipy.sparse import csc_matrix
 
     equal, below = lower == upper, np.isfinite(lower)
     G = np.concatenate((A[~equal], -A[~equal & below]))
     h = np.concatenate((upper[~equal], -lower[~equal & below]))
     options: dict[str, Any] = {"eps_abs": ACCURACY, "eps_rel": 0.0} if solver in ("osqp", "proxqp", "piqp") else {}
-    if solver == "osqp":
+    matrices = [H, G, A[equal]]
+    if solver == "osqp":  # takes sparse matrices, and warns about others
         options |= {"max_iter": 20000}
-    problem = qpsolvers.Problem(H, g, G, h, A[equal], upper[equal])
+        matrices = [csc_matrix(x) for x in matrices]
+    problem = qpsolvers.Problem(matrices[0], g, matrices[1], h, matrices[2], upper[equal])
     return (
         lambda: qpsolvers.solve_problem(problem, solver, **options),
         lambda: qpsolvers.solve_problem(problem, solver, initvals=first.x, **options),
