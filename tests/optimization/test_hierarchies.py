@@ -110,6 +110,9 @@ def test_levels_that_cannot_be_met_are_told_apart():
     np.testing.assert_allclose(h.violations[0], [2.0, -1.0], atol=1e-9)
     np.testing.assert_allclose(h.violations[1], [-3.0, 0.0], atol=1e-9)
     assert h.free == (1, 1)
+    h = solve_hierarchy([(one, [3.0, -np.inf], [np.inf, 1.0])])  # violated inequalities are equations for what follows
+    np.testing.assert_allclose(h.x, [2.0, 0.0], atol=1e-9)
+    assert h.free == (1,)
 
 
 def test_warm_starts_and_what_is_left_free():
