@@ -13,6 +13,7 @@ from . import (
     kernels as kernels,
     loops as loops,
     model as model,
+    optimization as optimization,
     robots as robots,
     sim as sim,
     spatial as spatial,

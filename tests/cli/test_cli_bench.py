@@ -52,6 +52,23 @@ def test_short_batches(tmp_path):
         assert all(p["timing"]["difference"] < 1e-9 for p in points)
 
 
+def test_solvers_beside_themselves():
+    """Every installed solver on every size, cold and warm, and a hierarchy; the bare solver's iterations are the same."""
+    from freeflyer.analysis.bench.solvers import SIZES
+    from freeflyer.optimization import solvers
+
+    result, data = run_json("bench", "--part", "solvers", "--blocks", 3)
+    assert result.exit_code == 0
+    rows = data["solvers"]
+    expected = [(s, n, m) for n, m, _ in SIZES for s in solvers()]
+    assert [(r["solver"], r["variables"], r["rows"]) for r in rows[:-1]] == expected
+    assert all(r["bare"] > 0 and r["call"] > 0 and r["warm"] > 0 and r["iterations"] > 0 for r in rows[:-1])
+    assert all(r["overhead"] == pytest.approx(r["call"] - r["bare"]) for r in rows[:-1])
+    assert rows[-1]["solver"].startswith("hierarchy of 4 levels")
+    assert rows[-1]["bare"] is None
+    assert all(r["solver"] in result.stdout for r in rows[:-1])
+
+
 def test_links_are_enough_for_wrenches():
     """Rows with more wrenches than links are left out."""
     _, data = run_json("bench", "chain:n=2", *QUICK)

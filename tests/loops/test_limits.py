@@ -14,7 +14,6 @@ from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.loops.limits import polygon_area, reachable
 from freeflyer.loops.maps import inside_limits, manipulability
 from freeflyer.loops.parts import limb
-from freeflyer.loops.qp import InfeasibleError, nearest
 from freeflyer.loops.singularities import first_singularity
 from freeflyer.loops.sweeping import sweep
 from freeflyer.robots import kangaroo_hip, kangaroo_hip_yaw, kangaroo_knee
@@ -146,24 +145,6 @@ def test_map_counts_what_it_leaves_out():
     assert found.impossible == (~swept.reached).sum() > 0
     assert found.outside > 0
     assert len(found.position) == found.count - found.impossible - found.outside
-
-
-def test_nearest_is_the_projection():
-    """Feasible, and no feasible point of a cloud lies on the wish's side of it."""
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        A, wish = rng.normal(size=(4, 2)), 3.0 * rng.normal(size=2)
-        low, high = -rng.uniform(0.1, 1.0, 4), rng.uniform(0.1, 1.0, 4)
-        low[0] = -np.inf
-        x = nearest(wish, A, low, high)
-        assert (A @ x > low - 1e-9).all()
-        assert (A @ x < high + 1e-9).all()
-        cloud = rng.normal(size=(500, 2))
-        cloud = cloud[((cloud @ A.T > low) & (cloud @ A.T < high)).all(axis=1)]
-        assert ((cloud - x) @ (wish - x) < 1e-9).all()
-    for rows, low, high in ((np.eye(2), 1.0, -1.0), (np.array([[1.0, 0.0], [-1.0, 0.0]]), 1.0, np.inf)):
-        with pytest.raises(InfeasibleError, match="outside of them"):
-            nearest(np.zeros(2), rows, np.full(2, low), np.full(2, high))
 
 
 def test_area():

@@ -22,6 +22,7 @@ class Part(StrEnum):
     batches = "batches"
     scaling = "scaling"
     simulation = "simulation"
+    solvers = "solvers"
     start = "start"
 
 
@@ -48,7 +49,7 @@ def bench(
     blocks: Annotated[int, typer.Option("--blocks", min=3, help="Blocks of calls whose median counts.")] = 15,
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
-    """Time each algorithm for one state and for a batch; short batches; scaling with size; imports and first calls."""
+    """Time each algorithm for one state and for a batch; short batches; scaling with size; solvers; imports and first calls."""
     from freeflyer.analysis.bench.runner import Effort
     from freeflyer.cli.bench_tables import show
     from freeflyer.cli.output import output, write_json
@@ -96,6 +97,7 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
     from freeflyer.analysis.bench.robots import contestants
     from freeflyer.analysis.bench.runner import NAMES, time_robot
     from freeflyer.analysis.bench.scaling import SIZES, scaling
+    from freeflyer.analysis.bench.solvers import solver_times
     from freeflyer.analysis.bench.start import start_times
     from freeflyer.analysis.bench.steps import step_times
 
@@ -112,4 +114,5 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
     moved = (
         step_times(named or islice(contestants(), 1), peers, effort.blocks, progress) if Part.simulation in wanted else ()
     )
-    return Bench(machine(), least, timings, short, grown, start, moved)
+    programs = solver_times(effort.blocks, effort.block_seconds, progress) if Part.solvers in wanted else ()
+    return Bench(machine(), least, timings, short, grown, start, moved, programs)

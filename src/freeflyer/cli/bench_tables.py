@@ -11,6 +11,7 @@ from freeflyer.analysis.bench.results import (
     Machine,
     RobotTimings,
     ScalingPoint,
+    SolverTiming,
     Start,
     StepTiming,
     geometric_mean,
@@ -40,6 +41,9 @@ def show(out: Any, result: Bench) -> None:
         out.print(_exponents(result.scaling), soft_wrap=True)
     if result.steps:
         out.print(_steps(result.steps))
+    if result.solvers:
+        out.print(_solvers(result.solvers))
+        out.print("bare: daqp.solve, or qpsolvers.solve_problem for the others; warm: begun with the solution\n", soft_wrap=True)
     if result.start:
         out.print(_start(result.start))
 
@@ -143,6 +147,15 @@ def _steps(steps: tuple[StepTiming, ...]) -> Any:
         rows.append((visible(s.robot), s.integrator, us(s.step), us(s.peer_step), _times(ratio)))
     columns = ("robot", "integrator", "us a step", "MuJoCo's", "faster")
     return table("simulation: a step of whole runs, called from Python", columns, rows, (2, 3, 4))
+
+
+def _solvers(timings: tuple[SolverTiming, ...]) -> Any:
+    rows = [
+        (t.solver, str(t.variables), str(t.rows), *map(us, (t.bare, t.call, t.overhead, t.bare_warm, t.warm)), str(t.iterations))
+        for t in timings
+    ]
+    columns = ("solver", "variables", "rows", "bare", "solve_qp", "more", "bare, warm", "solve_qp, warm", "iterations")
+    return table("quadratic programs: us a call, and what conversion and checks add", columns, rows, range(1, len(columns)))
 
 
 def _start(s: Start) -> Any:

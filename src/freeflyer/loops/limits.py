@@ -21,10 +21,10 @@ from freeflyer.constraints.closed import closed_at
 from freeflyer.constraints.partition import Linkage, linkage
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
-from freeflyer.loops.qp import nearest
 from freeflyer.loops.stepping import step_closed
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.optimization import InfeasibleError, nearest
 
 STEPS = 24  # steps from the middle of a stroke to its end
 STALLED = 1e-9  # m: a motor step so short means that the limits allow no more
@@ -148,7 +148,11 @@ def _towards(
         wish = target - q[stops.iq[:k]]
         wish *= min(1.0, longest / max(np.abs(wish).max(), 1e-300))
         room = stops.low - q[stops.iq], stops.high - q[stops.iq]
-        step = nearest(wish, G[stops.iv], *room)
+        try:
+            step = nearest(wish, G[stops.iv], *room).x
+        except InfeasibleError as error:
+            text = "no motor step keeps the limits: the posture is outside of them"
+            raise InfeasibleError(f"{text} ({error})", **error.data) from error
         if np.abs(step).max() < STALLED:
             return q, False
         for _ in range(30):

@@ -164,6 +164,25 @@ class Start:
 
 
 @dataclass(frozen=True)
+class SolverTiming:
+    """One solver on one quadratic program: us a call of the bare solver and of ours, cold and warm; the solver's iterations."""
+
+    solver: str
+    variables: int
+    rows: int
+    bare: float | None
+    call: float
+    bare_warm: float | None
+    warm: float
+    iterations: int
+
+    @property
+    def overhead(self) -> float | None:
+        """What conversion and checks add to a cold call, us."""
+        return None if self.bare is None else self.call - self.bare
+
+
+@dataclass(frozen=True)
 class Bench:
     """`floor`: us a call of the smallest function on a robot of one joint, and of an empty Python function."""
 
@@ -174,6 +193,7 @@ class Bench:
     scaling: tuple[ScalingPoint, ...]
     start: Start | None
     steps: tuple[StepTiming, ...] = ()
+    solvers: tuple[SolverTiming, ...] = ()
 
 
 def geometric_mean(ratios: Iterable[float | None]) -> float | None:

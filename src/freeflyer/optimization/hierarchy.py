@@ -1,0 +1,212 @@
+"""Strict hierarchies: levels of rows lower <= A x <= upper, each met as well as those above it allow.
+
+Lexicographic least squares with inequalities (Escande, Mansard and Wieber, IJRR 33(7), 2014): level k minimises the weighted sum of
+squares of its violations over all x that are best for the levels above. The violations of a best x are unique; so rows that are
+violated, and equalities, become equations for the levels below, the others stay inequalities. Equations are eliminated by an
+orthonormal basis of what they leave free. Every level is a quadratic program whose answer is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from freeflyer.errors import InputError
+from freeflyer.optimization.errors import SolverError
+from freeflyer.optimization.problem import quadratic_program, refuse_numbers
+from freeflyer.optimization.quadratic import solve_qp
+from freeflyer.optimization.solution import Solution
+
+DEPENDENT = 1e-9  # of the largest singular value: directions below count as left free
+UNMET = 100.0  # tolerances: violations above, relative to the size of the row's terms, are violations
+
+
+class Level(NamedTuple):
+    """Rows of one priority: lower <= A x <= upper, A (m, n); weights (m,) of their squared violations, 1 without."""
+
+    A: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    weights: np.ndarray | None = None
+
+
+class HierarchySolution(NamedTuple):
+    """The x (n,) of a hierarchy, that of least norm where levels leave it free.
+
+    violations: for each level A x minus the nearest value inside of its limits (m,), computed from x. met: whether a level's
+    rows all hold. free: how many directions are left free below each level. steps: the programs' solutions, for `warm=`.
+    """
+
+    x: np.ndarray
+    violations: tuple[np.ndarray, ...]
+    met: tuple[bool, ...]
+    free: tuple[int, ...]
+    steps: tuple[Solution | None, ...]
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of all levels together."""
+        return sum(s.iterations for s in self.steps if s is not None)
+
+
+class _State(NamedTuple):
+    """x so far; the basis N (n, r) of directions left free; inequalities lower <= C x <= upper of the levels so far."""
+
+    x: np.ndarray
+    N: np.ndarray
+    C: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+def solve_hierarchy(
+    levels: Sequence[Any], *, warm: HierarchySolution | None = None, solver: str = "daqp", tolerance: float = 1e-8
+) -> HierarchySolution:
+    """The x (n,) that meets the levels in their order: the first comes first, whatever it costs those below.
+
+    levels: `Level`s or tuples (A, lower, upper) or (A, lower, upper, weights), A (m, n), limits (m,), equal for equalities,
+    infinite where there is none. warm: the solution of a hierarchy of the same shape. Levels that cannot be met are no errors:
+    see `.met` and `.violations`.
+
+        feet, posture = (J, b, b), (np.eye(n), a, a)
+        h = solve_hierarchy([feet, (np.eye(n), -limit, limit), posture])
+
+    Errors: as of solve_qp, `.data["level"]` says where; InputError for wrong shapes or limits that cross.
+    """
+    rows = _levels(levels)
+    n = rows[0].A.shape[1]
+    state = _State(np.zeros(n), np.eye(n), np.zeros((0, n)), np.zeros(0), np.zeros(0))
+    steps: list[Solution | None] = []
+    free = []
+    for k, level in enumerate(rows):
+        state, step = _descend(state, level, k, solver, tolerance, _warm(warm, k))
+        steps.append(step)
+        free.append(state.N.shape[1])
+    z, step = _program(state, np.eye(free[-1]), -state.N.T @ state.x, None, len(rows), solver, tolerance, _warm(warm, len(rows)))
+    x = state.x + state.N @ z
+    violations = tuple(_violation(level, x) for level in rows)
+    met = tuple(not _unmet(level, x, v, tolerance).any() for level, v in zip(rows, violations))
+    return HierarchySolution(x, violations, met, tuple(free), (*steps, step))
+
+
+def _descend(
+    s: _State, level: Level, k: int, solver: str, tolerance: float, warm: Solution | None
+) -> tuple[_State, Solution | None]:
+    """The state below a level: its best x, and its rows as equations or inequalities."""
+    A, lower, upper, weights = level
+    w = np.ones(len(A)) if weights is None else weights
+    equal = lower == upper
+    B, at = _along(A, s.N), A @ s.x
+    E = B[equal] * np.sqrt(w[equal])[:, None]
+    target = (upper - at)[equal] * np.sqrt(w[equal])
+    soft = ~equal & B.any(axis=1)
+    rows = _Soft(B[soft], (lower - at)[soft], (upper - at)[soft], w[soft])
+    z, step = _program(s, E, target, rows, k, solver, tolerance, warm)
+    x = s.x + s.N @ z
+    v = _violation(level, x)
+    fixed = equal | _unmet(level, x, v, tolerance)
+    N = _left(s.N, A[fixed])
+    kept = ~fixed & (np.isfinite(lower) | np.isfinite(upper))
+    below = _State(
+        x, N, np.concatenate((s.C, A[kept])), np.append(s.lower, lower[kept]), np.append(s.upper, upper[kept])
+    )
+    return below, step
+
+
+class _Soft(NamedTuple):
+    """Rows of B z whose limits may be violated, with weights."""
+
+    B: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    weights: np.ndarray
+
+
+def _program(
+    s: _State, E: np.ndarray, target: np.ndarray, rows: _Soft | None, k: int, solver: str, tolerance: float, warm: Solution | None
+) -> tuple[np.ndarray, Solution | None]:
+    """The step z (r,) that minimises |E z - target|^2 and the violations of soft rows, within the inequalities held so far.
+
+    Violations are variables behind z. z = 0 keeps the inequalities: limits that x passes by rounding are moved to x.
+    """
+    r, soft = s.N.shape[1], 0 if rows is None else len(rows.B)
+    if not (E.any() or soft):
+        return np.zeros(r), None
+    at, C = s.C @ s.x, _along(s.C, s.N)
+    free = ~C.any(axis=1)
+    low, high = np.where(free, -np.inf, np.minimum(s.lower - at, 0.0)), np.where(free, np.inf, np.maximum(s.upper - at, 0.0))
+    if free.all() and not soft:
+        return np.asarray(np.linalg.lstsq(E, target, rcond=DEPENDENT)[0]), None
+    H, g = E.T @ E, -E.T @ target
+    if rows is not None and soft:
+        C = np.block([[C, np.zeros((len(C), soft))], [rows.B, -np.eye(soft)]])
+        low, high = np.append(low, rows.lower), np.append(high, rows.upper)
+        H = np.block([[H, np.zeros((r, soft))], [np.zeros((soft, r)), np.diag(rows.weights)]])
+        g = np.append(g, np.zeros(soft))
+    try:
+        step = solve_qp(H, g, C, low, high, solver=solver, tolerance=tolerance, warm=warm)
+    except SolverError as error:
+        raise type(error)(f"level {k} of the hierarchy: {error}", level=k, **error.data) from error
+    return step.x[:r], step
+
+
+def _along(A: np.ndarray, N: np.ndarray) -> np.ndarray:
+    """A N, rows that change by rounding only set to zero."""
+    B = A @ N
+    B[np.linalg.norm(B, axis=1) <= DEPENDENT * np.linalg.norm(A, axis=1)] = 0.0
+    return np.asarray(B)
+
+
+def _violation(level: Level, x: np.ndarray) -> np.ndarray:
+    value = level.A @ x
+    return np.asarray(value - np.clip(value, level.lower, level.upper))
+
+
+def _unmet(level: Level, x: np.ndarray, violation: np.ndarray, tolerance: float) -> np.ndarray:
+    limit = np.where(violation > 0.0, level.upper, level.lower)
+    size = np.abs(level.A) @ np.abs(x) + np.abs(np.where(np.isfinite(limit), limit, 0.0))
+    return np.asarray(np.abs(violation) > UNMET * tolerance * np.maximum(size, np.abs(level.A).max(axis=1, initial=0.0)))
+
+
+def _left(N: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """Basis of the directions of N along which rows A do not change."""
+    if not len(A) or not N.shape[1]:
+        return N
+    size = np.maximum(np.linalg.norm(A, axis=1), 1e-300)
+    _, values, V = np.linalg.svd((A / size[:, None]) @ N, full_matrices=True)
+    return np.asarray(N @ V[int((values > DEPENDENT).sum()) :].T)
+
+
+def _warm(warm: HierarchySolution | None, k: int) -> Solution | None:
+    return None if warm is None or k >= len(warm.steps) else warm.steps[k]
+
+
+def _levels(levels: Sequence[Any]) -> list[Level]:
+    if not len(levels):
+        raise InputError("a hierarchy needs at least one level (A, lower, upper)")
+    found: list[Level] = []
+    for k, level in enumerate(levels):
+        try:
+            A, lower, upper, *more = level
+        except (TypeError, ValueError):
+            raise InputError(f"level {k} must be (A, lower, upper) or (A, lower, upper, weights)", level=k) from None
+        n = np.shape(A)[1] if np.ndim(A) == 2 else 0
+        if found and n != found[0].A.shape[1]:
+            raise InputError(f"level {k} has {n} columns, level 0 has {found[0].A.shape[1]}: all are rows of the same x", level=k)
+        try:
+            p = quadratic_program(np.zeros((n, n)), np.zeros(n), A, lower, upper)
+            refuse_numbers(p)
+        except InputError as error:
+            raise InputError(f"level {k}: {error}", level=k, **error.data) from None
+        crossed = np.flatnonzero(p.lower > p.upper)
+        if len(crossed):
+            raise InputError(f"level {k}: the lower limit of row {crossed[0]} lies above its upper one", level=k)
+        weights = None
+        if more and more[0] is not None:
+            weights = np.asarray(more[0], dtype=float)
+            if weights.shape != (len(p.A),) or not (np.isfinite(weights) & (weights > 0.0)).all():
+                raise InputError(f"level {k}: weights must be {len(p.A)} positive numbers, one for each row", level=k)
+        found.append(Level(p.A, p.lower, p.upper, weights))
+    return found

@@ -1,0 +1,118 @@
+"""A convex quadratic program, and what is wrong with arguments that describe none."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from freeflyer.errors import InputError
+
+FLOAT = np.dtype(np.float64)
+ROUNDING = 1e-9  # of the largest entry of H: what symmetry and negative eigenvalues may miss
+
+
+class QuadraticProgram(NamedTuple):
+    """min 1/2 x^T H x + g^T x so that lower <= (x; A x) <= upper.
+
+    H (n, n), g (n,), A (m, n). lower, upper (b + m,): limits of the first b variables (b is n or 0), then of the rows of A.
+    """
+
+    H: np.ndarray
+    g: np.ndarray
+    A: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @property
+    def bounded(self) -> int:
+        """b: how many variables have bounds."""
+        return len(self.lower) - len(self.A)
+
+    def rows(self) -> np.ndarray:
+        """All rows (b + m, n), those of the bounds first."""
+        return np.concatenate((np.eye(len(self.g))[: self.bounded], self.A))
+
+
+def quadratic_program(
+    H: Any, g: Any, A: Any = None, lower: Any = None, upper: Any = None, x_lower: Any = None, x_upper: Any = None
+) -> QuadraticProgram:
+    """Arguments as arrays of the right shapes. Numbers are looked at where an answer fails (`refuse_numbers`)."""
+    if x_lower is None and x_upper is None and _plain(H, g, A, lower, upper):
+        return QuadraticProgram(H, g, A, lower, upper)
+    H, g = _array("H", H, 2), _array("g", g, 1)
+    n = len(g)
+    _shape("H", H, (n, n), "one row and column for each entry of g")
+    A = np.zeros((0, n)) if A is None else _array("A", A, 2)
+    m = len(A)
+    _shape("A", A, (m, n), "one column for each entry of g")
+    lower = _limit("lower", lower, m, -np.inf, "one entry for each row of A")
+    upper = _limit("upper", upper, m, np.inf, "one entry for each row of A")
+    if x_lower is None and x_upper is None:
+        return QuadraticProgram(H, g, A, lower, upper)
+    below = _limit("x_lower", x_lower, n, -np.inf, "one entry for each entry of g")
+    above = _limit("x_upper", x_upper, n, np.inf, "one entry for each entry of g")
+    return QuadraticProgram(H, g, A, np.concatenate((below, lower)), np.concatenate((above, upper)))
+
+
+def _plain(H: Any, g: Any, A: Any, lower: Any, upper: Any) -> bool:
+    """Whether all are arrays of float64 whose shapes fit; half a microsecond."""
+    for x in (H, g, A, lower, upper):
+        if type(x) is not np.ndarray or x.dtype is not FLOAT:
+            return False
+    return H.shape == 2 * g.shape and A.shape == lower.shape + g.shape and upper.shape == lower.shape and A.ndim == 2
+
+
+def refuse_numbers(p: QuadraticProgram) -> None:
+    """InputError for numbers that are not finite, limits that cross, a matrix H that is not symmetric positive semidefinite."""
+    for name, x in (("H", p.H), ("g", p.g), ("A", p.A)):
+        if not np.isfinite(x).all():
+            raise InputError(f"{name} holds {x[~np.isfinite(x)][0]}: all its entries must be finite", argument=name)
+    for name, x, open_end in (("lower", p.lower, np.inf), ("upper", p.upper, -np.inf)):
+        wrong = np.flatnonzero(np.isnan(x) | (x == open_end))
+        if len(wrong):
+            i = int(wrong[0])
+            raise InputError(f"{_where(p, i)} has the {name} limit {x[i]}: give a number, or {-open_end} for none", argument=name)
+    size = float(np.abs(p.H).max(initial=0.0))
+    if size and (gap := float(np.abs(p.H - p.H.T).max())) > ROUNDING * size:
+        raise InputError(f"H must be symmetric; H - H^T has an entry of {gap:.3g}: give (H + H^T) / 2", gap=gap)
+    if size and (least := float(np.linalg.eigvalsh(p.H)[0])) < -ROUNDING * size * len(p.g):
+        raise InputError(f"H must be positive semidefinite; it has the eigenvalue {least:.3g}", eigenvalue=least)
+
+
+def crossed(p: QuadraticProgram) -> int | None:
+    """The first row whose lower limit lies above its upper one."""
+    wrong = np.flatnonzero(p.lower > p.upper)
+    return int(wrong[0]) if len(wrong) else None
+
+
+def _where(p: QuadraticProgram, i: int) -> str:
+    return f"variable {i}" if i < p.bounded else f"row {i - p.bounded} of A"
+
+
+def _array(name: str, x: Any, axes: int) -> np.ndarray:
+    if type(x) is np.ndarray and x.dtype is FLOAT and x.ndim == axes:
+        return x
+    try:
+        array = np.asarray(x)
+        given = array
+        if array.dtype.kind in "biuf" and array.ndim == axes:
+            return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be an array of numbers, got {type(x).__name__}", argument=name) from None
+    kind = f"shape {given.shape}" if given.dtype.kind in "biuf" else f"entries of type {given.dtype}"
+    raise InputError(f"{name} must be an array of real numbers with {axes} axes, got {kind}", argument=name)
+
+
+def _limit(name: str, x: Any, count: int, absent: float, reason: str) -> np.ndarray:
+    if x is None:
+        return np.full(count, absent)
+    x = _array(name, x, 1)
+    if len(x) != count:
+        _shape(name, x, (count,), reason)
+    return x  # type: ignore[no-any-return]
+
+
+def _shape(name: str, x: np.ndarray, shape: tuple[int, ...], reason: str) -> None:
+    if x.shape != shape:
+        raise InputError(f"{name} must have shape {shape}, {reason}; got {x.shape}", argument=name, shape=x.shape)

@@ -1,0 +1,139 @@
+"""Other solvers by qpsolvers, whose problems have one-sided rows: G x <= h, A x = b, lb <= x <= ub."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import qpsolvers
+
+from freeflyer.errors import InputError
+from freeflyer.optimization.errors import MissingSolverError
+from freeflyer.optimization.problem import QuadraticProgram
+from freeflyer.optimization.solution import Attempt, Solution
+
+SHARE = 0.1  # of the tolerance: what a solver is asked for
+PACKAGES = {"osqp": "osqp", "proxqp": "proxsuite", "piqp": "piqp"}
+STARTS = ("osqp", "proxqp")  # solvers that take a first x
+PROOFS = {"osqp": {"eps_prim_inf": 1e-9, "eps_dual_inf": 1e-9}}  # with 1e-4, its own, feasible programs are refused
+AGAIN = {"proxqp": {"primal_infeasibility_solving": True, "max_iter": 1000}}  # takes no program for infeasible
+MOST = {"osqp": 20000, "proxqp": 100, "piqp": 250}
+
+
+def available() -> tuple[str, ...]:
+    """Names of the solvers that qpsolvers finds installed, but for daqp."""
+    return tuple(sorted(set(qpsolvers.available_solvers) - {"daqp"}))
+
+
+def attempt(
+    p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None,
+    more: Mapping[str, Any] = MappingProxyType({}),
+) -> Attempt:
+    """One solution by `qpsolvers.solve_problem`, its multipliers as those of two-sided rows."""
+    if solver not in available():
+        raise _missing(solver)
+    split = _Split(p)
+    options = _options(solver, SHARE * tolerance, iterations, seconds) | dict(more)
+    if warm is not None and solver in STARTS and len(warm.x) == len(p.g):
+        options["initvals"] = warm.x
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the outcome is told by the error, in one place
+            found = qpsolvers.solve_problem(split.problem, solver, **options)
+    except (qpsolvers.exceptions.QPError, ValueError, RuntimeError, ArithmeticError) as error:
+        return Attempt(np.full(len(p.g), np.nan), np.zeros(len(p.lower)), "failed", str(error), 0)
+    info = found.extras.get("info")
+    status = _status(info)
+    outcome = "solved" if found.found else "limit" if _limited(status) else "failed"
+    x = np.full(len(p.g), np.nan) if found.x is None else np.asarray(found.x, dtype=float)
+    return Attempt(x, split.multipliers(found), outcome, status or outcome, int(getattr(info, "iter", 0) or 0))
+
+
+def further_attempts(
+    p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None
+) -> Iterator[Attempt]:
+    """What is worth trying where the first attempt gave no answer and nothing proves that there is none."""
+    yield attempt(p, solver, tolerance, iterations, seconds, None, AGAIN.get(solver, {}))
+
+
+class _Split:
+    """The program with one-sided rows. Variables whose two bounds are the same become equalities, which all solvers take."""
+
+    def __init__(self, p: QuadraticProgram) -> None:
+        C, b = p.rows(), p.bounded
+        same = p.lower == p.upper
+        rows = np.arange(len(C)) >= b
+        self.equal = np.flatnonzero(same)
+        self.above = np.flatnonzero(rows & ~same & (p.upper < np.inf))
+        self.below = np.flatnonzero(rows & ~same & (p.lower > -np.inf))
+        self.count, self.b = len(C), b
+        inequal = np.concatenate((C[self.above], -C[self.below]))
+        limits = np.concatenate((p.upper[self.above], -p.lower[self.below]))
+        low, high = np.where(same[:b], -np.inf, p.lower[:b]), np.where(same[:b], np.inf, p.upper[:b])
+        self.problem = qpsolvers.Problem(
+            p.H, p.g, inequal if len(inequal) else None, limits if len(inequal) else None,
+            C[self.equal] if len(self.equal) else None, p.upper[self.equal] if len(self.equal) else None,
+            low if b else None, high if b else None,
+        )  # fmt: skip
+
+    def multipliers(self, found: Any) -> np.ndarray:
+        """Multipliers (b + m,) of the two-sided rows; those of a row's two sides add up."""
+        y = np.zeros(self.count)
+        if found.z_box is not None and len(found.z_box):
+            y[: self.b] = found.z_box
+        if found.z is not None and len(found.z):
+            np.add.at(y, self.above, found.z[: len(self.above)])
+            np.add.at(y, self.below, -found.z[len(self.above) :])
+        if found.y is not None and len(found.y):
+            y[self.equal] += found.y
+        return y
+
+
+def _options(solver: str, accuracy: float, iterations: int | None, seconds: float | None) -> dict[str, Any]:
+    """Accuracy and limits in a solver's own words. Those of other solvers are left as they are."""
+    if solver not in PACKAGES:
+        if iterations is not None or seconds is not None:
+            raise InputError(f"iterations and seconds cannot be limited for {solver}, only for daqp, {', '.join(PACKAGES)}")
+        return {}
+    options: dict[str, Any] = {"eps_abs": accuracy, "eps_rel": 0.0, "max_iter": iterations or MOST[solver]}
+    options |= PROOFS.get(solver, {})
+    if seconds is not None:
+        if solver != "osqp":
+            raise InputError(f"{solver} has no limit of time: limit iterations, or take daqp or osqp", solver=solver)
+        options["time_limit"] = seconds
+    return options
+
+
+def _status(info: Any) -> str:
+    status = getattr(info, "status", "")
+    return str(status).rsplit(".", 1)[-1].replace("_", " ").lower()
+
+
+def _limited(status: str) -> bool:
+    return "max" in status or "limit" in status or "inaccurate" in status or "closest" in status
+
+
+def _missing(solver: str) -> MissingSolverError:
+    names = ("daqp", *available())
+    listed = f"installed here: {', '.join(names)}"
+    package = PACKAGES.get(solver)
+    if package is None:
+        text = f"no solver is named {solver!r}; {listed}; {', '.join(PACKAGES)} come with pip install 'freeflyer[solvers]'"
+    else:
+        text = f"solver {solver!r} is not installed: pip install {package}; {listed}"
+    return MissingSolverError(text, solver=solver, available=names, package=package)
+
+
+def versions() -> dict[str, str]:
+    """Versions of the installed solvers' packages."""
+    found = {}
+    for name in (n for n in available() if n in PACKAGES):
+        try:
+            found[name] = version(PACKAGES[name])
+        except PackageNotFoundError:
+            found[name] = "?"
+    return found

@@ -1,0 +1,170 @@
+"""Convex quadratic programs, by several solvers; every answer is checked before it is returned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.errors import InputError
+from freeflyer.optimization import daqp_solver
+from freeflyer.optimization.errors import InfeasibleError, UnboundedError
+from freeflyer.optimization.failures import failure
+from freeflyer.optimization.polishing import ACTIVE, polished
+from freeflyer.optimization.problem import QuadraticProgram, quadratic_program, refuse_numbers
+from freeflyer.optimization.residuals import residuals
+from freeflyer.optimization.scaling import equilibrated
+from freeflyer.optimization.solution import Attempt, Solution
+
+CLOSE = 1e-3  # of the tolerance: sums of squares of residuals below need no look at single entries
+FURTHEST = 1e-2  # of the size of x: how far polishing may move it before proofs that there is no answer are sought
+FAR = 1e6  # of a unit: a larger x is doubted as well
+LOST = 1e5  # of a unit of the scaled program: so far out it cannot be told whether there is an answer
+
+
+def solve_qp(
+    H: ArrayLike, g: ArrayLike, A: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+    x_lower: ArrayLike | None = None, x_upper: ArrayLike | None = None, *, solver: str = "daqp", warm: Solution | None = None,
+    tolerance: float = 1e-8, iterations: int | None = None, seconds: float | None = None,
+) -> Solution:  # fmt: skip
+    """The x (n,) that minimises 1/2 x^T H x + g^T x so that lower <= A x <= upper and x_lower <= x <= x_upper.
+
+    H (n, n) symmetric positive semidefinite, g (n,), A (m, n), limits (m,) and (n,): infinite where there is none, equal for
+    equalities. solver: "daqp", "osqp", "proxqp", "piqp" or another one that qpsolvers finds. warm: the solution of a problem
+    of the same shapes, whose active limits (daqp) or x (osqp, proxqp) are the first guess; the answer does not depend on it.
+    tolerance: largest relative residual (`Residuals`). iterations, seconds: limits for the solver.
+
+        s = solve_qp(H, g, A, lower, upper)
+        s = solve_qp(H, g + dg, A, lower, upper, warm=s)
+        s.x, s.multipliers, s.active
+
+    Errors: InfeasibleError, UnboundedError (both proven), NotConvergedError, NumericalError, MissingSolverError; InputError for
+    wrong shapes, numbers that are not finite, an H that is not symmetric positive semidefinite.
+    """
+    p = quadratic_program(H, g, A, lower, upper, x_lower, x_upper)
+    if not (1e-14 < tolerance < 1e-1) or (iterations is not None and iterations < 1) or (seconds is not None and not seconds > 0.0):
+        _refuse(tolerance, iterations, seconds)
+    if solver == "daqp":
+        found = daqp_solver.attempt(p, tolerance, iterations, seconds, warm)
+    else:
+        found = _others(p, solver, tolerance, iterations, seconds, warm)
+    close = checked(p, found, tolerance, solver) if found.outcome == "solved" else None
+    return close or _answer(p, found, tolerance, solver, iterations, seconds)
+
+
+def checked(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) -> Solution | None:
+    """The solution if its residuals, as sums of squares, are far below the tolerance; None: look closer.
+
+    A row's value is where its limits put value + multiplier if and only if limits, signs and complementarity hold; limits that
+    cross would put it at the upper one.
+    """
+    H, g, A, lower, upper = p
+    x, y = found.x, found.dual
+    value: np.ndarray = A.dot(x)
+    gradient = H.dot(x)
+    gradient += g
+    if len(upper) == len(A):
+        missing = y.dot(A)
+    else:
+        n = len(x)
+        value = np.concatenate((x, value))
+        missing = y[n:].dot(A)
+        missing += y[:n]
+    missing += gradient
+    off = np.minimum(np.maximum(value + y, lower), upper)
+    off -= value
+    close = CLOSE * tolerance
+    limits, stationarity = float(off.dot(off)), float(missing.dot(missing))
+    size = float(gradient.dot(gradient)) + float(g.dot(g))
+    if not (limits <= close * close or limits <= close * close * float(value.dot(value))):
+        return None
+    if not stationarity <= close * close * size or np.count_nonzero(lower > upper):
+        return None
+    accuracy = max(limits, stationarity / size if size else 0.0) ** 0.5
+    gradient += g
+    return Solution(x, 0.5 * float(x.dot(gradient)), y, len(A), accuracy, found.iterations, False, solver)
+
+
+def _answer(
+    p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, iterations: int | None, seconds: float | None
+) -> Solution:
+    """What is not plainly right: looked at entry by entry, polished, tried again, or told to be no answer."""
+    refuse_numbers(p)
+    given = [f"{iterations} iterations"] if iterations else []
+    limits = " and ".join(given + ([f"{seconds:g} s"] if seconds else []))
+    if found.outcome == "limit" and limits:
+        raise failure(p, found, solver, limits)
+    answer = _accepted(p, found, tolerance, solver, FURTHEST) if found.outcome == "solved" else None
+    if answer is not None:
+        return answer
+    error = failure(p, found, solver, "")
+    if isinstance(error, InfeasibleError | UnboundedError):
+        raise error
+    scaled = equilibrated(p)
+    further = _further(scaled.program, solver, tolerance, iterations, seconds)
+    for again in chain((found,), map(scaled.back, further)):
+        answer = _accepted(p, again, tolerance, solver, np.inf)
+        if answer is not None and np.abs(answer.x / scaled.columns).max(initial=0.0) <= LOST:
+            return answer
+    raise error
+
+
+def _accepted(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, furthest: float) -> Solution | None:
+    """The attempt, as it is or polished, if its residuals keep the tolerance. Polishing may move x by `furthest` of its size:
+    endless descent and contradictions are met far out, where every limit is passed by little of its row's terms."""
+    if found.outcome == "failed" or not (np.isfinite(found.x).all() and np.isfinite(found.dual).all()):
+        return None
+    size = max(1.0, float(np.abs(found.x).max(initial=0.0)))
+    if size > FAR and np.isfinite(furthest):
+        return None
+    if not (p.H.any() or p.g.any()):  # any feasible x is a minimum: multipliers are rounding
+        found = found._replace(dual=np.zeros(len(found.dual)))
+    first = [(found.x, found.dual)] if found.outcome == "solved" else []
+    guesses = chain(first, (polished(p, found.x, found.dual, active) for active in ACTIVE))
+    best, least = None, tolerance
+    for k, (x, y) in enumerate(guesses):
+        worst = max(residuals(p, x, y))
+        if worst <= least and np.abs(x - found.x).max(initial=0.0) <= furthest * size:
+            value = float(0.5 * x @ p.H @ x + p.g @ x)
+            again = k > 0 or found.outcome != "solved"
+            best, least = Solution(x, value, y, len(p.A), worst, found.iterations, again, solver), worst
+        if least <= CLOSE * tolerance:
+            break
+    return best
+
+
+def _others(
+    p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None
+) -> Attempt:
+    from freeflyer.optimization import qpsolvers_solver  # qpsolvers takes 0.5 s to import
+
+    refuse_numbers(p)  # most of them check nothing
+    return qpsolvers_solver.attempt(p, solver, tolerance, iterations, seconds, warm)
+
+
+def _further(
+    p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None
+) -> Iterator[Attempt]:
+    if solver == "daqp":
+        return daqp_solver.further_attempts(p, tolerance, iterations, seconds)
+    from freeflyer.optimization import qpsolvers_solver
+
+    return qpsolvers_solver.further_attempts(p, solver, tolerance, iterations, seconds)
+
+
+def solvers() -> tuple[str, ...]:
+    """Names of the solvers that are installed, daqp first."""
+    from freeflyer.optimization import qpsolvers_solver
+
+    return ("daqp", *qpsolvers_solver.available())
+
+
+def _refuse(tolerance: Any, iterations: Any, seconds: Any) -> None:
+    if not 1e-14 < tolerance < 1e-1:
+        raise InputError(f"tolerance must lie between 1e-14 and 0.1, got {tolerance!r}", tolerance=tolerance)
+    if iterations is not None and iterations < 1:
+        raise InputError(f"iterations must be at least 1, or None for the solver's own limit; got {iterations!r}")
+    raise InputError(f"seconds must be positive, or None for no limit; got {seconds!r}", seconds=seconds)

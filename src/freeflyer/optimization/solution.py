@@ -1,0 +1,51 @@
+"""What a solver found, checked or not yet."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Solution(NamedTuple):
+    """A checked minimum of a quadratic program.
+
+    x (n,). value: 1/2 x^T H x + g^T x. dual (b + m,): multipliers of the bounds (b is n or 0), then of the rows, positive where
+    an upper limit holds x, negative where a lower one does: H x + g + A^T multipliers + bound_multipliers = 0. accuracy: the
+    largest relative residual, at most `tolerance`. polished: solved again with its active limits as equalities.
+    """
+
+    x: np.ndarray
+    value: float
+    dual: np.ndarray
+    rows: int
+    accuracy: float
+    iterations: int
+    polished: bool
+    solver: str
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """Multipliers (m,) of the rows of A."""
+        return self.dual[len(self.dual) - self.rows :]
+
+    @property
+    def bound_multipliers(self) -> np.ndarray:
+        """Multipliers (n,) of the bounds of x; zeros where none were given."""
+        bounds = self.dual[: len(self.dual) - self.rows]
+        return bounds if len(bounds) else np.zeros(len(self.x))
+
+    @property
+    def active(self) -> np.ndarray:
+        """Which limits hold x (b + m,), those of the bounds first: 1 an upper limit, -1 a lower one, 0 none."""
+        return np.sign(self.dual).astype(int)
+
+
+class Attempt(NamedTuple):
+    """What a solver ended with. outcome: "solved", "limit" (of iterations or time) or "failed"; status: its own word for it."""
+
+    x: np.ndarray
+    dual: np.ndarray
+    outcome: str
+    status: str
+    iterations: int

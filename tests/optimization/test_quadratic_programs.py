@@ -1,0 +1,265 @@
+"""Quadratic programs: random ones with known answers by every solver, and what is said where there is no answer."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_programs import KINDS, known
+
+from freeflyer.errors import InputError
+from freeflyer.optimization import (
+    InfeasibleError,
+    MissingSolverError,
+    NotConvergedError,
+    NumericalError,
+    SolverError,
+    UnboundedError,
+    daqp_solver,
+    nearest,
+    qpsolvers_solver,
+    solve_qp,
+    solvers,
+)
+from freeflyer.optimization.certificates import proves_infeasible, proves_unbounded
+from freeflyer.optimization.polishing import polished
+from freeflyer.optimization.problem import quadratic_program
+from freeflyer.optimization.quadratic import checked
+from freeflyer.optimization.residuals import residuals
+from freeflyer.optimization.scaling import equilibrated
+
+SEED = int(np.random.SeedSequence().entropy % 2**31)
+COUNT = 250  # of each of the four kinds, by each solver
+SOLVERS = ("daqp", "osqp", "proxqp", "piqp")
+LOST = 0.02  # of degenerate and unbounded programs: may be refused as numerically lost, but never answered wrongly
+NONE = {"infeasible": (InfeasibleError,), "unbounded": (UnboundedError,)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
+    """The value to 1e-6 of its terms, x to 1e-4 where H is regular; or the right error. No other answer."""
+    if solver not in solvers():
+        pytest.skip(f"{solver} is not installed")
+    rng = np.random.default_rng([SEED, KINDS.index(kind)])
+    told: Counter[str] = Counter()
+    value, x = 0.0, 0.0
+    for k in range(COUNT):
+        case = known(rng, kind)
+        try:
+            s = solve_qp(**case.arguments, solver=solver)
+        except SolverError as error:
+            told[type(error).__name__] += 1
+            if not isinstance(error, (*NONE.get(kind, ()), NumericalError, NotConvergedError)):
+                raise AssertionError(f"seed {SEED}, program {k}") from error
+            continue
+        assert kind not in NONE, f"seed {SEED}, program {k}: an answer where there is none, {s}"
+        told["polished" if s.polished else "at once"] += 1
+        H, g = case.arguments["H"], case.arguments["g"]
+        terms = 0.5 * np.abs(s.x) @ np.abs(H) @ np.abs(s.x) + np.abs(g) @ np.abs(s.x) + abs(case.value)
+        assert abs(s.value - (0.5 * s.x @ H @ s.x + g @ s.x)) <= 1e-12 * terms
+        value = max(value, abs(s.value - case.value) / max(terms, 1e-12))
+        if kind == "feasible":
+            x = max(x, np.abs(s.x - case.x).max() / np.abs(case.x).max())
+        p = quadratic_program(**case.arguments)
+        assert max(residuals(p, s.x, s.dual)) <= 1e-8, f"seed {SEED}, program {k}"
+    print(f"{solver}, {kind}: {dict(told)}; value to {value:.1e}, x to {x:.1e} (seed {SEED})")
+    assert value < 1e-6, SEED
+    assert x < 1e-4, SEED
+    assert told["NumericalError"] + told["NotConvergedError"] <= LOST * COUNT, (told, SEED)
+
+
+def test_certificates_prove_what_errors_say():
+    """In the units in which entries are of similar size; turned around, they prove nothing."""
+    rng, lost = np.random.default_rng(SEED), 0
+    for _ in range(50):
+        case = known(rng, "infeasible")
+        p = quadratic_program(**case.arguments)
+        with pytest.raises(InfeasibleError) as caught:
+            solve_qp(**case.arguments, solver="daqp")
+        y = caught.value.data["certificate"]
+        scaled = equilibrated(p)
+        q = scaled.program
+        assert proves_infeasible(q.rows(), q.lower, q.upper, y / scaled.rows), SEED
+        used = np.concatenate((np.array(caught.value.data["bounds"]), p.bounded + np.array(caught.value.data["rows"])))
+        np.testing.assert_array_equal(np.flatnonzero(y), used)
+        assert not proves_infeasible(q.rows(), q.lower, q.upper, -y / scaled.rows)
+        case = known(rng, "unbounded")
+        p = quadratic_program(**case.arguments)
+        with pytest.raises((UnboundedError, NumericalError)) as caught:
+            solve_qp(**case.arguments)
+        if caught.type is NumericalError:
+            lost += 1
+            continue
+        scaled = equilibrated(p)
+        d = caught.value.data["ray"] / scaled.columns
+        d /= np.abs(d).max()
+        assert proves_unbounded(scaled.program, scaled.program.rows(), d), SEED
+        assert not proves_unbounded(scaled.program, scaled.program.rows(), -d)
+    assert lost <= 2, SEED
+
+
+@pytest.mark.parametrize("part", ["x", "dual"])
+def test_planted_errors_are_seen(part):
+    """A wrong entry of x or of the multipliers, as a solver might return it, is never accepted."""
+    rng = np.random.default_rng(SEED)
+    for _ in range(100):
+        p = quadratic_program(**known(rng, "feasible").arguments)
+        found = daqp_solver.attempt(p, 1e-8, None, None, None)
+        assert max(residuals(p, found.x, found.dual)) < 1e-9
+        wrong = getattr(found, part).copy()
+        if not wrong.any():
+            continue
+        i = int(np.abs(wrong).argmax())
+        wrong[i] += 1e-3 * max(abs(wrong[i]), 1e-3)
+        off = found._replace(**{part: wrong})
+        assert checked(p, off, 1e-8, "daqp") is None, SEED
+        assert max(residuals(p, off.x, off.dual)) > 1e-8, SEED
+
+
+def test_residuals_do_not_depend_on_units():
+    rng = np.random.default_rng(SEED)
+    p = quadratic_program(**known(rng, "feasible").arguments)
+    x, y = 10.0 * rng.normal(size=len(p.g)), rng.normal(size=len(p.lower))
+    a = residuals(p, x, y)
+    b = residuals(p._replace(H=1e4 * p.H, g=1e4 * p.g), x, 1e4 * y)
+    np.testing.assert_allclose(a, b, rtol=1e-12)
+    assert residuals(p, x * np.nan, y).primal == np.inf
+
+
+def test_polishing_finds_the_minimum_from_its_active_limits():
+    rng = np.random.default_rng(SEED)
+    for _ in range(30):
+        case = known(rng, "feasible")
+        p = quadratic_program(**case.arguments)
+        s = solve_qp(**case.arguments)
+        near = s.x * (1.0 + 1e-5 * rng.normal(size=len(s.x)))
+        x, _ = polished(p, near, s.dual, 1e-9)
+        np.testing.assert_allclose(x, case.x, rtol=1e-6, atol=1e-6 * np.abs(case.x).max())
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_warm_starts_change_the_way_not_the_answer(solver):
+    if solver not in solvers():
+        pytest.skip(f"{solver} is not installed")
+    rng = np.random.default_rng(SEED)
+    fewer = 0
+    for _ in range(20):
+        case = known(rng, "feasible")
+        first = solve_qp(**case.arguments, solver=solver)
+        again = solve_qp(**case.arguments, solver=solver, warm=first)
+        np.testing.assert_allclose(again.x, first.x, rtol=1e-6, atol=1e-6 * np.abs(first.x).max())
+        fewer += first.iterations - again.iterations
+        other = known(rng, "feasible")  # of another shape, or with other active limits
+        s = solve_qp(**other.arguments, solver=solver, warm=first)
+        np.testing.assert_allclose(s.x, other.x, rtol=1e-5, atol=1e-5 * np.abs(other.x).max())
+    if solver == "daqp":
+        assert fewer > 0, SEED
+
+
+def test_parts_of_a_solution():
+    s = solve_qp(np.eye(2), [-3.0, 0.5], [[1.0, 1.0]], [-np.inf], [1.0], [-5.0, 0.0], [5.0, 5.0])
+    np.testing.assert_allclose(s.x, [1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(s.multipliers, [2.0], atol=1e-12)
+    np.testing.assert_allclose(s.bound_multipliers, [0.0, -2.5], atol=1e-12)
+    np.testing.assert_array_equal(s.active, [0, -1, 1])
+    assert s.value == pytest.approx(-2.5)
+    np.testing.assert_array_equal(solve_qp(np.eye(2), [1.0, 0.0]).bound_multipliers, [0.0, 0.0])
+
+
+def test_nearest_is_the_projection():
+    """Feasible, and no feasible point of a cloud lies on the wish's side of it."""
+    rng = np.random.default_rng(SEED)
+    for _ in range(20):
+        A, wish = rng.normal(size=(4, 2)), 3.0 * rng.normal(size=2)
+        low, high = -rng.uniform(0.1, 1.0, 4), rng.uniform(0.1, 1.0, 4)
+        low[0] = -np.inf
+        x = nearest(wish, A, low, high).x
+        assert (A @ x > low - 1e-9).all()
+        assert (A @ x < high + 1e-9).all()
+        cloud = rng.normal(size=(500, 2))
+        cloud = cloud[((cloud @ A.T > low) & (cloud @ A.T < high)).all(axis=1)]
+        assert ((cloud - x) @ (wish - x) < 1e-9).all()
+    for rows, low, high in ((np.eye(2), 1.0, -1.0), (np.array([[1.0, 0.0], [-1.0, 0.0]]), 1.0, np.inf)):
+        with pytest.raises(InfeasibleError, match="no x satisfies rows 0"):
+            nearest(np.zeros(2), rows, np.full(2, low), np.full(2, high))
+
+
+H, G, A, LOW, HIGH = np.eye(2), np.array([-9.0, 1.0]), np.array([[1.0, 1.0], [1.0, -1.0]]), np.array([-1.0, -1.0]), np.ones(2)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"H": np.eye(3)}, InputError, r"H must have shape \(2, 2\)"),
+        ({"A": np.ones((2, 3))}, InputError, r"A must have shape \(2, 2\), one column for each entry of g"),
+        ({"lower": np.zeros(3)}, InputError, r"lower must have shape \(2,\), one entry for each row of A"),
+        ({"x_upper": np.zeros(1)}, InputError, r"x_upper must have shape \(2,\)"),
+        ({"g": "force"}, InputError, "g must be an array of real numbers"),
+        ({"g": np.array([1.0, np.nan])}, InputError, "g holds nan"),
+        ({"H": np.array([[1.0, np.inf], [np.inf, 1.0]])}, InputError, "H holds inf"),
+        ({"A": np.array([[1.0, np.nan], [1.0, 0.0]])}, InputError, "A holds nan"),
+        ({"upper": np.array([1.0, np.nan])}, InputError, "row 1 of A has the upper limit nan"),
+        ({"lower": np.array([np.inf, 0.0]), "upper": np.full(2, np.inf)}, InputError, "row 0 of A has the lower limit inf"),
+        ({"H": np.array([[1.0, 0.5], [0.0, 1.0]])}, InputError, "H must be symmetric"),
+        ({"H": np.diag([1.0, -1.0])}, InputError, "positive semidefinite; it has the eigenvalue -1"),
+        ({"lower": np.array([2.0, 0.0])}, InfeasibleError, "rows 0: its lower limit 2 lies above its upper limit 1"),
+        ({"tolerance": 0.0}, InputError, "tolerance must lie between"),
+        ({"iterations": 0}, InputError, "iterations must be at least 1"),
+        ({"seconds": -1.0}, InputError, "seconds must be positive"),
+        ({"iterations": 1}, NotConvergedError, "stopped at 1 iterations"),
+    ],
+)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_bad_input_is_named(solver, change, error, words):
+    if solver not in solvers():
+        pytest.skip(f"{solver} is not installed")
+    arguments = {"H": H, "g": G, "A": A, "lower": LOW, "upper": HIGH, "solver": solver} | change
+    with pytest.raises(error, match=words) as caught:
+        solve_qp(**arguments)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_limit_of_time_is_told():
+    with pytest.raises(NotConvergedError, match="stopped at 1e-12 s"):
+        solve_qp(H, G, A, LOW, HIGH, seconds=1e-12, solver="osqp")
+    with pytest.raises(InputError, match="piqp has no limit of time"):
+        solve_qp(H, G, A, LOW, HIGH, seconds=1.0, solver="piqp")
+
+
+def test_solvers_that_are_not_there(monkeypatch):
+    with pytest.raises(MissingSolverError, match=r"no solver is named 'simplex'; installed here: daqp, "):
+        solve_qp(H, G, solver="simplex")
+    monkeypatch.setattr(qpsolvers_solver.qpsolvers, "available_solvers", ["daqp", "osqp"])
+    with pytest.raises(MissingSolverError, match="'proxqp' is not installed: pip install proxsuite; installed here: daqp, osqp"):
+        solve_qp(H, G, solver="proxqp")
+    assert solvers() == ("daqp", "osqp")
+
+
+def test_errors_have_one_base():
+    for error in (InfeasibleError, UnboundedError, NotConvergedError, NumericalError, MissingSolverError):
+        assert issubclass(error, SolverError)
+
+
+def test_arguments_are_left_as_they_are():
+    rng = np.random.default_rng(SEED)
+    case = known(rng, "degenerate")
+    before = {k: None if v is None else v.copy() for k, v in case.arguments.items()}
+    for solver in solvers():
+        solve_qp(**case.arguments, solver=solver)
+    for name, x in case.arguments.items():
+        np.testing.assert_array_equal(x, before[name])
+
+
+def test_examples_of_the_page_run():
+    text = (Path(__file__).parents[2] / "docs" / "optimization.md").read_text()
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        exec(compile(block, "optimization.md", "exec"), names)
+    np.testing.assert_allclose(names["h"].x, [0.6, 0.4, 0.1], atol=1e-9)
