@@ -133,10 +133,13 @@ def test_sensing_is_the_controllers_alone():
     q, v, seen = 0.1 * np.ones(model.nq), np.zeros(model.nv), []
     plant = sim.mujoco_plant(model, q)
     look = lambda t, q, v: seen.append(q) or np.zeros(model.nv)
-    run = sim.simulate_in_mujoco(plant, q, v, look, dt=5e-3, duration=0.1, sensing=sim.Sensing(1e-2, delay=0.01, seed=1))
+    run = sim.simulate_in_mujoco(plant, q, v, look, dt=5e-3, duration=0.1, sensing=sim.Sensing(delay=0.01))
     plain = sim.simulate_in_mujoco(plant, q, v, dt=5e-3, duration=0.1)
     assert (run.q == plain.q).all()
-    assert np.abs(np.array(seen)[2:] - run.q[:-2]).max() < 0.06
+    assert (np.array(seen)[2:] == run.q[:-2]).all()
+    seen.clear()
+    sim.simulate_in_mujoco(plant, q, v, look, dt=5e-3, duration=0.1, sensing=sim.Sensing(1e-3, seed=1))
+    assert 5e-4 < np.std(np.array(seen) - run.q) < 2e-3
 
 
 @pytest.mark.parametrize(
@@ -166,3 +169,57 @@ def test_bad_arguments_of_runs(change, word):
 def test_bad_arguments_of_plants(change, word):
     with pytest.raises(ff.errors.FreeflyerError, match=word):
         sim.mujoco_plant(ff.robots.chain(n=3), **change)
+
+
+BOX = ('<mujoco><worldbody><body name="box" pos="0 0 0.06"><freejoint/><geom type="box" size="0.1 0.1 0.05" mass="2"/>'
+       '<site name="sole" pos="0 0 -0.05"/></body></worldbody></mujoco>')  # fmt: skip
+
+
+def test_feet_at_sites_and_several_feet_on_one_body(tmp_path):
+    (path := tmp_path / "box.xml").write_text(BOX)
+    model = ff.load(path)
+    q = np.array([0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 1.0])
+    corners = np.array([[0.1, 0.1, 0.0], [0.1, -0.1, 0.0], [-0.1, -0.1, 0.0], [-0.1, 0.1, 0.0]])
+    for where in (path, None):
+        for feet in (
+            [ff.contacts.surface("sole", corners)], [ff.contacts.point("sole", p, name=f"f{k}") for k, p in enumerate(corners)],
+        ):  # fmt: skip
+            plant = sim.mujoco_plant(model, q, path=where, feet=feet)
+            run = sim.simulate_in_mujoco(plant, q, np.zeros(6), dt=1e-2, duration=1.0)
+            normal = [run.forces[f.name][-1, 2] for f in feet]
+            np.testing.assert_allclose(normal, 2.0 * 9.81 / len(feet), rtol=0.02)
+    with pytest.raises(InputError, match="twice"):
+        sim.mujoco_plant(model, feet=[ff.contacts.point("sole"), ff.contacts.point("sole")])
+    (path := tmp_path / "ghost.xml").write_text(BOX.replace("<geom ", '<geom contype="0" conaffinity="0" '))
+    with pytest.raises(InputError, match="no colliding shape"):
+        sim.mujoco_plant(ff.load(path), path=path, feet=[ff.contacts.surface("sole", corners)])
+
+
+def test_spheres_stand_upright_whatever_the_axes_of_a_foot(tmp_path):
+    """A box that lies on its side: the contacts' points are on the floor, not the spheres' middles."""
+    (path := tmp_path / "box.xml").write_text(BOX)
+    model = ff.load(path)
+    ends = [(0.1, 0.05), (0.1, -0.05), (-0.1, 0.0)]
+    side = [ff.contacts.point("box", [x, -0.1, z], name=f"f{k}") for k, (x, z) in enumerate(ends)]
+    q = np.array([0.0, 0.0, 0.1, np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
+    run = sim.simulate_in_mujoco(sim.mujoco_plant(model, q, feet=side), q, np.zeros(6), dt=1e-2, duration=0.5)
+    assert np.abs(run.q[:, 2] - 0.1).max() < 1e-3
+
+
+def test_mimic_joints_follow_in_mujoco():
+    link = ff.Inertia(1.0, np.array([0.0, 0.0, -0.1]), 0.01 * np.eye(3))
+    joints = (
+        ff.Joint("a", "revolute", "world", "l1", axis=np.array([0.0, 1.0, 0.0])),
+        ff.Joint("b", "revolute", "l1", "l2", axis=np.array([0.0, 1.0, 0.0]), mimic=ff.Mimic("a", -0.5, 0.0)),
+    )
+    model = ff.build(ff.Description("two", (ff.Link("l1", link), ff.Link("l2", link), ff.Link("world")), joints))
+    q, v = np.array([0.4]), np.zeros(1)
+    ours = sim.simulate(model, q, v, dt=5e-3, duration=0.3)
+    there = sim.simulate_in_mujoco(sim.mujoco_plant(model, q, servos=sim.Servos(step=1e-4)), q, v, dt=5e-3, duration=0.3)
+    assert np.abs(ours.q - there.q).max() < 2e-3
+    with pytest.raises(InputError, match="one coordinate"):
+        sim.mujoco_plant(model, motors=["b"])
+    with pytest.raises(InputError, match="twice"):
+        sim.mujoco_plant(model, motors=["a", "a"])
+    with pytest.raises(InputError, match="expressed"):
+        sim.simulate_in_mujoco(sim.mujoco_plant(model), q, v, dt=5e-3, duration=0.1, expressed="nonsense")

@@ -6,7 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from freeflyer.sim.events import Change, Event, Occurrence
+    from freeflyer.sim.changes import Change
+    from freeflyer.sim.events import Event, Occurrence
     from freeflyer.sim.floor_contacts import unilateral
     from freeflyer.sim.mujoco_run import simulate_in_mujoco
     from freeflyer.sim.mujoco_scene import Plant, mujoco_plant
@@ -23,7 +24,8 @@ __all__ = [
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use
-    "events": ("Change", "Event", "Occurrence"),
+    "changes": ("Change",),
+    "events": ("Event", "Occurrence"),
     "mujoco_scene": ("Plant", "mujoco_plant"),
     "mujoco_run": ("simulate_in_mujoco",),
     "mujoco_spec": ("Servos",),

@@ -1,4 +1,4 @@
-"""Events: where a function of the state passes through zero; the time is located, and the state or the constraints may change."""
+"""Events: where a function of the state passes through zero, and the time at which it does."""
 
 from __future__ import annotations
 
@@ -8,31 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.errors import InputError, shown
+from freeflyer.sim.errors import EventError
 from freeflyer.sim.state import State
 
 LOCATED = 1e-12  # of a step: how well the time of an event is found
 MOST = 60  # evaluations of an event for it
-KEEP: Any = object()
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """What an event changes: velocities v (nv,), configuration q (nq,), the set that holds from now on (None: no set). What is not
-    given stays."""
-
-    q: np.ndarray | None = None
-    v: np.ndarray | None = None
-    constraints: ConstraintSet | None = KEEP
 
 
 @dataclass(frozen=True, eq=False)
 class Event:
     """`value(state)` passes through zero: upwards (direction 1), downwards (-1) or either way (0). NaN: not watched in that state.
 
-    terminal: the simulation ends there. action(state) -> Change or None. Watched at the end of every dt: a value that returns
-    within one dt has not passed.
+    terminal: the simulation ends there. action(state) -> freeflyer.sim.Change or None. start(state) -> Change or None is asked
+    once, where the simulation begins. Values are looked at after every dt: one that returns within a dt, or begins at zero, has
+    not passed.
 
         ff.sim.Event("apex", lambda state: state.v[2], direction=-1)
     """
@@ -41,22 +31,28 @@ class Event:
     value: Callable[[State], Any]
     direction: int = 0
     terminal: bool = False
-    action: Callable[[State], Change | None] | None = None
+    action: Callable[[State], Any] | None = None
+    start: Callable[[State], Any] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise InputError(f"an event needs a name, got {shown(self.name)}")
-        if not callable(self.value) or not (self.action is None or callable(self.action)):
-            raise InputError(f"value and action of event {self.name!r} must be functions of the state")
-        if self.direction not in (-1, 0, 1):
+        if not callable(self.value) or not all(f is None or callable(f) for f in (self.action, self.start)):
+            raise InputError(f"value, action and start of event {self.name!r} must be functions of the state")
+        if isinstance(self.direction, bool) or not isinstance(self.direction, int) or abs(self.direction) > 1:
             raise InputError(f"direction of event {self.name!r} must be -1, 0 or 1, got {shown(self.direction)}")
+        if not isinstance(self.terminal, bool):
+            raise InputError(f"terminal of event {self.name!r} must be True or False, got {shown(self.terminal)}")
 
     def at(self, state: State) -> float:
         """The value as a number. Errors: InputError for what is none."""
+        value = self.value(state)
         try:
-            return float(self.value(state))
-        except TypeError:
-            raise InputError(f"value of event {self.name!r} must be a number, got {shown(self.value(state))}") from None
+            if not isinstance(value, bool | np.bool_ | str | bytes):
+                return float(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
+        raise InputError(f"value of event {self.name!r} must be a number that passes through zero, got {shown(value)}")
 
     def passed(self, before: float, after: float) -> bool:
         """Whether values before and after lie on two sides of zero, in the direction that counts."""
@@ -99,6 +95,11 @@ def located(event: Event, before: float, state_at: Callable[[float], State], h: 
     def value(x: float) -> float:
         if x not in seen:
             seen[x] = event.at(state_at(x * h))
+            if np.isnan(seen[x]):
+                raise EventError(
+                    f"event {event.name!r} is not watched (NaN) in the middle of a step in which it passes zero: take a shorter "
+                    "dt, or let its value stay a number", event=event.name,
+                )  # fmt: skip
         return seen[x]
 
     root = brentq(value, 0.0, 1.0, xtol=LOCATED, rtol=4.0 * np.finfo(float).eps, maxiter=MOST, disp=False)

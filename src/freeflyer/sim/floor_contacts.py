@@ -20,12 +20,13 @@ from freeflyer.constraints.impacts import impact
 from freeflyer.constraints.set_tables import surface_points
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
-from freeflyer.dynamics.frames import frame_pose, frame_velocity
+from freeflyer.dynamics.frames import frame_velocity
 from freeflyer.dynamics.motion_derivatives import frame_acceleration
 from freeflyer.errors import InputError, shown
 from freeflyer.model.inputs import real_array
+from freeflyer.sim.changes import Change
 from freeflyer.sim.errors import EventError
-from freeflyer.sim.events import Change, Event
+from freeflyer.sim.events import Event
 from freeflyer.sim.state import State
 
 TOUCHING = 1e-8  # m
@@ -57,11 +58,12 @@ def unilateral(stance: ConstraintSet, *, height: float = 0.0, normal: ArrayLike 
     if n.shape != (3,) or not np.linalg.norm(n) > 1e-9 or not np.isfinite(n).all() or h.shape != () or not np.isfinite(h):
         raise InputError(f"the plane has a normal (3,) and a height in m, got {shown(normal)} and {shown(height)}")
     plane = Plane(n / np.linalg.norm(n), float(h))
-    events = []
+    events: list[Event] = []
     for contact in stance.contacts:
         opened = partial(_opened, stance, plane, contact)
         force, gap = partial(_normal_force, contact, plane), partial(_open_gap, contact, plane)
-        events.append(Event(f"{contact.name} opens", force, -1, action=opened))
+        begins = None if events else partial(_started, stance, plane)
+        events.append(Event(f"{contact.name} opens", force, -1, action=opened, start=begins))
         closed = partial(_closed, stance, plane)
         events.append(Event(f"{contact.name} closes", gap, -1, action=closed))
         if contact.friction is not None:
@@ -75,8 +77,7 @@ def _holds(state: State, contact: Contact) -> bool:
 
 def _force(state: State, contact: Contact) -> np.ndarray:
     """(3,), world axes."""
-    R = frame_pose(state.model, state.q, contact.frame)[:3, :3]
-    return np.asarray(R @ state.forces[contact.name][:3])
+    return np.asarray(state.pose(contact.frame)[:3, :3] @ state.forces[contact.name][:3])
 
 
 def _normal_force(contact: Contact, plane: Plane, state: State) -> float:
@@ -96,7 +97,7 @@ def _grip(contact: Contact, plane: Plane, state: State) -> float:
 
 def _heights(contact: Contact, plane: Plane, state: State) -> np.ndarray:
     """(c,): of the contact's points above the plane, m."""
-    X = frame_pose(state.model, state.q, contact.frame)
+    X = state.pose(contact.frame)
     points = X[:3, 3] + surface_points(state.model.tree, contact) @ X[:3, :3].T
     return np.asarray(points @ plane.normal - plane.height)
 
@@ -111,14 +112,14 @@ def _approach(contact: Contact, plane: Plane, state: State, v: np.ndarray) -> fl
     heights = _heights(contact, plane, state)
     low = surface_points(state.model.tree, contact)[heights <= heights.min() + TOUCHING]
     V = frame_velocity(state.model, state.q, v, contact.frame, "mixed")
-    arms = low @ frame_pose(state.model, state.q, contact.frame)[:3, :3].T
+    arms = low @ state.pose(contact.frame)[:3, :3].T
     return -float(((V[:3] + np.cross(V[3:], arms)) @ plane.normal).min())
 
 
 def _sinking(contact: Contact, plane: Plane, state: State) -> float:
     """The acceleration (m/s^2) of the same points towards the plane."""
     heights = _heights(contact, plane, state)
-    R = frame_pose(state.model, state.q, contact.frame)[:3, :3]
+    R = state.pose(contact.frame)[:3, :3]
     low = surface_points(state.model.tree, contact)[heights <= heights.min() + TOUCHING]
     V = frame_velocity(state.model, state.q, state.v, contact.frame)
     A = frame_acceleration(state.model, state.q, state.v, state.a, contact.frame)
@@ -145,6 +146,23 @@ def _touching(stance: ConstraintSet, plane: Plane, state: State, holding: set[st
 
 def _opened(stance: ConstraintSet, plane: Plane, contact: Contact, state: State) -> Change:
     return Change(constraints=_settled(stance, plane, state, _holding(stance, state) - {contact.name}))
+
+
+def _started(stance: ConstraintSet, plane: Plane, state: State) -> Change | None:
+    """Where a simulation begins: contacts that pull open, those that touch close if they approach. Errors: InputError for an open
+    contact below the plane."""
+    holding = _holding(stance, state)
+    for contact in stance.contacts:
+        if contact.name not in holding and (height := float(_heights(contact, plane, state).min())) < -TOUCHING:
+            raise InputError(
+                f"contact {contact.name!r} is open and begins {-height:.3g} m below the plane: lift the robot, or let it hold "
+                "(constraints=)", name=contact.name,
+            )  # fmt: skip
+    if any(_approach(c, plane, state, state.v) > STILL for c in _touching(stance, plane, state, holding)):
+        return _closed(stance, plane, state)
+    settled = _settled(stance, plane, state, holding)
+    same = {c.name for c in settled.contacts if c.name in stance.item_names} == holding
+    return None if same else Change(constraints=settled)
 
 
 def _closed(stance: ConstraintSet, plane: Plane, state: State) -> Change:
@@ -195,7 +213,7 @@ def _exchanged(stance: ConstraintSet, plane: Plane, state: State, names: set[str
         seen.add(frozenset(names))
         forces, more = solved(names)
         normal = {
-            c.name: float(plane.normal @ frame_pose(state.model, state.q, c.frame)[:3, :3] @ forces[c.name][:3])
+            c.name: float(plane.normal @ state.pose(c.frame)[:3, :3] @ forces[c.name][:3])
             for c in stance.contacts if c.name in names
         }  # fmt: skip
         worst = min(normal, key=lambda name: normal[name], default=None)

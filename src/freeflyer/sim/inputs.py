@@ -47,13 +47,18 @@ def drive_of(model: Model, inputs: Any, hold: bool | None) -> Drive:
             f"inputs must be a function (t, q, v) -> tau, an object with tau(q, v) such as a Regulator, or forces (nv,); got "
             f"{shown(inputs)} ({error})"
         ) from None
-    return Drive(lambda t, q, v: fixed, True)
+    return _checked(model, lambda t, q, v: fixed, "inputs", True, hold)
 
 
 def _checked(model: Model, tau: Callable[..., Any], what: str, sampled: bool, hold: bool | None) -> Drive:
-    """The function, its answers checked."""
+    """The function, its answers checked and copied: a controller may use its array again."""
 
     def checked(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return finite_row(model, what, tau(t, q, v), "u")
+        found = np.array(finite_row(model, what, tau(t, q, v), "u"))
+        if found.ndim > v.ndim or found.shape[:-1] not in ((), v.shape[:-1]):
+            raise InputError(
+                f"{what} gives shape {found.shape} for velocities of shape {v.shape}: give forces of that shape, or (nv,)"
+            )
+        return found
 
     return Drive(checked, sampled if hold is None else hold)

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.external import load_forces
-from freeflyer.dynamics.frames import Expressed, frame_pose
+from freeflyer.dynamics.frames import Expressed, expression, frame_pose
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import FreeflyerError, InputError, shown
 from freeflyer.model.inputs import finite_array, finite_row
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf_gate import collected_warnings
 from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
 from freeflyer.sim.equations import Loads
 from freeflyer.sim.errors import StepError
-from freeflyer.sim.inputs import drive_of
+from freeflyer.sim.inputs import Drive, drive_of
 from freeflyer.sim.mujoco_scene import Plant
 from freeflyer.sim.recording import Recorder
 from freeflyer.sim.run import Run, digest
 from freeflyer.sim.sensing import Sensing, check_sensing
+from freeflyer.sim.simulating import sample_count
 
 
 @public
@@ -44,48 +46,75 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     """
     if not isinstance(plant, Plant):
         raise InputError(f"plant must be what freeflyer.sim.mujoco_plant makes, got {shown(plant)}")
-    model, mj, data = plant.model, plant.mj, plant.data
-    h, end = time_step("dt", dt), time_step("duration", duration)
-    every = round(h / mj.opt.timestep)
-    if every < 1 or abs(every * mj.opt.timestep - h) > 1e-9 * h:
-        raise InputError(f"dt must be a multiple of the plant's step of {mj.opt.timestep:g} s, got {h:g}: Servos(step=...)", dt=h)
-    count = max(1, round(end / h))
-    if abs(count * h - end) > 1e-6 * h:
-        raise InputError(f"duration must be a multiple of dt = {h:g} s, got {end:g}", duration=end)
-    drive, seen = drive_of(model, inputs, True), check_sensing(model, sensing)
+    model = plant.model
+    h, every, count = _steps(plant, dt, duration)
+    drive, seen = drive_of(model, inputs, True), check_sensing(model, sensing, h)
+    expression(expressed)  # refuses other words
     start = finite_row(model, "q", q, "q")
     _set(plant, start, finite_row(model, "v", v, "u"))
-    wanted = _targets(plant, targets, start)
-    settings = {"dt": h, "duration": end, "expressed": expressed, "sensing": None if seen is None else asdict(seen)}
+    steered = _Steered(plant, drive, _targets(plant, targets, start), external, expressed, every)
+    settings = {"simulator": "MuJoCo", "dt": h, "duration": count * h, "expressed": expressed,
+                "sensing": None if seen is None else asdict(seen)}  # fmt: skip
     record = Recorder(model, settings, digest(model))
-    states = []
+    states: list[tuple[np.ndarray, np.ndarray]] = []
     with collected_warnings() as warnings:
         for k in range(count + 1):
             try:
-                x, u = _state(plant)
-                states.append((x, u))
-                shown_x, shown_u = (x, u) if seen is None else seen.seen(model, states, h)
-                tau = drive.tau(k * h, shown_x, shown_u)
-                loads = external(k * h, x, u) if callable(external) else external
-                data.qfrc_applied[:] = _applied(plant, x, tau, loads, expressed)
-                _steer(plant, wanted, k * h)
-                if k == count:
-                    plant.mujoco.mj_forward(mj, data)
-                else:
-                    plant.mujoco.mj_step(mj, data)  # its forces are those at x
-                record.sample(k * h, x, u, _with_servos(plant, tau), _feet(plant, x))
-                if k == count:
-                    break
-                _go_on(plant, wanted, k * h, every - 1)
+                states.append(_state(plant))
+                seen_now = states[-1] if seen is None else seen.seen(model, states, h)
+                steered.over(k * h, *states[-1], seen_now, record, last=k == count)
                 if warnings:
                     raise StepError(f"MuJoCo warns: {warnings[0]}")
             except FreeflyerError as error:
-                if k == 0:
+                if not record.samples or (k == 0 and isinstance(error, InputError)):
                     raise
                 return record.run(f"at {k * h:.6g} s: {error}")
-            if progress is not None:
+            except Exception as error:  # of the user's own functions
+                record.attach(error)
+                raise
+            if progress is not None and k < count:
                 progress((k + 1) / count)
     return record.run()
+
+
+@dataclass(frozen=True, eq=False)
+class _Steered:
+    """A plant with what acts on it; every: MuJoCo's steps from sample to sample."""
+
+    plant: Plant
+    drive: Drive
+    wanted: Any
+    external: Loads
+    expressed: Expressed
+    every: int
+
+    def over(self, t: float, q: np.ndarray, v: np.ndarray, seen: tuple[np.ndarray, np.ndarray], record: Recorder,
+             last: bool) -> None:  # fmt: skip
+        """Record the sample at the time t and, but for the last one, go on to the next."""
+        plant, mujoco = self.plant, self.plant.mujoco
+        tau = self.drive.tau(t, *seen)
+        loads = self.external(t, q, v) if callable(self.external) else self.external
+        plant.data.qfrc_applied[:] = _applied(plant, q, tau, loads, self.expressed)
+        _steer(plant, self.wanted, t)
+        if last:
+            mujoco.mj_forward(plant.mj, plant.data)
+        else:
+            mujoco.mj_step(plant.mj, plant.data)  # its forces are those at q
+        record.sample(t, q, v, _with_servos(plant, tau), _feet(plant, q))
+        if not last:
+            _go_on(plant, self.wanted, t, self.every - 1)
+
+
+def _steps(plant: Plant, dt: Any, duration: Any) -> tuple[float, int, int]:
+    """(dt, MuJoCo's steps in it, samples in the duration)."""
+    h, end, step = time_step("dt", dt), time_step("duration", duration), float(plant.mj.opt.timestep)
+    count = sample_count(h, end)
+    every = round(h / step) if h < 1e9 * step else 0
+    if every < 1 or abs(every * step - h) > 1e-9 * h:
+        raise InputError(f"dt must be a multiple of the plant's step of {step:g} s, got {h:g}: Servos(step=...)", dt=h)
+    if abs(count * h - end) > 1e-6 * h:
+        raise InputError(f"duration must be a multiple of dt = {h:g} s, got {end:g}", duration=end)
+    return h, every, count
 
 
 def _set(plant: Plant, q: np.ndarray, v: np.ndarray) -> None:
@@ -113,13 +142,19 @@ def _state(plant: Plant) -> tuple[np.ndarray, np.ndarray]:
 
 def _applied(plant: Plant, q: np.ndarray, tau: np.ndarray, loads: Any, expressed: Expressed) -> np.ndarray:
     """qfrc_applied (nv of MuJoCo,)."""
-    model, whole = plant.model, tau
-    if model.reduction:
-        whole = np.zeros(model.tree.nv)
-        whole[model.reduction.split.independent] = tau
+    model, whole = plant.model, _of_all_joints(plant.model, tau)
     if loads is not None:
         whole = whole + load_forces(model.tree, q, loads, None, expressed)
     return V.forces_to_theirs(plant.places.velocities, q, whole)
+
+
+def _of_all_joints(model: Model, tau: np.ndarray) -> np.ndarray:
+    """Forces (nv of the tree,): those of a closed model act on its independent joints."""
+    if not model.reduction:
+        return tau
+    whole = np.zeros(model.tree.nv)
+    whole[model.reduction.split.independent] = tau
+    return whole
 
 
 def _targets(plant: Plant, targets: Any, q: np.ndarray) -> np.ndarray | Callable[[float], np.ndarray]:
@@ -161,10 +196,7 @@ def _with_servos(plant: Plant, tau: np.ndarray) -> np.ndarray:
     """tau and the forces of the servos; of all joints of a closed model where it has servos."""
     if not len(plant.motors):
         return tau
-    model, whole = plant.model, tau
-    if model.reduction:
-        whole = np.zeros(model.tree.nv)
-        whole[model.reduction.split.independent] = tau
+    whole = _of_all_joints(plant.model, tau)
     added = np.zeros_like(whole)
     added[plant.motor_coordinates] = plant.data.actuator_force[plant.motors]
     return whole + added

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.constraints.set_tables import surface_points
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import feet_of
 from freeflyer.dynamics.frames import frame_pose
@@ -26,10 +27,12 @@ from freeflyer.model.load import with_base
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
+from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.model.states.mujoco_places import Places, mujoco_places
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_loops import for_simulator
 from freeflyer.sim.mujoco_spec import Servos, add_floor, add_rods, add_spheres, check_servos, drive, only_feet_touch
+from freeflyer.spatial import se3
 
 SAME = 1e-6  # m: how well the simulator's bodies stand where the model's links stand
 
@@ -38,7 +41,8 @@ SAME = 1e-6  # m: how well the simulator's bodies stand where the model's links 
 class Plant:
     """mj, data: MuJoCo's, for its viewers, too. model, feet: what it was made of; places: where q and v are in qpos and qvel.
     motors (m,): actuators of the joints at motor_positions (m,) of q, motor_coordinates (m,) of v; idle (k,): those of the joints
-    at idle_positions (k,) of q. bodies: MuJoCo's numbers of the feet's bodies."""
+    at idle_positions (k,) of q. bodies: the numbers of the feet on each body of MuJoCo's; points: of each foot (c, 3), in its
+    link's axes."""
 
     model: Model
     feet: tuple[Contact, ...]
@@ -51,7 +55,8 @@ class Plant:
     motor_coordinates: np.ndarray
     idle: np.ndarray
     idle_positions: np.ndarray
-    bodies: dict[int, int]
+    bodies: dict[int, list[int]]
+    points: tuple[np.ndarray, ...]
 
     @property
     def q(self) -> np.ndarray:
@@ -71,9 +76,17 @@ class Plant:
         wrench = np.hstack([force, torque + np.cross(contact.pos, force)])
         ends = self.mj.geom_bodyid[contact.geom]
         for side, sign in ((0, -1.0), (1, 1.0)):  # forces act on the second geom
-            ours = np.isin(ends[:, side], list(self.bodies))
-            np.add.at(total, [self.bodies[int(b)] for b in ends[ours, side]], sign * wrench[ours])
+            for k in np.flatnonzero(np.isin(ends[:, side], list(self.bodies))):
+                total[self._foot(int(ends[k, side]), contact.pos[k])] += sign * wrench[k]
         return total
+
+    def _foot(self, body: int, at: np.ndarray) -> int:
+        """The foot of a body whose points are nearest to a place in the world (3,)."""
+        feet = self.bodies[body]
+        if len(feet) == 1:
+            return feet[0]
+        local = self.data.xmat[body].reshape(3, 3).T @ (at - self.data.xpos[body])
+        return min(feet, key=lambda k: float(np.linalg.norm(self.points[k] - local, axis=1).min()))
 
 
 @public
@@ -98,14 +111,24 @@ def mujoco_plant(model: Model, q: Any = None, *, path: str | os.PathLike[str] | 
         if not isinstance(foot, Contact):
             raise InputError(f"feet must list what freeflyer.contacts makes, got {shown(foot)}")
         model.frame(foot.frame)
+    _refuse_twice("feet", [foot.name for foot in feet or ()])
     for name in motors:
-        model.tree.joint(name)
-    if friction is not None and not (isinstance(friction, int | float) and 0.0 <= friction < np.inf):
+        joint = model.tree.joint(name)
+        if joint.nq != 1 or joint.nv != 1 or joint.mimic is not None:
+            raise InputError(f"a servo drives a joint of one coordinate, {name!r} is {joint.kind}", joint=name)
+    _refuse_twice("motors", list(motors))
+    if friction is not None and (isinstance(friction, bool) or not isinstance(friction, int | float) or not 0.0 <= friction < 1e9):
         raise InputError(f"friction must be a coefficient of 0 or more, got {shown(friction)}")
     start = finite_row(model, "q", model.neutral if q is None else q, "q")
     if start.ndim != 1:
         raise InputError(f"q must be one configuration (nq,), got shape {start.shape}")
     return plant(model.tree, path, feet, motors, start[None], Servos() if servos is None else servos, friction, model)
+
+
+def _refuse_twice(what: str, names: Sequence[str]) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"{what} list {twice!r} twice: give each a name of its own", name=twice)
 
 
 def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Contact] | None, motors: Sequence[str], q: np.ndarray,
@@ -127,22 +150,25 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     if feet is not None:
         only_feet_touch(mujoco, spec, feet, path is None)
     if path is None:
-        add_spheres(mujoco, spec, model, feet or ())
+        add_spheres(mujoco, spec, model, feet or (), q[0])
     add_floor(mujoco, spec, friction)
     drive(mujoco, spec, motors, idle, servos)
     mj = compiled(spec, robot)
     places = _places(model, mj, where)
     data = mujoco.MjData(mj)
-    data.qpos[places.q_from] = q[0]
+    data.qpos[:] = configuration_to_mujoco(model, places, q[0])
     with collected_warnings():
         mujoco.mj_forward(mj, data)
     _agree(model, mj, data, q[0], where)
     idle_positions = np.array([model.joint(name).iq for name in idle], dtype=np.int64)
-    bodies = {_body(model, mj, f): k for k, f in enumerate(feet or ())}
+    bodies: dict[int, list[int]] = {}
+    for k, foot in enumerate(feet or ()):
+        bodies.setdefault(_body(model, mj, foot), []).append(k)
+    points = tuple(_points(model, q[0], foot) for foot in feet or ())
     driven_positions, coordinates = (np.array([getattr(model.joint(n), k) for n in motors], np.int64) for k in ("iq", "iv"))
     return Plant(
         driven or model, tuple(feet or ()), mujoco, mj, data, places, _servos(mj, motors), driven_positions, coordinates,
-        _servos(mj, idle), idle_positions, bodies,
+        _servos(mj, idle), idle_positions, bodies, points,
     )  # fmt: skip
 
 
@@ -162,7 +188,7 @@ def _places(model: Model, mj: Any, where: str) -> Places:
         places = mujoco_places(model, mj)
     except InputError:
         places = None
-    if places is None or (places.q_from < 0).any() or mj.nq != model.nq:
+    if places is None or (places.q_from < 0).any() or (places.qpos_from < 0).any():
         raise InputError(f"{where} has other joints than the model of {model.name!r}: give the file that the model was read from")
     return places
 
@@ -170,7 +196,7 @@ def _places(model: Model, mj: Any, where: str) -> Places:
 def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
     """InputError where bodies stand elsewhere than the model's links."""
     moving = float(mj.body_mass[mj.body_weldid > 0].sum())
-    off = abs(moving - model.mass) / model.mass
+    off = abs(moving - model.mass) / max(model.mass, 1e-300)
     for b in range(1, mj.nbody):
         name = mj.body(b).name
         if name in model.link_names:
@@ -185,5 +211,14 @@ def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
 
 def _body(model: Model, mj: Any, foot: Contact) -> int:
     """MuJoCo's number of the body that carries a foot's frame."""
-    link = {s.name: s.link for s in model.description.sites}.get(foot.frame, foot.frame)
-    return int(mj.body(link).id)
+    return int(mj.body(_link(model, foot)).id)
+
+
+def _link(model: Model, foot: Contact) -> str:
+    return {s.name: s.link for s in model.description.sites}.get(foot.frame, foot.frame)
+
+
+def _points(model: Model, q: np.ndarray, foot: Contact) -> np.ndarray:
+    """(c, 3): of a foot, in the axes of its link, at the link's origin."""
+    X = se3.inverse(frame_pose(model, q, _link(model, foot))) @ frame_pose(model, q, foot.frame)
+    return np.asarray(X[:3, 3] + surface_points(model, foot) @ X[:3, :3].T)

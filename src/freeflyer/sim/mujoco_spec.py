@@ -10,7 +10,8 @@ import numpy as np
 
 from freeflyer.constraints.set_tables import surface_points
 from freeflyer.contacts.description import Contact
-from freeflyer.errors import InputError
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError, shown
 from freeflyer.model.model import Model
 from freeflyer.model.readers.mjcf_shapes import collides, delete
 from freeflyer.model.rotations import placement
@@ -18,7 +19,8 @@ from freeflyer.model.rotations import placement
 BALL = 0.005  # m: radius of the spheres under feet without shapes
 SOFT, SOFT_DAMPING = 2.0, 0.02  # N m/rad, N m s/rad: what keeps idle pieces from turning
 HARD = (0.002, 1.0)  # MuJoCo's solref of floor and spheres: they give way by tenths of a millimetre
-FLOOR = "the floor of the experiment"
+MOST = 1e15  # of gains and times
+FLOOR = "floor"
 ROD = 0.01  # m: radius of what is drawn of a link without shapes
 
 
@@ -39,8 +41,10 @@ class Servos:
 def check_servos(servos: Servos) -> None:
     for name in ("stiffness", "damping", "step", "loop_time", "loop_impedance"):
         value = getattr(servos, name)
-        if not (isinstance(value, int | float) and 0.0 < value < np.inf):
-            raise InputError(f"{name} must be a positive number, got {value!r}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < MOST:
+            raise InputError(f"{name} must be a positive number, got {shown(value)}")
+    if not isinstance(servos.friction, bool):
+        raise InputError(f"friction of Servos must be True or False, got {shown(servos.friction)}")
     if servos.loop_time < 2.0 * servos.step or not servos.loop_impedance < 1.0:
         raise InputError(
             f"loops with loop_time = {servos.loop_time:g} s and loop_impedance = {servos.loop_impedance:g} do not hold in MuJoCo: "
@@ -50,19 +54,27 @@ def check_servos(servos: Servos) -> None:
 
 def only_feet_touch(mujoco: Any, spec: Any, feet: Sequence[Contact], bare: bool) -> None:
     """Of the robot's shapes those of feet alone touch the floor; feet without shapes get spheres at their points."""
-    links = {f.frame for f in feet}
+    sites = {s.name: s.parent.name for s in spec.sites}
+    links = {sites.get(f.frame, f.frame) for f in feet}
     for geom in spec.geoms:
         geom.contype, geom.conaffinity = (1, 0) if geom.parent.name in links and not bare and collides(geom) else (0, 0)
+    shaped = {geom.parent.name for geom in spec.geoms if geom.contype}
+    if not bare and links - shaped:
+        raise InputError(
+            f"link {min(links - shaped)!r} has no colliding shape in the file: its foot would fall through the floor. Give shapes, "
+            "or leave path= out, which puts spheres at the points of feet"
+        )
 
 
-def add_spheres(mujoco: Any, spec: Any, model: Model, feet: Sequence[Contact]) -> None:
-    """Spheres at the points of feet, their lowest points there."""
+def add_spheres(mujoco: Any, spec: Any, model: Model, feet: Sequence[Contact], q: np.ndarray) -> None:
+    """Spheres at the points of feet, their lowest points there while the robot stands at q (nq,)."""
     for foot in feet:
         site = next((s for s in spec.sites if s.name == foot.frame), None)
         body = spec.body(foot.frame) if site is None else site.parent
         X = np.eye(4) if site is None else placement(np.array(site.pos), np.array(site.quat))
+        up = X[:3, :3] @ frame_pose(model, q, foot.frame)[2, :3]
         for p in surface_points(model.tree, foot):
-            at = X[:3, :3] @ p + X[:3, 3] + BALL * X[:3, 2]
+            at = X[:3, :3] @ p + X[:3, 3] + BALL * up
             ball = body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[BALL, 0, 0], pos=at, mass=0.0, contype=1, conaffinity=0,
                                  solref=HARD)  # fmt: skip
             if foot.friction is not None:

@@ -23,6 +23,12 @@ class Recorder:
     def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray]) -> None:
         self.samples.append((t, q, v, tau, forces))
 
+    def attach(self, error: Exception) -> None:
+        """The run so far as `error.run`, if it has a sample."""
+        if self.samples:
+            error.run = self.run(f"{type(error).__name__}: {error}")  # type: ignore[attr-defined]
+            error.add_note(f"the simulation up to {self.samples[-1][0]:.6g} s is the attribute `run` of this error")
+
     def run(self, failure: str | None = None) -> Run:
         t, q, v, tau, forces = zip(*self.samples)
         if q[0].ndim > 1:  # forces may be the same for all

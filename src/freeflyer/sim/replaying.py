@@ -1,33 +1,49 @@
-"""A run repeated from what it says of itself, bit for bit."""
+"""A run repeated with its own settings, and compared bit for bit."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.sim.equations import Loads
 from freeflyer.sim.errors import ReplayError
+from freeflyer.sim.events import Event
 from freeflyer.sim.run import Run, check_run
 from freeflyer.sim.sensing import Sensing
-from freeflyer.sim.simulating import simulate
+from freeflyer.sim.simulating import OURS, simulate
+
+SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed", "gravity", "sensing"}
 
 
 @public
-def replay(model: Model, run: Run, inputs: Any = None, **arguments: Any) -> Run:
-    """The run again, from its first sample, with its dt, duration, integrator, tolerances, sensing and seed; checked bit for bit.
+def replay(model: Model, run: Run, inputs: Any = None, *, constraints: ConstraintSet | None = None,
+           events: Event | Sequence[Event] = (), external: Loads = None,
+           progress: Callable[[float], None] | None = None) -> Run:  # fmt: skip
+    """The run again, from its first sample, with its own settings (dt, integrator, gravity, sensing and its seed, ...), compared
+    bit for bit.
 
-    inputs and arguments (constraints, events, external, ...): those of the first time, which no file can hold. Errors: InputError
-    for a run of another model; ReplayError, with the first sample that differs. Bits are the same on one machine with the same
-    versions; elsewhere they differ by rounding.
+    inputs, constraints, events, external: those of the first time, which no file can hold. progress: as freeflyer.sim.simulate.
+    Errors: InputError for a run of another model, or of MuJoCo; ReplayError, with the first sample that differs. Bits are the same
+    on one machine with the same versions; elsewhere they differ by rounding.
     """
     check_run(model, run)
     settings = dict(run.settings)
-    sensing = settings.pop("sensing", None)
-    if sensing is not None:
-        settings["sensing"] = Sensing(**sensing)
-    again = simulate(model, run.q[0], run.v[0], inputs, **settings, **arguments)
+    if settings.pop("simulator", None) != OURS:
+        raise InputError("the run is not of freeflyer.sim.simulate (MuJoCo's are repeated by simulate_in_mujoco on an equal plant)")
+    try:
+        sensing = None if settings["sensing"] is None else Sensing(**settings["sensing"])
+    except (TypeError, KeyError) as error:
+        raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {error}") from None
+    if unknown := settings.keys() ^ SETTINGS:
+        raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {', '.join(sorted(unknown))}")
+    settings |= {"sensing": sensing, "constraints": constraints, "events": events, "external": external, "progress": progress}
+    again = simulate(model, run.q[0], run.v[0], inputs, **settings)
     _compare(run, again)
     return again
 

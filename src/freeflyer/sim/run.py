@@ -6,10 +6,12 @@ import hashlib
 import io
 import json
 import os
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from freeflyer.model.model import Model
 from freeflyer.sim.events import Occurrence
 
 FORMAT = "freeflyer run 1"
+LARGEST = 2**34  # bytes of a run that is read
 PLACES = ("q", "v", "v_after")  # of an occurrence
 
 
@@ -63,11 +66,17 @@ class Run:
 def load(path: str | os.PathLike[str]) -> Run:
     """The run that `Run.save` wrote. Errors: FileError for other files."""
     try:
+        with ZipFile(path) as archive:
+            if (size := sum(x.file_size for x in archive.infolist())) > LARGEST:
+                raise FileError(f"{str(path)!r} would take {size:.3g} bytes of memory, more than {LARGEST:.0e}", path=str(path))
         with np.load(Path(path), allow_pickle=False) as file:
             head = json.loads(str(file["head"]))
             if head["format"] != FORMAT:
                 raise FileError(f"{str(path)!r} is a run of another format ({shown(head['format'])}); {FORMAT!r} is read")
-            a = {name: file[name] for name in file.files if name != "head"}
+            names = ["t", "q", "v", "tau", *(f"force {k}" for k in range(len(head["forces"])))]
+            names += [f"event {k} {part}" for k in range(len(head["events"])) for part in PLACES]
+            a = {name: file[name] for name in names}
+        _check_arrays(head, a)
         forces = {name: a[f"force {k}"] for k, name in enumerate(head["forces"])}
         events = tuple(
             Occurrence(e["name"], e["t"], a[f"event {k} q"], a[f"event {k} v"], a[f"event {k} v_after"], tuple(e["holding"]))
@@ -77,8 +86,26 @@ def load(path: str | os.PathLike[str]) -> Run:
         return Run(a["t"], a["q"], a["v"], a["tau"], forces, events, *rest)
     except FileError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
-        raise FileError(f"{str(path)!r} is no run that freeflyer wrote: {error}", path=str(path)) from None
+    except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:
+        raise FileError(f"{str(path)!r} is no run that freeflyer wrote: {shown(str(error))}", path=str(path)) from None
+
+
+def _check_arrays(head: Any, a: Mapping[str, np.ndarray]) -> None:
+    """ValueError for what `save` does not write."""
+    samples = a["t"].shape
+    if len(samples) != 1 or not samples[0]:
+        raise ValueError("t must hold at least one time")
+    for name, x in a.items():
+        if x.dtype != np.float64 or not x.ndim or (not name.startswith("event") and x.shape[:1] != samples):
+            raise ValueError(f"{name} holds {x.dtype} of shape {x.shape}")
+    for name, kinds in (("failure", str | None), ("settings", dict), ("robot", str), ("digest", str)):
+        if not isinstance(head[name], kinds):
+            raise ValueError(f"{name} is {shown(head[name])}")
+    if not all(isinstance(x, str) for x in head["forces"]):
+        raise ValueError("forces must be names")
+    for event in head["events"]:
+        if not isinstance(event["name"], str) or not isinstance(event["t"], float) or not isinstance(event["holding"], list):
+            raise ValueError(f"an event is {shown(event)}")
 
 
 def digest(model: Model) -> str:

@@ -10,13 +10,17 @@ import numpy as np
 
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, shown
+from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
+
+LONGEST = 1e6  # s of delay
 
 
 @dataclass(frozen=True)
 class Sensing:
     """position_noise, velocity_noise: standard deviations, a number or (nv,), in m and rad, m/s and rad/s; positions are turned and
-    moved along the tangent space. delay (s): how old the state is that the controller is shown. seed: of the noise.
+    moved along the tangent space. delay (s): how old the state is that the controller is shown, a multiple
+    of dt. seed: of the noise.
 
         ff.sim.Sensing(position_noise=1e-4, velocity_noise=1e-2, delay=2e-3, seed=7)
     """
@@ -28,12 +32,12 @@ class Sensing:
 
     def __post_init__(self) -> None:
         for name in ("position_noise", "velocity_noise"):
-            x = np.asarray(getattr(self, name), dtype=object if isinstance(getattr(self, name), str) else None)
-            if x.dtype.kind not in "fiu" or x.ndim > 1 or not np.isfinite(x).all() or (x < 0).any():
+            x = finite_array(name, getattr(self, name))
+            if x.ndim > 1 or (x < 0).any():
                 raise InputError(f"{name} must be a number or (nv,) numbers of 0 or more, got {shown(getattr(self, name))}")
             object.__setattr__(self, name, float(x) if x.ndim == 0 else tuple(x.tolist()))
-        if isinstance(self.delay, bool) or not isinstance(self.delay, int | float) or not 0.0 <= self.delay < np.inf:
-            raise InputError(f"delay must be a number of seconds of 0 or more, got {shown(self.delay)}")
+        if isinstance(self.delay, bool) or not isinstance(self.delay, int | float) or not 0.0 <= self.delay < LONGEST:
+            raise InputError(f"delay must be a number of seconds from 0 to {LONGEST:g}, got {shown(self.delay)}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise InputError(f"seed must be a whole number of 0 or more, got {shown(self.seed)}")
 
@@ -47,12 +51,14 @@ class Sensing:
         return integrate(model, q, noise[0] * self.position_noise), v + noise[1] * self.velocity_noise
 
 
-def check_sensing(model: Model, sensing: object) -> Sensing | None:
-    """InputError for what is no Sensing, or one of another number of coordinates."""
+def check_sensing(model: Model, sensing: object, dt: float) -> Sensing | None:
+    """InputError for what is no Sensing, or one of another number of coordinates, or with a delay that is no multiple of dt (s)."""
     if sensing is None:
         return None
     if not isinstance(sensing, Sensing):
         raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {shown(sensing)}")
+    if abs(sensing.delay / dt - round(sensing.delay / dt)) > 1e-6:
+        raise InputError(f"delay must be a multiple of dt = {dt:g} s, got {sensing.delay:g}: the controller is shown samples")
     for name in ("position_noise", "velocity_noise"):
         x = getattr(sensing, name)
         if isinstance(x, tuple) and len(x) != model.nv:

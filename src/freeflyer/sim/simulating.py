@@ -17,17 +17,19 @@ from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import check_configuration, finite_row, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.sim.changes import HELD, applied
 from freeflyer.sim.equations import Equations, Loads, anchored
-from freeflyer.sim.events import Event, check_events
-from freeflyer.sim.inputs import Drive, drive_of
+from freeflyer.sim.events import Event, Occurrence, check_events
+from freeflyer.sim.inputs import Drive, Forces, drive_of
 from freeflyer.sim.recording import Recorder
 from freeflyer.sim.run import Run, digest
 from freeflyer.sim.sensing import Sensing, check_sensing
+from freeflyer.sim.state import State
 from freeflyer.sim.steppers import Stepper, stepper_of
 from freeflyer.sim.stretch import Stretch
 
+OURS = "freeflyer"
 MOST_SAMPLES = 10**8  # all are kept
-HELD = 1e-6  # m, rad, m/s and rad/s (of the largest velocity) by which a start may miss its constraints
 
 
 @public
@@ -40,7 +42,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
 
     inputs: a function (t, q, v) -> tau (nv,), evaluated wherever the integrator asks; or an object with `.tau(q, v)`
     (a Regulator), or `.tau_at(t, q, v)` (a Tracker), asked once every dt, its forces held in between; or fixed forces; or none.
-    hold=True samples and holds a function, too.
+    hold=True samples and holds a function, too, and so does sensing=.
     sensing: what a controller is shown (noise, delay). integrator: "rk4", "semi-implicit" or "explicit" take one step every dt;
     "rk45", "dop853" and, for stiff problems, "radau", "bdf" and "lsoda" take as many as keep the error below rtol, atol.
     constraints: a set that holds from the start; contacts and locks are held where they are, if not elsewhere already, and drift is
@@ -49,24 +51,31 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     progress(share): called once every sample. Leading axes (many robots at once) where there are no events, and an integrator that
     takes one step every dt.
 
-    A motion that leaves the numbers, or inputs that refuse a state, end the run, which keeps what came before and says why
-    (`.failure`). Errors: InputError for bad arguments and a start that violates the constraints; whatever keeps the first step from
-    being taken.
+    A motion whose numbers are no longer finite, events without end, or inputs that refuse a state end the run, which keeps what
+    came before and says why (`.failure`). An error of your own functions is raised, with the run so far as its attribute `run`.
+    Errors: InputError for bad arguments and a start that violates the constraints; errors of the equations at the start.
 
         run = ff.sim.simulate(model, q, v, regulator, dt=1e-3, duration=2.0)
         run.t, run.q, run.v, run.tau
     """
     h, stepper, watched = time_step("dt", dt), stepper_of(integrator, rtol, atol), check_events(events)
-    count = _count(h, time_step("duration", duration))
+    count = sample_count(h, time_step("duration", duration))
     q0, v0 = np.array(row(model, "q", q, "q")), np.array(finite_row(model, "v", v, "u"))
     check_configuration(model, "q", q0, "q")
-    lead = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1])
+    try:
+        lead = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1])
+    except ValueError:
+        raise InputError(f"the leading axes of q and v do not broadcast together: {q0.shape} and {v0.shape}") from None
     _check_batch(lead, watched, stepper)
-    q0, v0 = np.broadcast_to(q0, (*lead, model.nq)), np.broadcast_to(v0, (*lead, model.nv))
+    q0, v0 = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q0, v0))
     gravity = None if gravity is None else np.array(gravity_vector(gravity))
     start = _start(Equations(model, constraints, external, expressed, gravity), q0, v0)
-    drive, seen = drive_of(model, inputs, hold), check_sensing(model, sensing)
+    seen = check_sensing(model, sensing, h)
+    if seen is not None and hold is False:
+        raise InputError("sensing shows samples, once every dt: with it, inputs are held (leave hold= out)")
+    drive = drive_of(model, inputs, True if seen is not None else hold)
     settings = {
+        "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
         "sensing": None if seen is None else asdict(seen),
@@ -78,34 +87,60 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
 def _run(record: Recorder, equations: Equations, drive: Drive, stepper: Stepper, events: tuple[Event, ...], sensing: Sensing | None,
          q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
          progress: Callable[[float], None] | None) -> Run:  # fmt: skip
-    states = [(q, v)]
-    model, held = equations.model, drive.held or sensing is not None
+    states: list[tuple[np.ndarray, np.ndarray]] = []
+    values: list[float] | None = None
     for k in range(count + 1):
         t = min(k * dt, duration)
         try:
-            shown_q, shown_v = (q, v) if sensing is None else sensing.seen(model, states, dt)
-            tau = drive.tau(t, shown_q, shown_v)
-            a, forces = equations.solved(t, q, v, tau)
-            record.sample(t, q, v, tau, forces)
+            states.append((q, v))
+            law = _law(drive, sensing, equations.model, states, t, dt)
+            state = State(equations, t, q, v, law)
+            if k == 0:
+                state = _started(events, state, record)
+                q, equations = state.q, state.equations
+            record.sample(t, state.q, state.v, state.tau, state.forces)
             if k == count:
                 break
             end = min((k + 1) * dt, duration)
-            stretch = Stretch(equations, stepper, drive, tau if held else None, t, end, events, (q, a))
-            q, v, equations, ended = stretch.run(q, v, record.events)
+            state, values, ended = Stretch(stepper, law, end, events, record.events).run(state, values)
+            if ended:
+                record.sample(state.t, state.q, state.v, state.tau, state.forces)
+                break
         except FreeflyerError as error:
-            if k == 0:
+            if not record.samples or (k == 0 and isinstance(error, InputError)):
                 raise
             return record.run(f"at {t:.6g} s: {error}")
-        states.append((q, v))
-        if ended is not None:
-            record.sample(ended.t, q, v, ended.tau, ended.forces)
-            break
+        except Exception as error:  # of the user's own functions
+            record.attach(error)
+            raise
+        q, v, equations = state.q, state.v, state.equations
         if progress is not None:
             progress((k + 1) / count)
     return record.run()
 
 
-def _count(dt: float, duration: float) -> int:
+def _law(drive: Drive, sensing: Sensing | None, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], t: float,
+         dt: float) -> Forces:  # fmt: skip
+    """The forces from the time t on: the drive's own, or what it says now, held."""
+    if not drive.held:
+        return drive.tau
+    q, v = states[-1] if sensing is None else sensing.seen(model, states, dt)
+    tau = drive.tau(t, q, v)
+    return lambda _, x, u: tau
+
+
+def _started(events: tuple[Event, ...], state: State, record: Recorder) -> State:
+    """The state after what events change where a simulation begins."""
+    for event in events:
+        change = None if event.start is None else event.start(state)
+        if change is not None:
+            before, state = state, applied(f"the start of event {event.name!r}", change, state)
+            holding = () if state.constraints is None else state.constraints.names
+            record.events.append(Occurrence("start", state.t, before.q, before.v, state.v, holding))
+    return state
+
+
+def sample_count(dt: float, duration: float) -> int:
     """The number of steps, the last of which may be shorter."""
     count = duration / dt
     if not count <= MOST_SAMPLES:

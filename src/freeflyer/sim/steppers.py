@@ -4,12 +4,13 @@
     "rk45", "dop853": explicit Runge-Kutta methods of order 5 and 8 that choose their steps
     "radau", "bdf", "lsoda": implicit methods that choose their steps, for stiff problems
 
-The latter are SciPy's, in exponential coordinates about where the stretch begins: q = q0 (+) x, x' = J(x)^-1 v with J the
-derivative of q0 (+) x by x, so that quaternions stay at unit length and no attitude is special.
+The latter are SciPy's, in exponential coordinates about where the step begins: q = q0 (+) x, x' = J(x)^-1 v with J the derivative
+of q0 (+) x by x. So quaternions stay at unit length; after a quarter of a turn the coordinates begin anew.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from freeflyer.sim.errors import StepError
 
 Field = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # (t, q, v) -> accelerations
 ADAPTIVE = {"rk45": "RK45", "dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
+QUARTER_TURN = 1.5  # rad: coordinates begin anew where a body has turned so far, for they are singular at 2 pi
 MOST_EVALUATIONS = 200_000  # of one stretch: what does not end by then does not converge
 
 
@@ -50,30 +52,44 @@ class Stepper:
             found = self._adaptive(model, a, t, q, v, h)
         if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
             raise StepError(
-                f"a step of {h:g} s leads out of the numbers: take a shorter dt, or an integrator that chooses its steps"
+                f"a step of {h:g} s does not end in finite numbers: take a shorter dt, or an integrator that chooses its steps"
             )
         return found
 
     def _adaptive(self, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
         from scipy.integrate import solve_ivp
 
-        n, calls = model.nv, [0]
+        if h < 64.0 * np.spacing(max(abs(t), abs(t + h))):  # less than these methods can tell from nothing
+            return _fixed("explicit", model, a, t, q, v, h)
+        n, calls, end = model.nv, 0, t + h
+        turns = np.concatenate([np.zeros(0, int), *(np.arange(at.stop - 3, at.stop) for at, _ in quaternion_blocks(model))])
 
         def rates(s: float, y: np.ndarray) -> np.ndarray:
-            calls[0] += 1
-            if calls[0] > MOST_EVALUATIONS:
-                raise StepError(f"{MOST_EVALUATIONS} evaluations do not lead over {h:g} s: allow larger errors (rtol, atol), or "
-                                'take an implicit integrator ("radau")')  # fmt: skip
+            nonlocal calls
+            calls += 1
+            if calls > MOST_EVALUATIONS:
+                raise StepError(
+                    f"{MOST_EVALUATIONS} evaluations are not enough for {h:g} s: allow larger errors (rtol, atol), or take an "
+                    'implicit integrator ("radau")'
+                )
             x, u = y[:n], y[n:]
             return np.concatenate([coordinate_rates(model, q, x, u), a(s, integrate(model, q, x), u)])
 
-        start = np.concatenate([np.zeros(n), v])
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            found = solve_ivp(rates, (t, t + h), start, ADAPTIVE[self.integrator], t_eval=(t + h,), rtol=self.rtol, atol=self.atol)
-        if not found.success:
-            raise StepError(f"{self.integrator!r} does not come over {h:g} s: {found.message}")
-        y = found.y[:, -1]
-        return integrate(model, q, y[:n]), y[n:].copy()
+        def turned(s: float, y: np.ndarray) -> float:
+            return float(np.abs(y[turns]).max(initial=0.0)) - QUARTER_TURN
+
+        turned.terminal = True  # type: ignore[attr-defined]
+        while t < end:
+            start = np.concatenate([np.zeros(n), v])
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what they warn of is in the message
+                found = solve_ivp(rates, (t, end), start, ADAPTIVE[self.integrator], rtol=self.rtol, atol=self.atol,
+                                  events=turned if len(turns) else None)  # fmt: skip
+            if not found.success:
+                raise StepError(f"{self.integrator!r} ends before {h:g} s are over: {found.message}")
+            t, y = float(found.t[-1]), found.y[:, -1]
+            q, v = integrate(model, q, y[:n]), y[n:].copy()
+        return q, v
 
 
 def coordinate_rates(model: Model, q: np.ndarray, x: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -2,133 +2,129 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.errors import InputError, shown
-from freeflyer.sim.equations import Equations
+from freeflyer.sim.changes import changed
 from freeflyer.sim.errors import EventError
-from freeflyer.sim.events import KEEP, Change, Event, Occurrence, located
-from freeflyer.sim.inputs import Drive
+from freeflyer.sim.events import Event, Occurrence, located
+from freeflyer.sim.inputs import Forces
 from freeflyer.sim.state import State
 from freeflyer.sim.steppers import Stepper
 
 MOST_EVENTS = 100  # within one dt
-APART = 2.0**-18  # of dt: the same event twice within less chatters
-LADDER = 20  # after an event the rest of the step is taken in stretches that double, from 2^-20 of it: what returns soon is seen
+CHATTER_TIME = 2.0**-18  # of dt: the same event twice within less chatters
+RUNGS = 20  # after an event the rest of the step is taken in parts that double, from 2^-20 of it: what returns soon is seen
+SHORTEST = 1e-12  # of dt: shorter parts are joined to the next
 SIMULTANEOUS = 1e-9  # of a step
 
 
 class Result(NamedTuple):
-    """The state at the end, the equations that hold then, and the state that ended the run, or None."""
+    """The state at the end, values of the events there, and whether a terminal event ended the run."""
 
-    q: np.ndarray
-    v: np.ndarray
-    equations: Equations
-    ended: State | None
+    state: State
+    values: list[float]
+    ended: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """From time t0 to t1. held (nv,): forces held over it; None: `drive` is asked. first: (q, accelerations there), known."""
+    """From the time of a state to t1. law: the forces meanwhile. record: where events are appended."""
 
-    equations: Equations
     stepper: Stepper
-    drive: Drive
-    held: np.ndarray | None
-    t0: float
+    law: Forces
     t1: float
     watched: tuple[Event, ...]
-    first: tuple[np.ndarray, np.ndarray]
+    record: list[Occurrence]
 
-    def run(self, q: np.ndarray, v: np.ndarray, record: list[Occurrence]) -> Result:
-        """To t1, or to the first terminal event; what takes place is appended to `record`."""
+    def run(self, start: State, before: Sequence[float] | None) -> Result:
+        """To t1, or to the first terminal event. before: values of the events where the last stretch ended, None for the first one:
+        forces that are held may jump between two stretches, and take a value past zero."""
         if not self.watched:
-            return Result(*self._moved(self.equations, self.t0, q, v, self.t1 - self.t0), self.equations, None)
-        before = len(record)
-        t, equations, ends = self.t0, self.equations, [self.t1]
-        state = self._state(equations, t, q, v)
-        values = self._values(state)
-        while ends:
-            h = ends[0] - t
-            after = self._state(equations, ends[0], *self._moved(equations, t, state.q, state.v, h))
-            values_after = self._values(after)
-            passed = [k for k, e in enumerate(self.watched) if e.passed(values[k], values_after[k])]
-            if not passed:
-                t, state, values = ends.pop(0), after, values_after
-                continue
-            hits = self._first(passed, equations, state, values, h)
-            x = hits[0][0]
-            state = self._state(equations, t + x * h, *self._moved(equations, t, state.q, state.v, x * h))
-            t = state.t
-            for number, (_, k) in enumerate(sorted(hits, key=lambda hit: hit[1])):
-                event = self.watched[k]
-                done = number > 0 and bool(np.isnan(event.at(state)))  # by the action of the event before it
-                if done and event.action is None:
-                    continue
-                self._refuse_chatter(record[before:], event, state)
-                q, v, state = state.q, state.v, state if done else _changed(event, state)
-                equations = state.equations
-                held = equations.constraints
-                record.append(Occurrence(event.name, t, q, v, state.v, () if held is None else held.names))
-                if event.terminal:
-                    return Result(state.q, state.v, equations, state)
-            rest = self.t1 - t
-            ends = [t + rest * 2.0**-k for k in range(LADDER, -1, -1)] if rest > 0.0 else []
+            return Result(self._moved(start, self.t1 - start.t), [], False)
+        known, state, values = len(self.record), start, self._values(start)
+        passed = [] if before is None else self._passed(before, values)
+        if passed:
+            state, ended = self._acted(start, passed, known, start.t)
+            if ended:
+                return Result(state, values, True)
             values = self._values(state)
-        return Result(state.q, state.v, equations, None)
+        ends = self._parts(state.t, start.t, bool(passed))
+        while ends:
+            after = self._moved(state, ends[0] - state.t)
+            values_after = self._values(after)
+            passed = self._passed(values, values_after)
+            if not passed:
+                ends.pop(0)
+                state, values = after, values_after
+                continue
+            hit, passed = self._first(passed, state, values, ends[0] - state.t)
+            state, ended = self._acted(hit, passed, known, start.t)
+            if ended:
+                return Result(state, values, True)
+            ends, values = self._parts(state.t, start.t, True), self._values(state)
+        return Result(state, values, False)
 
-    def _state(self, equations: Equations, t: float, q: np.ndarray, v: np.ndarray) -> State:
-        return State(equations, t, q, v, self.drive.tau(t, q, v) if self.held is None else self.held)
+    def _parts(self, t: float, t0: float, after_event: bool) -> list[float]:
+        """The times at which values are looked at, up to t1."""
+        rest, least = self.t1 - t, SHORTEST * (self.t1 - t0)
+        if rest <= least:
+            return [self.t1] if rest > 0.0 and not after_event else []
+        rungs = range(RUNGS, 0, -1) if after_event else ()
+        return [*(t + rest * 2.0**-k for k in rungs if rest * 2.0**-k > least), self.t1]
 
     def _values(self, state: State) -> list[float]:
         return [event.at(state) for event in self.watched]
 
-    def _moved(self, equations: Equations, t: float, q: np.ndarray, v: np.ndarray,
-               h: float) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-        """(q, v) at t + h."""
-        if h <= 0.0:
-            return q, v
-        drive, held, first = self.drive, self.held, self.first if equations is self.equations else (None, None)
+    def _passed(self, before: Sequence[float], after: Sequence[float]) -> list[int]:
+        """Numbers of the events that took place."""
+        return [k for k, event in enumerate(self.watched) if event.passed(before[k], after[k])]
+
+    def _moved(self, state: State, h: float) -> State:
+        """The state h later."""
+        equations, law = state.equations, self.law
 
         def a(s: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-            if x is first[0]:
-                return first[1]  # type: ignore[return-value]
-            return equations.accelerations(s, x, y, drive.tau(s, x, y) if held is None else held)
+            return state.a if x is state.q else equations.accelerations(s, x, y, law(s, x, y))
 
-        return equations.projected(*self.stepper.advance(equations.model, a, t, q, v, h))
+        q, v = equations.projected(*self.stepper.advance(equations.model, a, state.t, state.q, state.v, h))
+        q.flags.writeable = v.flags.writeable = False  # a controller that writes to what it is shown changes nothing
+        return State(equations, state.t + h, q, v, law)
 
-    def _first(self, passed: list[int], equations: Equations, start: State, values: list[float],
-               h: float) -> list[tuple[float, int]]:  # fmt: skip
-        """(fraction of the step, number of the event) of the first event, and of those that take place with it."""
+    def _first(self, passed: list[int], state: State, values: list[float], h: float) -> tuple[State, list[int]]:
+        """The state just past the first event, and the numbers of all that take place with it."""
 
         def state_at(x: float) -> State:
-            return self._state(equations, start.t + x, *self._moved(equations, start.t, start.q, start.v, x))
+            return self._moved(state, x) if x > 0.0 else state
 
         found = sorted((located(self.watched[k], values[k], state_at, h), k) for k in passed)
-        return [hit for hit in found if hit[0] <= found[0][0] + SIMULTANEOUS]
+        hits = [hit for hit in found if hit[0] <= found[0][0] + SIMULTANEOUS]
+        return state_at(hits[-1][0] * h), sorted(k for _, k in hits)
 
-    def _refuse_chatter(self, found: list[Occurrence], event: Event, state: State) -> None:
+    def _acted(self, state: State, passed: list[int], known: int, t0: float) -> tuple[State, bool]:
+        """The state after the actions of simultaneous events, in their order, and whether one of them ends the run."""
+        for number, k in enumerate(passed):
+            event = self.watched[k]
+            settled = number > 0 and bool(np.isnan(event.at(state)))  # by the action of an event before
+            if settled and event.action is None:
+                continue
+            self._refuse_chatter(self.record[known:], event, state, t0)
+            q, v, state = state.q, state.v, state if settled else changed(event, state)
+            holding = () if state.constraints is None else state.constraints.names
+            self.record.append(Occurrence(event.name, state.t, q, v, state.v, holding))
+            if event.terminal:
+                return state, True
+        return state, False
+
+    def _refuse_chatter(self, found: Sequence[Occurrence], event: Event, state: State, t0: float) -> None:
         last = next((e.t for e in reversed(found) if e.name == event.name), None)
-        soon = last is not None and state.t - last < APART * (self.t1 - self.t0)
+        soon = last is not None and state.t - last < CHATTER_TIME * (self.t1 - t0)
         if soon or len(found) >= MOST_EVENTS:
             raise EventError(
                 f"event {event.name!r} chatters at {state.t:.9g} s: it is number {len(found) + 1} within one dt, the one before "
                 f"was at {state.t if last is None else last:.9g} s. Let its action end what makes it return (a contact that holds, "
                 "say), or make the event terminal", event=event.name, t=state.t,
             )  # fmt: skip
-
-
-def _changed(event: Event, state: State) -> State:
-    """The state after the event's action."""
-    change: Any = None if event.action is None else event.action(state)
-    if change is None:
-        return state
-    if not isinstance(change, Change):
-        raise InputError(f"the action of event {event.name!r} must return a freeflyer.sim.Change or None, got {shown(change)}")
-    equations = state.equations if change.constraints is KEEP else state.equations.under(change.constraints)
-    return replace(
-        state, equations=equations, q=state.q if change.q is None else change.q, v=state.v if change.v is None else change.v
-    )

@@ -1,0 +1,222 @@
+"""Cases that go wrong easily: forces that jump at samples, starts on the floor, impacts under dampers, arrays used again, files."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_events import G, stone
+
+import freeflyer as ff
+from freeflyer import sim
+from freeflyer.errors import FileError, FreeflyerError, InputError
+
+
+def sole(model: ff.Model) -> ff.ConstraintSet:
+    return ff.ConstraintSet(model, [ff.contacts.surface("sole", friction=0.5)])
+
+
+def test_held_forces_that_jump_open_a_contact():
+    model, q, v = stone(0.0)
+    lift = lambda t, q, v: np.array([0.0, 0.0, 40.0 if t >= 0.1 else 0.0, 0.0, 0.0, 0.0])
+    stance = sole(model)
+    run = sim.simulate(model, q, v, lift, dt=0.01, duration=0.3, constraints=stance, events=sim.unilateral(stance), hold=True)
+    assert [e.name for e in run.events] == ["sole opens"]
+    assert abs(run.events[0].t - 0.1) < 1e-12
+    assert abs(run.v[-1, 2] - (20.0 - G) * 0.2) < 1e-9
+
+
+@pytest.mark.parametrize("speed", [0.0, -0.5])
+def test_a_body_that_begins_on_the_floor_stays_there(speed):
+    model, q, v = stone(0.0)
+    v[2] = speed
+    run = sim.simulate(model, q, v, dt=0.01, duration=0.3, constraints=ff.ConstraintSet(model), events=sim.unilateral(sole(model)))
+    assert [e.name for e in run.events] == ["start"]
+    assert run.events[0].holding == ("sole",)
+    assert np.abs(run.q[:, 2] - q[2]).max() < 1e-9
+
+
+def test_a_contact_that_is_pulled_from_the_start_opens():
+    model, q, v = stone(0.0)
+    stance = sole(model)
+    run = sim.simulate(model, q, v, [0.0, 0.0, 40.0, 0.0, 0.0, 0.0], dt=0.01, duration=0.3, constraints=stance,
+                       events=sim.unilateral(stance))  # fmt: skip
+    assert run.events[0].holding == ()
+    assert abs(run.v[-1, 2] - (20.0 - G) * 0.3) < 1e-9
+    q[2] -= 0.01
+    with pytest.raises(InputError, match=r"'sole' is open and begins 0\.01 m below"):
+        sim.simulate(model, q, v, dt=0.01, duration=0.3, constraints=ff.ConstraintSet(model), events=sim.unilateral(stance))
+
+
+def test_forces_after_an_impact_are_those_of_the_new_velocity():
+    """A damper pushed upwards before it; after it there is no velocity, and nothing lifts the stone."""
+    model, q, v = stone(0.05)
+    v[2] = -2.0
+    damper = lambda t, q, v: np.array([0.0, 0.0, -60.0 * v[2], 0.0, 0.0, 0.0])
+    run = sim.simulate(model, q, v, damper, dt=2e-3, duration=0.2, constraints=ff.ConstraintSet(model),
+                       events=sim.unilateral(sole(model)))  # fmt: skip
+    assert [(e.name, e.holding) for e in run.events] == [("sole closes", ("sole",))]
+    assert abs(run.q[-1, 2] - 0.1) < 1e-8
+    stop = sim.Event("stop", lambda s: s.t - 0.005, terminal=True, action=lambda s: sim.Change(v=0.0 * s.v))
+    run = sim.simulate(model, q, v, lambda t, q, v: -v, dt=2e-3, duration=0.2, events=stop)
+    assert (run.v[-1] == 0.0).all()
+    assert (run.tau[-1] == 0.0).all()
+
+
+@pytest.mark.parametrize("apart", [1e-8, 1e-10, 1e-11, 1e-12, 1e-13, 0.0])
+def test_two_events_close_together_both_take_place(apart):
+    model, q, v = stone()
+    pair = [sim.Event("a", lambda s: s.q[2] - 0.5), sim.Event("b", lambda s: s.q[2] - 0.5 + apart)]
+    run = sim.simulate(model, q, v, dt=0.02, duration=0.6, events=pair)
+    assert run.failure is None
+    assert sorted(e.name for e in run.events) == ["a", "b"]
+
+
+def test_arrays_may_be_used_again():
+    """A controller that returns the same array each time, and writes to what it is shown."""
+    model, q, v = stone()
+    buffer = np.zeros(6)
+
+    def controller(t, q, v):
+        buffer[:] = t
+        return buffer
+
+    run = sim.simulate(model, q, v, controller, dt=0.1, duration=0.5, hold=True)
+    np.testing.assert_allclose(run.tau[:, 0], 0.1 * np.arange(6), atol=1e-12)
+
+    def writes(t, q, v):
+        q[0] = 5.0
+        return np.zeros(6)
+
+    with pytest.raises(ValueError, match="read-only"):
+        sim.simulate(model, q, v, writes, dt=0.1, duration=0.5)
+
+
+def test_errors_of_your_own_functions_bring_the_run():
+    model, q, v = stone()
+
+    def breaks(t, q, v):
+        return np.zeros(6) / (1 if t < 0.25 else 0 // (t > 9.0))
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        sim.simulate(model, q, v, breaks, dt=0.1, duration=0.5, hold=True)
+    assert len(caught.value.run.t) == 3
+    assert "attribute `run`" in caught.value.__notes__[0]
+
+
+def test_fast_turns_are_no_matter_of_dt():
+    model, q, v = stone()
+    model = ff.with_gravity(model, (0.0, 0.0, 0.0))
+    v[3:] = 3.0, 4.0, 1.0
+    fine = sim.simulate(model, q, v, dt=1e-3, duration=2.0)
+    run = sim.simulate(model, q, v, dt=1.0, duration=2.0, integrator="dop853")
+    assert np.abs(ff.difference(model, fine.q[-1], run.q[-1])).max() < 1e-6
+
+
+@pytest.mark.parametrize("integrator", ["lsoda", "radau", "dop853", "rk4"])
+def test_an_event_just_before_a_sample(integrator):
+    model, q, v = stone()
+    run = sim.simulate(model, q, v, dt=0.01, duration=0.05, events=sim.Event("e", lambda s: s.t - (0.03 - 1e-12)),
+                       integrator=integrator)  # fmt: skip
+    assert run.failure is None
+    assert [e.name for e in run.events] == ["e"]
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        (sim.Change(v="fast"), "event 'x' makes a change"), (sim.Change(v=np.full(6, np.nan)), "'x' makes.*finite"),
+        (sim.Change(q=np.zeros(3)), "q has shape"), (sim.Change(constraints="a"), "ConstraintSet or None"), (3, "must return"),
+    ],
+)  # fmt: skip
+def test_changes_that_cannot_be_are_refused(change, word):
+    model, q, v = stone()
+    event = sim.Event("x", lambda s: s.t - 0.005, action=lambda s: change)
+    with pytest.raises(InputError, match=word):
+        sim.simulate(model, q, v, dt=0.01, duration=0.1, events=event)
+
+
+def test_a_set_that_stops_the_robot_asks_for_an_impact():
+    model, q, v = stone()
+    stance = sole(model)
+    event = sim.Event("grip", lambda s: s.t - 0.055, action=lambda s: sim.Change(constraints=stance))
+    run = sim.simulate(model, q, v, dt=0.01, duration=0.1, events=event)
+    assert "freeflyer.impact" in run.failure
+    grip = lambda s: sim.Change(v=ff.impact(model, s.q, s.v, constraints=stance).v, constraints=stance)
+    run = sim.simulate(model, q, v, dt=0.01, duration=0.1, events=replace(event, action=grip))
+    assert run.failure is None
+    assert np.abs(run.v[-1]).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("value", "word"),
+    [(lambda s: s.q[2] < 1.0, "passes through zero"), (lambda s: "abc", "must be a number"), (lambda s: None, "must be a number")],
+)
+def test_values_that_are_no_numbers(value, word):
+    model, q, v = stone()
+    with pytest.raises(InputError, match=word):
+        sim.simulate(model, q, v, dt=0.01, duration=0.1, events=sim.Event("x", value))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"q": np.zeros((2, 7)), "v": np.zeros((3, 6))}, "broadcast|quaternion"), ({"inputs": np.zeros((3, 6))}, "shape"),
+        ({"inputs": lambda t, q, v: np.zeros((3, 6))}, "shape"), ({"sensing": sim.Sensing(delay=0.004)}, "multiple of dt"),
+        ({"sensing": sim.Sensing(), "hold": False}, "hold="), ({"dt": 1e-300}, "longer dt"),
+    ],
+)  # fmt: skip
+def test_shapes_and_times_that_do_not_fit(arguments, word):
+    model, q, v = stone()
+    given = {"q": q, "v": v, "dt": 0.01, "duration": 0.1} | arguments
+    with pytest.raises(InputError, match=word):
+        sim.simulate(model, **given)
+
+
+@pytest.mark.parametrize("options", [{"delay": 1e307}, {"delay": 10**400}, {"position_noise": [[1], [1, 2]]}, {"seed": -1}])
+def test_sensing_out_of_range(options):
+    with pytest.raises(InputError):
+        sim.Sensing(**options)
+
+
+def test_files_that_are_no_runs(tmp_path):
+    model, q, v = stone()
+    run = sim.simulate(model, q, v, dt=0.1, duration=0.3)
+    path = tmp_path / "run.npz"
+    run.save(path)
+    whole = path.read_bytes()
+    broken = [b"", whole[:4], whole[: len(whole) // 2], whole[:200] + bytes(100) + whole[300:], b"PK no run"]
+    for content in broken:
+        path.write_bytes(content)
+        with pytest.raises(FileError, match="no run"):
+            sim.load(path)
+    arrays = {"t": np.arange(3.0), "q": np.zeros((3, 7)), "v": np.zeros((3, 6)), "tau": np.zeros((3, 6))}
+    head = '{"format": "freeflyer run 1", "failure": null, "settings": {}, "robot": "", "digest": "", "forces": [], "events": []}'
+    for change in (
+        {"t": np.zeros(0), "q": np.zeros((0, 7))}, {"t": np.zeros(3, complex)}, {"q": np.zeros((4, 7))}, {"q": np.array(["a"] * 3)},
+        {"head": np.array(head.replace("{}", "3"))}, {"head": np.array(head.replace("null", "3"))}, {"head": np.array("[" * 10**5)},
+        {"head": np.array(head.replace("run 1", "run 2"))}, {"t": np.array([object()] * 3)},
+    ):  # fmt: skip
+        np.savez(path, **({"head": np.array(head)} | arrays | change))
+        with pytest.raises(FileError):
+            sim.load(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("head.npy", b"x")
+        archive.infolist()[0].file_size = 2**40
+    with pytest.raises(FileError):
+        sim.load(path)
+    np.savez(path, head=np.array(head), **arrays)
+    assert sim.load(path).t.tolist() == [0.0, 1.0, 2.0]
+
+
+def test_replays_of_what_was_not_simulated_here():
+    model, q, v = stone()
+    run = sim.simulate(model, q, v, dt=0.1, duration=0.3)
+    assert (sim.replay(model, run).q == run.q).all()
+    for settings in ({}, {"nose": 1}, dict(run.settings) | {"sensing": {"nose": 1}}, dict(run.settings) | {"simulator": "MuJoCo"}):
+        with pytest.raises(InputError):
+            sim.replay(model, replace(run, settings=settings))
+    with pytest.raises(FreeflyerError):
+        sim.replay(model, 3)
