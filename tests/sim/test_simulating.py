@@ -57,7 +57,7 @@ def test_integrators_that_choose_their_steps_keep_the_error(integrator):
     exact = end_of(model, q, v, dt=5e-4, integrator="rk4")
     coarse, fine = (gap(model, end_of(model, q, v, dt=0.2, integrator=integrator, rtol=r, atol=r), exact) for r in (1e-4, 1e-8))
     assert fine < 3e-6
-    assert fine < max(coarse, 1e-9)
+    assert fine < max(coarse, 1e-8)
 
 
 def test_a_stiff_spring_is_no_matter_to_implicit_integrators():
