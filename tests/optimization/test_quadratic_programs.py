@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 from collections import Counter
@@ -32,7 +33,7 @@ from freeflyer.optimization.quadratic import checked
 from freeflyer.optimization.residuals import residuals
 from freeflyer.optimization.scaling import equilibrated
 
-SEED = int(np.random.SeedSequence().entropy % 2**31)
+SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
 COUNT = 250  # of each of the four kinds, by each solver
 SOLVERS = ("daqp", "osqp", "proxqp", "piqp")
 LOST = 0.02  # of degenerate and unbounded programs: may be refused as numerically lost, but never answered wrongly
@@ -90,9 +91,9 @@ def test_certificates_prove_what_errors_say():
         assert not proves_infeasible(q.rows(), q.lower, q.upper, -y / scaled.rows)
         case = known(rng, "unbounded")
         p = quadratic_program(**case.arguments)
-        with pytest.raises((UnboundedError, NumericalError)) as caught:
+        with pytest.raises((UnboundedError, NumericalError, NotConvergedError)) as caught:
             solve_qp(**case.arguments)
-        if caught.type is NumericalError:
+        if caught.type is not UnboundedError:
             lost += 1
             continue
         scaled = equilibrated(p)

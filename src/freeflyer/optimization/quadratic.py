@@ -19,7 +19,7 @@ from freeflyer.optimization.residuals import residuals
 from freeflyer.optimization.scaling import equilibrated
 from freeflyer.optimization.solution import Attempt, Solution
 
-CLOSE = 1e-3  # of the tolerance: sums of squares of residuals below need no look at single entries
+CLOSE = 1e-4  # of the tolerance: sums of squares of residuals below need no look at single entries (a tenth of residuals.SMALL)
 FURTHEST = 1e-2  # of the size of x: how far polishing may move it before proofs that there is no answer are sought
 FAR = 1e6  # of a unit: a larger x is doubted as well
 LOST = 1e5  # of a unit of the scaled program: so far out it cannot be told whether there is an answer

@@ -15,7 +15,7 @@ import numpy as np
 
 from freeflyer.optimization.problem import QuadraticProgram
 
-SMALL = 1e-6  # of the largest size of an equation: equations with smaller terms are compared with this
+SMALL = 1e-3  # of the largest size of an equation: equations with smaller terms are compared with this
 
 
 class Residuals(NamedTuple):

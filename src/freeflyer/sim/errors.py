@@ -10,7 +10,7 @@ class StepError(FreeflyerError, ArithmeticError):
 
 
 class EventError(FreeflyerError, ArithmeticError):
-    """Events that follow each other without end, or contacts that can neither hold nor part."""
+    """Events that follow each other without end, or contacts for which no consistent choice exists."""
 
 
 class ReplayError(FreeflyerError, ArithmeticError):

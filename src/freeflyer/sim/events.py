@@ -12,8 +12,8 @@ from freeflyer.errors import InputError, shown
 from freeflyer.sim.errors import EventError
 from freeflyer.sim.state import State
 
-LOCATED = 1e-12  # of a step: how well the time of an event is found
-MOST = 60  # evaluations of an event for it
+TIME_ACCURACY = 1e-12  # of a step: how well the time of an event is found
+MOST_EVALUATIONS = 60  # evaluations of an event for it
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +102,6 @@ def located(event: Event, before: float, state_at: Callable[[float], State], h: 
                 )  # fmt: skip
         return seen[x]
 
-    root = brentq(value, 0.0, 1.0, xtol=LOCATED, rtol=4.0 * np.finfo(float).eps, maxiter=MOST, disp=False)
+    root = brentq(value, 0.0, 1.0, xtol=TIME_ACCURACY, rtol=4.0 * np.finfo(float).eps, maxiter=MOST_EVALUATIONS, disp=False)
     past = [x for x, y in seen.items() if x >= root and event.passed(before, y)]
     return min(past, default=1.0)

@@ -29,9 +29,9 @@ from freeflyer.sim.errors import EventError
 from freeflyer.sim.events import Event
 from freeflyer.sim.state import State
 
-TOUCHING = 1e-8  # m
-STILL = 1e-8  # m/s, m/s^2 (beside gravity's), N (beside the robot's weight): what counts as none
-TILTED = 1e-3  # m that the points of a surface or line may lie above the plane when the first of them reaches it
+TOUCH_GAP = 1e-8  # m
+NEGLIGIBLE = 1e-8  # m/s, m/s^2 (beside gravity's), N (beside the robot's weight): what counts as none
+TILT_HEIGHT = 1e-3  # m that the points of a surface or line may lie above the plane when the first of them reaches it
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ def _open_gap(contact: Contact, plane: Plane, state: State) -> float:
 def _approach(contact: Contact, plane: Plane, state: State, v: np.ndarray) -> float:
     """The velocity (m/s) of the fastest of the contact's lowest points towards the plane."""
     heights = _heights(contact, plane, state)
-    low = surface_points(state.model.tree, contact)[heights <= heights.min() + TOUCHING]
+    low = surface_points(state.model.tree, contact)[heights <= heights.min() + TOUCH_GAP]
     V = frame_velocity(state.model, state.q, v, contact.frame, "mixed")
     arms = low @ state.pose(contact.frame)[:3, :3].T
     return -float(((V[:3] + np.cross(V[3:], arms)) @ plane.normal).min())
@@ -120,7 +120,7 @@ def _sinking(contact: Contact, plane: Plane, state: State) -> float:
     """The acceleration (m/s^2) of the same points towards the plane."""
     heights = _heights(contact, plane, state)
     R = state.pose(contact.frame)[:3, :3]
-    low = surface_points(state.model.tree, contact)[heights <= heights.min() + TOUCHING]
+    low = surface_points(state.model.tree, contact)[heights <= heights.min() + TOUCH_GAP]
     V = frame_velocity(state.model, state.q, state.v, contact.frame)
     A = frame_acceleration(state.model, state.q, state.v, state.a, contact.frame)
     rates = A[:3] + np.cross(A[3:], low)
@@ -141,7 +141,7 @@ def _holding(stance: ConstraintSet, state: State) -> set[str]:
 
 
 def _touching(stance: ConstraintSet, plane: Plane, state: State, holding: set[str]) -> list[Contact]:
-    return [c for c in stance.contacts if c.name not in holding and _heights(c, plane, state).min() <= TOUCHING]
+    return [c for c in stance.contacts if c.name not in holding and _heights(c, plane, state).min() <= TOUCH_GAP]
 
 
 def _opened(stance: ConstraintSet, plane: Plane, contact: Contact, state: State) -> Change:
@@ -153,12 +153,12 @@ def _started(stance: ConstraintSet, plane: Plane, state: State) -> Change | None
     contact below the plane."""
     holding = _holding(stance, state)
     for contact in stance.contacts:
-        if contact.name not in holding and (height := float(_heights(contact, plane, state).min())) < -TOUCHING:
+        if contact.name not in holding and (height := float(_heights(contact, plane, state).min())) < -TOUCH_GAP:
             raise InputError(
                 f"contact {contact.name!r} is open and begins {-height:.3g} m below the plane: lift the robot, or let it hold "
                 "(constraints=)", name=contact.name,
             )  # fmt: skip
-    if any(_approach(c, plane, state, state.v) > STILL for c in _touching(stance, plane, state, holding)):
+    if any(_approach(c, plane, state, state.v) > NEGLIGIBLE for c in _touching(stance, plane, state, holding)):
         return _closed(stance, plane, state)
     settled = _settled(stance, plane, state, holding)
     same = {c.name for c in settled.contacts if c.name in stance.item_names} == holding
@@ -170,7 +170,7 @@ def _closed(stance: ConstraintSet, plane: Plane, state: State) -> Change:
     holding = _holding(stance, state)
     landing = [c for c in _touching(stance, plane, state, holding) if _approach(c, plane, state, state.v) > 0.0]
     for contact in landing:
-        if (tilt := float(np.ptp(_heights(contact, plane, state)))) > TILTED:
+        if (tilt := float(np.ptp(_heights(contact, plane, state)))) > TILT_HEIGHT:
             raise EventError(
                 f"contact {contact.name!r} lands tilted, a point of it {tilt:.2g} m above the plane: give its corners as points "
                 "(freeflyer.contacts.point), which close one after the other", name=contact.name, t=state.t,
@@ -183,8 +183,9 @@ def _closed(stance: ConstraintSet, plane: Plane, state: State) -> Change:
     def moving_in(contact: Contact, v: np.ndarray) -> float:
         return _approach(contact, plane, state, v)
 
-    size = state.model.mass * max(STILL, float(np.abs(state.v).max(initial=0.0)))
-    names, v = _exchanged(stance, plane, state, holding | {c.name for c in landing}, solved, moving_in, STILL * size, STILL)
+    size = state.model.mass * max(NEGLIGIBLE, float(np.abs(state.v).max(initial=0.0)))
+    begin = holding | {c.name for c in landing}
+    names, v = _exchanged(stance, plane, state, begin, solved, moving_in, NEGLIGIBLE * size, NEGLIGIBLE)
     after = replace(state, v=v, equations=state.equations.under(_set_of(stance, state, names)))
     return Change(v=v, constraints=_settled(stance, plane, after, names))
 
@@ -197,10 +198,10 @@ def _settled(stance: ConstraintSet, plane: Plane, state: State, holding: set[str
         return there.forces, there
 
     def moving_in(contact: Contact, there: State) -> float:
-        return -np.inf if abs(_approach(contact, plane, there, there.v)) > STILL else _sinking(contact, plane, there)
+        return -np.inf if abs(_approach(contact, plane, there, there.v)) > NEGLIGIBLE else _sinking(contact, plane, there)
 
     weight = state.model.mass * 9.81
-    names, _ = _exchanged(stance, plane, state, holding, solved, moving_in, STILL * weight, STILL * 9.81)
+    names, _ = _exchanged(stance, plane, state, holding, solved, moving_in, NEGLIGIBLE * weight, NEGLIGIBLE * 9.81)
     return _set_of(stance, state, names)
 
 

@@ -16,12 +16,12 @@ from freeflyer.model.model import Model
 from freeflyer.model.readers.mjcf_shapes import collides, delete
 from freeflyer.model.rotations import placement
 
-BALL = 0.005  # m: radius of the spheres under feet without shapes
-SOFT, SOFT_DAMPING = 2.0, 0.02  # N m/rad, N m s/rad: what keeps idle pieces from turning
-HARD = (0.002, 1.0)  # MuJoCo's solref of floor and spheres: they give way by tenths of a millimetre
-MOST = 1e15  # of gains and times
+RADIUS = 0.005  # m: radius of the spheres under feet without shapes
+IDLE_STIFFNESS, IDLE_DAMPING = 2.0, 0.02  # N m/rad, N m s/rad: of the servos of idle pieces
+STIFF = (0.002, 1.0)  # MuJoCo's solref of floor and spheres: penetrations stay below a millimetre
+LARGEST_GAIN = 1e15  # of gains and times
 FLOOR = "floor"
-ROD = 0.01  # m: radius of what is drawn of a link without shapes
+ROD_RADIUS = 0.01  # m: of the rods that show links without shapes
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Servos:
 def check_servos(servos: Servos) -> None:
     for name in ("stiffness", "damping", "step", "loop_time", "loop_impedance"):
         value = getattr(servos, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < MOST:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < LARGEST_GAIN:
             raise InputError(f"{name} must be a positive number, got {shown(value)}")
     if not isinstance(servos.friction, bool):
         raise InputError(f"friction of Servos must be True or False, got {shown(servos.friction)}")
@@ -74,25 +74,25 @@ def add_spheres(mujoco: Any, spec: Any, model: Model, feet: Sequence[Contact], q
         X = np.eye(4) if site is None else placement(np.array(site.pos), np.array(site.quat))
         up = X[:3, :3] @ frame_pose(model, q, foot.frame)[2, :3]
         for p in surface_points(model.tree, foot):
-            at = X[:3, :3] @ p + X[:3, 3] + BALL * up
-            ball = body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[BALL, 0, 0], pos=at, mass=0.0, contype=1, conaffinity=0,
-                                 solref=HARD)  # fmt: skip
+            at = X[:3, :3] @ p + X[:3, 3] + RADIUS * up
+            ball = body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[RADIUS, 0, 0], pos=at, mass=0.0, contype=1, conaffinity=0,
+                                 solref=STIFF)  # fmt: skip
             if foot.friction is not None:
                 ball.friction[0] = foot.friction
 
 
 def add_rods(mujoco: Any, spec: Any) -> None:
-    """What is seen of links without shapes: rods from each body to those that it carries. They touch nothing and weigh nothing."""
+    """Rods from each body to its children, to show links without shapes; without mass and contacts."""
     for body in spec.bodies:
         for child in body.bodies:
             ends = np.concatenate([np.zeros(3), np.array(child.pos)])
-            if body.name != "world" and np.linalg.norm(ends[3:]) > ROD:
-                body.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=[ROD, 0, 0], mass=0.0, contype=0, conaffinity=0)
+            if body.name != "world" and np.linalg.norm(ends[3:]) > ROD_RADIUS:
+                body.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=[ROD_RADIUS, 0, 0], mass=0.0, contype=0, conaffinity=0)
 
 
 def add_floor(mujoco: Any, spec: Any, friction: float | None = None) -> None:
     """A plane at height 0 that touches all that may touch something; friction: its coefficient, MuJoCo's of 1 if None."""
-    floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=0, conaffinity=1, solref=HARD)
+    floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=0, conaffinity=1, solref=STIFF)
     floor.name = FLOOR
     if friction is not None:
         floor.friction[0] = friction
@@ -100,9 +100,9 @@ def add_floor(mujoco: Any, spec: Any, friction: float | None = None) -> None:
 
 def drive(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str], servos: Servos) -> None:
     """Position servos in place of the file's actuators, soft ones on idle pieces; loops, step and friction as `servos` says."""
-    for old in (*spec.actuators, *spec.keys):  # keyframes speak of the file's own actuators
+    for old in (*spec.actuators, *spec.keys):  # keyframes hold controls of the file's own actuators
         delete(spec, old)
-    gains = [(name, servos.stiffness, servos.damping) for name in motors] + [(name, SOFT, SOFT_DAMPING) for name in idle]
+    gains = [(name, servos.stiffness, servos.damping) for name in motors] + [(name, IDLE_STIFFNESS, IDLE_DAMPING) for name in idle]
     for name, stiffness, damping in gains:
         servo = spec.add_actuator()
         servo.name, servo.target, servo.trntype = f"servo of {name}", name, mujoco.mjtTrn.mjTRN_JOINT
