@@ -87,7 +87,8 @@ def add_rods(mujoco: Any, spec: Any) -> None:
         for child in body.bodies:
             ends = np.concatenate([np.zeros(3), np.array(child.pos)])
             if body.name != "world" and np.linalg.norm(ends[3:]) > ROD_RADIUS:
-                body.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=[ROD_RADIUS, 0, 0], mass=0.0, contype=0, conaffinity=0)
+                body.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=[ROD_RADIUS, 0, 0], mass=0.0, contype=0,
+                              conaffinity=0)  # fmt: skip
 
 
 def add_floor(mujoco: Any, spec: Any, friction: float | None = None) -> None:
