@@ -291,3 +291,18 @@ BAD = [
 def test_bad_loads_are_named(function, given, error, words):
     with pytest.raises(error, match=words):
         function(MODEL, Q, V, V, **given)
+
+
+def test_lists_take_the_way_of_arrays():
+    """Wrenches and gravity as lists and tuples: the same bits, and other things in lists are refused as before."""
+    model = ff.robots.humanoid()
+    q, v = model.neutral, np.linspace(-1.0, 1.0, model.nv)
+    w, g = [0, 10, 400.0, 1, 2, 3], (0, 1, -9.0)
+    as_lists = ff.inverse_dynamics(model, q, v, v, {"left_sole": w}, gravity=g)
+    assert (as_lists == ff.inverse_dynamics(model, q, v, v, {"left_sole": np.array(w)}, gravity=np.array(g))).all()
+    assert ff.potential_energy(model, q, gravity=list(g)) == ff.potential_energy(model, q, gravity=np.array(g))
+    for bad in ((0, 0), ["a", "b", "c"], [[1], [1, 2]], (True, False, True), [0, 0, 10**400], (0, 0, float("nan"))):
+        with pytest.raises(ff.FreeflyerError):
+            ff.inverse_dynamics(model, q, v, v, gravity=bad)
+        with pytest.raises(ff.FreeflyerError):
+            ff.inverse_dynamics(model, q, v, v, {"left_sole": bad})

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed
-from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, run_loaded
+from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, plain_array, run_loaded
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.gravity import gravity_rows
@@ -44,7 +44,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, ext
         if gravity is None:
             tau = E.RNEA.call(model.handle, q, v, a, out)
             return tau if tau is not None else evaluate(E.RNEA, model, (q, v, a), ("q", "v", "a"), out=out)
-        tau = E.LOADED_RNEA.call(model._unloaded, q, v, a, gravity, NO_WRENCH, 0, out)
+        tau = E.LOADED_RNEA.call(model._unloaded, q, v, a, plain_array(gravity), NO_WRENCH, 0, out)
         if tau is not None:
             return tau
     return run_loaded(E.LOADED_RNEA, model, q, v, a, "a", external, gravity, expressed, out)
@@ -106,7 +106,7 @@ def gravity_forces(model: Model, q: ArrayLike, external: Wrenches = None, *, exp
     if gravity is None:
         tau = E.GRAVITY.call(model.handle, q, out)
         return tau if tau is not None else evaluate(E.GRAVITY, model, (q,), ("q",), out=out)
-    tau = E.GIVEN_GRAVITY.call(model.handle, q, gravity, out)
+    tau = E.GIVEN_GRAVITY.call(model.handle, q, plain_array(gravity), out)
     if tau is not None:
         return tau
     return evaluate(E.GIVEN_GRAVITY, model, (q, gravity_rows(gravity)), ("q", "gravity"), out=out)
@@ -185,7 +185,7 @@ def potential_energy(model: Model, q: ArrayLike, *, gravity: ArrayLike | None = 
         if U is None:
             U = evaluate(E.POTENTIAL_ENERGY, model, (q,), ("q",))
     else:
-        U = E.POTENTIAL_ENERGY_UNDER.call(model.handle, q, gravity, None)
+        U = E.POTENTIAL_ENERGY_UNDER.call(model.handle, q, plain_array(gravity), None)
         if U is None:
             U = evaluate(E.POTENTIAL_ENERGY_UNDER, model, (q, gravity_rows(gravity)), ("q", "gravity"))
     return U[0] if U.ndim == 1 else U[..., 0]

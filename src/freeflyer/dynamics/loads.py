@@ -30,7 +30,7 @@ def run_loaded(entry: Entry, model: Model, q: Any, v: Any, third: Any, name: str
                expressed: Expressed, out: Any = None, strict: bool = True) -> Any:  # fmt: skip
     """The output, or a tuple of several, of an entry that takes gravity and wrenches, for one state or a batch; `name`: of the
     third input."""
-    g = model._gravity if gravity is None else gravity
+    g = model._gravity if gravity is None else plain_array(gravity)
     option = EXPRESSED[expressed] if type(expressed) is str and expressed in EXPRESSED else expression(expressed)
     frames, W = taken(model, external)
     found = entry.call(frames.handle, q, v, third, g, W, option, out) if strict else None
@@ -41,10 +41,21 @@ def run_loaded(entry: Entry, model: Model, q: Any, v: Any, third: Any, name: str
     return evaluate(entry, model, inputs, names, (option,), out, frames, strict)
 
 
+def plain_array(x: Any) -> Any:
+    """A list or tuple of numbers as the array that compiled code takes at once; anything else, and what is no array, as it is."""
+    if type(x) is not list and type(x) is not tuple:
+        return x
+    try:
+        array = np.array(x)
+    except ValueError:
+        return x
+    return array.astype(np.float64, copy=False) if array.dtype.kind in "fi" else x
+
+
 def taken(model: Model, external: Wrenches) -> tuple[FrameSet, Any]:
     """(frames, wrenches), the latter as they are given where `entry.call` looks at them, else checked."""
     if type(external) is dict:
-        return kept_set(model, tuple(external)), tuple(external.values())
+        return kept_set(model, tuple(external)), tuple([plain_array(w) for w in external.values()])
     if type(external) is tuple and len(external) == 2 and type(external[0]) is FrameSet and external[0].model is model:
         return external
     return wrenches(model, external)
