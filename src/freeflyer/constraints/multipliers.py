@@ -19,11 +19,11 @@ from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.external import load_forces, total
 from freeflyer.errors import InputError
+from freeflyer.kernels.model.linkage_layout import CONSISTENT
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-CONSISTENT = 1e-6  # relative: by how much a velocity may miss the loops
 RATES = ("q", "u", "u_dot")
 
 
@@ -112,14 +112,15 @@ def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     q (..., nq) closed, v (..., nv) along the loops; m/s^2, rad/s^2, N, N m.
     Errors: as constraint_multipliers.
     """
-    p = _loops(model)
-    found = D.ACCELERATIONS.call(p.handle, q, v, tau, None)
-    gap, a = found or evaluate(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"))
-    if (gap.item(0) if gap.ndim == 1 else gap[..., 0].max(initial=0.0)) > CONSISTENT**2:  # gap holds squares
-        torn, largest = np.sqrt(gap[..., 0]), np.sqrt(gap[..., 1])
-        if (torn > CONSISTENT * np.maximum(1.0, largest)).any():
-            raise _tears("v", float(torn.max()))
-    return a
+    p = model if model.reduction else _loops(model)
+    a = D.ACCELERATIONS.call(p.handle, q, v, tau, None)
+    if a is not None:
+        return a
+    try:
+        return evaluate(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"))
+    except LinkageError:
+        _independent(p, q, v)
+        raise
 
 
 @public
@@ -158,10 +159,10 @@ def _independent(p: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 
 
 def _same(model: Model, name: str, closed: np.ndarray, given: np.ndarray) -> None:
-    wrong = np.abs(closed - given).max(initial=0.0)
-    if not wrong <= CONSISTENT * max(1.0, float(np.abs(closed).max(initial=0.0))):
+    wrong = np.abs(closed - given).max(axis=-1, initial=0.0)
+    if not (wrong <= CONSISTENT * np.abs(closed).max(axis=-1, initial=1.0)).all():
         check_configuration(model, name, given, "v")
-        raise _tears(name, float(wrong))
+        raise _tears(name, float(wrong.max()))
 
 
 def _tears(name: str, gap: float) -> LinkageError:

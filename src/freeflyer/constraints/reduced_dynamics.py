@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints import compiled as D
 from freeflyer.constraints.running import motion, project_forces, run, velocity_map, where_solved
 from freeflyer.dynamics import equations as tree
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.external import load_forces, total
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
@@ -29,7 +30,8 @@ def inverse_dynamics(
 ) -> np.ndarray:  # fmt: skip
     """tau_p (..., nu): forces at the independent coordinates, passive joints being free of them."""
     if external is None and gravity is None and expressed == "body":
-        return run(D.INVERSE_DYNAMICS, model, (q, u, u_dot), ("q", "v", "a"), out)
+        found = D.INVERSE_DYNAMICS.call(model.handle, q, u, u_dot, out)
+        return found if found is not None else evaluate(D.INVERSE_DYNAMICS, model, (q, u, u_dot), ("q", "v", "a"), out=out)
     tau = run(D.INVERSE_DYNAMICS, model, (q, u, u_dot), ("q", "v", "a"))
     return put(out, total(tau, -project_forces(model, q, load_forces(model.tree, q, external, gravity, expressed))))
 
@@ -42,10 +44,14 @@ def forward_dynamics(
     if not strict:
         (a,), failed = where_solved(model, q, 1, lambda x: (forward_dynamics(model, x, u, tau, external, gravity, expressed),))
         return put(out, a), failed  # type: ignore[return-value]
-    if external is not None or gravity is not None or expressed != "body":
+    if external is None and gravity is None and expressed == "body":
+        found = D.FORWARD_DYNAMICS.call(model.handle, q, u, tau, out)
+        if found is not None:
+            return found
+    else:
         forces = project_forces(model, q, load_forces(model.tree, q, external, gravity, expressed))
         tau = total(row(model, "tau", tau, "u"), forces)
-    return run(D.FORWARD_DYNAMICS, model, (q, u, tau), ("q", "v", "tau"), out)
+    return evaluate(D.FORWARD_DYNAMICS, model, (q, u, tau), ("q", "v", "tau"), out=out)
 
 
 def put(out: Output, result: np.ndarray) -> np.ndarray:

@@ -18,7 +18,8 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.calls.entry import OK, STATE
 from freeflyer.kernels.calls.running import batch, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
-from freeflyer.kernels.model import layout as L, set_layout as SL
+from freeflyer.kernels.model import set_layout as SL
+from freeflyer.kernels.model.program_layout import bare_topology
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
@@ -31,10 +32,7 @@ def system_handle(unknowns: int, rows: int, free: int) -> Any:
     """What compiled code knows a system of this size by: a topology of no robot, and its table."""
     size = unknowns * unknowns + unknowns + rows * unknowns + 2 * rows + 1
     table = [size, unknowns, rows, rows + SL.FLAGS, free, *range(unknowns)]
-    topology = np.zeros(L.HEADER + len(table), np.int64)
-    topology[[L.TABLE_AT, L.TABLE_KIND, L.COLUMN_ROW]] = L.HEADER, SL.SYSTEMS, unknowns + rows
-    topology[L.HEADER :] = table
-    return handle(frozen_array(topology), frozen_array(np.zeros(8)))
+    return handle(bare_topology(SL.SYSTEMS, table, unknowns + rows), frozen_array(np.zeros(8)))
 
 
 def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, rows: MatrixRows, b: np.ndarray,

@@ -8,6 +8,8 @@ from freeflyer.errors import unknown_name
 from freeflyer.kernels.compiler.ahead import Function, Progress, compile_ahead
 from freeflyer.kernels.compiler.object_code import host, pack_lanes
 from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.model.layout import PLAN
+from freeflyer.kernels.model.program_layout import PROGRAMS
 from freeflyer.kernels.model.set_layout import SETS
 
 # of models without loops; "loads": of calls with wrenches or gravity; "closed" and "estimation" are what robots with loops use
@@ -29,18 +31,22 @@ USES: dict[str, tuple[str, ...]] = {
     "centroidal_momentum_rate_derivatives": ("momentum_rate_derivatives",),
     "all_terms": ("all_terms",),
     "constraint sets": ("set_rows", "set_dynamics", "set_gradient", "set_impact", "solve_system"),
+    "quadratic programs": ("program_residuals",),
     "loads": tuple(name for name in ENTRIES if name.startswith("loaded_")) + ("given_gravity", "potential_energy_under"),
     "loops": ("constraint_residual", "constraints", "constraint_bias", "close_posture"),
     "closed": tuple(name for name, entry in ENTRIES.items() if entry.closed and not entry.one_by_one),
-    "estimation": tuple(k for k, entry in ENTRIES.items() if entry.one_by_one and entry.table != SETS and k != "close_posture"),
+    "estimation": tuple(
+        k for k, entry in ENTRIES.items() if entry.one_by_one and entry.table not in (SETS, PLAN, PROGRAMS)
+    ),
 }  # fmt: skip
 
 
 def warm(functions: Iterable[str] | None = None, progress: Progress = lambda fraction, what: None) -> int:
     """Compiles, on all cores, what these public functions need and the cache does not hold; all functions if None.
 
-    functions: names of freeflyer's functions; "constraint sets" for those that take `constraints=`; "loads" for calls with
-    `external=` or `gravity=`; "loops", "closed" and "estimation" for all that robots with loops use.
+    functions: names of freeflyer's functions; "constraint sets" for those that take `constraints=`; "quadratic programs" for the
+    solvers' answers; "loads" for calls with `external=` or `gravity=`; "loops", "closed" and "estimation" for all that robots
+    with loops use.
     progress(fraction, what): fraction from 0 to 1. Returns how many compiled functions were made, those for one state and
     those for batches counted apart. Errors: InputError for a name that is not known.
 

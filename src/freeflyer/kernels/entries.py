@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.calls.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
+from freeflyer.kernels.model.program_layout import PROGRAMS
 from freeflyer.kernels.model.set_layout import SETS, SYSTEMS
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
@@ -85,7 +86,7 @@ PROJECTED_FORWARD_DYNAMICS = Entry("projected_forward_dynamics", "closed.project
     (("nu",),), **CLOSED)
 PROJECTED_EQUATIONS = Entry("projected_equations", "closed.projection.projected_equations", "qu", (REDUCED, ("nu",)), **CLOSED)
 CONSTRAINED_ACCELERATIONS = Entry("constrained_accelerations", "closed.constrained.constrained_accelerations",
-    "qvv", ((2,), ("nv",)), **CLOSED)
+    "qvv", (("nv",),), **CLOSED)
 SHARED_FORCES = Entry("shared_forces", "closed.projection.shared_forces", "qv", (("rows",), ("nu",)), **CLOSED)
 DRIVING_FORCES = Entry("driving_forces", "closed.projection.driving_forces", "quu", (("rows",), ("nu",)), **CLOSED)
 MOVE_CLOSED = Entry("move_closed", "closed.motion.move_closed", "qu", (("nq",),), **CLOSED)
@@ -127,6 +128,10 @@ SET_GRADIENT = Entry("set_gradient", "constrained.gradient.set_gradient", "qvv",
 SET_IMPACT = Entry("set_impact", "constrained.dynamics.set_impact", "qv", (VECTOR, *OF_SET), square=True, table=SETS)
 SOLVE_SYSTEM = Entry("solve_system", "constrained.systems.solve_system", "m", (("table 1",), ("table 2",), ("table 3",)),
     square=True, table=SYSTEMS)
+
+# of quadratic programs: sizes in a table, no robot (optimization/)
+PROGRAM_RESIDUALS = Entry("program_residuals", "optimization.residuals.program_residuals", "m", ((5,),),
+    shared=("table 2", "table 3", "table 1", "table 1", "table 0", "table 1"), table=PROGRAMS, one_by_one=True)
 
 # fmt: on
 

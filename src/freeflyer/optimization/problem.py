@@ -56,11 +56,13 @@ def quadratic_program(
 
 
 def _plain(H: Any, g: Any, A: Any, lower: Any, upper: Any) -> bool:
-    """Whether all are arrays of float64 whose shapes fit; half a microsecond."""
-    for x in (H, g, A, lower, upper):
-        if type(x) is not np.ndarray or x.dtype is not FLOAT:
-            return False
-    return H.shape == 2 * g.shape and A.shape == lower.shape + g.shape and upper.shape == lower.shape and A.ndim == 2
+    """Whether all are arrays of float64 whose shapes fit."""
+    if not (type(H) is type(g) is type(A) is type(lower) is type(upper) is np.ndarray):
+        return False
+    if not (H.dtype is g.dtype is A.dtype is lower.dtype is upper.dtype is FLOAT):
+        return False
+    n, m = g.shape, lower.shape
+    return len(n) == len(m) == 1 and H.shape == n + n and A.shape == m + n and upper.shape == m
 
 
 def refuse_numbers(p: QuadraticProgram) -> None:

@@ -15,6 +15,7 @@ from freeflyer.optimization.errors import InfeasibleError, UnboundedError
 from freeflyer.optimization.failures import failure
 from freeflyer.optimization.polishing import ACTIVE, polished
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program, refuse_numbers
+from freeflyer.optimization.residual_sums import squared_residuals
 from freeflyer.optimization.residuals import residuals
 from freeflyer.optimization.scaling import equilibrated
 from freeflyer.optimization.solution import Attempt, Solution
@@ -56,36 +57,16 @@ def solve_qp(
 
 
 def checked(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) -> Solution | None:
-    """The solution if its residuals, as sums of squares, are far below the tolerance; None: look closer.
-
-    A row's value is where its limits put value + multiplier if and only if limits, signs and complementarity hold; limits that
-    cross would put it at the upper one.
-    """
-    H, g, A, lower, upper = p
-    x, y = found.x, found.dual
-    value: np.ndarray = A.dot(x)
-    gradient = H.dot(x)
-    gradient += g
-    if len(upper) == len(A):
-        missing = y.dot(A)
-    else:
-        n = len(x)
-        value = np.concatenate((x, value))
-        missing = y[n:].dot(A)
-        missing += y[:n]
-    missing += gradient
-    off = np.minimum(np.maximum(value + y, lower), upper)
-    off -= value
-    close = CLOSE * tolerance
-    limits, stationarity = float(off.dot(off)), float(missing.dot(missing))
-    size = float(gradient.dot(gradient)) + float(g.dot(g))
-    if not (limits <= close * close or limits <= close * close * float(value.dot(value))):
+    """The solution if its residuals, as sums of squares, are far below the tolerance; None: look closer."""
+    sums = squared_residuals(p, found.x, found.dual)
+    if sums is None:
         return None
-    if not stationarity <= close * close * size or np.count_nonzero(lower > upper):
+    limits, stationarity, values, sizes, value = sums
+    close = (CLOSE * tolerance) ** 2
+    if not (limits <= close * max(1.0, values) and stationarity <= close * sizes):
         return None
-    accuracy = max(limits, stationarity / size if size else 0.0) ** 0.5
-    gradient += g
-    return Solution(x, 0.5 * float(x.dot(gradient)), y, len(A), accuracy, found.iterations, False, solver)
+    accuracy = max(limits, stationarity / sizes if sizes else 0.0) ** 0.5
+    return Solution(found.x, value, found.dual, len(p.A), accuracy, found.iterations, False, solver)
 
 
 def _answer(

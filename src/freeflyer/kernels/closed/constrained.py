@@ -17,30 +17,29 @@ from freeflyer.kernels.closed.blocks import (
 from freeflyer.kernels.closed.constraints import bias_of
 from freeflyer.kernels.closed.projection import half_mass, projection_workspace, put_mass
 from freeflyer.kernels.compiler.marks import kernel
-from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
+from freeflyer.kernels.math.dense import NAN, factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
-from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
+from freeflyer.kernels.model.linkage_layout import CONSISTENT, N_INDEPENDENT
 from freeflyer.kernels.tree.motions import moving
 from freeflyer.kernels.tree.rnea import rnea
 
 
 @kernel
-def constrained_accelerations(topology, parameters, q, v, tau, gap, a):
-    """a (nv,) under tau (nv,). gap (2,): squares of the largest entry of v - G u, by which v tears the loops, and of G u;
-    the motion is that of u, the independent entries of v."""
+def constrained_accelerations(topology, parameters, q, v, tau, a):
+    """a (nv,) under tau (nv,), at the velocity G u, u the independent entries of v (nv,). NaN where an entry of v is further from
+    that than CONSISTENT of the largest one, or of 1."""
     nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)
     work = projection_workspace(topology, parameters, q)
     J, inverses = linkage_rows(topology, parameters, q, work)
     u, forces = workspace(work, nu + 1), workspace(work, nv + 1)
     gather_independent(topology, v, u)
     x = whole_velocity(topology, work, J, inverses, u)
-    largest, torn = 0.0 * load(q, 0), 0.0 * load(q, 0)
+    largest, torn = 0.0 * load(q, 0) + 1.0, 0.0 * load(q, 0)  # squares
     for j in range(nv):
         size, miss = load(x, j) * load(x, j), load(v, j) - load(x, j)
         largest = select_less(largest, size, size, largest)
         torn = select_less(torn, miss * miss, miss * miss, torn)
-    store(gap, 0, torn)
-    store(gap, 1, largest)
+    verdict = select_less(torn, CONSISTENT * CONSISTENT * largest, 1.0, NAN)
     to, bias = load_int(topology, FREE_AT), workspace(work, rows + 1)
     moving(topology, work, x, to)
     bias_of(topology, parameters, q, x, work, to, bias)
@@ -58,4 +57,4 @@ def constrained_accelerations(topology, parameters, q, v, tau, gap, a):
     scatter_independent(topology, u, gamma)
     complete_rates(topology, J, inverses, bias, gamma)
     for j in range(nv):
-        store(a, j, load(gamma, j))
+        store(a, j, verdict * load(gamma, j))

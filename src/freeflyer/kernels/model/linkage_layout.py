@@ -24,3 +24,5 @@ INVERSE, STRIDE = 4, 5  # where its [., inverse] begins among the inverses, and 
 
 # which independent rates move a velocity coordinate: first entry in topology, and how many
 SUPPORT_INTS = 2
+
+CONSISTENT = 1e-6  # relative: by how much a velocity may miss the loops
