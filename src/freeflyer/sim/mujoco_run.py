@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.external import load_forces
 from freeflyer.dynamics.frames import Expressed, expression, frame_pose
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.errors import FreeflyerError, InputError, shown
+from freeflyer.errors import InputError, shown
 from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -65,13 +65,8 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
                 steered.over(k * h, *states[-1], seen_now, record, last=k == count)
                 if warnings:
                     raise StepError(f"MuJoCo warns: {warnings[0]}")
-            except FreeflyerError as error:
-                if not record.samples or (k == 0 and isinstance(error, InputError)):
-                    raise
-                return record.run(f"at {k * h:.6g} s: {error}")
-            except Exception as error:  # of the user's own functions
-                record.attach(error)
-                raise
+            except Exception as error:
+                return record.ended_by(error, k * h)
             if progress is not None and k < count:
                 progress((k + 1) / count)
     return record.run()

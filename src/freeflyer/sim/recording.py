@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.model.model import Model
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.run import Run
@@ -23,11 +24,16 @@ class Recorder:
     def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray]) -> None:
         self.samples.append((t, q, v, tau, forces))
 
-    def attach(self, error: Exception) -> None:
-        """The run so far as `error.run`, if it has a sample."""
-        if self.samples:
-            error.run = self.run(f"{type(error).__name__}: {error}")  # type: ignore[attr-defined]
-            error.add_note(f"the simulation up to {self.samples[-1][0]:.6g} s is the attribute `run` of this error")
+    def ended_by(self, error: Exception, t: float) -> Run:
+        """The run so far, which a motion ends that cannot go on at the time t. Errors of the arguments and of the user's own
+        functions are raised, these with the run so far as `error.run`."""
+        if not self.samples or (t == 0.0 and isinstance(error, InputError)):
+            raise error
+        if isinstance(error, FreeflyerError):
+            return self.run(f"at {t:.6g} s: {error}")
+        error.run = self.run(f"{type(error).__name__}: {error}")  # type: ignore[attr-defined]
+        error.add_note(f"the simulation up to {self.samples[-1][0]:.6g} s is the attribute `run` of this error")
+        raise error
 
     def run(self, failure: str | None = None) -> Run:
         t, q, v, tau, forces = zip(*self.samples)

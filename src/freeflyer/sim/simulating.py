@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.errors import FreeflyerError, InputError, shown
+from freeflyer.errors import InputError, shown
 from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import check_configuration, finite_row, row
 from freeflyer.model.model import Model
@@ -106,13 +106,8 @@ def _run(record: Recorder, equations: Equations, drive: Drive, stepper: Stepper,
             if ended:
                 record.sample(state.t, state.q, state.v, state.tau, state.forces)
                 break
-        except FreeflyerError as error:
-            if not record.samples or (k == 0 and isinstance(error, InputError)):
-                raise
-            return record.run(f"at {t:.6g} s: {error}")
-        except Exception as error:  # of the user's own functions
-            record.attach(error)
-            raise
+        except Exception as error:
+            return record.ended_by(error, t)
         q, v, equations = state.q, state.v, state.equations
         if progress is not None:
             progress((k + 1) / count)
