@@ -13,16 +13,12 @@ from freeflyer.analysis.figures import INK, STYLE
 def inline_svg(draw: Callable[[], Any], name: str) -> str:
     """The figure that `draw()` makes as an <svg> element whose ids start with `name`."""
     import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
+    buffer = io.StringIO()
     with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
-        figure = draw()
-        buffer = io.StringIO()
-        figure.savefig(
-            buffer,
-            format="svg",
-            transparent=True,
-            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-        )
+        canvas = FigureCanvasSVG(draw())  # `savefig` would draw a figure with a layout twice
+        canvas.print_svg(buffer, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = buffer.getvalue()
     return _own(text[text.index("<svg") :], name)
 
