@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from math import prod
 from typing import Any
 
@@ -42,26 +44,25 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
     if model.reduction:
         return model.reduction.functions.random_configuration(model, rng, lead)  # type: ignore[no-any-return]
     q = np.empty((*lead, model.nq))
-    for joint in model.joints:
-        if joint.nv == 0:
+    for turns, joints in groupby((j for j in model.joints if j.nv), lambda j: j.kind in ("free", "spherical")):
+        if not turns:
+            places, low, high = zip(*(c for joint in joints for c in _coordinates(model, joint)), strict=True)
+            q[..., places] = rng.uniform(low, high, (*lead, len(places)))
             continue
-        iq, iv = joint.iq, joint.iv
-        if joint.kind in ("free", "spherical"):
+        for joint in joints:
             if joint.kind == "free":
-                q[..., iq : iq + 3] = rng.uniform(-STROKE, STROKE, (*lead, 3))
+                q[..., joint.iq : joint.iq + 3] = rng.uniform(-STROKE, STROKE, (*lead, 3))
             x = rng.standard_normal((*lead, 4))
-            q[..., iq + joint.nq - 4 : iq + joint.nq] = x / np.linalg.norm(x, axis=-1, keepdims=True)
-            continue
-        for k in range(joint.nv):
-            slides = (
-                joint.kind == "prismatic"
-                or (joint.kind == "cylindrical" and k == 0)
-                or (joint.kind == "planar" and k < 2)
-            )
-            span = STROKE if slides else ANGLE
-            low, high = _range(model.position_lower[iv + k], model.position_upper[iv + k], span)
-            q[..., iq + k] = rng.uniform(low, high, lead)
+            q[..., joint.iq + joint.nq - 4 : joint.iq + joint.nq] = x / np.linalg.norm(x, axis=-1, keepdims=True)
     return q
+
+
+def _coordinates(model: Model, joint: Any) -> Iterator[tuple[int, float, float]]:
+    """(place in q, lowest, highest) of each coordinate of a joint without quaternion."""
+    for k in range(joint.nv):
+        slides = joint.kind == "prismatic" or (joint.kind == "cylindrical" and k == 0) or (joint.kind == "planar" and k < 2)
+        limits = model.position_lower[joint.iv + k], model.position_upper[joint.iv + k]
+        yield joint.iq + k, *_range(*limits, STROKE if slides else ANGLE)
 
 
 def _range(low: float, high: float, span: float) -> tuple[float, float]:
