@@ -48,6 +48,7 @@ def floor() -> tuple[float, float]:
 
 def _count(call: Call, seconds: float) -> int:
     """How many calls fill `seconds`; the calls made to find out also warm up caches and compile."""
-    call()
-    once = max(min(block(call, 1), block(call, 3)), 1e-8)
-    return max(1, round(seconds / once))
+    once = block(call, 1)
+    if once < seconds:
+        once = min(once, block(call, 3))  # a slower call fills the block alone
+    return max(1, round(seconds / max(once, 1e-8)))

@@ -110,11 +110,11 @@ def _closed(
     model: Any, mjcf: Path | None, with_peer: bool, effort: Effort, progress: Progress
 ) -> tuple[ClosedTimings | None, str | None]:
     """The rows with loops closed; or why there are none: no loops, or a linkage that cannot be split."""
+    if not model.constraint_rows[0]:
+        return None, None
     from freeflyer.analysis.bench.closed.runner import time_closed
     from freeflyer.loops import LinkageError
 
-    if not model.constraint_rows[0]:
-        return None, None
     batch = min(effort.batch, CLOSED_BATCH)
     try:
         with threads(1):
