@@ -71,7 +71,7 @@ def accelerations(model: ff.Model, s: ClosedState) -> np.ndarray:
 def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tmp_path):
     """Its Jacobian leaves out how the gap turns with frame a, so it is ours at closure only; its drift is ours anywhere."""
     model, p = pinocchio(models_folder, name, tmp_path)
-    split = loops.linkage(model)
+    split = loops.partition(model)
     for amplitude in (0.0, 2e-3):
         s = closed_state(model, 1, amplitude)
         opened = np.abs(loops.constraint_residual(model, s.q)).max()
@@ -93,7 +93,7 @@ def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, 
     s = closed_state(model, 2)
     a = p.back(p.dynamics_call(s)())
     assert distance(accelerations(model, s), a) < tolerance
-    kept = loops.linkage(model).independent
+    kept = loops.partition(model).independent
     assert distance(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, s.tau_u), a[kept]) < 3.0 * tolerance
 
 
@@ -123,7 +123,7 @@ def test_derivatives_by_pinocchio(name, models_folder, tmp_path):
     """Its derivatives hold v while q moves; ours hold u, so that v = G u moves along. Its regularisation enters in proportion;
     on Battobot its derivatives by q miss differences of its own accelerations by 1e-6, ours by 3e-9."""
     model, p = pinocchio(models_folder, name, tmp_path)
-    split = loops.linkage(model)
+    split = loops.partition(model)
     kept, s = split.independent, closed_state(model, 4)
     tau = np.zeros(model.nv)
     tau[kept] = s.tau_u
@@ -187,7 +187,7 @@ def test_mujoco_s_accelerations_tend_to_ours_as_its_equalities_stiffen(name, lim
 
 def test_a_point_that_closes_a_planar_four_bar_is_redundant_in_one_row(tmp_path):
     model = ff.load(FOUR_BAR)
-    split = loops.linkage(model)
+    split = loops.partition(model)
     assert (model.constraint_rows[0], split.rank) == (3, 2)
     path = tmp_path / "four_bar.xml"
     ff.to_mjcf(model, path)
@@ -205,7 +205,7 @@ def test_cassie_s_springs_are_forces_on_free_joints(models_folder, tmp_path):
     model, p = read(models_folder, "cassie", tmp_path)[0], mujoco_peer(*read(models_folder, "cassie", tmp_path))
     sprung = [j.name for j in model.description.joints if j.sprung]
     assert sorted(sprung) == ["left-heel-spring", "left-shin", "right-heel-spring", "right-shin"]
-    independent = loops.linkage(model).independent
+    independent = loops.partition(model).independent
     assert all(model.joint(name).iv in independent for name in sprung)
     s = closed_state(model, 8, 0.02)
     p.model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_SPRING)

@@ -27,7 +27,7 @@ from freeflyer.sim.mujoco_scene import Plant, plant
 def robot():
     """The built-in robot's sensors, and its MJCF with a box under each foot."""
     s = sensed("kangaroo_like")
-    text, feet = to_mjcf(for_simulator(s.model, s.linkage.q[None]).model), feet_of(s.model)
+    text, feet = to_mjcf(for_simulator(s.model, s.partition.q[None]).model), feet_of(s.model)
     links = {x.name: x.link for x in s.model.description.sites}
     for foot in feet:
         link = links[foot.frame]
@@ -68,7 +68,7 @@ def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
         for read in (
             lambda p=path: feet_in_file(s.closed, p),
             lambda p=path: lateral_swing(s, p),
-            lambda p=path: plant(s.model, p, feet, s.names, s.linkage.q[None], Servos()),
+            lambda p=path: plant(s.model, p, feet, s.names, s.partition.q[None], Servos()),
         ):
             with pytest.raises(ff.FileError, match=words):
                 read()

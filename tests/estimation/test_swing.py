@@ -84,7 +84,7 @@ def test_feet_are_found_in_the_file(models_folder):
     s, path = real(models_folder)
     feet = feet_in_file(s.closed, path)
     assert [f.frame for f in feet] == ["left_ankle_roll", "right_ankle_roll"]
-    q = grounded(s.model, s.linkage.q, feet)
+    q = grounded(s.model, s.partition.q, feet)
     points = sole_points(s.model, q, feet)
     np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-4)
     for p in (points[:4], points[4:]):
@@ -180,7 +180,7 @@ def test_robots_that_do_not_stand_on_six_motors_a_foot(models_folder):
     with pytest.raises(LinkageError, match="six a foot"):
         standing(s, one, 0.05)
     with pytest.raises(ff.InputError, match="between two feet"):
-        shared_weight(s.model, s.linkage.q, one)
+        shared_weight(s.model, s.partition.q, one)
     feet = feet_of(s.model)
     with pytest.raises(LinkageError, match=r"beyond its stroke|cannot take its base"):
         lean(s, standing(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))

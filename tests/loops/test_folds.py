@@ -14,7 +14,7 @@ from linkage_samples import BAR, shifted
 import freeflyer as ff
 from freeflyer.constraints.closed import closed_at
 from freeflyer.constraints.rows import constraint_jacobian
-from freeflyer.loops import first_singularity, linkage, sweep
+from freeflyer.loops import first_singularity, partition, sweep
 from freeflyer.loops.stepping import crossed, step_closed
 
 CRANK, GROUND = 0.2, 0.5
@@ -52,7 +52,7 @@ def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.M
 def test_the_whole_determinant_sees_nothing():
     """The sample is one sub-mechanism, and its determinant keeps its sign where both parallelograms have folded."""
     model = mirrored()
-    (block,) = linkage(model).blocks
+    (block,) = partition(model).blocks
     q = np.array([_posture(model, a) for a in (0.1, -0.1)])
     J = constraint_jacobian(model, q)[:, block.rows[:, None], block.dependent]
     signs = np.linalg.slogdet(J)[0]
@@ -86,7 +86,7 @@ def test_rounded_digits_do_not_decide(count, error):
 def test_blocks_that_do_not_come_apart():
     """Seen as one matrix, the same folds are a pair of eigenvalues that change their signs."""
     model = mirrored()
-    p = closed_at(model, linkage(model))
+    p = closed_at(model, partition(model))
     assert len(p.reduction.blocks) > 1
     one = replace(p.reduction, blocks=((p.reduction.split.rows, p.reduction.split.dependent),))
     whole = SimpleNamespace(tree=p.tree, reduction=one)
@@ -97,7 +97,7 @@ def test_blocks_that_do_not_come_apart():
 
 def test_long_steps_come_out_as_short_ones():
     """One step over a whole stroke is cut until its ends are near enough to each other to tell."""
-    p = closed_at(leg(), linkage(leg()))
+    p = closed_at(leg(), partition(leg()))
     at = [p.joint(name).iv for name in ("left_length_motor", "left_yaw_motor")]
     du = np.zeros((3, p.nv))
     du[:, at] = [[0.15, 0.0], [0.07, 0.02], [0.0, -0.09]]
@@ -109,7 +109,7 @@ def test_long_steps_come_out_as_short_ones():
 
 def test_states_do_not_feel_their_neighbours():
     """Eight states go side by side through compiled code; one that does not close leaves the others as they are alone."""
-    p = closed_at(leg(), linkage(leg()))
+    p = closed_at(leg(), partition(leg()))
     rng = np.random.default_rng(0)
     du = 0.01 * rng.standard_normal((11, p.nv))
     du[4] = 0.2

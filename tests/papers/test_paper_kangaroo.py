@@ -10,7 +10,7 @@ import freeflyer as ff
 from freeflyer.analysis import estimation_times
 from freeflyer.errors import InputError
 from freeflyer.estimation import Sway
-from freeflyer.loops import linkage
+from freeflyer.loops import partition
 from freeflyer.papers import kangaroo
 from freeflyer.papers.kangaroo import (
     calibration,
@@ -146,7 +146,7 @@ def test_home_is_the_files_own(models_folder):
 
 def test_soles_of_the_public_model_are_level(models_folder):
     robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    q = linkage(robot.model).q
+    q = partition(robot.model).q
     for names in (robot.left, robot.right):
         X = ff.frame_pose(robot.model, q, names.sole)
         np.testing.assert_allclose(X[:3, :3], np.eye(3), atol=1e-5)

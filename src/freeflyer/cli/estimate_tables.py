@@ -62,14 +62,14 @@ def calibrate_all(
     """Motors' offsets from random starts, all over the strokes."""
     from freeflyer.analysis.calibrating import calibrations
     from freeflyer.analysis.estimation_figures import calibration as draw
-    from freeflyer.estimation import telling_joints
+    from freeflyer.estimation import select_encoders
 
     text = f"calibrating from {starts} starts"
     progress(text)
     motors = None
     if not encoders:
-        told = telling_joints(s)
-        encoders, motors = told.joints, told.motors
+        selection = select_encoders(s)
+        encoders, motors = selection.joints, selection.motors
     found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=lambda x: progress(text, x))
     pictures["calibration"] = lambda: draw(found)
     return found

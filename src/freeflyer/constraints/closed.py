@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints import reduced, refusal
 from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.partition import Linkage, linkage, split_by
+from freeflyer.constraints.partition import Partition, partition, split_by
 from freeflyer.constraints.reduction import Reduction, has_loops, linkage_table, solved_blocks, touched_coordinates
 from freeflyer.constraints.running import motion
 from freeflyer.errors import InputError
@@ -57,12 +57,12 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
         known: Model = model._closed_form  # type: ignore[attr-defined]
         return known
     except AttributeError:
-        made = _closed(model, linkage(model))
+        made = _closed(model, partition(model))
         object.__setattr__(model, "_closed_form", made)
         return made
 
 
-def closed_at(model: Model, split: Linkage) -> Model:
+def closed_at(model: Model, split: Partition) -> Model:
     """The closed model of a tree by this split: that of `close_loops` where it chooses the same coordinates."""
     try:
         known = close_loops(model)
@@ -73,7 +73,7 @@ def closed_at(model: Model, split: Linkage) -> Model:
     return known if same else _closed(model, split)
 
 
-def closed_by(description: Description, split: Linkage) -> Model:
+def closed_by(description: Description, split: Partition) -> Model:
     """A closed model by its description and split: what copies and pickles of one call."""
     return _closed(compiled(description), split)
 
@@ -84,7 +84,7 @@ def _closed_again(tree: Model, names: tuple[str, ...]) -> Model:
     return close_loops(tree, kept) if has_loops(tree) else tree
 
 
-def _closed(tree: Model, split: Linkage, close_again: Callable[[Model], Model] = close_loops) -> Model:
+def _closed(tree: Model, split: Partition, close_again: Callable[[Model], Model] = close_loops) -> Model:
     touched = touched_coordinates(tree)
     blocks = solved_blocks(split, touched)
     topology = np.concatenate([tree.topology, linkage_table(tree, split, blocks, touched)])

@@ -29,7 +29,7 @@ RATES = ("q", "u", "u_dot")
 
 @public
 def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
-    """J_m (..., m, nu): dependent velocities, in the order of linkage(model).dependent, for each independent one.
+    """J_m (..., m, nu): dependent velocities, in the order of partition(model).dependent, for each independent one.
 
     At the closed posture q (..., nq). papers/000 (6).
     Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.

@@ -67,7 +67,7 @@ class Block(Record):
 
 
 @dataclass(frozen=True)
-class Linkage(Record):
+class Partition(Record):
     """The split of a closed robot's velocities at the posture q (nq,). Index arrays ascend, in tree order.
 
     rows (m,): independent constraint rows. dependent (m,): coordinates that the loops determine from the others.
@@ -96,11 +96,11 @@ class Linkage(Record):
         return max((b.condition for b in self.blocks), default=1.0)
 
 
-_reference: WeakKeyDictionary[Model, Linkage] = WeakKeyDictionary()
+_reference: WeakKeyDictionary[Model, Partition] = WeakKeyDictionary()
 
 
 @public
-def linkage(model: Model, q: ArrayLike | None = None, *, underactuated: bool = True) -> Linkage:
+def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool = True) -> Partition:
     """The split at the assembled posture q (nq,); without q: at the file's posture, closed; remembered for each model.
 
     Rows are those of the file's posture. underactuated=False refuses passive joints that no loop determines: too few
@@ -116,7 +116,7 @@ def linkage(model: Model, q: ArrayLike | None = None, *, underactuated: bool = T
     return found
 
 
-def split_by(model: Model, names: tuple[str, ...]) -> Linkage:
+def split_by(model: Model, names: tuple[str, ...]) -> Partition:
     """The split at the file's assembled posture with these joints, and the base, as the independent ones.
 
     Errors: UnknownNameError; InputError for robots without loops and joints without velocities of their own; LinkageError where the
@@ -158,7 +158,7 @@ def reference_posture(model: Model) -> np.ndarray:
         return assembled_posture(model)
 
 
-def reference(model: Model) -> Linkage:
+def reference(model: Model) -> Partition:
     """The split at the file's posture, closed within the joints' limits; near by, if that posture is singular."""
     if model not in _reference:
         q = assembled_posture(model)
@@ -199,10 +199,10 @@ def _joints(s: Structure) -> np.ndarray:
     return np.concatenate([s.passive, s.actuated, np.intersect1d(s.base, touched)])
 
 
-def _at(model: Model, q: np.ndarray) -> Linkage:
+def _at(model: Model, q: np.ndarray) -> Partition:
     """The split at q, with the reference's rows where there is one."""
     if q.ndim != 1:
-        raise InputError(f"linkage takes one posture (nq = {model.nq},), got shape {q.shape}", shape=q.shape)
+        raise InputError(f"partition takes one posture (nq = {model.nq},), got shape {q.shape}", shape=q.shape)
     check_configuration(model, "q", q, "q")
     try:
         known = reference(model)
@@ -234,7 +234,7 @@ def _again(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> Block:
     )  # fmt: skip
 
 
-def _split(model: Model, q: np.ndarray, given: Structure | None = None) -> Linkage:
+def _split(model: Model, q: np.ndarray, given: Structure | None = None) -> Partition:
     """The split at q from nothing else."""
     s = given or structure(model)
     residual = np.abs(constraint_residual(model, q))
@@ -247,12 +247,12 @@ def _split(model: Model, q: np.ndarray, given: Structure | None = None) -> Linka
     return _gathered(model, q, J, blocks)
 
 
-def _gathered(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ...]) -> Linkage:
+def _gathered(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ...]) -> Partition:
     s, none = structure(model), np.empty(0, np.int64)
     dependent = np.sort(np.concatenate([none, *(b.dependent for b in blocks)]))
     rows = np.sort(np.concatenate([none, *(b.rows for b in blocks)]))
     independent = np.setdiff1d(np.arange(model.nv), dependent)
-    return Linkage(
+    return Partition(
         q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent), base=s.base,
         actuated=s.actuated, passive=s.passive, free=frozen(np.setdiff1d(s.passive, dependent)), rank=len(rows),
         singular_values=frozen(singular_values(J)), tolerance=TOLERANCE, blocks=blocks,
@@ -320,7 +320,7 @@ def _ranks_near_by(
     return max(found, default=None)
 
 
-def _beside(model: Model, q: np.ndarray, error: LinkageError) -> Linkage:
+def _beside(model: Model, q: np.ndarray, error: LinkageError) -> Partition:
     """The split at a neighbour of the singular posture q. Errors: what the neighbours are refused for, if it is not that they, too,
     are singular; else `error`."""
     for x in _neighbours(model, q):
@@ -332,7 +332,7 @@ def _beside(model: Model, q: np.ndarray, error: LinkageError) -> Linkage:
     raise error
 
 
-def _polished(model: Model, found: Linkage) -> Linkage:
+def _polished(model: Model, found: Partition) -> Partition:
     """The reference with its independent rows closed to the last digit."""
     if not len(found.rows):
         return found

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.rows import constraint_loops
 from freeflyer.contacts.description import Contact, Rolling, check_spread
 from freeflyer.contacts.wrenches import UnitWrenches, across, unit_wrenches
@@ -83,7 +83,7 @@ def loops_of(model: Model) -> Loops:
     """The loops of the tree `model`. Errors: LinkageError for those that cannot be split."""
     tree = tree_of(model)
     if tree.loops is None:
-        rows: list[int] = linkage(model).rows.tolist() if model.constraint_rows[0] else []
+        rows: list[int] = partition(model).rows.tolist() if model.constraint_rows[0] else []
         names = constraint_loops(model)
         tree.loops = Loops(rows, tuple([names[k] for k in rows]), frozenset(range(model.nv) if rows else ()))
     return tree.loops

@@ -133,7 +133,7 @@ def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinu
         raise InputError(f"share must lie above 0 and up to 1, got {share!r}")
     rng = np.random.default_rng(seed)
     lower, upper = strokes(s)
-    n, first = len(s.names), s.linkage.q[s.positions]
+    n, first = len(s.names), s.partition.q[s.positions]
     frequency, phase, corners = rng.uniform(0.3, 1.0, n), rng.uniform(0.0, 2.0 * np.pi, n), rng.choice((-1.0, 1.0), (6, n))
     driven = np.array([name in s.model.actuated for name in s.names])
     for _ in range(4):
@@ -176,8 +176,8 @@ def track(
     true_q[:, s.positions], true_v[:, s.coordinates] = actual, rates
     true_q = keep_closed(s.model, true_q)[0]
     for k in range(0, n + 1, CHUNK):
-        G = motion_map(s.model, s.linkage, true_q[k : k + CHUNK])
-        true_v[k : k + CHUNK] = np.einsum("nij,nj->ni", G, true_v[k : k + CHUNK, s.linkage.independent])
+        G = motion_map(s.model, s.partition, true_q[k : k + CHUNK])
+        true_v[k : k + CHUNK] = np.einsum("nij,nj->ni", G, true_v[k : k + CHUNK, s.partition.independent])
     joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
     iq, iv = [j.iq for j in joints], [j.iv for j in joints]
     return Tracking(

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closure import position_limits, q_of_v
 from freeflyer.constraints.graph import structure
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.refusals import listed
 from freeflyer.constraints.rows import constraint_jacobian, constraints
 from freeflyer.dynamics.manifold import integrate
@@ -83,7 +83,7 @@ def calibrate(
     raw = np.zeros(len(names)) if readings is None else real_array("readings", readings)
     if raw.shape != (len(names),) or not np.isfinite(raw).all():
         raise InputError(f"readings must be {len(names)} finite numbers, one for each of {listed(names)}; got {raw}")
-    split, place = linkage(model), q_of_v(model)
+    split, place = partition(model), q_of_v(model)
     x = np.array(split.q if q is None else row(model, "q", q, "q"))
     if x.ndim != 1:
         raise InputError(f"calibrate takes one posture (nq = {model.nq},) to start from, got shape {x.shape}", shape=x.shape)
@@ -116,7 +116,7 @@ def check_observable(
     enc: np.ndarray,
 ) -> None:  # fmt: skip
     """CalibrationError where the encoders do not tell the positions of the independent coordinates `unknown`."""
-    split, s = linkage(model), structure(model)
+    split, s = partition(model), structure(model)
     J = constraint_jacobian(model, split.q)
     G = np.zeros((model.nv, len(unknown)))
     G[unknown, np.arange(len(unknown))] = 1.0

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints import refusals
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.set_tables import widened
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
@@ -152,7 +152,7 @@ def _made(model: Model, feet: Sequence[Contact] | None) -> Standing:
     if not model.description.actuated:
         raise InputError(f"{model.name!r} does not say which joints have motors: nothing tells what its feet feel")
     standing = checked_feet(model, feet)
-    split = linkage(model)
+    split = partition(model)
     acting = np.array([model.joint(n).iv for n in model.actuated], dtype=np.int64)
     bases = [point_basis(np.asarray(f.points, dtype=float)) for f in standing]
     spread, resultant = _diagonal([b[0] for b in bases]), _diagonal([b[1] for b in bases])

@@ -53,7 +53,7 @@ def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
     Quaternions at unit length. Errors: InputError for no such configuration; AssemblyError where it does not close.
     """
     s = given(robot)
-    x = s.linkage.q if q is None else row(s.model, "q", q, "q")
+    x = s.partition.q if q is None else row(s.model, "q", q, "q")
     closed = assemble(s.model, x, hold=s.names, limits=False)
     return PassiveState(closed.q, np.zeros((*closed.q.shape[:-1], s.model.nv)), np.ones(closed.q.shape[:-1])[()])
 
@@ -104,7 +104,7 @@ def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
     q (..., nq). Errors: as constraint_residual.
     """
     s = given(robot)
-    return np.linalg.norm(constraint_residual(s.model, q)[..., s.linkage.rows], axis=-1)[()]
+    return np.linalg.norm(constraint_residual(s.model, q)[..., s.partition.rows], axis=-1)[()]
 
 
 def given(robot: Model | Sensors) -> Sensors:

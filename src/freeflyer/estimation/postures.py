@@ -15,14 +15,14 @@ FINITE = 1.0  # rad or m: the stroke given to a joint without limits
 
 def strokes(s: Sensors) -> tuple[np.ndarray, np.ndarray]:
     """(lower, upper) (n,): limits of the measured joints, a finite range about the drawn posture where there are none."""
-    here = s.linkage.q[s.positions]
+    here = s.partition.q[s.positions]
     lower = np.where(np.isfinite(s.lower), s.lower, here - 0.5 * FINITE)
     return lower, np.where(np.isfinite(s.upper), s.upper, here + 0.5 * FINITE)
 
 
 def reached(s: Sensors, target: np.ndarray) -> np.ndarray | None:
     """q (nq,) with the measured joints at target (n,), led there from the drawn posture; None if the linkage does not follow."""
-    q = s.linkage.q.copy()
+    q = s.partition.q.copy()
     first = q[s.positions]
     inside = _inside(s, q)
     for k in range(1, STRIDES + 1):

@@ -14,7 +14,7 @@ from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import q_of_v
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import frozen, structure
-from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.refusals import listed
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.errors import InputError, unknown_name
@@ -38,7 +38,7 @@ class Sensors:
     """
 
     model: Model
-    linkage: Linkage
+    partition: Partition
     names: tuple[str, ...]
     coordinates: np.ndarray
     positions: np.ndarray
@@ -103,7 +103,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
             "<actuator> in MJCF)",
             robot=model.name,
         )
-    split, s, place = linkage(model), structure(model), q_of_v(model)
+    split, s, place = partition(model), structure(model), q_of_v(model)
     for name in (*also, *rigid):
         if name not in model.joint_names:
             raise unknown_name("joint", name, model.joint_names)
@@ -147,7 +147,7 @@ def _readable(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     return np.concatenate([lower - margin, upper + margin])
 
 
-def _moving(model: Model, split: Linkage, left: list[int], owner: tuple[str, ...]) -> list[str]:
+def _moving(model: Model, split: Partition, left: list[int], owner: tuple[str, ...]) -> list[str]:
     """Of the coordinates `left`, the joints that move joints other than themselves."""
     J = constraint_jacobian(model, split.q)
     found = []
@@ -167,4 +167,4 @@ def _moving(model: Model, split: Linkage, left: list[int], owner: tuple[str, ...
 def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
     """The loops of the sub-mechanism that compiled code found singular, by its answer -1 - k."""
     rows, _ = close_loops(model).reduction.blocks[max(round(-1.0 - quality), 0)]
-    return next(b.loops for b in linkage(model).blocks if rows[0] in b.rows)
+    return next(b.loops for b in partition(model).blocks if rows[0] in b.rows)

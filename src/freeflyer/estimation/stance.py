@@ -58,14 +58,14 @@ def grounded(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray
 def check_stands(s: Sensors, feet: Sequence[Contact]) -> None:
     """Errors: InputError for a base that does not float, LinkageError where motors and feet don't match."""
     first = s.model.joints[0]
-    if first.kind != "free" or len(s.linkage.base) != 6:
+    if first.kind != "free" or len(s.partition.base) != 6:
         raise InputError(f"the base of {s.model.name!r} is {first.kind}: a robot that stands on its feet has a free base")
-    joints, equations = s.model.nv - 6, len(s.linkage.rows) + 6 * len(feet)
+    joints, equations = s.model.nv - 6, len(s.partition.rows) + 6 * len(feet)
     if joints != equations:
         raise LinkageError(
-            f"{s.model.name!r} has {joints - len(s.linkage.rows)} independent joint coordinates for {len(feet)} feet: its base "
+            f"{s.model.name!r} has {joints - len(s.partition.rows)} independent joint coordinates for {len(feet)} feet: its base "
             "moves over fixed soles in one way only with six a foot",
-            motors=joints - len(s.linkage.rows), feet=len(feet),
+            motors=joints - len(s.partition.rows), feet=len(feet),
         )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def lean(s: Sensors, q: np.ndarray, feet: Sequence[Contact], shift: np.ndarray) 
 
 
 def _placed(s: Sensors, q: np.ndarray, feet: Sequence[Contact], targets: Sequence[np.ndarray]) -> np.ndarray:
-    m, rows, columns = s.model, s.linkage.rows, np.setdiff1d(np.arange(s.model.nv), s.linkage.base)
+    m, rows, columns = s.model, s.partition.rows, np.setdiff1d(np.arange(s.model.nv), s.partition.base)
     for _ in range(20):
         r, J = constraints(m, q)
         errors = [-r[rows]] + [se3.log(np.linalg.inv(frame_pose(m, q, f.frame)) @ X) for f, X in zip(feet, targets)]
@@ -114,7 +114,7 @@ def _placed(s: Sensors, q: np.ndarray, feet: Sequence[Contact], targets: Sequenc
 def standing(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.ndarray:
     """q (nq,): `crouch` (m) below the drawn posture, the centre of mass above the middle of the soles in x."""
     check_stands(s, feet)
-    q = lean(s, grounded(s.model, s.linkage.q, feet), feet, np.array([0.0, 0.0, -crouch]))
+    q = lean(s, grounded(s.model, s.partition.q, feet), feet, np.array([0.0, 0.0, -crouch]))
     middle = sole_points(s.model, q, feet)[:, 0].mean()
     for _ in range(20):
         off = middle - center_of_mass(s.model, q)[0]

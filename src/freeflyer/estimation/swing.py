@@ -80,7 +80,7 @@ def _compared(
     late = round((REST + RISE) * RATE)
     sideways = record.q[late:, 1] - begin[1]
     picked = tuple(late + int(k) for k in (sideways.argmax(), np.abs(sideways).argmin(), sideways.argmin()))
-    gap = np.abs(constraint_residual(s.model, record.q)[:, s.linkage.rows]).max(axis=1)
+    gap = np.abs(constraint_residual(s.model, record.q)[:, s.partition.rows]).max(axis=1)
     error = found.q - record.q
     return Swing(
         s.model.name, tuple(f.frame for f in feet), sway, servos, s.model.mass * float(np.linalg.norm(s.model.gravity)),

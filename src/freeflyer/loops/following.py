@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.loops.parts import put_into
+from freeflyer.loops.parts import embed_configuration
 from freeflyer.loops.sweeping import sweep
 from freeflyer.model.build import compiled
 from freeflyer.model.description import WELD, Loop, Site
@@ -69,7 +69,7 @@ def follow(
     leave more or less freedom than the driver uses.
     """
     model = model.tree
-    posture = linkage(model, q).q
+    posture = partition(model, q).q
     _check_stroke(model, driver, values)
     for name in (*hold, *release):
         model.joint(name)
@@ -80,7 +80,7 @@ def follow(
         )
     narrowed = _one_motor(model, driver, posture, keep, hold, release)
     try:
-        split = linkage(narrowed)
+        split = partition(narrowed)
     except LinkageError as error:
         raise InputError(
             f"with {driver!r} driven, the tasks cannot all be kept: {error}. Release as many motors as there are tasks.",
@@ -93,7 +93,7 @@ def follow(
             "hold something for each", loose=loose,
         )  # fmt: skip
     swept = sweep(narrowed, {driver: values})
-    whole = put_into(narrowed, model, swept.q, posture)
+    whole = embed_configuration(narrowed, model, swept.q, posture)
     whole[~swept.reached] = np.nan
     return Path(
         driver, swept.values[0], whole, swept.reached, swept.gap, tuple(release), _outside(model, release, swept.values[0], whole)

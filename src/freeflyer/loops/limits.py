@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import closed_at
-from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.partition import Partition, partition
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.stepping import step_closed
@@ -67,7 +67,7 @@ class ReachableSet:
 
 
 @public
-def reachable(
+def reachable_set(
     model: Model, motors: Sequence[str], joints: Sequence[str], q: ArrayLike | None = None, points: int = 96
 ) -> ReachableSet:
     """The joint positions that two motors reach, from q (nq,), closed (without it: the file's posture, assembled).
@@ -76,7 +76,7 @@ def reachable(
     stroke, for joints that the motors do not move, for a posture outside of the limits.
     """
     model = model.tree
-    split = linkage(model, q)
+    split = partition(model, q)
     infos, seen = [model.joint(n) for n in motors], [model.joint(n) for n in joints]
     _check(model, split, motors, joints, points)
     at, iq = [j.iv for j in infos], [j.iq for j in infos]
@@ -110,7 +110,7 @@ def polygon_area(points: np.ndarray) -> float:
 class _Stops:
     """The limits that a group of motors can run into: its own strokes, then the stops of the joints that it moves."""
 
-    def __init__(self, model: Model, split: Linkage, motors: list[int]) -> None:
+    def __init__(self, model: Model, split: Partition, motors: list[int]) -> None:
         self.split = split
         self.columns = [int(np.flatnonzero(split.independent == i)[0]) for i in motors]
         limited = np.isfinite(model.position_lower) | np.isfinite(model.position_upper)
@@ -177,7 +177,7 @@ def _around(low: np.ndarray, high: np.ndarray, points: int) -> np.ndarray:
     return low + np.stack([x, y], axis=-1) * (high - low)
 
 
-def _check(model: Model, split: Linkage, motors: Sequence[str], joints: Sequence[str], points: int) -> None:
+def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequence[str], points: int) -> None:
     if len(motors) != 2 or len(joints) != 2:
         raise InputError(f"the boundary is drawn for two motors and two joints; got {len(motors)} and {len(joints)}")
     if isinstance(points, bool) or not isinstance(points, int) or points < 8:

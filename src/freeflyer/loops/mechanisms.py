@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.conditioning import condition
 from freeflyer.constraints.factorisation import TOLERANCE, rank, singular_values
 from freeflyer.constraints.graph import Structure, structure
-from freeflyer.constraints.partition import Block, Linkage, linkage
+from freeflyer.constraints.partition import Block, Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -35,7 +35,7 @@ class Mechanism:
     rows: all of them; redundancy: rows - constraints. mobility: passive + motors - constraints. gruebler: the same by
     counting all rows. free: passive coordinates that nothing determines. strokes (n, 2): limits of the motors' coordinates,
     m or rad. condition: how nearly singular its rows are against its dependent coordinates, an upper bound on how far
-    these outrun the motors (linkage). singularity: its inverse; zero at a fold, at most one.
+    these outrun the motors (partition). singularity: its inverse; zero at a fold, at most one.
     """
 
     name: str
@@ -94,9 +94,9 @@ class Mechanisms:
 
 @public
 def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
-    """The sub-mechanisms at the assembled posture q (nq,), the file's if none is given. Errors: those of `linkage`."""
+    """The sub-mechanisms at the assembled posture q (nq,), the file's if none is given. Errors: those of `partition`."""
     model = model.tree
-    split, s = linkage(model, q), structure(model)
+    split, s = partition(model, q), structure(model)
     J = constraint_jacobian(model, split.q)
     parts = tuple(m for block in split.blocks for m in _parts(model, s, split, J, block))
     return Mechanisms(
@@ -109,7 +109,7 @@ def _joints(s: Structure, coordinates: np.ndarray) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s.owner[j] for j in coordinates))
 
 
-def _parts(model: Model, s: Structure, split: Linkage, J: np.ndarray, block: Block) -> Iterator[Mechanism]:
+def _parts(model: Model, s: Structure, split: Partition, J: np.ndarray, block: Block) -> Iterator[Mechanism]:
     taken: set[int] = set()
     for rows, ties, dependent in _with_their_motors(s, list(_solved_in_turn(s, J, block))):
         touched = np.unique(np.concatenate([s.coordinates[k] for k in ties]))

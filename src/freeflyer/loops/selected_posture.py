@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import q_of_v
 from freeflyer.constraints.errors import AssemblyError
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.refusals import listed
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
@@ -44,11 +44,11 @@ def selected_posture(
     """
     model = model.tree
     chosen = select(model, joints, motors)
-    start = linkage(model).q if q is None else row(model, "q", q, "q")
+    start = partition(model).q if q is None else row(model, "q", q, "q")
     if start.ndim != 1:
         raise InputError(f"selected_posture starts from one posture (nq = {model.nq},), got shape {start.shape}", shape=start.shape)
     check_configuration(model, "q", start, "q")
-    linkage(model, start)  # refuses open and singular postures
+    partition(model, start)  # refuses open and singular postures
     place = q_of_v(model)[chosen.coordinates]
     if (place < 0).any():
         ball = next(n for n in chosen.joints if model.joint(n).nq != model.joint(n).nv)

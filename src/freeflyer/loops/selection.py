@@ -11,7 +11,7 @@ import numpy as np
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import structure
-from freeflyer.constraints.partition import Linkage
+from freeflyer.constraints.partition import Partition
 from freeflyer.constraints.reduction import has_loops
 from freeflyer.constraints.refusals import listed
 from freeflyer.errors import InputError, unknown_name
@@ -32,7 +32,7 @@ class Selection:
     coordinates: np.ndarray
     motor_columns: np.ndarray
     other_columns: np.ndarray
-    split: Linkage
+    split: Partition
 
 
 _known: WeakKeyDictionary[Model, dict[tuple[object, object], Selection]] = WeakKeyDictionary()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import closed_at
-from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian, constraint_loops
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
@@ -64,7 +64,7 @@ def first_singularity(
     file's posture, assembled). Errors: UnknownNameError; InputError for no motion, or joints that loops determine.
     """
     model = model.tree
-    split = linkage(model, q)
+    split = partition(model, q)
     weights = _weights(model, split, direction)
     if not (np.isfinite(furthest) and furthest > 0.0):
         raise InputError(f"furthest must be a finite number above zero (m or rad); got {furthest!r}", furthest=furthest)
@@ -118,7 +118,7 @@ def _independence(p: Model, q: np.ndarray) -> np.ndarray:
     return np.array([np.linalg.svd(A / np.linalg.norm(A, axis=0), compute_uv=False)[-1] for A in parts])
 
 
-def _weights(model: Model, split: Linkage, direction: Mapping[str, float]) -> np.ndarray:
+def _weights(model: Model, split: Partition, direction: Mapping[str, float]) -> np.ndarray:
     weights = np.zeros(model.nv)
     for name, weight in direction.items():
         joint = model.joint(name)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import closed_at
-from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import InputError
 from freeflyer.loops.stepping import step_closed
@@ -55,7 +55,7 @@ def sweep(
     InputError for a joint that loops determine, positions that are not a row of finite numbers, or outside of the stroke.
     """
     model = model.tree
-    split = linkage(model, q)
+    split = partition(model, q)
     names = tuple(axes)
     values = tuple(_positions(model, split, name, axes[name], limits) for name in names)
     shape = tuple(len(x) for x in values)
@@ -107,7 +107,7 @@ def _report(progress: Callable[[float], object], before: float, share: float, do
     progress(before + share * done)
 
 
-def _positions(model: Model, split: Linkage, name: str, given: ArrayLike, limits: bool) -> np.ndarray:
+def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limits: bool) -> np.ndarray:
     joint = model.joint(name)
     x = real_array(f"positions of {name!r}", given)
     if x.ndim != 1 or not len(x) or not np.isfinite(x).all():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.loops.following import Path
@@ -81,8 +81,8 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
     if path.released:
         slopes = np.gradient(y, x)
     else:
-        G = motion_map(model, linkage(model), path.q[path.reached])
-        slopes = G[:, info.iv, np.flatnonzero(linkage(model).independent == driver.iv)[0]]
+        G = motion_map(model, partition(model), path.q[path.reached])
+        slopes = G[:, info.iv, np.flatnonzero(partition(model).independent == driver.iv)[0]]
     return Curve(
         path.driver, joint, x, y, slopes, float(slope), float(offset), float(np.abs(y - slope * x - offset).max())
     )
@@ -106,7 +106,7 @@ def force_curve(
     if not np.isfinite(force):
         raise InputError(f"force must be a finite number (N); got {force!r}", force=force)
     along = along / length
-    split, driver = linkage(model), model.joint(path.driver)
+    split, driver = partition(model), model.joint(path.driver)
     q = path.q[path.reached]
     column = np.flatnonzero(split.independent == driver.iv)
     G = motion_map(model, split, q)[..., column[0]]

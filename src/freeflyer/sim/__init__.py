@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from freeflyer.sim.changes import Change
     from freeflyer.sim.events import Event, Occurrence
-    from freeflyer.sim.floor_contacts import unilateral
+    from freeflyer.sim.floor_contacts import unilateral_events
     from freeflyer.sim.mujoco_run import simulate_in_mujoco
     from freeflyer.sim.mujoco_scene import Plant, mujoco_plant
     from freeflyer.sim.mujoco_spec import Servos
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Change", "Event", "Occurrence", "Plant", "Run", "Sensing", "Servos", "State", "load", "mujoco_plant", "replay", "simulate",
-    "simulate_in_mujoco", "unilateral",
+    "simulate_in_mujoco", "unilateral_events",
 ]  # fmt: skip
 
 _HOMES = {  # loaded on first use
@@ -34,7 +34,7 @@ _HOMES = {  # loaded on first use
     "sensing": ("Sensing",),
     "simulating": ("simulate",),
     "state": ("State",),
-    "floor_contacts": ("unilateral",),
+    "floor_contacts": ("unilateral_events",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

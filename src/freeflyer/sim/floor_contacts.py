@@ -42,7 +42,7 @@ class Plane:
     height: float
 
 
-def unilateral(stance: ConstraintSet, *, height: float = 0.0, normal: ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Event, ...]:
+def unilateral_events(stance: ConstraintSet, *, height: float = 0.0, normal: ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Event, ...]:
     """Events by which the contacts of a set open and close on the plane normal . p = height (m, world axes).
 
     To be given to freeflyer.sim.simulate as `events`, with `constraints` the contacts that hold at the start (stance, or
@@ -50,7 +50,7 @@ def unilateral(stance: ConstraintSet, *, height: float = 0.0, normal: ArrayLike 
     which is recorded only. A surface or line that lands tilted ends the run with an EventError: give its corners as points.
     Landings are plastic. Errors: InputError for what is no set, and for sets without contacts.
 
-        run = ff.sim.simulate(model, q, v, dt=1e-3, duration=1.0, constraints=stance, events=ff.sim.unilateral(stance))
+        run = ff.sim.simulate(model, q, v, dt=1e-3, duration=1.0, constraints=stance, events=ff.sim.unilateral_events(stance))
     """
     if not isinstance(stance, ConstraintSet) or not stance.contacts:
         raise InputError(f"stance must be a ConstraintSet with contacts that open and close, got {shown(stance)}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
 from freeflyer.errors import InputError
 from freeflyer.model.build import compiled
@@ -57,7 +57,7 @@ def _wider(model: Model, loop: Loop) -> Loop:
 
 def _idle(model: Model, wide: Model, q: np.ndarray) -> tuple[str, ...]:
     """The joints that move while motors and base stand still; each of them moves nothing but itself."""
-    split = linkage(model, q)
+    split = partition(model, q)
     J = constraint_jacobian(wide, q)[:, split.dependent]
     _, values, rows = np.linalg.svd(J)
     rank = int((values > SAME * values[0]).sum())

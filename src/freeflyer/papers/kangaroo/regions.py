@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.loops import ReachableSet, Singularity, first_singularity, limb, reachable
+from freeflyer.loops import ReachableSet, Singularity, extract_limb, first_singularity, reachable_set
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 
@@ -37,11 +37,11 @@ class Regions:
 
 def compute(robot: Kangaroo, progress: Progress) -> Regions:
     """The boundaries of the left hip and ankle, and twelve ways into singularities."""
-    n, leg = robot.left, limb(robot.model, robot.left.sole)
+    n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
     progress("Fig 7: limits of the hip")
-    hip = reachable(leg, n.hip_motors, (n.roll, n.pitch))
+    hip = reachable_set(leg, n.hip_motors, (n.roll, n.pitch))
     progress("Fig 11: limits of the ankle")
-    ankle = reachable(leg, n.ankle_motors, (n.ankle_roll, n.ankle_pitch))
+    ankle = reachable_set(leg, n.ankle_motors, (n.ankle_roll, n.ankle_pitch))
     progress("singularities of section IV")
     (h1, h2), (a1, a2) = n.hip_motors, n.ankle_motors
     ways = (

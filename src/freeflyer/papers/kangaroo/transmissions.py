@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.loops import Curve, ForceCurve, Keep, follow, force_curve, limb, transmission_curve
+from freeflyer.loops import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 
@@ -43,7 +43,7 @@ class Transmissions:
 def compute(robot: Kangaroo, progress: Progress) -> Transmissions:
     """All four for the left leg."""
     progress("Figs 12 to 15: retracting the leg")
-    n, leg = robot.left, limb(robot.model, robot.left.sole)
+    n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
     x = np.linspace(0.0, 0.15, SAMPLES)
     plain = follow(leg, n.length_motor, x)
     level = follow(leg, n.length_motor, x, keep=[Keep(n.sole, n.hip_link, (0, 0, 0, 1, 1, 1))], release=n.ankle_motors)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.loops import limb, manipulability
+from freeflyer.loops import extract_limb, manipulability
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 
@@ -38,7 +38,7 @@ class Workspace:
 
 def compute(robot: Kangaroo, progress: Progress) -> Workspace:
     """The map of the left leg."""
-    n, leg = robot.left, limb(robot.model, robot.left.sole)
+    n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
     axes = {}
     for motor in (*n.hip_motors, n.length_motor):
         info = leg.joint(motor)

@@ -31,7 +31,7 @@ def time_closed(
     model: Any, mjcf: Path | None, with_peers: bool, batch: int, blocks: int, block_seconds: float, progress: Progress
 ) -> ClosedTimings:
     """All quantities at one closed state. `mjcf`: the robot's own file if it is MJCF; else one is written for the peers."""
-    s, split = closed_state(model), loops.linkage(model)
+    s, split = closed_state(model), loops.partition(model)
     many = _states(s, batch)
     peers: list[PinocchioPeer | MujocoPeer] = []
     notes: list[str] = []
@@ -107,13 +107,13 @@ def _beside(p: Any, model: Any, s: ClosedState, quantity: Quantity) -> list[tupl
     found: list[tuple[str, Call | None, float | None, str]] = [(p.label, *_pinocchio(p, model, s, name, ours))]
     if name in DYNAMICS and (call := p.lcaba_call(s)) is not None:
         a = p.back(np.array(call()))
-        a = a[loops.linkage(model).independent] if name == "forward_dynamics" else a
+        a = a[loops.partition(model).independent] if name == "forward_dynamics" else a
         found.append((p.label, call, distance(ours, a), f"lcaba, {p.settings}"))
     return found
 
 
 def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
-    split = loops.linkage(model)
+    split = loops.partition(model)
     kept = split.independent
     if name == "constraint_jacobian":
         call = p.jacobian_call(s)
@@ -140,7 +140,7 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
 def _mujoco(p: MujocoPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
     if name in DYNAMICS:
         a = p.rigid_limit(s)[0]
-        a = a[loops.linkage(model).independent] if name == "forward_dynamics" else a
+        a = a[loops.partition(model).independent] if name == "forward_dynamics" else a
         return p.dynamics_call(s), distance(ours, a), "mj_forward; its rigid limit"
     if name in ("constraint_jacobian", "constraint_bias") and {tuple(loop.mask) for loop in model.loops} == {POINT}:
         J, _, bias, equality = p.rows(s)
