@@ -16,7 +16,7 @@ from freeflyer.contacts import feet_in_file, feet_of
 from freeflyer.estimation import Sway, lateral_swing
 from freeflyer.estimation.experiment import simulate
 from freeflyer.estimation.sway import route
-from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
+from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_loops import for_simulator
@@ -99,7 +99,7 @@ def test_shapes_that_matter_stay(tmp_path):
     <geom name="s" type="sphere" size=".1"/><geom name="m" type="mesh" mesh="solid"/></body></worldbody>
     <actuator><muscle joint="j"/></actuator><tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon></mujoco>"""
     (path := tmp_path / "robot.xml").write_text(text)
-    mj = compiled(*spec_with_shapes(path))
+    mj = compile_model(*spec_with_shapes(path))
     assert [mj.geom(g).name for g in range(mj.ngeom)] == ["s", "m"]
     assert (mj.nu, mj.ntendon, mj.nhfield) == (0, 0, 0)
     assert mj.body("b").mass[0] == pytest.approx(ff.load(path, base=None).mass)

@@ -36,12 +36,12 @@ def test_motors_at_joints_of_the_tree_are_unobservable(models_folder):
 
 def test_joints_are_chosen_by_sensitivity():
     """The smallest singular value of the chosen joints' sensitivity is within a factor of the best of many random choices."""
-    from freeflyer.estimation.postures import reached, strokes
+    from freeflyer.estimation.postures import reach, strokes
     from freeflyer.loops.maps import motion_map
 
     s = sensed("kangaroo_like")
     lower, upper = strokes(s)
-    q = reached(s, 0.5 * (lower + upper))
+    q = reach(s, 0.5 * (lower + upper))
     G = motion_map(s.model, s.partition, (s.partition.q if q is None else q)[None])[0]
     columns = [int(np.flatnonzero(s.partition.independent == j)[0]) for j in s.coordinates]
 

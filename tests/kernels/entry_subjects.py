@@ -22,7 +22,7 @@ from freeflyer import loops
 from freeflyer.constraints.closure import plan_for
 from freeflyer.constraints.set_systems import system_handle
 from freeflyer.contacts import sole
-from freeflyer.estimation.contact import standing_on
+from freeflyer.estimation.contact import make_standing
 from freeflyer.estimation.sensing import sensors
 from freeflyer.kernels.calls import python_calls
 from freeflyer.kernels.calls.entry import SCRATCH, STATES, WHERE, Entry
@@ -61,7 +61,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
     for name in ("point", "nested", "coupled"):
         model = robot(name)
         q, nv = state(model, rng, 0.02).q, model.nv
-        standing = standing_on(
+        standing = make_standing(
             model, [sole("l03", POINTS)] if name == "point" else [sole("l03", POINTS), sole("l12", POINTS[:2])]
         )
         update = ENTRIES["contact_update"]

@@ -24,6 +24,6 @@ class Finding:
     values: dict[str, float] = field(default_factory=dict)
 
 
-def worst_first(findings: list[Finding]) -> tuple[Finding, ...]:
+def sort_by_severity(findings: list[Finding]) -> tuple[Finding, ...]:
     """The findings ordered by severity, otherwise in the order they were found."""
     return tuple(sorted(findings, key=lambda f: SEVERITIES.index(f.severity)))

@@ -9,11 +9,11 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.analysis.linearization_modes import Mode, modes_of
 from freeflyer.control.controllable import Controllability, controllability
-from freeflyer.control.costs import checked_bandwidth
+from freeflyer.control.costs import check_bandwidth
 from freeflyer.control.equilibria import Equilibrium, equilibrium
 from freeflyer.control.inputs import Inputs
 from freeflyer.control.regulator import Regulator, lqr
-from freeflyer.control.words import coordinate_names, forces_in_words
+from freeflyer.control.words import coordinate_names, describe_forces
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
 
@@ -62,7 +62,7 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     Where the inputs hold no posture near, q stays and what is missing is held from outside: the study says what and how
     much. Errors: InputError for what is no configuration, a singular mass matrix, or a bandwidth that is no positive number.
     """
-    bandwidth = checked_bandwidth(bandwidth)  # before the regulator's refusals, which become part of the result
+    bandwidth = check_bandwidth(bandwidth)  # before the regulator's refusals, which become part of the result
     at = equilibrium(model, q, inputs, search=search)
     rest = np.zeros(model.nv)
     tau, external = inputs.acting(at.u)
@@ -73,29 +73,30 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     As, Bs = scale[:, None] * A / scale, scale[:, None] * B
     values, vectors = np.linalg.eig(As)
     steering = controllability(model, M, A, B)
-    regulator, refusal = _regulated(model, at, inputs, bandwidth)
+    regulator, refusal = _make_regulator(model, at, inputs, bandwidth)
     d = np.sqrt(np.diagonal(M))
     return LinearStudy(
-        model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence, _held(model, at), A, B,
-        _pairs(values), modes_of(model, As, values, vectors), steering.states, steering.rank, steering.uncontrollable,
+        model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence,
+        _describe_holding(model, at), A, B, _pairs(values),
+        modes_of(model, As, values, vectors), steering.states, steering.rank, steering.uncontrollable,
         steering.unstabilizable, _distance(As, Bs, values, steering), _condition(M / np.outer(d, d)), _condition(vectors),
         bandwidth, np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model),
     )  # fmt: skip
 
 
-def _regulated(model: Model, at: Equilibrium, inputs: Inputs, bandwidth: float) -> tuple[Regulator | None, str]:
+def _make_regulator(model: Model, at: Equilibrium, inputs: Inputs, bandwidth: float) -> tuple[Regulator | None, str]:
     try:
         return lqr(model, at.q, inputs, bandwidth=bandwidth), ""
     except FreeflyerError as error:
         return None, str(error)
 
 
-def _held(model: Model, at: Equilibrium) -> str:
+def _describe_holding(model: Model, at: Equilibrium) -> str:
     if at.balanced:
         return "held by the inputs alone"
     least = 1e-9 * max(1.0, float(np.max(np.abs(at.missing))))
     return (
-        f"held from outside, as by a hoist or the ground: {forces_in_words(model, at.missing, least)}, constant in the "
+        f"held from outside, as by a hoist or the ground: {describe_forces(model, at.missing, least)}, constant in the "
         "coordinates' own axes; the inputs hold the rest"
     )
 

@@ -48,14 +48,14 @@ def estimate(
     from freeflyer.cli.progress import status
     from freeflyer.cli.reproduce import make_folder
     from freeflyer.estimation import Encoder, Sway, sensors
-    from freeflyer.estimation.sway import REST, RISE, check_sway
+    from freeflyer.estimation.sway import REST_TIME, RISE_TIME, check_sway
     from freeflyer.sim import Servos
 
     loaded = load_robot(robot, base, loops)
     s = sensors(loaded.model, rigid=tuple(rigid or ()))
     file = _mjcf(loaded.path)
     encoder, sways = Encoder(noise, quantum), 1.5
-    sway = Sway(amplitude, frequency, duration=REST + RISE + sways / max(frequency, 1e-3), encoder=encoder)
+    sway = Sway(amplitude, frequency, duration=REST_TIME + RISE_TIME + sways / max(frequency, 1e-3), encoder=encoder)
     if swing:
         check_sway(sway, Servos())
     feet = _feet(s, file, needed=swing)

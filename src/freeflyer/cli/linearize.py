@@ -52,13 +52,13 @@ def linearize(
     model = close_loops(load_robot(robot, base, loops).model)
     inputs = _inputs(model, thrusters or [], wrenches or [])
     q = neutral(model) if at is None else read_posture(at, model)
-    place = None if folder is None else _made(folder)
+    place = None if folder is None else _make_folder(folder)
     result = study(model, q, inputs, search=search, bandwidth=bandwidth)
     back = _recovery(model, result, inputs, bandwidth) if recovery else None
     out = output(json)
     _show(out, result)
     if back is not None:
-        out.print(_recovered(back))
+        out.print(_recovery_table(back))
     if place is not None:
         _draw(out, place, result, back)
     write_json(json, "linearize", {"study": result, "recovery": back} if back is not None else result)
@@ -85,7 +85,7 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
     return inputs
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     from freeflyer.errors import FileError
 
     try:
@@ -146,7 +146,7 @@ def _modes(r: LinearStudy) -> Any:
     return table("modes, left alone", columns, rows, (0, 1, 2, 4, 5))
 
 
-def _recovered(r: Recovery) -> Any:
+def _recovery_table(r: Recovery) -> Any:
     from freeflyer.analysis.text import number
     from freeflyer.cli.output import table
 

@@ -17,7 +17,7 @@ from freeflyer.constraints.reduction import has_loops
 from freeflyer.constraints.running import motion, project_forces, run, velocity_map
 from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.external import load_forces, total
+from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
@@ -98,7 +98,7 @@ def constraint_multipliers(
     if a is not None:
         whole = row(p, "a", a, "v")
         u_dot = whole[..., p.reduction.split.independent]
-        _same(p, "a", motion(p, q, u, u_dot)[1], whole)
+        _check_consistent(p, "a", motion(p, q, u, u_dot)[1], whole)
         return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0]
     applied, shared = run(D.SHARED_FORCES, p, (q, tau), ("q", "tau"))
     u_dot = forward_dynamics(p, q, u, shared)
@@ -118,7 +118,7 @@ def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     if (gap.item(0) if gap.ndim == 1 else gap[..., 0].max(initial=0.0)) > CONSISTENT**2:  # gap holds squares
         torn, largest = np.sqrt(gap[..., 0]), np.sqrt(gap[..., 1])
         if (torn > CONSISTENT * np.maximum(1.0, largest)).any():
-            raise _tears("v", float(torn.max()))
+            raise _inconsistent("v", float(torn.max()))
     return a
 
 
@@ -136,7 +136,7 @@ def projected_equations(
     p = close_loops(model)
     M, h = run(D.EQUATIONS, p, (q, u), ("q", "v"))
     if gravity is not None:
-        h = total(h, -project_forces(p, q, load_forces(p.tree, q, None, gravity, "body")))
+        h = add_forces(h, -project_forces(p, q, load_forces(p.tree, q, None, gravity, "body")))
     return M, h
 
 
@@ -153,18 +153,18 @@ def _independent(p: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """The independent part of a velocity of the closed linkage."""
     whole = row(p, "v", v, "v")
     u = whole[..., p.reduction.split.independent]
-    _same(p, "v", motion(p, q, u)[0], whole)
+    _check_consistent(p, "v", motion(p, q, u)[0], whole)
     return u
 
 
-def _same(model: Model, name: str, closed: np.ndarray, given: np.ndarray) -> None:
+def _check_consistent(model: Model, name: str, closed: np.ndarray, given: np.ndarray) -> None:
     wrong = np.abs(closed - given).max(initial=0.0)
     if not wrong <= CONSISTENT * max(1.0, float(np.abs(closed).max(initial=0.0))):
         check_configuration(model, name, given, "v")
-        raise _tears(name, float(wrong))
+        raise _inconsistent(name, float(wrong))
 
 
-def _tears(name: str, gap: float) -> LinkageError:
+def _inconsistent(name: str, gap: float) -> LinkageError:
     return LinkageError(
         f"{name} tears the loops: its dependent entries differ by up to {gap:.3g} from what follows from the "
         "independent ones; see freeflyer.loops.whole_motion",

@@ -12,7 +12,7 @@ import numpy as np
 from freeflyer.constraints.partition import partition
 from freeflyer.constraints.rows import constraint_loops
 from freeflyer.contacts.description import Contact, Rolling, check_spread
-from freeflyer.contacts.wrenches import UnitWrenches, across, unit_wrenches
+from freeflyer.contacts.wrenches import UnitWrenches, orthogonal_pair, unit_wrenches
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.calls.running import handle
@@ -20,7 +20,7 @@ from freeflyer.kernels.model import layout as L, set_layout as SL
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 
-KEPT = 256  # contacts whose unit wrenches are kept for a tree
+MAX_CACHED_CONTACTS = 256  # contacts whose unit wrenches are kept for a tree
 
 
 class Loops(NamedTuple):
@@ -139,7 +139,7 @@ def _with_numbers(tree: Tree, model: Model, contact: Contact) -> tuple[UnitWrenc
         return tree.wrenches[key]
     except KeyError:
         unit = unit_wrenches(contact, surface_points(model, contact))
-    if len(tree.wrenches) >= KEPT:
+    if len(tree.wrenches) >= MAX_CACHED_CONTACTS:
         tree.wrenches.clear()
     numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel()])
     found = tree.wrenches[key] = unit, numbers.tobytes()
@@ -193,7 +193,7 @@ class WideTable(NamedTuple):
     parameters: np.ndarray
 
 
-def widened(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...]) -> WideTable:
+def widen(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...]) -> WideTable:
     """A set's table for entries of another room, with sizes and `more` numbers of theirs, the latter right behind the header; to
     stand behind any topology of the same tree."""
     own = table.topology[int(table.topology[L.TABLE_AT]) :]
@@ -206,4 +206,4 @@ def widened(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...
 def _rolling_numbers(item: Rolling) -> bytes:
     """Those of a rolling item, in the order of set_layout."""
     axis = np.zeros(3) if item.axis is None else item.axis
-    return np.concatenate([[item.radius], axis, item.normal, across(item.normal).ravel()]).tobytes()
+    return np.concatenate([[item.radius], axis, item.normal, orthogonal_pair(item.normal).ravel()]).tobytes()

@@ -14,10 +14,10 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.readers.mjcf_gate import compiled, spec_with_shapes
+from freeflyer.model.readers.mjcf_gate import compile_model, spec_with_shapes
 
 LOWEST = 0.01  # m above the lowest point of all: what still stands
-EDGE = 1e-3  # m above a shape's own lowest point: what is its sole
+SOLE_THICKNESS = 1e-3  # m above a shape's own lowest point: what is its sole
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
@@ -35,7 +35,7 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
     model, q = model.tree, model.neutral
     import mujoco
 
-    mj = compiled(*spec_with_shapes(path))
+    mj = compile_model(*spec_with_shapes(path))
     points: dict[str, list[np.ndarray]] = {}
     friction: dict[str, float] = {}
     for g in range(mj.ngeom):
@@ -73,7 +73,7 @@ def _lower(mujoco: Any, mj: Any, g: int, X: np.ndarray, path: str | os.PathLike[
     kind, size = mj.geom_type[g], mj.geom_size[g]
     if kind == mujoco.mjtGeom.mjGEOM_BOX:
         corners = X[:3, 3] + (CORNERS * size) @ X[:3, :3].T
-        return corners[corners[:, 2] < corners[:, 2].min() + EDGE]
+        return corners[corners[:, 2] < corners[:, 2].min() + SOLE_THICKNESS]
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
         return (X[:3, 3] - [0.0, 0.0, size[0]])[None]
     word = mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()

@@ -17,8 +17,8 @@ from freeflyer.constraints.constrained_linearization import admissible, constrai
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.control.controllable import Controllability, controllability
 from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
-from freeflyer.control.equilibria import held_or_refused
-from freeflyer.control.inputs import Inputs, inputs_of
+from freeflyer.control.equilibria import require_equilibrium
+from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.linearization import FREE, linearized_step
 from freeflyer.errors import InputError
@@ -53,7 +53,7 @@ class Regulator:
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """x (..., 2 nv) of a state."""
-        return stacked(ff.difference(self.model, self.q0, q), finite_row(self.model, "v", v, "u"))
+        return stack_error(ff.difference(self.model, self.q0, q), finite_row(self.model, "v", v, "u"))
 
     def command(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Inputs u (..., m) at a state."""
@@ -64,7 +64,7 @@ class Regulator:
         return np.einsum("...ij,...j->...i", self.inputs.matrix(self.model, q), self.command(q, v))
 
 
-def stacked(eta: np.ndarray, dv: np.ndarray) -> np.ndarray:
+def stack_error(eta: np.ndarray, dv: np.ndarray) -> np.ndarray:
     """[eta; dv] with leading axes broadcast."""
     try:
         lead = np.broadcast_shapes(eta.shape[:-1], dv.shape[:-1])
@@ -89,9 +89,9 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     states that it admits (`basis`), and K x takes no notice of others. InputError, in words, where the inputs cannot hold the
     posture, or where a motion that does not decay by itself is out of their reach.
     """
-    inputs = inputs_of(model, inputs, constraints)
+    inputs = resolve_inputs(model, inputs, constraints)
     n = model.nv
-    at_rest = held_or_refused(model, q, inputs, gravity, constraints)
+    at_rest = require_equilibrium(model, q, inputs, gravity, constraints)
     natural = energy_costs(model, at_rest.q, inputs, bandwidth)
     Q = cost_matrix("state_cost", natural[0] if state_cost is None else state_cost, 2 * n, False)
     R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.centroidal import massless
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frame_sets import FrameSet, kept_set
+from freeflyer.dynamics.frame_sets import FrameSet, cached_frame_set
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -103,7 +103,7 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     if not model.mass > 0.0:
         raise massless(model)
     if frames is None:
-        frames = kept_set(model, ())
+        frames = cached_frame_set(model, ())
     elif type(frames) is not FrameSet:
         raise InputError(f"frames must be a frame_set of the model, got {type(frames).__name__}")
     elif not frames.belongs_to(model):

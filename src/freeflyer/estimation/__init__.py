@@ -28,7 +28,7 @@ __all__ = [
     "step", "track", "world_wrenches", "zero_moment_point",
 ]  # fmt: skip
 
-_HOMES = {  # loaded on first use
+_MODULES = {  # loaded on first use
     "accuracy": ("Encoder", "Sinusoids", "EncoderSelection", "Tracking", "sinusoids", "track"),
     "balance": ("low_pass", "pressure_centers", "screw_force", "world_wrenches", "zero_moment_point"),
     "calibration": ("Calibration", "CalibrationError", "calibrate"),
@@ -43,13 +43,13 @@ _HOMES = {  # loaded on first use
     "swing": ("lateral_swing",),
     "torques": ("closed_torques",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: home for home, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'freeflyer.estimation' has no attribute {name!r}")
-    return getattr(import_module(f"freeflyer.estimation.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"freeflyer.estimation.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, given, start, step
-from freeflyer.estimation.postures import reached, strokes
+from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, sensors_of, start, step
+from freeflyer.estimation.postures import reach, strokes
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.motion import keep_closed
@@ -128,7 +128,7 @@ def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinu
     A linkage that does not follow its motors to such corners gets half the share, up to three times.
     m, rad, Hz. Errors: InputError for shares outside of (0, 1] and linkages that do not follow.
     """
-    s = given(robot)
+    s = sensors_of(robot)
     if not 0.0 < share <= 1.0:
         raise InputError(f"share must lie above 0 and up to 1, got {share!r}")
     rng = np.random.default_rng(seed)
@@ -140,7 +140,7 @@ def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinu
         amplitude = np.where(driven, 0.5 * share * (upper - lower), 0.0)
         for wished in (0.5 * (lower + upper), np.clip(first, lower + amplitude, upper - amplitude)):
             middle = np.where(driven, wished, first)
-            if all(reached(s, middle + c * amplitude) is not None for c in corners):
+            if all(reach(s, middle + c * amplitude) is not None for c in corners):
                 return Sinusoids(first, middle, amplitude, frequency, phase)
         share *= 0.5
     raise InputError(f"the linkage of {s.model.name!r} does not follow its motors through {2 * share:.0%} of their strokes")
@@ -156,7 +156,7 @@ def track(
     duration (s); alpha, beta (1/s) as in `step`. Errors: as `step`; InputError for rates
     that are not positive and durations too short.
     """
-    s, encoder = given(robot), encoder or Encoder()
+    s, encoder = sensors_of(robot), encoder or Encoder()
     if not rate > 0.0:
         raise InputError(f"rate must be a positive number of samples a second (Hz), got {rate!r}", rate=rate)
     path = sinusoids(s) if path is None else path

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.closure import position_limits, q_of_v
 from freeflyer.constraints.graph import structure
 from freeflyer.constraints.partition import partition
-from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_jacobian, constraints
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
@@ -27,10 +27,10 @@ from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-ENOUGH = 1e-4  # norm of closure and encoder errors, m and rad: papers/000
-SETTLED = 0.9999  # with more encoders than motors: who lessens the error by no more than this has found the least squares
-CLOSED_FIRST = 1e3  # then loops weigh so much more than encoders
-OBSERVABLE = 1e-6  # smallest singular value of the encoders' view of the motors, relative to the largest
+TOLERANCE = 1e-4  # norm of closure and encoder errors, m and rad: papers/000
+MAX_ERROR_RATIO = 0.9999  # with more encoders than motors: who lessens the error by no more than this has found the least squares
+LOOP_WEIGHT = 1e3  # then loops weigh so much more than encoders
+MIN_SENSITIVITY = 1e-6  # smallest singular value of the encoders' view of the motors, relative to the largest
 
 
 class CalibrationError(FreeflyerError, ValueError):
@@ -62,7 +62,7 @@ class Calibration:
 @public
 def calibrate(
     model: Model, encoders: Mapping[str, float], readings: ArrayLike | None = None, q: ArrayLike | None = None, *,
-    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = ENOUGH, limit: int = 50,
+    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = TOLERANCE, limit: int = 50,
 ) -> Calibration:  # fmt: skip
     """The motors' offsets from absolute encoders {joint: position}.
 
@@ -82,7 +82,7 @@ def calibrate(
     enc, angles = _encoders(model, encoders)
     raw = np.zeros(len(names)) if readings is None else real_array("readings", readings)
     if raw.shape != (len(names),) or not np.isfinite(raw).all():
-        raise InputError(f"readings must be {len(names)} finite numbers, one for each of {listed(names)}; got {raw}")
+        raise InputError(f"readings must be {len(names)} finite numbers, one for each of {list_names(names)}; got {raw}")
     split, place = partition(model), q_of_v(model)
     x = np.array(split.q if q is None else row(model, "q", q, "q"))
     if x.ndim != 1:
@@ -129,12 +129,12 @@ def check_observable(
     view = view / np.maximum(np.linalg.norm(G[:, keep], axis=0), 1e-12)
     _, values, rows = np.linalg.svd(view, full_matrices=True)
     values = np.concatenate([values, np.zeros(len(keep) - len(values))]) if len(values) < len(keep) else values
-    hidden = rows[values <= OBSERVABLE * max(values.max(initial=0.0), 1e-12)]
+    hidden = rows[values <= MIN_SENSITIVITY * max(values.max(initial=0.0), 1e-12)]
     if len(hidden):
         at = np.flatnonzero(np.abs(hidden).max(axis=0) > 1e-6)
         names = [s.owner[unknown[keep[k]]] for k in at]
         raise CalibrationError(
-            f"the encoders on {listed(encoders) or 'no joint'} do not tell where {listed(names)} of {model.name!r} stand "
+            f"the encoders on {list_names(encoders) or 'no joint'} do not tell where {list_names(names)} of {model.name!r} stand "
             f"({len(hidden)} of {len(keep)} unknowns stay open): put encoders on joints that these move, or leave them out "
             "(motors=, rigid=)",
             joints=tuple(dict.fromkeys(names)), open=len(hidden),
@@ -179,9 +179,9 @@ def _newton(model, x, columns, look, lower, upper, tolerance, limit, rows):  # t
     """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure."""
     e, J = look(x)
     square = J.shape[0] <= J.shape[1]
-    w = np.where(np.arange(len(e)) < rows, 1.0 if square else CLOSED_FIRST, 1.0)
+    w = np.where(np.arange(len(e)) < rows, 1.0 if square else LOOP_WEIGHT, 1.0)
     errors, merits, damping = [float(np.linalg.norm(e))], [float(np.linalg.norm(w * e))], 0.0
-    while errors[-1] > tolerance or not (square or (len(errors) > 1 and merits[-1] > SETTLED * merits[-2])):
+    while errors[-1] > tolerance or not (square or (len(errors) > 1 and merits[-1] > MAX_ERROR_RATIO * merits[-2])):
         if len(errors) > limit:
             raise _disagree(errors, limit)
         for _ in range(40):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.estimation.passive import given
-from freeflyer.estimation.postures import reached, strokes
+from freeflyer.estimation.passive import sensors_of
+from freeflyer.estimation.postures import reach, strokes
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.loops.maps import motion_map
 from freeflyer.model.model import Model
@@ -36,9 +36,9 @@ def select_encoders(robot: Model | Sensors) -> EncoderSelection:
     """
     from scipy.linalg import qr
 
-    s = given(robot)
+    s = sensors_of(robot)
     lower, upper = strokes(s)
-    q = reached(s, 0.5 * (lower + upper))
+    q = reach(s, 0.5 * (lower + upper))
     q = s.partition.q if q is None else q
     G = motion_map(s.model, s.partition, q[None])[0]
     motors = [name for name in s.names if name in s.model.actuated]

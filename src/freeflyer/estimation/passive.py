@@ -52,7 +52,7 @@ def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
 
     Quaternions at unit length. Errors: InputError for no such configuration; AssemblyError where it does not close.
     """
-    s = given(robot)
+    s = sensors_of(robot)
     x = s.partition.q if q is None else row(s.model, "q", q, "q")
     closed = assemble(s.model, x, hold=s.names, limits=False)
     return PassiveState(closed.q, np.zeros((*closed.q.shape[:-1], s.model.nv)), np.ones(closed.q.shape[:-1])[()])
@@ -69,7 +69,7 @@ def step(
     measures stay where they are. Errors: InputError for wrong shapes, NaN and strokes out of range; LinkageError for a
     singular sub-mechanism.
     """
-    s = given(robot)
+    s = sensors_of(robot)
     gains = _gains(alpha, beta, dt)
     n, nq, nv = len(s.names), s.model.nq, s.model.nv
     lead: tuple[int, ...] = ()
@@ -103,11 +103,11 @@ def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
 
     q (..., nq). Errors: as constraint_residual.
     """
-    s = given(robot)
+    s = sensors_of(robot)
     return np.linalg.norm(constraint_residual(s.model, q)[..., s.partition.rows], axis=-1)[()]
 
 
-def given(robot: Model | Sensors) -> Sensors:
+def sensors_of(robot: Model | Sensors) -> Sensors:
     """The sensors of a model: its motors' encoders."""
     if isinstance(robot, Sensors):
         return robot
@@ -138,7 +138,7 @@ def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarr
         a = real_array(name, given)
         if a.ndim == 0 or a.shape[-1] != len(s.names):
             raise InputError(
-                f"{name} has shape {a.shape}, expected (..., {len(s.names)}): a number for each of {refusals.listed(s.names)}",
+                f"{name} has shape {a.shape}, expected (..., {len(s.names)}): a number for each of {refusals.list_names(s.names)}",
                 shape=a.shape, expected=len(s.names),
             )  # fmt: skip
         arrays.append(a)

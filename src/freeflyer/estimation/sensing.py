@@ -15,7 +15,7 @@ from freeflyer.constraints.closure import q_of_v
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import frozen, structure
 from freeflyer.constraints.partition import Partition, partition
-from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels.calls.running import table_handle
@@ -24,7 +24,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 MARGIN = 0.02  # of a stroke: how far beyond its limits an encoder may read
-STILL = 1e-9  # rad or m a rad or m: who moves others by less moves nothing
+MIN_COUPLING = 1e-9  # rad or m a rad or m: coupling ratio below which a joint is decoupled
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Sensors:
         """What compiled code knows the robot and its encoders by."""
         joints, positions = np.asarray(self.coordinates), np.asarray(self.positions)
         fit = joints.shape == positions.shape == (len(self.names),) and len(self.readable) == 2 * len(joints)
-        if not fit or not _within(joints, self.model.nv) or not _within(positions, self.model.nq):
+        if not fit or not _are_valid_indices(joints, self.model.nv) or not _are_valid_indices(positions, self.model.nq):
             raise InputError("these sensors were not made by freeflyer.estimation.sensors: their coordinates are not the model's")
         table = np.array([len(joints), *joints, *positions], np.int64)
         return table_handle(self.closed.topology, self.closed.parameters, MEASURED, table)
@@ -63,7 +63,7 @@ class Sensors:
         return {name: x for name, x in vars(self).items() if name != "handle"}
 
 
-def _within(indices: np.ndarray, n: int) -> bool:
+def _are_valid_indices(indices: np.ndarray, n: int) -> bool:
     return indices.dtype.kind == "i" and bool(((indices >= 0) & (indices < n)).all())
 
 
@@ -109,7 +109,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
             raise unknown_name("joint", name, model.joint_names)
     both = [n for n in rigid if n in also or n in model.actuated]
     if both:
-        raise InputError(f"{listed(both)}: a joint is measured or rigid, not both", joints=tuple(both))
+        raise InputError(f"{list_names(both)}: a joint is measured or rigid, not both", joints=tuple(both))
     names = tuple(dict.fromkeys((*model.actuated, *also)))
     coordinates = np.array([model.joint(n).iv for n in names], dtype=np.int64)
     for name, j in zip(names, coordinates):
@@ -129,19 +129,19 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     moving = _moving(model, split, left, s.owner)
     if moving:
         raise LinkageError(
-            f"nothing tells where {listed(moving)} {'are' if len(moving) > 1 else 'is'}, and the loops of {model.name!r} need it: "
-            "measure them (also=) or take them as standing still (rigid=)",
+            f"the positions of {list_names(moving)} are neither measured nor determined, and the loops of {model.name!r} depend on "
+            "them: measure these joints (also=) or take them as fixed (rigid=)",
             joints=tuple(moving),
         )  # fmt: skip
     still = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
     return Sensors(
         model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), still,
-        split.dependent, frozen(_readable(lower, upper)), close_loops(model),
+        split.dependent, frozen(_encoder_ranges(lower, upper)), close_loops(model),
     )  # fmt: skip
 
 
-def _readable(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def _encoder_ranges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     bounded = np.isfinite(lower) & np.isfinite(upper)
     margin = MARGIN * np.subtract(upper, lower, out=np.zeros(len(lower)), where=bounded)
     return np.concatenate([lower - margin, upper + margin])
@@ -158,7 +158,7 @@ def _moving(model: Model, split: Partition, left: list[int], owner: tuple[str, .
         D = J[np.ix_(block.rows, block.dependent)]
         follows = -np.linalg.solve(D, J[block.rows][:, here])
         for k, j in enumerate(here):
-            moved = {owner[d] for d, x in zip(block.dependent, follows[:, k]) if abs(x) > STILL}
+            moved = {owner[d] for d, x in zip(block.dependent, follows[:, k]) if abs(x) > MIN_COUPLING}
             if moved - {owner[j]}:
                 found.append(owner[j])
     return list(dict.fromkeys(found))

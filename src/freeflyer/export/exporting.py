@@ -11,11 +11,11 @@ from freeflyer.errors import InputError
 from freeflyer.export.calls import Call, Library
 from freeflyer.export.example import main_c
 from freeflyer.export.folder import refuse_to_replace, whole_folder
-from freeflyer.export.functions import USUAL, selected
+from freeflyer.export.functions import USUAL, select_functions
 from freeflyer.export.header import header
 from freeflyer.export.identifiers import prefix_of, word
 from freeflyer.export.library import build, cmake
-from freeflyer.export.objects import NATIVE, Compiler, checked_cpu, lanes_of
+from freeflyer.export.objects import NATIVE, Compiler, check_cpu, lanes_of
 from freeflyer.export.sources import source
 from freeflyer.kernels.compiler import object_code
 from freeflyer.model.model import Model
@@ -86,14 +86,14 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     >>> made.functions  # doctest: +SKIP
     ('quadruped_inverse_dynamics', 'quadruped_mass_matrix')
     """
-    wanted = selected(functions, model)
+    wanted = select_functions(functions, model)
     refuse_model(model)
     if prefix is not None and word(prefix) != prefix:
         raise InputError(f"prefix must be letters, digits and single underscores, got {prefix!r}", prefix=prefix)
     begin = prefix_of(model.name if prefix is None else prefix)
     target = Path(folder)
     refuse_to_replace(target, overwrite)  # before the long work
-    checked_cpu(cpu)
+    check_cpu(cpu)
     notes = []
     calls, codes = [], {}
     with Compiler(cpu, progress) as compiler:

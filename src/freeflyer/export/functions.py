@@ -150,7 +150,7 @@ def exportable(model: Model | None = None) -> tuple[str, ...]:
     return tuple(CLOSED_FUNCTIONS if model is not None and model.reduction else FUNCTIONS)
 
 
-def selected(names: str | Sequence[str], model: Model | None = None) -> tuple[Function, ...]:
+def select_functions(names: str | Sequence[str], model: Model | None = None) -> tuple[Function, ...]:
     """The functions of these names, each once. Errors: UnknownNameError, InputError for no names at all."""
     known = CLOSED_FUNCTIONS if model is not None and model.reduction else FUNCTIONS
     if isinstance(names, str):

@@ -42,7 +42,7 @@ def header(library: Library) -> str:
         "#include <stdint.h>", "",
         "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
         *sizes(library), "", *scratch(library), "", *enums(library), "",
-        *(line for call in library.calls for line in [*explained(call), prototype(call) + ";", ""]),
+        *(line for call in library.calls for line in [*function_comment(call), prototype(call) + ";", ""]),
         "#ifdef __cplusplus", "}", "#endif", "", "#endif",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
@@ -97,7 +97,7 @@ def enum(name: str, text: str, values: list[tuple[str, int, str]]) -> list[str]:
     return [*lines, "};"]
 
 
-def explained(call: Call) -> list[str]:
+def function_comment(call: Call) -> list[str]:
     """The comment above a function."""
     each = "For each state: " if call.batch else ""
     rows = [_row(call, x, "in ") for x in call.given]

@@ -18,7 +18,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.loops.parts import embed_configuration
 from freeflyer.loops.sweeping import sweep
-from freeflyer.model.build import compiled
+from freeflyer.model.build import compile_description
 from freeflyer.model.description import WELD, Loop, Site
 from freeflyer.model.edits import lock_joints
 from freeflyer.model.model import Model
@@ -96,7 +96,8 @@ def follow(
     whole = embed_configuration(narrowed, model, swept.q, posture)
     whole[~swept.reached] = np.nan
     return Path(
-        driver, swept.values[0], whole, swept.reached, swept.gap, tuple(release), _outside(model, release, swept.values[0], whole)
+        driver, swept.values[0], whole, swept.reached, swept.gap, tuple(release),
+        _outside_ranges(model, release, swept.values[0], whole),
     )  # fmt: skip
 
 
@@ -115,7 +116,7 @@ def _one_motor(
     for joint in model.joints:
         if joint.nq and joint.mimic is None:
             start[joint.name] = replace(start[joint.name], initial=tuple(q[joint.iq : joint.iq + joint.nq]))
-    tied = compiled(replace(d, sites=tuple(sites), loops=tuple(loops), joints=tuple(start.values()), actuated=(driver,)))
+    tied = compile_description(replace(d, sites=tuple(sites), loops=tuple(loops), joints=tuple(start.values()), actuated=(driver,)))
     moving_base = [j.name for j in model.joints if j.parent == "world" and j.kind in ("free", "planar")]
     still = [m for m in model.actuated if m != driver and m not in release] + list(hold) + moving_base
     return lock_joints(tied, still, q) if still else tied
@@ -147,7 +148,7 @@ def _check_stroke(model: Model, driver: str, values: ArrayLike) -> None:
         )  # fmt: skip
 
 
-def _outside(model: Model, motors: Sequence[str], values: np.ndarray, q: np.ndarray) -> dict[str, tuple[float, float]]:
+def _outside_ranges(model: Model, motors: Sequence[str], values: np.ndarray, q: np.ndarray) -> dict[str, tuple[float, float]]:
     found = {}
     for name in motors:
         joint = model.joint(name)

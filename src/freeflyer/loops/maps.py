@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.closed import closed_at
+from freeflyer.constraints.closed import close_with_partition
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian
@@ -92,7 +92,7 @@ def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
     """
     model = model.tree
     try:
-        return velocity_map(closed_at(model, split), q)
+        return velocity_map(close_with_partition(model, split), q)
     except LinkageError:  # redundant rows open by more than compiled code takes for closed: beyond stops, say
         pass
     J = constraint_jacobian(model, q)

@@ -9,7 +9,7 @@ from freeflyer.constraints import refusals
 from freeflyer.constraints.closure import CLOSED, close
 from freeflyer.constraints.errors import AssemblyError
 from freeflyer.constraints.factorisation import TOLERANCE, unit_free
-from freeflyer.constraints.partition import REDUNDANT, partition
+from freeflyer.constraints.partition import REDUNDANT_TOLERANCE, partition
 from freeflyer.constraints.rows import constraint_jacobian, constraint_loops
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, row
@@ -32,7 +32,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
     if len(split.rows):
         closed = close(model, x.reshape(-1, model.nq), split.dependent, limits=False, rows=split.rows)
         gap = np.abs(closed.residual)
-        wrong = (gap[:, split.rows].max(axis=1) > CLOSED) | (gap.max(axis=1) > REDUNDANT)
+        wrong = (gap[:, split.rows].max(axis=1) > CLOSED) | (gap.max(axis=1) > REDUNDANT_TOLERANCE)
         if wrong.any():
             at = int(np.argmax(wrong))
             worst = int(np.argmax(gap[at]))

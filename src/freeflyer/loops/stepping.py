@@ -21,14 +21,14 @@ from freeflyer.kernels.closed.steps import CLOSED
 from freeflyer.model.model import Model
 
 HALVINGS = 4  # how often a step is halved that did not close, or was long
-SHORT = 0.2  # rad or m: a step in which no coordinate moves further; what its ends say is believed
-NEAR = 5e-4  # of a block's smallest singular value, columns at unit length: the root of the digits that files are rounded to
+MAX_STEP = 0.2  # rad or m of each coordinate: longer steps are halved, so that a test at both ends of a step is enough
+MIN_SINGULAR_RATIO = 5e-4  # of a block's smallest singular value, columns at unit length: the root of a file's rounding
 NEARLY_REAL = 0.3  # |imaginary| / |real|: two eigenvalues that change signs together come out as a pair
 ZERO = 1e-9  # of an eigenvalue of A0^-1 A1: a singular end
 
 
 def step_closed(
-    p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = NEAR
+    p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = MIN_SINGULAR_RATIO
 ) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), fine (n,)): closed postures q (n, nq) moved by du (n, nu) of the independent coordinates, closed again in the
     same mode and not nearer to a singular posture than `near`; where that is not fine the posture is of no use.
@@ -42,9 +42,9 @@ def step_closed(
     fine = closed & (facts[:, 1] < 1.0)
     unsure = np.flatnonzero(~fine & closed)
     if len(unsure):
-        short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= SHORT
+        short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= MAX_STEP
         judged = unsure[short] if halvings else unsure
-        fine[judged] = ~crossed(p, q[judged], moved[judged])
+        fine[judged] = ~crosses_singularity(p, q[judged], moved[judged])
         again = np.concatenate([unsure[~short], np.flatnonzero(~closed)])
     else:
         again = np.flatnonzero(~closed)
@@ -58,7 +58,7 @@ def step_closed(
     return moved, fine
 
 
-def crossed(p: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
+def crosses_singularity(p: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     """(n,): whether a block of the Jacobian is singular on the straight line between those of q0 and q1 (n, nq)."""
     found = np.zeros(len(q0), bool)
     if not len(q0):

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.closed import closed_at
+from freeflyer.constraints.closed import close_with_partition
 from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import InputError
@@ -59,11 +59,11 @@ def sweep(
     names = tuple(axes)
     values = tuple(_positions(model, split, name, axes[name], limits) for name in names)
     shape = tuple(len(x) for x in values)
-    Q, reached, p = split.q.copy()[None], np.ones(1, bool), closed_at(model, split)
+    Q, reached, p = split.q.copy()[None], np.ones(1, bool), close_with_partition(model, split)
     work = np.cumprod(shape) / np.cumprod(shape).sum()  # states that each axis adds
     for k, (name, x) in enumerate(zip(names, values)):
         heard = partial(_report, progress, float(work[:k].sum()), float(work[k]))
-        Q, reached = _along(p, name, x, Q, reached, heard)
+        Q, reached = _sweep_axis(p, name, x, Q, reached, heard)
     Q = Q.reshape(*shape, model.nq)
     reached = reached.reshape(shape)
     Q[~reached] = np.nan
@@ -73,7 +73,7 @@ def sweep(
     return Sweep(names, values, Q, reached, gap)
 
 
-def _along(
+def _sweep_axis(
     p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray, progress: Callable[[float], object]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Every state of Q (n, nq) taken to every position of one axis: ((n, len(x), nq) and (n, len(x)), flattened)."""

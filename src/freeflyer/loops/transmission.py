@@ -20,7 +20,7 @@ from freeflyer.loops.maps import motion_map
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-DEAD = 1e-6  # m/m or m/rad: a frame that moves less than that with its motor is at a dead point
+DEAD_POINT_RATIO = 1e-6  # m/m or m/rad: a frame that moves less than that with its motor is at a dead point
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,6 @@ def force_curve(
     column = np.flatnonzero(split.independent == driver.iv)
     G = motion_map(model, split, q)[..., column[0]]
     rate = np.einsum("i,nij,nj->n", along, frame_jacobian(model, q, frame, expressed="mixed")[:, :3], G)
-    ratio = np.where(np.abs(rate) > DEAD, 1.0 / np.where(rate == 0.0, 1.0, rate), np.inf)
+    ratio = np.where(np.abs(rate) > DEAD_POINT_RATIO, 1.0 / np.where(rate == 0.0, 1.0, rate), np.inf)
     height = frame_pose(model, q, frame)[:, :3, 3] @ along
     return ForceCurve(path.driver, frame, float(force), path.values[path.reached], height, ratio, ratio * force)

@@ -42,9 +42,9 @@ def load(
     inertias: "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them. gravity (3,) in
     m/s^2 replaces the file's. Raises FileError or DescriptionError with what is wrong and what to do.
     """
-    from freeflyer.model.build import compiled
+    from freeflyer.model.build import compile_description
 
-    return compiled(describe(source, base, loops, inertias, gravity))
+    return compile_description(describe(source, base, loops, inertias, gravity))
 
 
 def describe(
@@ -124,7 +124,7 @@ def _with_base(description: Description, base: str) -> Description:
             return description
         if len(ties) > 1 or wrong[0].kind != "fixed":
             raise DescriptionError(f'base="free" needs one base that can be let go, but {kept}')
-        return _let_go(description, wrong[0])
+        return _free_tie(description, wrong[0])
     free = [j for j in ties if j.kind == "free"]
     if len(free) > 1:
         raise DescriptionError(f"base={base!r} replaces one free joint, but {kept}")
@@ -133,12 +133,12 @@ def _with_base(description: Description, base: str) -> Description:
         return description
     if not free and (len(ties) > 1 or tie.kind != "fixed"):
         raise DescriptionError(f'base="planar" needs one base that can be moved, but {kept}')
-    X = _drawn_at(tie)
+    X = _pose_in_file(tie)
     joint = Joint(tie.name if free else _free_name(description), base, WORLD, tie.child, X)
     return _replace_tie(description, tie, replace(joint, axis=X[2, :3].copy()))  # planar: the normal is the world's z
 
 
-def _let_go(description: Description, tie: Joint) -> Description:
+def _free_tie(description: Description, tie: Joint) -> Description:
     """The fixed joint `tie` to the world becomes a free one."""
     if any(link.name == WORLD and link.inertia.mass > 0.0 for link in description.links):
         raise DescriptionError(f"link {WORLD!r} has a mass but never moves: give it another name, so that it can float")
@@ -182,7 +182,7 @@ def _moving_ties(description: Description) -> list[Joint]:
     return moving or ties
 
 
-def _drawn_at(joint: Joint) -> np.ndarray:
+def _pose_in_file(joint: Joint) -> np.ndarray:
     """Pose (4, 4) in the world at which the file draws the child of a free joint."""
     if not joint.initial:
         return joint.placement

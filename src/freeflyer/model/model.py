@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError, shown, unknown_name
+from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels.calls.running import handle, table_handle
 from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic
@@ -152,7 +152,7 @@ class Model:
     def __repr__(self) -> str:
         loops = f", {len(self.loops)} loops {'open' if self.reduction is None else 'closed'}" if self.loops else ""
         sizes = f"nq {self.nq}, nv {self.nv}, {len(self.joints)} joints, {self.mass:.6g} kg"
-        return f"<freeflyer.Model {shown(self.name)}: {sizes}{loops}>"
+        return f"<freeflyer.Model {format_value(self.name)}: {sizes}{loops}>"
 
     def __str__(self) -> str:
         from freeflyer.model.tree import summary

@@ -9,7 +9,7 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError, InputError, unknown_name
 from freeflyer.model.description import JOINT_KINDS, WORLD, Description, joint_sizes
-from freeflyer.model.gravity import mistaken
+from freeflyer.model.gravity import explain_mistake
 from freeflyer.model.validate_numbers import (
     ONE_DOF,
     check_eigenvalues,
@@ -54,7 +54,7 @@ def validate(description: Description, inertias: str = "strict") -> Description:
 def _check_gravity(gravity: object) -> None:
     number = np.asarray(gravity)
     if number.size == 1 and number.dtype.kind in "iuf":
-        raise DescriptionError(f"gravity {mistaken(number)}", value=gravity)
+        raise DescriptionError(f"gravity {explain_mistake(number)}", value=gravity)
     check_vector(gravity, (3,), "gravity (m/s^2)")
 
 

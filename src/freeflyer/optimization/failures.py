@@ -12,9 +12,9 @@ from freeflyer.optimization.errors import (
     SolverError,
     UnboundedError,
 )
-from freeflyer.optimization.problem import QuadraticProgram, crossed
+from freeflyer.optimization.problem import QuadraticProgram, first_crossed_row
 from freeflyer.optimization.residuals import Residuals, residuals
-from freeflyer.optimization.scaling import equilibrated
+from freeflyer.optimization.scaling import equilibrate
 from freeflyer.optimization.solution import Attempt
 
 LISTED = 8  # rows in a sentence
@@ -23,7 +23,7 @@ LISTED = 8  # rows in a sentence
 def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> SolverError:
     """The error of an attempt that gave no answer. `limits`: those that the caller set, in words; at these nothing is proven."""
     told = {"solver": solver, "status": found.status, "iterations": found.iterations}
-    if (row := crossed(p)) is not None:
+    if (row := first_crossed_row(p)) is not None:
         only = np.zeros(len(p.lower))
         only[row] = 1.0
         text = f"its lower limit {p.lower[row]:.6g} lies above its upper limit {p.upper[row]:.6g}"
@@ -34,7 +34,7 @@ def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> So
             f"{solver} stopped at {limits} ({found.status}) before it was done; its x has {_words(left)}: allow more, or begin "
             "with warm=", x=found.x, residuals=left, **told,
         )  # fmt: skip
-    scaled = equilibrated(p)
+    scaled = equilibrate(p)
     C = scaled.program.rows()
     y = infeasibility(C, scaled.program.lower, scaled.program.upper)
     if y is not None:

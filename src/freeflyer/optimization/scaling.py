@@ -25,7 +25,7 @@ class Scaled(NamedTuple):
         return found._replace(x=found.x * self.columns, dual=found.dual * self.rows * self.cost)
 
 
-def equilibrated(p: QuadraticProgram) -> Scaled:
+def equilibrate(p: QuadraticProgram) -> Scaled:
     """Rows and columns of [H C^T; C 0] scaled until their largest entries are about 1; the bounds are rows of it."""
     n, k = len(p.g), len(p.lower)
     K = np.zeros((n + k, n + k))

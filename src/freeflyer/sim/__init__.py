@@ -23,7 +23,7 @@ __all__ = [
     "simulate_in_mujoco", "unilateral_events",
 ]  # fmt: skip
 
-_HOMES = {  # loaded on first use
+_MODULES = {  # loaded on first use
     "changes": ("Change",),
     "events": ("Event", "Occurrence"),
     "mujoco_scene": ("Plant", "mujoco_plant"),
@@ -36,13 +36,13 @@ _HOMES = {  # loaded on first use
     "state": ("State",),
     "floor_contacts": ("unilateral_events",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: home for home, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'freeflyer.sim' has no attribute {name!r}")
-    return getattr(import_module(f"freeflyer.sim.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"freeflyer.sim.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -64,7 +64,7 @@ class Equations:
         return replace(self.constraints, rolling=())
 
 
-def anchored(constraints: ConstraintSet, q: np.ndarray) -> ConstraintSet:
+def anchor(constraints: ConstraintSet, q: np.ndarray) -> ConstraintSet:
     """The set, held at q where it is held nowhere yet."""
     held = constraints.anchored(q)
     contacts = tuple([new if c.at is None else c for c, new in zip(constraints.contacts, held.contacts)])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.sim.errors import EventError
 from freeflyer.sim.state import State
 
@@ -36,13 +36,13 @@ class Event:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise InputError(f"an event needs a name, got {shown(self.name)}")
+            raise InputError(f"an event needs a name, got {format_value(self.name)}")
         if not callable(self.value) or not all(f is None or callable(f) for f in (self.action, self.start)):
             raise InputError(f"value, action and start of event {self.name!r} must be functions of the state")
         if isinstance(self.direction, bool) or not isinstance(self.direction, int) or abs(self.direction) > 1:
-            raise InputError(f"direction of event {self.name!r} must be -1, 0 or 1, got {shown(self.direction)}")
+            raise InputError(f"direction of event {self.name!r} must be -1, 0 or 1, got {format_value(self.direction)}")
         if not isinstance(self.terminal, bool):
-            raise InputError(f"terminal of event {self.name!r} must be True or False, got {shown(self.terminal)}")
+            raise InputError(f"terminal of event {self.name!r} must be True or False, got {format_value(self.terminal)}")
 
     def at(self, state: State) -> float:
         """The value as a number. Errors: InputError for what is none."""
@@ -52,7 +52,7 @@ class Event:
                 return float(value)
         except (TypeError, ValueError, OverflowError):
             pass
-        raise InputError(f"value of event {self.name!r} must be a number that passes through zero, got {shown(value)}")
+        raise InputError(f"value of event {self.name!r} must be a number that passes through zero, got {format_value(value)}")
 
     def passed(self, before: float, after: float) -> bool:
         """Whether values before and after lie on two sides of zero, in the direction that counts."""
@@ -78,7 +78,7 @@ def check_events(events: Any) -> tuple[Event, ...]:
     given = (events,) if isinstance(events, Event) else tuple(events) if isinstance(events, Sequence) else (events,)
     for event in given:
         if not isinstance(event, Event):
-            raise InputError(f"events must list freeflyer.sim.Event values, got {shown(event)}")
+            raise InputError(f"events must list freeflyer.sim.Event values, got {format_value(event)}")
     names = [event.name for event in given]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -86,7 +86,7 @@ def check_events(events: Any) -> tuple[Event, ...]:
     return given
 
 
-def located(event: Event, before: float, state_at: Callable[[float], State], h: float) -> float:
+def locate(event: Event, before: float, state_at: Callable[[float], State], h: float) -> float:
     """The fraction of a step h at which the event takes place, just past zero: by Brent's method, re-integrating from the start."""
     from scipy.optimize import brentq
 

@@ -20,21 +20,29 @@ from freeflyer.constraints.set_tables import surface_points
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import feet_of
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError, shown
-from freeflyer.model.build import compiled as compile_description
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.build import compile_description as compile_description
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.load import with_base
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
+from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.model.states.mujoco_places import Places, mujoco_places
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_loops import for_simulator
-from freeflyer.sim.mujoco_spec import Servos, add_floor, add_rods, add_spheres, check_servos, drive, only_feet_touch
+from freeflyer.sim.mujoco_spec import (
+    Servos,
+    add_floor,
+    add_rods,
+    add_servos,
+    add_spheres,
+    check_servos,
+    only_feet_touch,
+)
 from freeflyer.spatial import se3
 
-SAME = 1e-6  # m: how well the simulator's bodies stand where the model's links stand
+POSE_TOLERANCE = 1e-6  # m: how well the simulator's bodies stand where the model's links stand
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +117,7 @@ def mujoco_plant(model: Model, q: Any = None, *, path: str | os.PathLike[str] | 
         feet = feet_of(model) if named else ()
     for foot in feet or ():
         if not isinstance(foot, Contact):
-            raise InputError(f"feet must list what freeflyer.contacts makes, got {shown(foot)}")
+            raise InputError(f"feet must list what freeflyer.contacts makes, got {format_value(foot)}")
         model.frame(foot.frame)
     _refuse_twice("feet", [foot.name for foot in feet or ()])
     for name in motors:
@@ -118,7 +126,7 @@ def mujoco_plant(model: Model, q: Any = None, *, path: str | os.PathLike[str] | 
             raise InputError(f"a servo drives a joint of one coordinate, {name!r} is {joint.kind}", joint=name)
     _refuse_twice("motors", list(motors))
     if friction is not None and (isinstance(friction, bool) or not isinstance(friction, int | float) or not 0.0 <= friction < 1e9):
-        raise InputError(f"friction must be a coefficient of 0 or more, got {shown(friction)}")
+        raise InputError(f"friction must be a coefficient of 0 or more, got {format_value(friction)}")
     start = finite_row(model, "q", model.neutral if q is None else q, "q")
     if start.ndim != 1:
         raise InputError(f"q must be one configuration (nq,), got shape {start.shape}")
@@ -152,8 +160,8 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     if path is None:
         add_spheres(mujoco, spec, model, feet or (), q[0])
     add_floor(mujoco, spec, friction)
-    drive(mujoco, spec, motors, idle, servos)
-    mj = compiled(spec, robot)
+    add_servos(mujoco, spec, motors, idle, servos)
+    mj = compile_model(spec, robot)
     places = _places(model, mj, where)
     data = mujoco.MjData(mj)
     data.qpos[:] = configuration_to_mujoco(model, places, q[0])
@@ -201,7 +209,7 @@ def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
         name = mj.body(b).name
         if name in model.link_names:
             off = max(off, float(np.abs(frame_pose(model, q, name)[:3, 3] - data.xpos[b]).max()))
-    if off > SAME:
+    if off > POSE_TOLERANCE:
         raise InputError(
             f"{where} is another robot than the model of {model.name!r}: masses or links differ by {off:.2g} (m, or of the mass). "
             "Give the file that the model was read from, unedited",

@@ -11,7 +11,7 @@ import numpy as np
 from freeflyer.constraints.set_tables import surface_points
 from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model
 from freeflyer.model.readers.mjcf_shapes import collides, delete
 from freeflyer.model.rotations import placement
@@ -42,9 +42,9 @@ def check_servos(servos: Servos) -> None:
     for name in ("stiffness", "damping", "step", "loop_time", "loop_impedance"):
         value = getattr(servos, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < LARGEST_GAIN:
-            raise InputError(f"{name} must be a positive number, got {shown(value)}")
+            raise InputError(f"{name} must be a positive number, got {format_value(value)}")
     if not isinstance(servos.friction, bool):
-        raise InputError(f"friction of Servos must be True or False, got {shown(servos.friction)}")
+        raise InputError(f"friction of Servos must be True or False, got {format_value(servos.friction)}")
     if servos.loop_time < 2.0 * servos.step or not servos.loop_impedance < 1.0:
         raise InputError(
             f"loops with loop_time = {servos.loop_time:g} s and loop_impedance = {servos.loop_impedance:g} do not hold in MuJoCo: "
@@ -100,7 +100,7 @@ def add_floor(mujoco: Any, spec: Any, friction: float | None = None) -> None:
         floor.friction[0] = friction
 
 
-def drive(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str], servos: Servos) -> None:
+def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str], servos: Servos) -> None:
     """Position servos in place of the file's actuators, soft ones on idle pieces; loops, step and friction as `servos` says."""
     for old in (*spec.actuators, *spec.keys):  # keyframes hold controls of the file's own actuators
         delete(spec, old)

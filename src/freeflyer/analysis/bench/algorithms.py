@@ -156,7 +156,7 @@ def outermost_frame(model: Any) -> str:
     return deepest[0].name
 
 
-def possible(model: Any, algorithm: Algorithm) -> bool:
+def has_enough_links(model: Any, algorithm: Algorithm) -> bool:
     """Whether the robot has as many links as the algorithm's wrenches or contacts need."""
     if "contacts" in algorithm.given:
         return model.nv >= algorithm.least and len(held_frames(model, algorithm.frames)) == algorithm.frames

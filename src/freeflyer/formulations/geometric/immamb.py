@@ -16,7 +16,7 @@ from freeflyer.formulations.geometric.algebra import scalars, zeros
 from freeflyer.formulations.geometric.joints import jcalc
 from freeflyer.formulations.geometric.tree import Tree
 
-SINGULAR = 1e-13  # smallest pivot, relative to the inertia that it is of
+MIN_PIVOT_RATIO = 1e-13  # smallest pivot, relative to the inertia that it is of
 
 
 def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
@@ -63,7 +63,7 @@ def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
 def _inverse(D: np.ndarray, M: np.ndarray, joint: str) -> np.ndarray:
     """D^-1 of a pivot; InputError where it is singular beside the inertia M that it belongs to."""
     real = np.real(D)
-    if D.size and np.abs(np.linalg.eigvalsh(real)).min() <= SINGULAR * max(
+    if D.size and np.abs(np.linalg.eigvalsh(real)).min() <= MIN_PIVOT_RATIO * max(
         np.abs(np.real(M)).max(), np.abs(real).max()
     ):
         raise InputError(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf_gate import Vetted, compiled, vetted_text
+from freeflyer.model.readers.mjcf_gate import VettedFile, compile_model, vet_text
 from freeflyer.model.readers.mjcf_layout import body_names, joint_names
 from freeflyer.model.readers.mjcf_meshes import content
 from freeflyer.model.readers.mjcf_names import CUSTOM, CUSTOM_FIELDS
@@ -17,7 +17,7 @@ from freeflyer.model.readers.mjcf_spec import Compiled, drives_of
 UNREAD = ("keys", "sensors", "tendons", "pairs", "excludes", "flexes", "skins", "cameras", "lights", "hfields", "textures")
 
 
-def compile_spec(spec: Any) -> tuple[Vetted, Compiled]:
+def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
     """(what the gate has found, the compiled copy). Errors: FileError where MuJoCo or the gate refuses the specification."""
     import mujoco
 
@@ -29,14 +29,14 @@ def compile_spec(spec: Any) -> tuple[Vetted, Compiled]:
     except Exception as error:
         raise FileError(f"MuJoCo cannot write the MjSpec {spec.modelname!r} as XML: {error}") from None
     folder = Path(spec.modelfiledir).resolve() if spec.modelfiledir else None
-    robot = vetted_text(text, folder, f"MjSpec {spec.modelname!r}")
+    robot = vet_text(text, folder, f"MjSpec {spec.modelname!r}")
     robot.extras.keyframes[:] = [(key.name, _qpos(key)) for key in spec.keys]
     _restore_custom(spec, robot)
     drives = drives_of(spec, robot)
     copy = spec.copy()
     _cut(copy, mujoco)
-    _hand_over_meshes(copy, spec, robot)
-    model = compiled(copy, robot)
+    _attach_mesh_bytes(copy, spec, robot)
+    model = compile_model(copy, robot)
     bodies = body_names(model)
     return robot, Compiled(model, bodies, joint_names(model, bodies), drives)
 
@@ -45,7 +45,7 @@ def _qpos(key: Any) -> str | None:
     return " ".join(repr(float(x)) for x in key.qpos) if len(key.qpos) else None
 
 
-def _restore_custom(spec: Any, robot: Vetted) -> None:
+def _restore_custom(spec: Any, robot: VettedFile) -> None:
     """The digits of what our writer keeps in custom numerics."""
     for numeric in spec.numerics:
         if numeric.name.startswith(CUSTOM) and numeric.name.count(":") > 1:
@@ -74,7 +74,7 @@ def _cut(copy: Any, mujoco: Any) -> None:
             delete(copy, mesh)
 
 
-def _hand_over_meshes(copy: Any, spec: Any, robot: Vetted) -> None:
+def _attach_mesh_bytes(copy: Any, spec: Any, robot: VettedFile) -> None:
     """The bytes of mesh files under names that exist nowhere, so that MuJoCo opens no file itself."""
     own: dict[str, bytes] = {}
     assets = dict(spec.assets)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from freeflyer.errors import FileError
 from freeflyer.model.readers.mjcf_meshes import Meshes, find_meshes
 from freeflyer.model.readers.mjcf_names import CUSTOM, CUSTOM_FIELDS, CUSTOM_NAMES
-from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, inside, numbers, parse_xml, read_bytes
+from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, numbers, parse_xml, read_bytes, resolve_inside
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -54,7 +54,7 @@ def expand(root: _Element, folder: Path | None, where: str) -> None:
         at = f"{where}, <include> at line {include.sourceline}"
         if folder is None:
             raise FileError(f"{at}: MJCF text has no folder to look for {name[:200]!r} in: give the path of a file")
-        path = inside(folder, name, at)
+        path = resolve_inside(folder, name, at)
         if path in seen or len(seen) >= MAX_FILES:
             raise FileError(f"{at}: {name[:200]!r} is included twice, or {MAX_FILES} files are: each file once, please")
         seen.add(path)
@@ -77,7 +77,7 @@ def _check_depth(root: _Element, where: str) -> None:
                 raise FileError(f"{where} nests elements deeper than {MAX_DEPTH}, MuJoCo's limit")
 
 
-def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) -> tuple[list[str], Extras]:
+def strip_unused(root: _Element, folder: Path | None, where: str, shapes: bool = False) -> tuple[list[str], Extras]:
     """Removes what the motion of the robot does not need; returns notes and what was read on the way.
 
     shapes: geoms that shape no inertia stay.
@@ -92,7 +92,7 @@ def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) 
         if element.tag in (*DROPPED, *DROPPED_QUIETLY, "custom"):
             if element.tag in DROPPED and len(element):
                 notes.append(f"<{element.tag}> is ignored")
-                extras.left_out.append(_shown(element))
+                extras.left_out.append(_format_element(element))
             if element.tag == "asset" and element.find("model") is not None:
                 raise FileError(f"{where} attaches other models (<model> in <asset>): save it as one file with MuJoCo")
             root.remove(element)
@@ -106,7 +106,7 @@ def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) 
         for element in list(root.iter(tag)):
             if tag in INNER:
                 notes.append(f"<{tag}> is ignored")
-                extras.left_out.append(_shown(element))
+                extras.left_out.append(_format_element(element))
             element.getparent().remove(element)
     if next(root.iter("attach"), None) is not None:
         raise FileError(f"{where} has an <attach> element: save the whole model as one file with MuJoCo first")
@@ -125,7 +125,7 @@ def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) 
     return notes, extras
 
 
-def _shown(element: _Element) -> str:
+def _format_element(element: _Element) -> str:
     """The element by its name or prefix and its line."""
     name = element.get("name", element.get("prefix", element.get("plugin")))
     return f"<{element.tag}>" + (f" {name[:40]!r}" if name else "") + f" (line {element.sourceline})"

@@ -161,7 +161,7 @@ def numbers(text: str, counts: tuple[int, ...], where: str, infinite: bool = Fal
     return tuple(values)
 
 
-def inside(folder: Path, name: str, where: str) -> Path:
+def resolve_inside(folder: Path, name: str, where: str) -> Path:
     """The file `name` below `folder`, links followed; a path that leaves the folder is refused."""
     if not name.strip() or "\0" in name:
         raise FileError(f"{where}: the file name {name!r} is empty or broken")

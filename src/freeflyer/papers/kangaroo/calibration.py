@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.calibrating import ENOUGH, Calibrations, calibrations
+from freeflyer.analysis.calibrating import TOLERANCE, Calibrations, calibrations
 from freeflyer.estimation import sensors
 from freeflyer.papers.kangaroo.robots import Kangaroo, Names
 from freeflyer.papers.reproduction import Progress, Table
@@ -33,7 +33,7 @@ def tables(r: Calibrations) -> list[Table]:
     """What the paper's figure says beside ours."""
     n, steps = r.starts, r.steps
     rows = (
-        ("starts that come below 1e-4", "6 of 6 shown", f"{sum(e[-1] < ENOUGH for e in r.errors)} of {n}"),
+        ("starts that come below 1e-4", "6 of 6 shown", f"{sum(e[-1] < TOLERANCE for e in r.errors)} of {n}"),
         ("starts that lead to the true offsets", "", f"{r.right} of {n}"),
         ("steps until then: fewest, median, most", "a few", f"{steps.min()}, {np.median(steps):g}, {steps.max()}"),
         ("error before, smallest and largest", "", f"{min(e[0] for e in r.errors):.2g}, {max(e[0] for e in r.errors):.2g}"),

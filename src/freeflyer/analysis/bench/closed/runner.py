@@ -41,7 +41,7 @@ def time_closed(
     rows = []
     for quantity in QUANTITIES:
         progress(f"{model.name}, loops closed: {quantity.name}")
-        found = [x for p in peers for x in _beside(p, model, s, quantity)]
+        found = [x for p in peers for x in _peer_calls(p, model, s, quantity)]
         calls = [quantity.call(model, s), *(call for _, call, _, _ in found if call is not None)]
         ours, *theirs = interleaved(calls, blocks, block_seconds)
         (state,) = interleaved([quantity.call(model, many)], max(5, blocks // 2), block_seconds)
@@ -99,7 +99,7 @@ def distance(ours: Any, theirs: Any) -> float:
     return float(np.max(np.abs(np.asarray(ours) - theirs)) / max(float(np.max(np.abs(theirs))), 1e-12))
 
 
-def _beside(p: Any, model: Any, s: ClosedState, quantity: Quantity) -> list[tuple[str, Call | None, float | None, str]]:
+def _peer_calls(p: Any, model: Any, s: ClosedState, quantity: Quantity) -> list[tuple[str, Call | None, float | None, str]]:
     """(label, what to time, how far from ours, what it means) of every way in which a peer answers."""
     ours, name = quantity.evaluate(model, s), quantity.name
     if isinstance(p, MujocoPeer):
@@ -147,15 +147,15 @@ def _mujoco(p: MujocoPeer, model: Any, s: ClosedState, name: str, ours: Any) -> 
         at = np.concatenate([np.flatnonzero(equality == p.equality(loop.name)) for loop in model.loops])
         turns = [ff.frame_pose(model, s.q, loop.frame_a)[:3, :3] for loop in model.loops]
         if name == "constraint_jacobian":
-            return p.jacobian_call(s), distance(_turned(turns, ours), -J[at]), "mj_makeConstraint"
+            return p.jacobian_call(s), distance(_rotate_rows(turns, ours), -J[at]), "mj_makeConstraint"
         rate = loops.constraint_jacobian(model, s.q) @ s.v
         spins = [ff.frame_velocity(model, s.q, s.v, loop.frame_a)[3:] for loop in model.loops]
         ours = ours + 2.0 * np.concatenate([np.cross(w, x) for w, x in zip(spins, rate.reshape(-1, 3), strict=True)])
-        return None, distance(_turned(turns, ours), -bias[at]), "aref"
+        return None, distance(_rotate_rows(turns, ours), -bias[at]), "aref"
     return None, None, ""
 
 
-def _turned(turns: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
+def _rotate_rows(turns: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
     """Rows of points, from frame a's axes to the world's, which MuJoCo's rows have."""
     return np.concatenate([R @ rows[3 * k : 3 * k + 3] for k, R in enumerate(turns)])
 
