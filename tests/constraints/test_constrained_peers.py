@@ -76,7 +76,7 @@ def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tm
         s = closed_state(model, 1, amplitude)
         opened = np.abs(loops.constraint_residual(model, s.q)).max()
         tolerance = 1e-12 + 30.0 * opened
-        assert distance(loops.constraint_jacobian(model, s.q), -p.back(np.array(p.jacobian_call(s)()))) < tolerance
+        assert distance(loops.constraint_jacobian(model, s.q), -p.in_our_order(np.array(p.jacobian_call(s)()))) < tolerance
         assert distance(loops.constraint_bias(model, s.q, s.v), -p.drifts(s)) < 5e-12
         torn = replace(s, v=np.random.default_rng(9).standard_normal(model.nv))  # tears the loops
         assert distance(loops.constraint_bias(model, s.q, torn.v), -p.drifts(torn)) < 5e-12
@@ -91,7 +91,7 @@ def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tm
 def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, tmp_path):
     model, p = pinocchio(models_folder, name, tmp_path)
     s = closed_state(model, 2)
-    a = p.back(p.dynamics_call(s)())
+    a = p.in_our_order(p.dynamics_call(s)())
     assert distance(accelerations(model, s), a) < tolerance
     kept = loops.partition(model).independent
     assert distance(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, s.tau_u), a[kept]) < 3.0 * tolerance
@@ -105,7 +105,7 @@ def test_constrained_accelerations_by_pinocchio_s_loop_algorithm(name, tolerance
     call = p.lcaba_call(s)
     if call is None:
         pytest.skip("this Pinocchio has no lcaba")
-    assert distance(accelerations(model, s), p.back(np.array(call()))) < tolerance
+    assert distance(accelerations(model, s), p.in_our_order(np.array(call()))) < tolerance
 
 
 def test_kangaroo_s_digits_limit_the_agreement_off_its_posture(models_folder, tmp_path):
@@ -113,7 +113,7 @@ def test_kangaroo_s_digits_limit_the_agreement_off_its_posture(models_folder, tm
     model, p = pinocchio(models_folder, "kangaroo", tmp_path)
     s = closed_state(model, 3, 2e-3)
     ours = accelerations(model, s)
-    loose, stiff = (distance(ours, p.back(p.dynamics_call(s, mu)())) for mu in (1e-4, 1e-8))
+    loose, stiff = (distance(ours, p.in_our_order(p.dynamics_call(s, mu)())) for mu in (1e-4, 1e-8))
     assert loose < 3e-6
     assert stiff > 100.0 * loose
 
@@ -194,7 +194,7 @@ def test_a_point_that_closes_a_planar_four_bar_is_redundant_in_one_row(tmp_path)
     s = closed_state(model, 7)
     ours = accelerations(model, s)
     p, m = pinocchio_peer(model, path), mujoco_peer(model, path)
-    assert distance(ours, p.back(p.dynamics_call(s)())) < 1e-10
+    assert distance(ours, p.in_our_order(p.dynamics_call(s)())) < 1e-10
     assert distance(ours, m.rigid_limit(s)[0]) < 1e-10
 
 

@@ -65,7 +65,7 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     bandwidth = check_bandwidth(bandwidth)  # before the regulator's refusals, which become part of the result
     at = equilibrium(model, q, inputs, search=search)
     rest = np.zeros(model.nv)
-    tau, external = inputs.acting(at.u)
+    tau, external = inputs.forces_and_wrenches(at.u)
     found = ff.linearize(model, at.q, rest, tau + at.missing, external)
     A, B = found.A, found.B @ inputs.matrix(model, at.q)
     M = ff.mass_matrix(model, at.q)

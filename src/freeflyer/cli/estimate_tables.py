@@ -112,7 +112,7 @@ def swing_all(
 
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
     drawn = np.array([bones(s.model, q) for q in found.extremes])
-    shown = found.thinned(20)
+    shown = found.subsample(20)
     pictures["swing_stances"] = lambda: figures.stances(shown, drawn)
     pictures["swing_forces"] = lambda: figures.forces(shown)
     pictures["swing_balance"] = lambda: figures.balance(shown)

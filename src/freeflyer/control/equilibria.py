@@ -103,7 +103,7 @@ def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gra
     """The shortest step (nv,) after which, to first order, the directions that no input pushes are balanced."""
     U, s = np.linalg.svd(inputs.matrix(model, q))[:2] if inputs.count else (np.eye(model.nv), np.zeros(0))
     free = U[:, int(np.sum(s > RANK * np.max(s, initial=0.0))) :]
-    _, external = inputs.acting(found.u)
+    _, external = inputs.forces_and_wrenches(found.u)
     rest = np.zeros(model.nv)
     slope = ff.inverse_dynamics_derivatives(model, q, rest, rest, external, gravity=gravity).dq
     return np.linalg.lstsq(free.T @ slope, -free.T @ found.missing, rcond=1e-9)[0]

@@ -62,7 +62,7 @@ class Inputs:
             G += np.swapaxes(ff.frame_jacobian(model, q, frame), -1, -2) @ W
         return G
 
-    def acting(self, u: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray] | None]:
+    def forces_and_wrenches(self, u: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray] | None]:
         """(tau (..., nv), external wrenches by frame) of inputs u (..., m), for forward_dynamics, step and linearize."""
         external = {frame: u @ W.T for frame, W in self.wrenches.items()}
         return u @ self.joints.T, external or None

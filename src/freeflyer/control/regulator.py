@@ -122,7 +122,7 @@ def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inp
                         constraints: ConstraintSet | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """(A, B) (..., 2 nv, 2 nv) and (..., 2 nv, m), B with respect to the inputs."""
     scheme = scheme_of(integrator)
-    tau, external = inputs.acting(u)
+    tau, external = inputs.forces_and_wrenches(u)
     if step is not None:  # thrusters turn with their links within a step
         h = time_step("step", step)
         solvers = FREE if constraints is None else constrained_solvers(constraints)

@@ -38,7 +38,7 @@ class Swing:
     gap: np.ndarray
     settled: int
 
-    def thinned(self, every: int) -> Swing:
+    def subsample(self, every: int) -> Swing:
         """One in `every` samples."""
         keep = slice(None, None, every)
         arrays = {n: getattr(self, n)[keep] for n in ("t", "offset", "pelvis", "passive_error", "base_error", "gap")}

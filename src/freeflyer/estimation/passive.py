@@ -85,11 +85,11 @@ def step(
         count = int(np.prod(lead))
     if not lead:
         q_next, v, quality = np.empty(nq), np.empty(nv), np.empty(1)
-        status, where = state_of(PASSIVE_STEP, s.handle, q, x, dx, s.readable, gains, q_next, v, quality)
+        status, where = state_of(PASSIVE_STEP, s.handle, q, x, dx, s.encoder_limits, gains, q_next, v, quality)
         if status == OK:
             return PassiveState(q_next, v, float(quality[0]))
         raise _refusal(s, q, x, dx, quality[0])
-    flat = q.reshape(count, nq), x.reshape(count, n), dx.reshape(count, n), s.readable, gains
+    flat = q.reshape(count, nq), x.reshape(count, n), dx.reshape(count, n), s.encoder_limits, gains
     q_next, v, quality = np.empty((count, nq)), np.empty((count, nv)), np.empty((count, 1))
     status, where = batch(PASSIVE_STEP, s.handle, flat, (), (q_next, v, quality), 0, count)
     if status != OK:
@@ -155,7 +155,7 @@ def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarr
 
 def check_strokes(s: Sensors, x: np.ndarray) -> None:
     """InputError for the first measured position (..., n) that lies beyond its joint's limits."""
-    lowest, highest = s.readable.reshape(2, -1)
+    lowest, highest = s.encoder_limits.reshape(2, -1)
     wrong = np.argwhere((x < lowest) | (x > highest))
     if len(wrong):
         at = tuple(int(k) for k in wrong[0])

@@ -29,12 +29,11 @@ MIN_COUPLING = 1e-9  # rad or m a rad or m: coupling ratio below which a joint i
 
 @dataclass(frozen=True)
 class Sensors:
-    """Joints that encoders measure, and those they leave to the loops.
-
+    """The measured joints of a closed robot, and the joints that follow from them through the loops.
     names: measured joints, in the order of their measurements. coordinates (n,): their entries of v; positions (n,): of q.
-    lower, upper (n,): their limits. still: joints that nothing moves (declared rigid, or turning idly about themselves).
-    passive (m,): entries of v that follow through the loops.
-    readable (2 n,): lower, then upper ends of what encoders may read: the limits and a margin. closed: the model, loops closed.
+    lower, upper (n,): their limits. stationary: joints taken as fixed (declared rigid, or turning about themselves only).
+    passive (m,): entries of v that follow through the loops. encoder_limits (2 n,): the lower, then the upper ends of the
+    accepted readings, the limits with a margin. closed: the model, loops closed.
     """
 
     model: Model
@@ -44,16 +43,16 @@ class Sensors:
     positions: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    still: tuple[str, ...]
+    stationary: tuple[str, ...]
     passive: np.ndarray
-    readable: np.ndarray
+    encoder_limits: np.ndarray
     closed: Model
 
     @cached_property
     def handle(self) -> Any:
-        """What compiled code knows the robot and its encoders by."""
+        """Handle of the closed model with the table of its encoders, for compiled code."""
         joints, positions = np.asarray(self.coordinates), np.asarray(self.positions)
-        fit = joints.shape == positions.shape == (len(self.names),) and len(self.readable) == 2 * len(joints)
+        fit = joints.shape == positions.shape == (len(self.names),) and len(self.encoder_limits) == 2 * len(joints)
         if not fit or not _are_valid_indices(joints, self.model.nv) or not _are_valid_indices(positions, self.model.nq):
             raise InputError("these sensors were not made by freeflyer.estimation.sensors: their coordinates are not the model's")
         table = np.array([len(joints), *joints, *positions], np.int64)
@@ -74,8 +73,8 @@ _known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], S
 def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -> Sensors:
     """The motors' encoders, and those of the joints `also`; remembered for each model.
 
-    rigid: joints without motor or encoder that are taken as standing still (stiff springs). Errors: InputError for robots
-    without loops or motors; LinkageError for joints that move others while nothing tells where they are.
+    rigid: joints without motor or encoder that are taken as fixed (stiff springs). Errors: InputError for robots
+    without loops or motors; LinkageError for joints that move others and are neither measured nor determined.
     """
     model = model.tree
     key = (_names("also", also), _names("rigid", rigid))
@@ -133,10 +132,10 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
             "them: measure these joints (also=) or take them as fixed (rigid=)",
             joints=tuple(moving),
         )  # fmt: skip
-    still = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
+    stationary = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
     return Sensors(
-        model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), still,
+        model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), stationary,
         split.dependent, frozen(_encoder_ranges(lower, upper)), close_loops(model),
     )  # fmt: skip
 

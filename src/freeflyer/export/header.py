@@ -100,7 +100,7 @@ def enum(name: str, text: str, values: list[tuple[str, int, str]]) -> list[str]:
 def function_comment(call: Call) -> list[str]:
     """The comment above a function."""
     each = "For each state: " if call.batch else ""
-    rows = [_row(call, x, "in ") for x in call.given]
+    rows = [_row(call, x, "in ") for x in call.parameters]
     rows += [f" *   in  {x}: {call.function.meaning(x)}, enum {call.prefix}_{x}" for x in call.options]
     rows += [_row(call, x, "out") for x in call.outputs]
     return [
@@ -122,7 +122,7 @@ def prototype(call: Call) -> str:
         return f"{const}double *{x.name}" if call.batch else f"{const}double {x.name}[{x.length}]"
 
     parts = ["int64_t states"] if call.batch else []
-    parts += [array(x, "const ") for x in call.given]
+    parts += [array(x, "const ") for x in call.parameters]
     parts += [f"int64_t {x}" for x in call.options]
     parts += [array(x, "") for x in call.outputs]
     parts += ["double *scratch", *(["int64_t *refused"] if call.batch else [])]

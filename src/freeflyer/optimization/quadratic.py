@@ -105,7 +105,7 @@ def _answer(
         raise error
     scaled = equilibrate(p)
     further = _further(scaled.program, solver, tolerance, iterations, seconds)
-    for again in chain((found,), map(scaled.back, further)):
+    for again in chain((found,), map(scaled.unscale, further)):
         answer = _accept(p, again, tolerance, solver, np.inf)
         if answer is not None and np.abs(answer.x / scaled.columns).max(initial=0.0) <= UNDECIDABLE_SIZE:
             return answer

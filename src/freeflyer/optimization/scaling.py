@@ -20,7 +20,7 @@ class Scaled(NamedTuple):
     rows: np.ndarray
     cost: float
 
-    def back(self, found: Attempt) -> Attempt:
+    def unscale(self, found: Attempt) -> Attempt:
         """The attempt in the units of the program that was scaled."""
         return found._replace(x=found.x * self.columns, dual=found.dual * self.rows * self.cost)
 

@@ -43,7 +43,7 @@ def apply_change(what: str, change: Any, state: State) -> State:
         v = state.v if change.v is None else _one(state, "v", change.v, "u")
         equations = state.equations
         if change.constraints is not KEEP:
-            equations = equations.under(_check_held(change.constraints, state, q))
+            equations = equations.with_constraints(_check_held(change.constraints, state, q))
     except FreeflyerError as error:
         raise InputError(f"{what} makes a change that cannot be: {error}", t=state.t) from None
     held = equations.constraints

@@ -44,7 +44,7 @@ class Event:
         if not isinstance(self.terminal, bool):
             raise InputError(f"terminal of event {self.name!r} must be True or False, got {format_value(self.terminal)}")
 
-    def at(self, state: State) -> float:
+    def evaluate(self, state: State) -> float:
         """The value as a number. Errors: InputError for what is none."""
         value = self.value(state)
         try:
@@ -54,7 +54,7 @@ class Event:
             pass
         raise InputError(f"value of event {self.name!r} must be a number that passes through zero, got {format_value(value)}")
 
-    def passed(self, before: float, after: float) -> bool:
+    def is_crossed(self, before: float, after: float) -> bool:
         """Whether values before and after lie on two sides of zero, in the direction that counts."""
         down, up = before > 0.0 >= after, before < 0.0 <= after
         return (down and self.direction <= 0) or (up and self.direction >= 0)
@@ -90,18 +90,18 @@ def locate(event: Event, before: float, state_at: Callable[[float], State], h: f
     """The fraction of a step h at which the event takes place, just past zero: by Brent's method, re-integrating from the start."""
     from scipy.optimize import brentq
 
-    seen = {0.0: before}
+    values = {0.0: before}
 
     def value(x: float) -> float:
-        if x not in seen:
-            seen[x] = event.at(state_at(x * h))
-            if np.isnan(seen[x]):
+        if x not in values:
+            values[x] = event.evaluate(state_at(x * h))
+            if np.isnan(values[x]):
                 raise EventError(
                     f"event {event.name!r} is not watched (NaN) in the middle of a step in which it passes zero: take a shorter "
                     "dt, or let its value stay a number", event=event.name,
                 )  # fmt: skip
-        return seen[x]
+        return values[x]
 
     root = brentq(value, 0.0, 1.0, xtol=TIME_ACCURACY, rtol=4.0 * np.finfo(float).eps, maxiter=MOST_EVALUATIONS, disp=False)
-    past = [x for x, y in seen.items() if x >= root and event.passed(before, y)]
+    past = [x for x, y in values.items() if x >= root and event.is_crossed(before, y)]
     return min(past, default=1.0)

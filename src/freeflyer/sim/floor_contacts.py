@@ -176,43 +176,43 @@ def _close(stance: ConstraintSet, plane: Plane, state: State) -> Change:
                 "(freeflyer.contacts.point), which close one after the other", name=contact.name, t=state.t,
             )  # fmt: skip
 
-    def solved(names: set[str]) -> tuple[Mapping[str, np.ndarray], np.ndarray]:
+    def solve(names: set[str]) -> tuple[Mapping[str, np.ndarray], np.ndarray]:
         found = impact(state.model, state.q, state.v, constraints=_make_set(stance, state, names))
         return found.impulses, found.v
 
-    def moving_in(contact: Contact, v: np.ndarray) -> float:
+    def approach(contact: Contact, v: np.ndarray) -> float:
         return _approach(contact, plane, state, v)
 
     size = state.model.mass * max(NEGLIGIBLE, float(np.abs(state.v).max(initial=0.0)))
     begin = holding | {c.name for c in landing}
-    names, v = _exchange(stance, plane, state, begin, solved, moving_in, NEGLIGIBLE * size, NEGLIGIBLE)
-    after = replace(state, v=v, equations=state.equations.under(_make_set(stance, state, names)))
+    names, v = _exchange(stance, plane, state, begin, solve, approach, NEGLIGIBLE * size, NEGLIGIBLE)
+    after = replace(state, v=v, equations=state.equations.with_constraints(_make_set(stance, state, names)))
     return Change(v=v, constraints=_consistent_set(stance, plane, after, names))
 
 
 def _consistent_set(stance: ConstraintSet, plane: Plane, state: State, holding: set[str]) -> ConstraintSet:
     """The set with which no contact pulls and none that touches is pressed into the plane."""
 
-    def solved(names: set[str]) -> tuple[Mapping[str, np.ndarray], State]:
-        there = replace(state, equations=state.equations.under(_make_set(stance, state, names)))
+    def solve(names: set[str]) -> tuple[Mapping[str, np.ndarray], State]:
+        there = replace(state, equations=state.equations.with_constraints(_make_set(stance, state, names)))
         return there.forces, there
 
-    def moving_in(contact: Contact, there: State) -> float:
+    def approach(contact: Contact, there: State) -> float:
         return -np.inf if abs(_approach(contact, plane, there, there.v)) > NEGLIGIBLE else _sinking(contact, plane, there)
 
     weight = state.model.mass * 9.81
-    names, _ = _exchange(stance, plane, state, holding, solved, moving_in, NEGLIGIBLE * weight, NEGLIGIBLE * 9.81)
+    names, _ = _exchange(stance, plane, state, holding, solve, approach, NEGLIGIBLE * weight, NEGLIGIBLE * 9.81)
     return _make_set(stance, state, names)
 
 
-def _exchange(stance: ConstraintSet, plane: Plane, state: State, names: set[str], solved: Callable[[set[str]], tuple[Any, Any]],
-               moving_in: Callable[[Contact, Any], float], pull: float, motion: float) -> tuple[set[str], Any]:  # fmt: skip
+def _exchange(stance: ConstraintSet, plane: Plane, state: State, names: set[str], solve: Callable[[set[str]], tuple[Any, Any]],
+               approach: Callable[[Contact, Any], float], pull: float, motion: float) -> tuple[set[str], Any]:  # fmt: skip
     """(contacts that hold, what else was solved): one contact at a time leaves that pulls by more than `pull`, or joins that
     touches and moves in by more than `motion`. EventError where that does not end."""
-    seen: set[frozenset[str]] = set()
-    while frozenset(names) not in seen:
-        seen.add(frozenset(names))
-        forces, more = solved(names)
+    tried: set[frozenset[str]] = set()
+    while frozenset(names) not in tried:
+        tried.add(frozenset(names))
+        forces, more = solve(names)
         normal = {
             c.name: float(plane.normal @ state.pose(c.frame)[:3, :3] @ forces[c.name][:3])
             for c in stance.contacts if c.name in names
@@ -221,7 +221,7 @@ def _exchange(stance: ConstraintSet, plane: Plane, state: State, names: set[str]
         if worst is not None and normal[worst] < -pull:
             names = names - {worst}
             continue
-        open_ones = {c.name: moving_in(c, more) for c in _touching(stance, plane, state, names)}
+        open_ones = {c.name: approach(c, more) for c in _touching(stance, plane, state, names)}
         fastest = max(open_ones, key=lambda name: open_ones[name], default=None)
         if fastest is None or open_ones[fastest] <= motion:
             return names, more

@@ -48,21 +48,21 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
         raise InputError(f"plant must be what freeflyer.sim.mujoco_plant makes, got {format_value(plant)}")
     model = plant.model
     h, every, count = _steps(plant, dt, duration)
-    input_law, seen = make_input_law(model, inputs, True), check_sensing(model, sensing, h)
+    input_law, sensing = make_input_law(model, inputs, True), check_sensing(model, sensing, h)
     expression(expressed)  # refuses other words
     start = finite_row(model, "q", q, "q")
     _set(plant, start, finite_row(model, "v", v, "u"))
-    steered = _ServoRun(plant, input_law, _targets(plant, targets, start), external, expressed, every)
+    servo_run = _ServoRun(plant, input_law, _targets(plant, targets, start), external, expressed, every)
     settings = {"simulator": "MuJoCo", "dt": h, "duration": count * h, "expressed": expressed,
-                "sensing": None if seen is None else asdict(seen)}  # fmt: skip
+                "sensing": None if sensing is None else asdict(sensing)}  # fmt: skip
     record = Recorder(model, settings, digest(model))
     states: list[tuple[np.ndarray, np.ndarray]] = []
     with collected_warnings() as warnings:
         for k in range(count + 1):
             try:
                 states.append(_state(plant))
-                seen_now = states[-1] if seen is None else seen.seen(model, states, h)
-                steered.over(k * h, *states[-1], seen_now, record, last=k == count)
+                measured = states[-1] if sensing is None else sensing.measure(model, states, h)
+                servo_run.advance(k * h, *states[-1], measured, record, last=k == count)
                 if warnings:
                     raise StepError(f"MuJoCo warns: {warnings[0]}")
             except FreeflyerError as error:
@@ -88,11 +88,11 @@ class _ServoRun:
     expressed: Expressed
     every: int
 
-    def over(self, t: float, q: np.ndarray, v: np.ndarray, seen: tuple[np.ndarray, np.ndarray], record: Recorder,
+    def advance(self, t: float, q: np.ndarray, v: np.ndarray, measured: tuple[np.ndarray, np.ndarray], record: Recorder,
              last: bool) -> None:  # fmt: skip
         """Record the sample at the time t and, but for the last one, go on to the next."""
         plant, mujoco = self.plant, self.plant.mujoco
-        tau = self.input_law.tau(t, *seen)
+        tau = self.input_law.tau(t, *measured)
         loads = self.external(t, q, v) if callable(self.external) else self.external
         plant.data.qfrc_applied[:] = _applied_forces(plant, q, tau, loads, self.expressed)
         _set_servo_targets(plant, self.wanted, t)

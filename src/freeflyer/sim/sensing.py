@@ -41,7 +41,7 @@ class Sensing:
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise InputError(f"seed must be a whole number of 0 or more, got {format_value(self.seed)}")
 
-    def seen(self, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], dt: float) -> tuple[np.ndarray, np.ndarray]:
+    def measure(self, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], dt: float) -> tuple[np.ndarray, np.ndarray]:
         """(q, v) that the controller is shown at the last of these samples, dt (s) apart."""
         k = len(states) - 1
         q, v = states[max(0, k - round(self.delay / dt))]

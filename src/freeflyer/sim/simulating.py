@@ -70,18 +70,18 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     q0, v0 = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q0, v0))
     gravity = None if gravity is None else np.array(gravity_vector(gravity))
     start = _start(Equations(model, constraints, external, expressed, gravity), q0, v0)
-    seen = check_sensing(model, sensing, h)
-    if seen is not None and hold is False:
+    sensing = check_sensing(model, sensing, h)
+    if sensing is not None and hold is False:
         raise InputError("sensing shows samples, once every dt: with it, inputs are held (leave hold= out)")
-    input_law = make_input_law(model, inputs, True if seen is not None else hold)
+    input_law = make_input_law(model, inputs, True if sensing is not None else hold)
     settings = {
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
-        "sensing": None if seen is None else asdict(seen),
+        "sensing": None if sensing is None else asdict(sensing),
     }  # fmt: skip
     record = Recorder(model, settings, digest(model))
-    return _run(record, start, input_law, stepper, watched, seen, q0, v0, h, count, float(duration), progress)
+    return _run(record, start, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
 def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: Stepper, events: tuple[Event, ...],
@@ -124,7 +124,7 @@ def _law(input_law: InputLaw, sensing: Sensing | None, model: Model, states: Seq
     """The forces from the time t on: the law itself, or its value at t, held."""
     if not input_law.held:
         return input_law.tau
-    q, v = states[-1] if sensing is None else sensing.seen(model, states, dt)
+    q, v = states[-1] if sensing is None else sensing.measure(model, states, dt)
     tau = input_law.tau(t, q, v)
     return lambda _, x, u: tau
 
@@ -170,13 +170,13 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
     check_set(equations.model, constraints)
     if q.ndim > 1:
         raise InputError("constraints hold in one motion at a time: give q (nq,) and v (nv,) without leading axes")
-    equations = equations.under(anchor(constraints, q))
-    gap = np.abs(equations.of_positions.residual(q)) if equations.of_positions.names else np.zeros(0)
+    equations = equations.with_constraints(anchor(constraints, q))
+    gap = np.abs(equations.without_rolling.residual(q)) if equations.without_rolling.names else np.zeros(0)
     rate = np.abs(constraints.jacobian(q) @ v)
     speed = max(1.0, float(np.abs(v).max(initial=0.0)))
     for what, values, size, cure in (("q", gap, 1.0, "project_configuration"), ("v", rate, speed, "project_velocity")):
         if values.max(initial=0.0) > VELOCITY_TOLERANCE * size:
-            names = equations.of_positions.row_names if what == "q" else constraints.row_names
+            names = equations.without_rolling.row_names if what == "q" else constraints.row_names
             raise InputError(
                 f"{what} violates the constraints: row {names[int(values.argmax())]!r} by {values.max():.3g}. Start from "
                 f"freeflyer.{cure}(...)", row=names[int(values.argmax())],

@@ -58,4 +58,4 @@ class State:
 
     @cached_property
     def _solved(self) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
-        return self.equations.solved(self.t, self.q, self.v, self.tau)
+        return self.equations.solve(self.t, self.q, self.v, self.tau)

@@ -77,11 +77,11 @@ class Stretch:
         return [*(t + rest * 2.0**-k for k in rungs if rest * 2.0**-k > least), self.t1]
 
     def _values(self, state: State) -> list[float]:
-        return [event.at(state) for event in self.watched]
+        return [event.evaluate(state) for event in self.watched]
 
     def _passed(self, before: Sequence[float], after: Sequence[float]) -> list[int]:
         """Numbers of the events that took place."""
-        return [k for k, event in enumerate(self.watched) if event.passed(before[k], after[k])]
+        return [k for k, event in enumerate(self.watched) if event.is_crossed(before[k], after[k])]
 
     def _moved(self, state: State, h: float) -> State:
         """The state h later."""
@@ -90,7 +90,7 @@ class Stretch:
         def a(s: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return state.a if x is state.q else equations.accelerations(s, x, y, law(s, x, y))
 
-        q, v = equations.projected(*self.stepper.advance(equations.model, a, state.t, state.q, state.v, h))
+        q, v = equations.project(*self.stepper.advance(equations.model, a, state.t, state.q, state.v, h))
         q.flags.writeable = v.flags.writeable = False  # a controller that writes to what it is shown changes nothing
         return State(equations, state.t + h, q, v, law)
 
@@ -108,7 +108,7 @@ class Stretch:
         """The state after the actions of simultaneous events, in their order, and whether one of them ends the run."""
         for number, k in enumerate(passed):
             event = self.watched[k]
-            settled = number > 0 and bool(np.isnan(event.at(state)))  # by the action of an event before
+            settled = number > 0 and bool(np.isnan(event.evaluate(state)))  # by the action of an event before
             if settled and event.action is None:
                 continue
             self._refuse_chatter(self.record[known:], event, state, t0)

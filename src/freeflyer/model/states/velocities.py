@@ -30,10 +30,10 @@ class Block:
     inverse: Function | None = None
     rate: Function | None = None
 
-    def forth(self, q: np.ndarray) -> np.ndarray:
+    def map_to_theirs(self, q: np.ndarray) -> np.ndarray:
         return self.turn(q)
 
-    def back(self, q: np.ndarray) -> np.ndarray:
+    def map_to_ours(self, q: np.ndarray) -> np.ndarray:
         return np.swapaxes(self.turn(q), -1, -2) if self.inverse is None else self.inverse(q)
 
 
@@ -59,7 +59,7 @@ def motion_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndar
     m = c.matched
     ours = _gather(theirs, m.v_from)
     for b in c.blocks:
-        _set(ours, b.ours, _multiply(b.back(q), theirs[..., b.theirs : b.theirs + b.n]))
+        _set(ours, b.ours, _multiply(b.map_to_ours(q), theirs[..., b.theirs : b.theirs + b.n]))
     return ours
 
 
@@ -71,7 +71,7 @@ def motion_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndar
     if len(follow):
         theirs[..., follow] = m.ratios[follow] * theirs[..., follow]
     for b in c.blocks:
-        _set(theirs, b.theirs, _multiply(b.forth(q), ours[..., b.ours : b.ours + b.n]))
+        _set(theirs, b.theirs, _multiply(b.map_to_theirs(q), ours[..., b.ours : b.ours + b.n]))
     return theirs
 
 
@@ -80,7 +80,7 @@ def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndar
     m = c.matched
     ours = _gather(theirs, m.v_from)
     for b in c.blocks:
-        turned = np.swapaxes(b.forth(q), -1, -2)
+        turned = np.swapaxes(b.map_to_theirs(q), -1, -2)
         _set(ours, b.ours, _multiply(turned, theirs[..., b.theirs : b.theirs + b.n]))
     for k in m.followers:
         if m.leaders[k] >= 0:
@@ -94,7 +94,7 @@ def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndar
     owners = np.where(np.isin(np.arange(len(m.leaders)), m.followers), -1, m.leaders)
     theirs = _gather(ours, owners)
     for b in c.blocks:
-        turned = np.swapaxes(b.back(q), -1, -2)
+        turned = np.swapaxes(b.map_to_ours(q), -1, -2)
         _set(theirs, b.theirs, _multiply(turned, ours[..., b.ours : b.ours + b.n]))
     return theirs
 
@@ -106,7 +106,7 @@ def velocity_matrix(c: Coordinates, q: np.ndarray) -> np.ndarray:
     there = np.flatnonzero(m.leaders >= 0)
     T[..., there, m.leaders[there]] = m.ratios[there]
     for b in c.blocks:
-        T[..., b.theirs : b.theirs + b.n, b.ours : b.ours + b.n] = b.forth(q)
+        T[..., b.theirs : b.theirs + b.n, b.ours : b.ours + b.n] = b.map_to_theirs(q)
     return T
 
 

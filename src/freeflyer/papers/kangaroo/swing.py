@@ -48,7 +48,7 @@ def compute(robot: Kangaroo, progress: Progress, path: Path | None = None) -> Sw
     first = run("as the file has it", Servos())
     smooth = lines(run("without friction", Servos(friction=False))) if rubs else ()
     drawn = np.array([bones(robot.model, q) for q in first.extremes])
-    return SwingResult(robot.source, lines(first), smooth, first.thinned(THIN), drawn, settings(first))
+    return SwingResult(robot.source, lines(first), smooth, first.subsample(THIN), drawn, settings(first))
 
 
 def tables(r: SwingResult) -> list[Table]:

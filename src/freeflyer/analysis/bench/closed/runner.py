@@ -106,7 +106,7 @@ def _peer_calls(p: Any, model: Any, s: ClosedState, quantity: Quantity) -> list[
         return [(p.label, *_mujoco(p, model, s, name, ours))]
     found: list[tuple[str, Call | None, float | None, str]] = [(p.label, *_pinocchio(p, model, s, name, ours))]
     if name in DYNAMICS and (call := p.lcaba_call(s)) is not None:
-        a = p.back(np.array(call()))
+        a = p.in_our_order(np.array(call()))
         a = a[loops.partition(model).independent] if name == "forward_dynamics" else a
         found.append((p.label, call, distance(ours, a), f"lcaba, {p.settings}"))
     return found
@@ -117,7 +117,7 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
     kept = split.independent
     if name == "constraint_jacobian":
         call = p.jacobian_call(s)
-        return call, distance(ours, -p.back(call())), "getConstraintsJacobian"
+        return call, distance(ours, -p.in_our_order(call())), "getConstraintsJacobian"
     if name == "constraint_bias":
         return None, distance(ours, -p.drifts(s)), "accelerations of frames"
     if name == "projected_equations":
@@ -126,7 +126,7 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
         return p.terms_call(s), gap, "crba, nonLinearEffects, rows; not their projection"
     if name in DYNAMICS:
         call = p.dynamics_call(s)
-        a = p.back(call())
+        a = p.in_our_order(call())
         return call, distance(ours, a[kept] if name == "forward_dynamics" else a), f"constraintDynamics, {p.settings}"
     if name == "forward_dynamics_derivatives":
         call = p.derivatives_call(s)
