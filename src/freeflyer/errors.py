@@ -1,4 +1,4 @@
-"""The errors freeflyer raises: one base, a few kinds, each with a sentence that says what to do."""
+"""The errors freeflyer raises: one base, a few kinds, each with a sentence on what to do."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def near_names(name: object, names: Iterable[str]) -> list[str]:
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str], advice: str = "") -> UnknownNameError:
-    """The error for a name that is not there: says what exists, the nearest first."""
+    """The error for a name that does not exist, with those that do, the nearest first."""
     names = [str(k) for k in known]
     near = near_names(name, names)
     listed = ", ".join(n if len(n) <= MAX_CHARACTERS else n[:MAX_CHARACTERS] + "..." for n in names[:12])

@@ -1,4 +1,4 @@
-"""Writing a file so that a reader sees the old content or the new one, never half of it."""
+"""Atomic replacement of files: a reader gets the old content or the new one, never part of it."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_own_encoders_calibrate_or_are_refused():
     arguments = [x for joint in ("left_knee", "right_knee") for x in ("--encoder", joint)]
     result = run("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 3, *arguments)
     assert result.exit_code == 2
-    assert "do not tell where" in result.stderr
+    assert "do not determine the positions" in result.stderr
     assert "left_yaw_motor" in result.stderr
 
 

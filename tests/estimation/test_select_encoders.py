@@ -24,7 +24,7 @@ def test_chosen_joints_calibrate_every_motor_they_follow(name, models_folder):
     assert all(e[-1] < 1e-4 for e in found.errors)
     if name != "battobot":  # its cranks reach the same ankle in two ways: those starts end at the other assembly, and are counted
         assert found.right >= 3
-    with pytest.raises(ff.FreeflyerError, match="do not tell where"):
+    with pytest.raises(ff.FreeflyerError, match="do not determine the positions"):
         calibrations(s, selection.joints[:-1], 1, rigid=rigid, motors=selection.motors)
 
 

@@ -156,7 +156,7 @@ def test_the_rate_of_the_offset_is_its_derivative():
         ({"sway": Sway(amplitude=0.4)}, "sway less|stroke|cannot take its base"),
         ({"sway": Sway(amplitude=-0.1)}, "amplitude must be a positive"),
         ({"sway": Sway(frequency=float("nan"))}, "frequency must be a positive"),
-        ({"sway": Sway(duration=2.0)}, "does not hold one sway"),
+        ({"sway": Sway(duration=2.0)}, "too short for one sway"),
         ({"sway": Sway(force_noise=-1.0)}, "0 or more"),
         ({"servos": Servos(step=0.0007)}, "step must divide"),
         ({"servos": Servos(loop_time=0.0005)}, "do not hold in MuJoCo"),

@@ -123,8 +123,8 @@ def test_too_many_motors_are_named():
         partition(planar((0.2, 0.5), (0.4,), 0.45, actuated=("l0", "r0")))
 
 
-def test_without_motors_the_file_is_asked_for_them():
-    with pytest.raises(LinkageError, match="does not say which joints have motors"):
+def test_a_file_without_motors_is_refused():
+    with pytest.raises(LinkageError, match="names no motors"):
         partition(planar((0.2, 0.5), (0.4,), 0.45, actuated=()))
 
 

@@ -188,9 +188,9 @@ def test_positions_out_of_reach():
         selected_posture(model, ankle, far, motors=motors)
     free = selected_posture(model, ankle, far, motors=motors, limits=False)
     np.testing.assert_allclose(free[[model.joint(n).iq for n in ankle]], far, atol=1e-9)
-    with pytest.raises(InputError, match=r"'left_ankle_roll' asked for 0.6 rad for target 1 of 2, outside of its range -0.47"):
+    with pytest.raises(InputError, match=r"'left_ankle_roll' has the target 0.6 rad for target 1 of 2, outside of its range -0.47"):
         selected_posture(model, ankle, [[0.0, 0.0], [0.0, 0.6]], motors=motors)
-    with pytest.raises(AssemblyError, match=r"does not reach the asked positions.*left_ankle_pitch -?[0-9.]+ of -3"):
+    with pytest.raises(AssemblyError, match=r"does not reach the target positions.*left_ankle_pitch -?[0-9.]+ of -3"):
         selected_posture(model, ankle, [-3.0, 0.0], motors=motors, limits=False)
 
 
@@ -208,9 +208,9 @@ def test_bad_selections(joints, error, words):
 
 
 def test_selections_that_do_not_determine_the_motors():
-    """Two joints of the knee and one of the ankle: an ankle motor can move unseen."""
+    """Two joints of the knee and one of the ankle: an ankle motor can move while they are at rest."""
     joints = [*LEFT[:4], "left_thigh", "left_ankle_pitch"]
-    words = "'left_ankle_outer_motor', 'left_ankle_inner_motor' can move while all of them stand still.*'left_knee', 'left_thigh'"
+    words = "'left_ankle_outer_motor', 'left_ankle_inner_motor' can move while all of them are at rest.*'left_knee', 'left_thigh'"
     for call in (motor_velocities, selected_forces):
         with pytest.raises(LinkageError, match=words) as told:
             call(leg(), bent(leg()), joints, np.ones(6))

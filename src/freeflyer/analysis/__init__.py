@@ -34,7 +34,7 @@ _MODULES = {  # loaded on first use, so that the command line's help does not wa
     "postures": ("Conditioning", "Matrices", "conditioning", "matrices"),
     "reporting": ("Report", "report", "write_report"),
 }
-_MODULE_OF = {name: home for home, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

@@ -52,7 +52,7 @@ def calibrations(
     motors: those to calibrate, all of them if None; the others are known to stand where they truly do.
     """
     truth, *others = random_postures(s, starts + 1, np.random.default_rng(seed))
-    seen = {name: float(truth[s.model.joint(name).iq]) for name in encoders}
+    readings = {name: float(truth[s.model.joint(name).iq]) for name in encoders}
     names = tuple(s.model.actuated if motors is None else motors)
     order = [s.model.joint(n).iq for n in names]
     known = [s.model.joint(n).iq for n in s.model.actuated if n not in names]
@@ -61,10 +61,10 @@ def calibrations(
         progress(k / starts)
         q[known] = truth[known]
         try:
-            found = calibrate(s.model, seen, q=q, motors=names, rigid=rigid, tolerance=TOLERANCE)
+            found = calibrate(s.model, readings, q=q, motors=names, rigid=rigid, tolerance=TOLERANCE)
         except CalibrationError:
             if k == 0:
-                calibrate(s.model, seen, q=truth, motors=names, rigid=rigid, tolerance=TOLERANCE)  # refuses unobservable motors
+                calibrate(s.model, readings, q=truth, motors=names, rigid=rigid, tolerance=TOLERANCE)  # refuses unobservable motors
             continue
         errors.append(found.errors)
         left.append(float(np.abs(found.offsets - truth[order]).max()))

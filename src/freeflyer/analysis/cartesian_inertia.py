@@ -1,8 +1,8 @@
-"""How heavy a robot feels at a frame, and how much angular momentum its parts carry: papers/000, section V.
+"""Equivalent inertia at a frame and angular momentum of a robot's parts: papers/000, section V.
 
     Lambda = (J M^-1 J^T + eps 1)^-1   (31)        A_G v = h   (33)
 
-J, M and A_G are those of the independent velocities, so closed linkages are seen through their motors. Robots are compared
+J, M and A_G are those of the independent velocities, so closed linkages are included. Robots are compared
 column by column: chi_j = |lambda_peer_j| / |lambda_j| (32), gamma_j = |alpha_peer_j| / |alpha_j| (34); above 1 the robot is
 lighter than its peer.
 """
@@ -97,7 +97,7 @@ def angular_momentum(model: Model, q: ArrayLike | None = None) -> AngularMomentu
     """The centroidal angular momentum matrix of a robot with a free base at q (nq,), as in `cartesian_inertia`."""
     if not model.joints or model.joints[0].kind != "free":
         raise InputError(
-            f"{model.name!r} has no free base: momentum is asked of a robot that can turn as a whole; load it with base='free'",
+            f"{model.name!r} has no free base: angular momentum is computed for a floating robot; load it with base='free'",
             model=model.name,
         )  # fmt: skip
     posture = partition(model).q if q is None else row(model, "q", q, "q")

@@ -1,4 +1,4 @@
-"""Is this robot's description sound, and do its dynamics obey the laws they should?"""
+"""Checks of a robot: its description, and the laws of its dynamics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check has to say: a severity, a code to group by, the thing it is about, one sentence."""
+"""A finding of a check: severity, code, subject, one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The laws that dynamics must obey, evaluated on random states of one robot: each with its residual and tolerance.
+"""Identities of dynamics, evaluated on random states of one robot: each with its residual and tolerance.
 
 A residual is relative: the largest difference over the largest entry of what is compared, worst of all states. Laws
 that solve with M lose as many digits as M is badly conditioned, so their tolerance grows with its condition number.
@@ -50,7 +50,7 @@ class Identity:
 
 @public
 def identities(model: Any, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
-    """Evaluate every law at `count` random states; a robot without freedom obeys trivially and gives none."""
+    """Evaluate every law at `count` random states; a robot without degrees of freedom gives none."""
     if model.nv == 0:
         return ()
     states = random_states(model, count, seed)
@@ -119,7 +119,7 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
 def _straight_flight(model: Any, x: States) -> Identity:
     """The momenta that M gives each floating tree, in axes that do not move, keep their values without weight and forces.
 
-    No other law sees a bias force that does no work and is missing from inverse and forward dynamics alike.
+    No other law depends on a bias force that does no work and is missing from inverse and forward dynamics alike.
     """
     weightless = ff.with_gravity(model, (0.0, 0.0, 0.0))
     meaning = "thrown without weight, a floating robot keeps its momentum (finite difference)"

@@ -47,7 +47,7 @@ def _position(joint: Joint) -> Iterator[Finding]:
 
 
 def _like_degrees(joint: Joint, limit: float) -> bool:
-    """More than two turns, less than ten turns' worth of degrees: nobody means radians."""
+    """More than two turns in radians, and less than ten turns in degrees."""
     return joint.kind in TURNING and bool(np.isfinite(limit)) and TWO_TURNS < abs(limit) <= 3600
 
 

@@ -49,7 +49,7 @@ def angle_map(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def angle_linearization(model: Model, q: np.ndarray, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(A, B) at rest, seen in the angles' coordinates: T A T^-1 and T B. InputError at 90 degrees of pitch."""
+    """(A, B) at rest, in the angles' coordinates: T A T^-1 and T B. InputError at 90 degrees of pitch."""
     L = angle_map(model, q)
     if np.any(np.abs(np.linalg.det(L)) < MIN_PITCH_COSINE):
         raise InputError("at 90 degrees of pitch roll and yaw are one motion: the angles have no rates, and nothing to linearise")

@@ -13,7 +13,7 @@ from freeflyer.analysis.laws import scale_to_unit_diagonal
 from freeflyer.analysis.states import random_states
 
 MIN_EIGENVALUE = 1e-12  # of the unit-free mass matrix, whose diagonal is one
-MIN_DIAGONAL_RATIO = 1e-14  # diagonal entry over the largest: this coordinate feels no inertia at all
+MIN_DIAGONAL_RATIO = 1e-14  # diagonal entry over the largest: a coordinate without any inertia
 
 
 def coordinate_joints(model: Any) -> list[str]:

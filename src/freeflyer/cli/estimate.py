@@ -1,4 +1,4 @@
-"""`freeflyer estimate`: what a closed robot's motors tell of its passive joints, offsets and contacts, and how fast."""
+"""`freeflyer estimate`: passive joints, motor offsets and contact wrenches of a closed robot from its motors, and times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RigidOption = Annotated[
 EncoderOption = Annotated[
     list[str] | None,
     typer.Option("--encoder", metavar="JOINT", help="A passive joint with an absolute encoder, to calibrate; may be repeated. "
-                 "[default: those that tell most]", show_default=False),
+                 "[default: see estimation.select_encoders]", show_default=False),
 ]  # fmt: skip
 FolderOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Draw there, PNG and SVG.", show_default=False)

@@ -120,7 +120,7 @@ def swing_all(
 
 
 def swing(found: dict[str, Any]) -> list[Any]:
-    """Errors by the way of telling wrenches, and how it was done."""
+    """Errors of each estimate of the wrenches, and the settings."""
     from freeflyer.analysis.swing_tables import COLUMNS
 
     rows = [x.cells for x in found["lines"]]

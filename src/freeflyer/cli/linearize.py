@@ -42,7 +42,7 @@ def linearize(
     recovery: Annotated[bool, typer.Option("--recovery", help="Let go at large angles, under two regulators.")] = False,
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
-    """Linearise a robot about a posture at rest: who holds it, its poles, what its inputs can and cannot steer."""
+    """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
     from freeflyer.analysis.linearization import study
     from freeflyer.cli.output import output, write_json
     from freeflyer.constraints.closed import close_loops

@@ -1,4 +1,4 @@
-"""One line on stderr that says what is being done, while it is being done, with a bar where it is known how much of it."""
+"""The progress line on stderr: the current task, with a bar where the fraction done is known."""
 
 from __future__ import annotations
 

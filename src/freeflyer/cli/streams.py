@@ -1,4 +1,4 @@
-"""Standard output and error: terminals that know ASCII alone, disks that are full, Ctrl-C."""
+"""Standard output and error: terminals limited to ASCII, full disks, Ctrl-C."""
 
 from __future__ import annotations
 

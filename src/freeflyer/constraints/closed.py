@@ -2,7 +2,7 @@
 
     v = G(q) u        the velocities of all joints (nv of the tree,) from those that loops leave free (nu,)
 
-Base, motors and joints that no loop determines are independent unless others are asked for.
+Base, motors and joints that no loop determines are independent unless others are named.
 Source: papers/000, (6)-(10), (60)-(73).
 """
 

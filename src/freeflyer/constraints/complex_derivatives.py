@@ -23,7 +23,7 @@ STEP = 2.0**-100
 
 
 def needs_complex_steps(constraints: ConstraintSet) -> bool:
-    """Whether the set has rows whose derivatives no compiled code knows: of rolling bodies, and, as rows of a tree, of couplings
+    """Whether the set has rows without compiled derivatives: of rolling bodies, and, as rows of a tree, of couplings
     and of loops that tie one turn."""
     known = {loop.name for loop in constraints.model.loops if tied_turn(loop) is None}
     return bool(constraints.rolling) or any(name not in known for name in constraints.loop_names)

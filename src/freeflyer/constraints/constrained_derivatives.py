@@ -44,7 +44,7 @@ from freeflyer.model.public import public
 
 Own = list[HeldWrench]
 RANK = 1e-11  # of the largest eigenvalue of J M^-1 J^T: the square of that of J
-SOLVED = 1e-6  # of what rows ask: what may stay unanswered
+SOLVED = 1e-6  # of the right-hand side: residual of a consistent system
 
 
 class Change(NamedTuple):
@@ -164,7 +164,7 @@ def _run_compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> Const
     except FreeflyerError:
         return None
     dq, dv, dtau, y_q, y_v, y_tau, verdict = found
-    q = np.array(q, float)  # the caller's may change before forces are asked for
+    q = np.array(q, float)  # a copy: the caller's array may change before forces are computed
     if verdict.item(DEPENDENT) > 0.0 if verdict.ndim == 1 else verdict[..., DEPENDENT].any():
         return None
     changes = [Change(a, Forces(constraints, q, y), y) for a, y in ((dq, y_q), (dv, y_v), (dtau, y_tau))]
@@ -176,14 +176,14 @@ def _dependent(d: ConstrainedDynamics) -> tuple[str, ...]:
     return d.redundant if isinstance(d.redundant, tuple) else tuple(n for n, x in d.redundant.items() if np.any(x))
 
 
-def _solve_least_norm(G: np.ndarray, asked: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:
-    """The least solution of G y = asked; InputError where there is none."""
-    y = np.linalg.pinv(G, rcond=RANK, hermitian=True) @ asked
-    left, size = np.abs(G @ y - asked).max(axis=(-1, -2)), np.abs(asked).max(axis=(-1, -2))
+def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:
+    """The least-norm solution of G y = b; InputError where there is none."""
+    y = np.linalg.pinv(G, rcond=RANK, hermitian=True) @ b
+    left, size = np.abs(G @ y - b).max(axis=(-1, -2)), np.abs(b).max(axis=(-1, -2))
     if np.any(left > SOLVED * np.maximum(size, 1e-300)):
         raise InputError(
             f"rows of {', '.join(map(repr, dependent))} depend on rows before them here, but not near by: accelerations have no "
-            "derivative in this posture. Leave them out, or move (bend a leg, say)", names=dependent,
+            "derivative in this posture. Leave them out, or move (for one, bend a leg)", names=dependent,
         )  # fmt: skip
     return y
 

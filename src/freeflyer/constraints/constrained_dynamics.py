@@ -48,8 +48,8 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
 
     Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
     constraints: a ConstraintSet, or arrays (A (..., r, nv), b (..., r)) with A a = b, whose forces are the multipliers alone.
-    Constraints are bilateral: contacts push and pull, `.pulling` says which pull. Where rows depend on others (two flat feet on
-    straight legs) a is unique and forces are not: those are returned whose forces in the contacts' points have the least sum of
+    Constraints are bilateral: contacts push and pull, `.pulling` names those that pull. Where rows depend on others (two flat feet
+    on straight legs) a is unique and forces are not: those are returned whose forces in the contacts' points have the least sum of
     squares, and `.redundant` names what depends. papers/000 counts multipliers with the opposite sign.
     q (..., nq), v and tau (..., nv); `external`, `expressed`, `gravity` as freeflyer.inverse_dynamics.
     Errors: as freeflyer.forward_dynamics; InputError for another model's set and where rows that depend on others contradict them.

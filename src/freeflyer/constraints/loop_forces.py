@@ -1,6 +1,6 @@
 """Forces of loops as wrenches, and how they change with the configuration at fixed multipliers.
 
-    T = R W_b - H W_a: the twist of frame_b as frame_a sees it, in frame_a's axes; R = R_ab, H W = [l + w x p_ab; w]
+    T = R W_b - H W_a: the twist of frame_b relative to frame_a, in frame_a's axes; R = R_ab, H W = [l + w x p_ab; w]
     row of a slide, or of one of two or three tied turns: an entry of T; of one tied turn: an entry of Jl^-1(r) w, r = log R
 
 The wrench of a row on frame_b is therefore the unit wrench of its direction, that of one tied turn the moment Jl^-T(r) e.

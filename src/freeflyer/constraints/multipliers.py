@@ -72,7 +72,7 @@ def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> 
 
 @public
 def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """G^T tau (..., nu): forces tau (..., nv) in all joints, passive ones too, as the independent joints feel them. (18).
+    """G^T tau (..., nu): forces tau (..., nv) in all joints, passive ones too, projected on the independent joints. (18).
 
     q (..., nq) closed; N and N m.
     Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
@@ -89,7 +89,7 @@ def constraint_multipliers(
     So a positive entry pushes frame_b along the tied direction of frame_a, and frame_a the other way: papers/000 (11) has the
     opposite sign. v (..., nv): velocities of all joints. Either at their accelerations a (..., nv), with no force applied in
     dependent joints; or under the forces tau (..., nv). Redundant rows carry nothing.
-    Errors: InputError unless one of both is given; LinkageError for velocities or accelerations that tear the loops.
+    Errors: InputError unless one of both is given; LinkageError for velocities or accelerations that do not keep the loops closed.
     """
     if (a is None) == (tau is None):
         raise InputError("constraint_multipliers takes either the acceleration a or the forces tau")
@@ -116,9 +116,9 @@ def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     found = D.ACCELERATIONS.call(p.handle, q, v, tau, None)
     gap, a = found or evaluate(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"))
     if (gap.item(0) if gap.ndim == 1 else gap[..., 0].max(initial=0.0)) > CONSISTENT**2:  # gap holds squares
-        torn, largest = np.sqrt(gap[..., 0]), np.sqrt(gap[..., 1])
-        if (torn > CONSISTENT * np.maximum(1.0, largest)).any():
-            raise _inconsistent("v", float(torn.max()))
+        violation, largest = np.sqrt(gap[..., 0]), np.sqrt(gap[..., 1])
+        if (violation > CONSISTENT * np.maximum(1.0, largest)).any():
+            raise _inconsistent("v", float(violation.max()))
     return a
 
 
@@ -166,7 +166,7 @@ def _check_consistent(model: Model, name: str, closed: np.ndarray, given: np.nda
 
 def _inconsistent(name: str, gap: float) -> LinkageError:
     return LinkageError(
-        f"{name} tears the loops: its dependent entries differ by up to {gap:.3g} from what follows from the "
+        f"{name} does not keep the loops closed: its dependent entries differ by up to {gap:.3g} from what follows from the "
         "independent ones; see freeflyer.loops.whole_motion",
         reason="velocity", argument=name, gap=gap,
     )  # fmt: skip

@@ -39,7 +39,7 @@ from freeflyer.model.public import public
 REDUNDANT_TOLERANCE = 5e-3  # m or rad: what redundant rows may stay open by where the independent ones are closed
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
 CLEAR_RANK = 1e-3  # of a block's largest singular value: rank that rounded digits cannot make (2e-6 on Kangaroo's hip)
-NEIGHBOURS, SPREAD = 4, 0.05  # postures near by that tell a singular posture from a linkage with too many motors; rad or m
+NEIGHBOURS, SPREAD = 4, 0.05  # number and distance (rad or m) of the closed postures that a singular one is compared with
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def assembled_posture(model: Model) -> np.ndarray:
     joints = _joints(s)
     if np.abs(closed.residual).max() > CLOSED:
         closed = close(model, q[None], joints)
-    if np.abs(closed.residual).max() > CLOSED:  # drawn in one line, say, where no joint closes the gap at first
+    if np.abs(closed.residual).max() > CLOSED:  # drawn in one line, for one, where no joint reduces the gap to first order
         rng = np.random.default_rng(0)
         around = np.outer(np.repeat(STARTS, 8), np.ones(model.nv)) * rng.standard_normal((8 * len(STARTS), model.nv))
         around[:, s.base] = 0.0

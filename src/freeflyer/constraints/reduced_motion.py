@@ -71,7 +71,7 @@ def integrate(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
         if error.data["reason"] != "inertia":
             raise
     raise LinkageError(
-        f"the loops of {model.name!r} do not close again after this step of the independent joints: it leads out of the linkage's "
+        f"the loops of {model.name!r} do not close again after this step of the independent joints: it leaves the linkage's "
         "workspace, through a singular posture, or too far at once",
         reason="step",
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a closed model knows of its linkage: the chosen rows and coordinates, in blocks, and the same as compiled code reads it."""
+"""The reduction of a closed model: the chosen rows and coordinates, in blocks, and their table for compiled code."""
 
 from __future__ import annotations
 

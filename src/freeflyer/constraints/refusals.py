@@ -31,7 +31,7 @@ def check_closed(model: Model, residual: np.ndarray, rows: np.ndarray, closed: f
     loop, gap = constraint_loops(model)[worst], float(residual[worst])
     raise LinkageError(
         f"the posture leaves loop {loop!r} of {model.name!r} open by {gap:.3g} (row {constraint_names(model)[worst]!r}, m or "
-        "rad): the rank of an open linkage says nothing; assemble it first (freeflyer.loops.assemble)",
+        "rad): the rank of an open linkage is not defined; assemble it first (freeflyer.loops.assemble)",
         loop=loop, gap=gap,
     )  # fmt: skip
 
@@ -57,7 +57,7 @@ def too_many_motors(
     excess = size - len(dependent)
     if not model.description.actuated:
         return LinkageError(
-            f"{model.name!r} does not say which joints have motors, and the loops {list_names(loops)} do not leave them all free: "
+            f"{model.name!r} names no motors, and the loops {list_names(loops)} do not leave them all free: "
             "name the motors (`actuated` of a loop file, `name_mot`, or <actuator> in MJCF)",
             loops=tuple(loops),
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""From friendly functions of closed linkages to their kernels."""
+"""Calls of compiled entries by the functions of closed linkages."""
 
 from __future__ import annotations
 

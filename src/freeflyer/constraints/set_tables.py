@@ -34,7 +34,7 @@ class Loops(NamedTuple):
 @dataclass(eq=False)
 class Tree:
     """What sets of one tree share: its arrays, as a set's begin, and `before` (nv): the next coordinate on the way to the world,
-    or -1. Remembered of frames: their paths; of contacts: their points and unit wrenches; loops: once they are asked for."""
+    or -1. Kept after their first use: paths of frames, points and unit wrenches of contacts, loops."""
 
     before: list[int]
     topology: bytes  # the tree's, saying that a table of a set follows; a set's own memory, which nothing can write to
@@ -147,7 +147,7 @@ def _with_numbers(tree: Tree, model: Model, contact: Contact) -> tuple[UnitWrenc
 
 
 def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[Contact | Rolling, ...]) -> Table:
-    """The table of the tree `model`: rows of loops if asked, locked coordinates, items."""
+    """The table of the tree `model`: rows of loops if `loops`, locked coordinates, items."""
     tree = tree_of(model)
     loop_rows, _, columns = loops_of(model) if loops else NO_LOOPS
     moved: set[int] = set(columns)

@@ -169,7 +169,7 @@ def check_set(model: Model, constraints: Any) -> None:
             f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"
         )
     raise InputError(
-        f"the set belongs to another model ({constraints.model.name!r}): make one of this model, "
+        f"the set is of another model ({constraints.model.name!r}): make one of this model, "
         "freeflyer.ConstraintSet(model, ...)"
     )
 

@@ -1,4 +1,4 @@
-"""Descriptions of contacts: values that name a frame, and say which of its motions the contact takes away."""
+"""Descriptions of contacts: a frame, and those of its motions that are zero."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
           at: ArrayLike | None = None) -> Contact:  # fmt: skip
     """A point of a frame (3,), in the frame's axes, m, that does not move: three rows, its velocity in the frame's axes.
 
-    friction: coefficient, for those who use it (constraint sets are bilateral). name: by default the frame's. at (4, 4): the
+    friction: coefficient, not used by constraint sets, which are bilateral. name: by default the frame's. at (4, 4): the
     frame's pose where it is held. Errors: InputError.
     """
     return _contact("point", frame, _vectors("point", point, (3,))[None], friction, name, at)

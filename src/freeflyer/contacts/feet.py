@@ -42,7 +42,7 @@ def feet_of(model: Model) -> tuple[Contact, ...]:
             found.append(sole(name, corners))
     if not found:
         raise InputError(
-            f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': say what its feet are, "
+            f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': name its feet, "
             "feet=[freeflyer.contacts.sole(frame, points), ...]",
             robot=model.name,
         )
@@ -70,7 +70,7 @@ def surface_points(model: Model, contact: Contact) -> np.ndarray:
 
 
 def contact_points(foot: Contact) -> np.ndarray:
-    """The points (c, 3) of a foot that `complete_feet` has seen."""
+    """The points (c, 3) of a foot of `complete_feet`."""
     return np.zeros((0, 3)) if foot.points is None else foot.points
 
 

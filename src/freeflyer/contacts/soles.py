@@ -31,7 +31,7 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
     collides, or another shape is the lowest; FileError for files that `load` would not read, or MuJoCo refuses.
     """
     if model.constraint_rows[0] and not model.reduction:
-        raise InputError(f"the loops of {model.name!r} are open: where its feet are is told by freeflyer.close_loops(model)")
+        raise InputError(f"the loops of {model.name!r} are open: the places of its feet are those of freeflyer.close_loops(model)")
     model, q = model.tree, model.neutral
     import mujoco
 
@@ -47,7 +47,7 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
         friction[body] = min(friction.get(body, np.inf), float(mj.geom_friction[g, 0]))
     if not points:
         raise InputError(
-            f"{Path(path).name} has no shapes that collide: nothing tells what stands on the ground. Say what the feet are, "
+            f"{Path(path).name} has no shapes that collide: no feet can be found in it. Name the feet, "
             "feet=[freeflyer.contacts.sole(frame, points), ...]",
             path=str(path),
         )  # fmt: skip
@@ -79,6 +79,6 @@ def _lower(mujoco: Any, mj: Any, g: int, X: np.ndarray, path: str | os.PathLike[
     word = mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
     raise InputError(
         f"geom {mj.geom(g).name or g!r} of {Path(path).name} collides and is a {word}: feet are found on boxes and spheres. "
-        "Say what the feet are, feet=[freeflyer.contacts.sole(frame, points), ...]",
+        "Name the feet, feet=[freeflyer.contacts.sole(frame, points), ...]",
         path=str(path),
     )  # fmt: skip

@@ -18,7 +18,7 @@ BANDWIDTH = 2.0  # rad/s
 
 @public
 def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float = BANDWIDTH) -> tuple[np.ndarray, np.ndarray]:
-    """(state_cost (2 nv, 2 nv), input_cost (m, m)) in joules, which ask for one bandwidth (rad/s) of every motion.
+    """(state_cost (2 nv, 2 nv), input_cost (m, m)) in joules, which give every motion one bandwidth (rad/s).
 
     x^T state_cost x = eta^T w^2 M eta + dv^T M dv: the energy of springs of frequency w, and twice the kinetic energy; an
     input costs what its push alone would give, (G^T M^-1 G)_kk / w^2. A mass pushed by one input is then led back at w,

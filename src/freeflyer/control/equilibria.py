@@ -28,7 +28,7 @@ class Equilibrium:
     """Rest at q (nq,) under inputs u (m,), smallest of those that hold it.
 
     tau (nv,) is their generalised force and `missing` (nv,) what it lacks to hold the robot (N, N m): zero when
-    `balanced`. `moved` is how far (m, rad) a search went from where it began; `sentence` says all of it.
+    `balanced`. `moved` is the distance (m, rad) from the start of a search; `sentence` describes the result.
     """
 
     q: np.ndarray
@@ -83,10 +83,10 @@ def _free_directions(model: Model, q: np.ndarray, constraints: ConstraintSet | N
 def _balance(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np.ndarray | None = None) -> Equilibrium:
     needed = ff.gravity_forces(model, q, gravity=gravity)
     G = inputs.matrix(model, q)
-    seen, asked = (G, needed) if free is None else (free.T @ G, free.T @ needed)
-    u = np.linalg.lstsq(seen, asked, rcond=RANK)[0] if inputs.count else np.zeros(0)
+    A, b = (G, needed) if free is None else (free.T @ G, free.T @ needed)
+    u = np.linalg.lstsq(A, b, rcond=RANK)[0] if inputs.count else np.zeros(0)
     tau = G @ u
-    missing = needed - tau if free is None else free @ (asked - seen @ u)
+    missing = needed - tau if free is None else free @ (b - A @ u)
     least = TOLERANCE * max(1.0, float(np.max(np.abs(needed), initial=0.0)))
     balanced = bool(np.all(np.abs(missing) <= least))
     if balanced:
@@ -111,7 +111,7 @@ def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gra
 
 def _describe_move(model: Model, q: np.ndarray, found: Equilibrium) -> Equilibrium:
     moved = float(np.max(np.abs(ff.difference(model, q, found.q)), initial=0.0))
-    text = f"the inputs do not hold the posture asked for; the nearest found that they hold is {moved:.3g} (m or rad) away"
+    text = f"the inputs do not hold the given posture; the nearest found that they hold is {moved:.3g} (m or rad) away"
     return Equilibrium(found.q, found.u, found.tau, found.missing, True, moved, text)
 
 

@@ -34,7 +34,7 @@ class Regulator:
     """u = u0 - K x holds `model` at q0 (nq,) at rest; x = [eta; dv] (2 nv,), q = q0 (+) eta.
 
     K (m, 2 nv); P (2 nv, 2 nv): cost to go x^T P x; poles (2 nv,) of A - B K, 1/s, or per step where `step` (s) is not
-    None; A (2 nv, 2 nv) and B (2 nv, m) of the inputs' linearisation; `controllable` says what the inputs can steer. basis
+    None; A (2 nv, 2 nv) and B (2 nv, m) of the inputs' linearisation; `controllable`: the motions that the inputs can steer. basis
     (2 nv, k): of the states that constraints admit, on which the poles (k,) are; None without constraints.
     """
 
@@ -83,9 +83,9 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     """The regulator that minimises the integral (or, with a `step`, the sum) of x^T state_cost x + du^T input_cost du.
 
     q (nq,): a posture that the inputs hold at rest (see `equilibrium`); inputs: the actuated joints if not given; costs: a
-    number, a diagonal or a matrix, of 2 nv states and m inputs; where not given, those in joules that ask for one
+    number, a diagonal or a matrix, of 2 nv states and m inputs; by default those in joules that give every motion one
     `bandwidth` (rad/s) of every motion (costs.energy_costs). Continuous time, or with step (s) the sampled system of
-    `integrator`, held between samples. constraints: a set that holds meanwhile, contacts say; the regulator then acts on the
+    `integrator`, held between samples. constraints: a set that holds, such as contacts; the regulator then acts on the
     states that it admits (`basis`), and K x takes no notice of others. InputError, in words, where the inputs cannot hold the
     posture, or where a motion that does not decay by itself is out of their reach.
     """

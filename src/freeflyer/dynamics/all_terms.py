@@ -107,7 +107,7 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     elif type(frames) is not FrameSet:
         raise InputError(f"frames must be a frame_set of the model, got {type(frames).__name__}")
     elif not frames.belongs_to(model):
-        raise InputError(f"the frame set {frames.names} belongs to another model: make one of this model")
+        raise InputError(f"the frame set {frames.names} is of another model: make one of this model")
     g, option = model._gravity if gravity is None else gravity, expression(expressed)
     if out is not None and not isinstance(out, AllTerms):
         raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")

@@ -1,4 +1,4 @@
-"""Sets of frames that are looked up once: to apply wrenches to, or to ask many quantities of at each step of a control loop."""
+"""Sets of frames that are looked up once: for wrenches on them, or for their motions at each step of a control loop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 MAX_CACHED_SETS = 64  # sets for mappings of wrenches that are kept for a model
-_cache: dict[int, dict[tuple[str, ...], FrameSet]] = {}  # by id of the model, while it lives
+_cache: dict[int, dict[tuple[str, ...], FrameSet]] = {}  # by id of the model; removed with it
 
 
 @dataclass(frozen=True, eq=False)

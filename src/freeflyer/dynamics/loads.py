@@ -83,7 +83,7 @@ def check_prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, n
     frames, W = external
     if not frames.belongs_to(model):
         raise InputError(
-            f"the frame set {frames.names} belongs to another model: make one of this model, "
+            f"the frame set {frames.names} is of another model: make one of this model, "
             f"freeflyer.frame_set(model, ...)"
         )
     W = real_array("external", W)

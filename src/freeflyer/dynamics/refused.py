@@ -26,7 +26,7 @@ from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.inputs import coordinate_owner
 from freeflyer.model.model import Model
 
-HUGE = 1e100  # of an input whose result is not finite: what is to blame
+HUGE = 1e100  # inputs above it explain results that are not finite
 PACK = 8  # states at most, among which compiled code found numbers whose sum is not finite though each of them is
 MIN_SHARE = 1e-3  # joints with less of the unit motion that takes no force are not named
 

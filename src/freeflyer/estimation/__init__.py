@@ -43,7 +43,7 @@ _MODULES = {  # loaded on first use
     "swing": ("lateral_swing",),
     "torques": ("closed_torques",),
 }
-_MODULE_OF = {name: home for home, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""How well the passive state is told while the motors follow sinusoids, with ideal and with real encoders. papers/000, Fig 19."""
+"""Accuracy of the estimated passive state while the motors follow sinusoids, with ideal and real encoders. papers/000, Fig 19."""
 
 from __future__ import annotations
 

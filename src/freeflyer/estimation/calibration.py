@@ -2,7 +2,7 @@
 
     [J_l; E] theta* = [e_l; theta_measured - theta]
 
-Motors with relative encoders know how far they have gone, not from where. Newton's steps on closure and encoders together
+Relative encoders measure the motion of a motor, not its position. Newton's steps on closure and encoders together
 find the posture, and so each motor's offset. Steps are damped (Levenberg, Marquardt) where a full one would not lessen the
 error, and joints stay within their limits. With as many encoders as motors a step is that of the paper; with more, steps
 lead to the least squares of encoders at closed loops.
@@ -28,13 +28,13 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 TOLERANCE = 1e-4  # norm of closure and encoder errors, m and rad: papers/000
-MAX_ERROR_RATIO = 0.9999  # with more encoders than motors: who lessens the error by no more than this has found the least squares
+MAX_ERROR_RATIO = 0.9999  # with more encoders than motors: a step that reduces the error by less ends the least squares
 LOOP_WEIGHT = 1e3  # then loops weigh so much more than encoders
 MIN_SENSITIVITY = 1e-6  # smallest singular value of the encoders' view of the motors, relative to the largest
 
 
 class CalibrationError(FreeflyerError, ValueError):
-    """Offsets that the encoders cannot tell, or that no posture explains."""
+    """Offsets that the encoders do not determine, or readings that agree with no posture."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def calibrate(
 
     readings (n,): what the motors' relative encoders show, in the order of `motors` (all of them if None); zeros if None,
     so that offsets are positions. q (nq,): where to start, the file's posture if None. Motors left out of `motors` and
-    joints named `rigid` are taken to stand where q has them. Errors: CalibrationError where encoders do not tell some
+    joints named `rigid` keep their positions in q. Errors: CalibrationError where encoders do not determine some
     offsets, naming the motors, or where no posture agrees with them; InputError for wrong names, shapes and numbers.
     """
     model = model.tree
@@ -115,7 +115,7 @@ def check_observable(
     model: Model, motors: Sequence[str], encoders: Mapping[str, float] | Sequence[str], rigid: Sequence[str], unknown: np.ndarray,
     enc: np.ndarray,
 ) -> None:  # fmt: skip
-    """CalibrationError where the encoders do not tell the positions of the independent coordinates `unknown`."""
+    """CalibrationError where the encoders do not determine the positions of the independent coordinates `unknown`."""
     split, s = partition(model), structure(model)
     J = constraint_jacobian(model, split.q)
     G = np.zeros((model.nv, len(unknown)))
@@ -134,9 +134,9 @@ def check_observable(
         at = np.flatnonzero(np.abs(hidden).max(axis=0) > 1e-6)
         names = [s.owner[unknown[keep[k]]] for k in at]
         raise CalibrationError(
-            f"the encoders on {list_names(encoders) or 'no joint'} do not tell where {list_names(names)} of {model.name!r} stand "
-            f"({len(hidden)} of {len(keep)} unknowns stay open): put encoders on joints that these move, or leave them out "
-            "(motors=, rigid=)",
+            f"the encoders on {list_names(encoders) or 'no joint'} do not determine the positions of {list_names(names)} of "
+            f"{model.name!r} ({len(hidden)} of {len(keep)} unknowns stay open): put encoders on joints that these move, or leave "
+            "them out (motors=, rigid=)",
             joints=tuple(dict.fromkeys(names)), open=len(hidden),
         )  # fmt: skip
 
@@ -147,10 +147,10 @@ def _turns_only_itself(column: np.ndarray, owner: tuple[str, ...], j: int) -> bo
 
 def _motors(model: Model, motors: Sequence[str] | None) -> tuple[str, ...]:
     if not model.constraint_rows[0]:
-        raise InputError(f"{model.name!r} has no loops: no joint tells where another one stands", robot=model.name)
+        raise InputError(f"{model.name!r} has no loops: no joint's position follows from another's", robot=model.name)
     known = tuple(n for n in model.actuated) if model.description.actuated else ()
     if not known:
-        raise InputError(f"{model.name!r} does not say which joints have motors: there is nothing to calibrate", robot=model.name)
+        raise InputError(f"{model.name!r} names no motors: there is nothing to calibrate", robot=model.name)
     if isinstance(motors, str):
         raise InputError(f"motors is {motors!r}: expected a sequence of joint names")
     for n in motors or ():

@@ -3,7 +3,7 @@
     tau - g_a - J_m^T g_u = -J_cm^T F
 
 The sought forces at points are those of the least sum of squares that explain the motors: the pseudo-inverse is that of
-minimum norm. Wrenches of rigid feet span them, so only as many unknowns are solved for as the feet can feel: 12 for two
+minimum norm. Wrenches of rigid feet span them, so only as many unknowns are solved for as these wrenches have: 12 for two
 soles, from 12 motors, whatever the number of points, and the wrenches do not depend on how points share them.
 `method="balanced"` also uses the six equations of the base, exactly: what the base needs, the feet give; motors then count
 by least squares of their forces. Motions that are known (v, a) may stand in place of rest: the tree's inertia then counts.
@@ -43,7 +43,7 @@ MIN_SINGULAR_RATIO = 1e-8  # smallest singular value of the motors' view of the 
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What no posture changes. feet; handle: what compiled code knows the standing robot by.
+    """The constant data of a robot on its feet. feet; handle: that of the model with the table of the feet, for compiled code.
 
     spread (3c, k), resultant (6f, k): point forces and wrenches for each unknown, flat. motors (n,), base (m,): their entries
     of v. rest (nv,): zeros."""
@@ -61,7 +61,7 @@ class Standing:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ContactModel:
-    """What the posture q (nq,) says of the feet: the update before the estimation. update: all of it, as compiled code wrote it."""
+    """The quantities that depend on the posture q (nq,) alone. update: all of them, in the layout of compiled code."""
 
     standing: Standing
     q: np.ndarray
@@ -90,13 +90,13 @@ class ContactModel:
 
     @property
     def base(self) -> np.ndarray:
-        """(m,): what the base's equations ask of the contacts."""
+        """(m,): the generalised forces of the contacts on the base, by its equations."""
         at = self._base_at
         return self.update[at : at + len(self.standing.base)]
 
     @property
     def base_view(self) -> np.ndarray:
-        """(m, k): what each unknown gives to them."""
+        """(m, k): the base's generalised forces for each unknown."""
         m, k, at = len(self.standing.base), self.standing.unknowns, self._base_at
         return self.update[at + m : at + m + m * k].reshape(m, k)
 
@@ -150,7 +150,7 @@ def make_standing(model: Model, feet: Sequence[Contact] | None = None) -> Standi
 
 def _make(model: Model, feet: Sequence[Contact] | None) -> Standing:
     if not model.description.actuated:
-        raise InputError(f"{model.name!r} does not say which joints have motors: nothing tells what its feet feel")
+        raise InputError(f"{model.name!r} names no motors: its contact wrenches follow from motor forces")
     standing = complete_feet(model, feet)
     split = partition(model)
     acting = np.array([model.joint(n).iv for n in model.actuated], dtype=np.int64)
@@ -172,7 +172,7 @@ def _make(model: Model, feet: Sequence[Contact] | None) -> Standing:
 def contact_model(
     model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None, v: ArrayLike | None = None, a: ArrayLike | None = None
 ) -> ContactModel:
-    """What motors and base feel at q (nq,): gravity, the feet, and the motion v, a (nv,) of the tree where it is known.
+    """The equations of motors and base at q (nq,): gravity, the feet, and the motion v, a (nv,) of the tree where it is known.
 
     Feet: those named `..._sole` if None. Errors: InputError for wrong shapes, numbers and feet; LinkageError in singular
     postures.
@@ -208,7 +208,7 @@ def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
 @public
 def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "motors") -> ContactEstimate:
     """The wrenches that explain the motors' forces tau (n,), in the order of `model.actuated`. Errors: LinkageError where
-    they do not tell the wrenches; InputError for wrong shapes and numbers."""
+    they do not determine the wrenches; InputError for wrong shapes and numbers."""
     c, s = contacts, contacts.standing
     t = tau if type(tau) is np.ndarray and tau.dtype == np.float64 and tau.flags.c_contiguous else real_array("tau", tau).copy()
     n, k, points = len(s.motors), s.unknowns, s.spread.size // s.unknowns

@@ -125,7 +125,7 @@ def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
         raise InputError(f"dt must be a positive number of seconds, got {dt!r}")
     if max(alpha, beta) * dt > BOUNDED:
         raise InputError(
-            f"alpha = {alpha:g} and beta = {beta:g} per second ask for more than {BOUNDED:g} per step of {dt:g} s: errors would "
+            f"alpha = {alpha:g} and beta = {beta:g} per second are more than {BOUNDED:g} per step of {dt:g} s: errors would "
             f"grow. Take at most {BOUNDED / dt:g}, or a shorter step",
             alpha=alpha, beta=beta, dt=dt,
         )  # fmt: skip
@@ -177,4 +177,4 @@ def _refusal(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, worst: fl
     check_strokes(s, x)
     if worst <= -1.0:
         return refusals.singular_posture(s.model, loops_of_block(s.model, worst), np.empty(0, np.int64))
-    return LinkageError(f"the passive state of {s.model.name!r} cannot be told there: the estimate is not finite")
+    return LinkageError(f"the passive state of {s.model.name!r} cannot be estimated there: the estimate is not finite")

@@ -98,7 +98,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
         )
     if not model.description.actuated:
         raise InputError(
-            f"{model.name!r} does not say which joints have motors: name them (`actuated` of a loop file, `name_mot`, or "
+            f"{model.name!r} names no motors: name them (`actuated` of a loop file, `name_mot`, or "
             "<actuator> in MJCF)",
             robot=model.name,
         )

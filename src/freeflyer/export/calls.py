@@ -87,7 +87,7 @@ class Call:
 
     @cached_property
     def scratch(self) -> int:
-        """Numbers of scratch that the entry asks for."""
+        """Numbers of scratch that the entry needs."""
         need = scratch_need(self.model.topology, self.lanes, self.entry.square)
         if self.batch:
             need += sum(row_need(self.lanes, n) for n in self.entry.sizes(self.model.topology))

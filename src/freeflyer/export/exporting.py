@@ -55,7 +55,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     functions : str or sequence of str
         Names of public functions, also as 'name,name'; 'all' for all of them. See `exportable`.
     cpu : str
-        A CPU that LLVM knows ('x86-64-v3', 'haswell', ...); 'native' is this machine's, with the bits of Python's results.
+        A CPU that LLVM supports ('x86-64-v3', 'haswell', ...); 'native' is this machine's, with the bits of Python's results.
     batch : bool
         Also functions of any number of states at a time.
     prefix : str, optional
@@ -74,7 +74,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     InputError
         For robots whose loops are open, for ones that do not move, and for a CPU of another kind than this machine's.
     UnknownNameError
-        For functions that cannot be exported and CPUs that LLVM does not know.
+        For functions that cannot be exported and CPUs that LLVM does not support.
     FileError
         For a folder that is not empty, or cannot be written.
 

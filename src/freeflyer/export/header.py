@@ -26,7 +26,7 @@ CONVENTIONS = """\
  * of the body that passes the world's origin.
  *
  * A function returns a status. It allocates nothing, locks nothing and keeps nothing: calls may run at the same time on several
- * threads, each with a scratch of its own. `scratch` holds at least as many doubles as the function's ..._SCRATCH_... says; its
+ * threads, each with a scratch of its own. `scratch` holds at least as many doubles as the function's ..._SCRATCH_...; its
  * contents before and after mean nothing. Pointers must not be null; outputs must not overlap inputs, scratch or each other."""
 
 
@@ -91,9 +91,9 @@ def enums(library: Library) -> list[str]:
 def enum(name: str, text: str, values: list[tuple[str, int, str]]) -> list[str]:
     lines = [f"/* {text} */"] if text else []
     lines.append(f"enum {name} {{")
-    for k, (key, value, told) in enumerate(values):
+    for k, (key, value, text) in enumerate(values):
         comma = "," if k + 1 < len(values) else ""
-        lines.append(f"    {key} = {value}{comma}" + (f" /* {comment(told)} */" if told else ""))
+        lines.append(f"    {key} = {value}{comma}" + (f" /* {comment(text)} */" if text else ""))
     return [*lines, "};"]
 
 

@@ -28,14 +28,14 @@ LISTED = " processor."  # ends a line of LLVM's list of CPUs
 
 
 def probe(cpu: str) -> tuple[int, str]:
-    """(status, what LLVM says) of a process that makes code for a CPU: LLVM ends the process where it cannot."""
+    """(status, LLVM's output) of a process that makes code for a CPU: LLVM ends the process where it cannot."""
     done = subprocess.run([sys.executable, "-c", PROBE, cpu], capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stderr
 
 
 @cache
 def known_cpus() -> tuple[str, ...]:
-    """Names of the CPUs that LLVM knows on machines of this kind."""
+    """Names of the CPUs that LLVM supports on machines of this kind."""
     _, text = probe("help")
     return tuple(line.split()[0] for line in text.splitlines() if line.rstrip().endswith(LISTED))
 

@@ -3,7 +3,7 @@
 Damped Newton steps on the manifold (kernels/closed/assembly.py) first close all rows as well as they can, then the independent
 rows of the linkage to the last digit, so that postures lie on the very manifold on which the split of the velocities
 (constraints/partition.py) is exact. What the redundant rows then stay open by is the file's: rounded digits (1e-8 to
-2e-7), or a linkage that over-constrains itself away from where it was drawn (Kangaroo's hip: up to 2 mm). It is told in
+2e-7), or a linkage that over-constrains itself away from where it was drawn (Kangaroo's hip: up to 2 mm). It is given in
 `residual` and bounded by `redundant`.
 """
 
@@ -40,8 +40,8 @@ class Assembly:
 
     residual (..., r): what stays open, m or rad; gap (...): its largest entry. independent_gap (...): the largest of the
     independent rows; redundant_gap (...): of the redundant ones, which rounded or contradictory dimensions leave open (beyond
-    WARNED an OpenLoopWarning says so). worst_loop: name of the most open loop (an array of names for a batch). iterations (...):
-    steps taken. closed (...): whether independent rows are within `tolerance` and the others within `redundant`.
+    WARNING_GAP there is an OpenLoopWarning). worst_loop: name of the most open loop (an array of names for a batch). iterations
+    (...): steps taken. closed (...): whether independent rows are within `tolerance` and the others within `redundant`.
     """
 
     q: np.ndarray
@@ -66,7 +66,7 @@ def assemble(
 
     hold: names of joints that stay where they are, or "actuated": all motors. The base stays, unless loops tie it to the
     world. limits: keep joints that move within their limits. strict: raise AssemblyError for a posture that does not
-    close; else `closed` tells. attempts: random guesses (seeded by `rng`, reproducible without) for a posture that its own
+    close; else see `closed`. attempts: random guesses (seeded by `rng`, reproducible without) for a posture that its own
     guess does not close: 24 for one posture, none for batches. branches: up to that many different closures of one
     posture, all joints that the loops do not determine held; q is then (found, nq), the nearest first.
     """
@@ -185,7 +185,7 @@ def _check_all_closed(
     at = int(np.argmax(np.where(closed, -1.0, np.abs(residual).max(axis=1))))
     worst = int(np.argmax(np.abs(residual[at])))
     loop = constraint_loops(model)[worst]
-    where = "" if len(q) == 1 else f" in posture {at} of {len(q)} ({int((~closed).sum())} do not close; strict=False tells which)"
+    where = "" if len(q) == 1 else f" in posture {at} of {len(q)} ({int((~closed).sum())} do not close; strict=False marks them)"
     s = structure(model)
     k = next(i for i, here in enumerate(s.rows) if worst in here)
     gap = float(np.linalg.norm(residual[at, s.rows[k]]))

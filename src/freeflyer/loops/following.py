@@ -1,7 +1,7 @@
-"""One motor drives a closed robot along a path while others hold still or give way, so that chosen things stay constant.
+"""Path following: one motor moves a closed robot while others rest or are released, so that chosen poses or joints stay constant.
 
-What stays constant is one more loop: a frame kept towards another frame, or a joint that is locked. The motors that give
-way become passive joints. So path following is the sweep of a linkage with a single motor (papers/000, Figs 12 to 15).
+What stays constant is one more loop: a frame kept towards another frame, or a joint that is locked. The released
+motors become passive joints. So path following is the sweep of a linkage with a single motor (papers/000, Figs 12 to 15).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Path:
     """Closed postures along the positions of one motor.
 
     driver: its joint. values (n,): its positions, m or rad. q (n, nq): postures of the whole model, NaN where none was
-    reached. reached (n,). gap (n,): m or rad, by how much the worst loop row is open. released: the motors that gave way.
+    reached. reached (n,). gap (n,): m or rad, by how much the worst loop row is open. released: names of the motors that follow.
     outside: for each motor that left its stroke, the driver's first and last position at which it is outside.
     """
 
@@ -76,7 +76,7 @@ def follow(
     strange = [name for name in release if name not in model.actuated]
     if strange:
         raise InputError(
-            f"{strange[0]!r} is no motor that could give way; motors: {', '.join(model.actuated)}", joint=strange[0]
+            f"{strange[0]!r} is no motor that can be released; motors: {', '.join(model.actuated)}", joint=strange[0]
         )
     narrowed = _one_motor(model, driver, posture, keep, hold, release)
     try:
@@ -89,8 +89,8 @@ def follow(
     if len(split.free):
         loose = [j.name for j in narrowed.joints if j.iv in split.free]
         raise InputError(
-            f"nothing determines {', '.join(loose)}: {len(release)} motors are released and the tasks settle fewer; keep or "
-            "hold something for each", loose=loose,
+            f"nothing determines {', '.join(loose)}: {len(release)} motors are released and the tasks determine fewer; keep or "
+            "hold a frame or joint for each", loose=loose,
         )  # fmt: skip
     swept = sweep(narrowed, {driver: values})
     whole = embed_configuration(narrowed, model, swept.q, posture)

@@ -1,4 +1,4 @@
-"""Position limits seen through a linkage: where its joints can go when motors have strokes and joints have stops.
+"""Position limits through a linkage: the joint positions that strokes of motors and stops of joints allow.
 
 The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops; a box of joint limits
 is only an approximation of it (papers/000, Figs 7 and 11). The boundary is found as there, by inverse kinematics (30): motors
@@ -36,7 +36,7 @@ LIMIT_DISTANCE = 1e-6  # rad or m from a limit: it is the one that holds
 class ReachableSet:
     """Boundary of what a group of motors can do with as many joints; p points once around, the last next to the first.
 
-    motors, joints: names. wanted (p, k): motor positions asked for, around the box of strokes. motor_positions (p, k): the
+    motors, joints: names. wanted (p, k): wanted motor positions, around the box of strokes. motor_positions (p, k): the
     nearest that the limits allow. joint_positions (p, k): the boundary, rad or m. box (k, 2): the joints' own stops,
     infinite where they have none. extent (k, 2): least and greatest value on the boundary. held_by: for each point the
     limits that hold it ("left_hip_roll at 0.471"). stopped (p,): where a singularity, no limit, ended the motion. q (p, nq).

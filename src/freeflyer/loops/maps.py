@@ -93,7 +93,7 @@ def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
     model = model.tree
     try:
         return velocity_map(close_with_partition(model, split), q)
-    except LinkageError:  # redundant rows open by more than compiled code takes for closed: beyond stops, say
+    except LinkageError:  # redundant rows open by more than the tolerance of compiled code, as beyond stops
         pass
     J = constraint_jacobian(model, q)
     G = np.zeros((len(q), model.nv, len(split.independent)))

@@ -48,7 +48,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
 
 @public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """v (..., nv) with its dependent entries replaced by what the loops ask for: J v = 0 at the closed posture q."""
+    """v (..., nv) with its dependent entries replaced so that the loops hold: J v = 0 at the closed posture q."""
     model = model.tree
     x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")
     check_configuration(model, "v", rates, "v")

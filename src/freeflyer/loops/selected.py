@@ -1,4 +1,4 @@
-"""Passive joints in the motors' place: motions asked of them, and forces at them, as the motors see them (papers/000).
+"""Passive joints in the motors' place: motions wanted of them, and forces at them, as the motors see them (papers/000).
 
 As many passive coordinates as motors are selected by P (21). With P J_m square, J_m = -J_u^-1 J_a,
 
@@ -6,7 +6,7 @@ As many passive coordinates as motors are selected by P (21). With P J_m square,
     tau = J_m^T P^T tau_selected       tau_selected = (J_m^T P^T)^-1 tau                 (23)
 
 Both directions keep power, tau . motors = tau_selected . qdot. What else is independent (the base, springs, motors that were
-left out) stands still or moves as told; it never takes part in the inverse.
+left out) rests or moves as given by `others`; it never takes part in the inverse.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def motor_velocities(
     model = model.tree
     chosen, p = select(model, joints, motors), close_loops(model)
     u = _check_others(model, chosen, "others", others)
-    asked = _check_requested(chosen, "velocities", velocities)
+    wanted = _check_requested(chosen, "velocities", velocities)
     G = velocity_map(p, q)
-    _fit(("q", G, 2), ("velocities", asked, 1), ("others", u, 1))
-    return _solve(model, chosen, _select_rows(chosen, G), asked - _rows(chosen, G, u))
+    _fit(("q", G, 2), ("velocities", wanted, 1), ("others", u, 1))
+    return _solve(model, chosen, _select_rows(chosen, G), wanted - _rows(chosen, G, u))
 
 
 @public
@@ -68,14 +68,14 @@ def motor_accelerations(
     model = model.tree
     chosen, p = select(model, joints, motors), close_loops(model)
     u, u_dot = _check_others(model, chosen, "others", others), _check_others(model, chosen, "others_rates", others_rates)
-    asked = _check_requested(chosen, "accelerations", accelerations)
+    wanted = _check_requested(chosen, "accelerations", accelerations)
     rates = motor_velocities(model, q, joints, velocities, motors=motors, others=others)
-    _fit(("q and velocities", rates, 1), ("accelerations", asked, 1), ("others", u, 1), ("others_rates", u_dot, 1))
+    _fit(("q and velocities", rates, 1), ("accelerations", wanted, 1), ("others", u, 1), ("others_rates", u_dot, 1))
     whole = np.zeros((*np.broadcast_shapes(rates.shape[:-1], u.shape[:-1]), p.nv))
     whole[..., chosen.motor_columns], whole[..., chosen.other_columns] = rates, u
     drift = motion(p, q, whole)[1][..., chosen.coordinates]
     G = velocity_map(p, q)
-    return _solve(model, chosen, _select_rows(chosen, G), asked - drift - _rows(chosen, G, u_dot))
+    return _solve(model, chosen, _select_rows(chosen, G), wanted - drift - _rows(chosen, G, u_dot))
 
 
 @public
@@ -84,12 +84,12 @@ def motor_forces(
 ) -> np.ndarray:
     """Forces (..., n), N or Nm, at the motors that do what `forces` (..., n) do at the selected joints: J_m^T P^T tau. (20).
 
-    They do the same power in every motion of the motors; what is left out of `motors` feels `independent_forces`.
+    They do the same power in every motion of the motors; on independent joints that are not in `motors` act `independent_forces`.
     """
     model = model.tree
-    asked, A = _check_requested(select(model, joints, motors), "forces", forces), selected_jacobian(model, q, joints, motors)
-    _fit(("q", A, 2), ("forces", asked, 1))
-    found: np.ndarray = np.einsum("...ji,...j->...i", A, asked)
+    wanted, A = _check_requested(select(model, joints, motors), "forces", forces), selected_jacobian(model, q, joints, motors)
+    _fit(("q", A, 2), ("forces", wanted, 1))
+    found: np.ndarray = np.einsum("...ji,...j->...i", A, wanted)
     return found
 
 
@@ -103,9 +103,9 @@ def selected_forces(
     """
     model = model.tree
     chosen = select(model, joints, motors)
-    asked, A = _check_requested(chosen, "forces", forces), selected_jacobian(model, q, joints, motors)
-    _fit(("q", A, 2), ("forces", asked, 1))
-    return _solve(model, chosen, A, asked, transposed=True)
+    wanted, A = _check_requested(chosen, "forces", forces), selected_jacobian(model, q, joints, motors)
+    _fit(("q", A, 2), ("forces", wanted, 1))
+    return _solve(model, chosen, A, wanted, transposed=True)
 
 
 def _select_rows(chosen: Selection, G: np.ndarray) -> np.ndarray:

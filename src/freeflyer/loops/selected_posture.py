@@ -1,4 +1,4 @@
-"""Postures in which selected passive joints stand where they are told: position inverse kinematics through a linkage.
+"""Postures with selected passive joints at given positions: position inverse kinematics through a linkage.
 
 (22) of papers/000 followed along the way: a step of the selected joints, motors by (P J_m)^-1, all other joints by the closed
 steps of a sweep, until the selected joints stand where they should. So the assembly mode of the start is kept; where the way meets
@@ -53,15 +53,15 @@ def selected_posture(
     if (place < 0).any():
         ball = next(n for n in chosen.joints if model.joint(n).nq != model.joint(n).nv)
         raise InputError(f"joint {ball!r} ({model.joint(ball).kind}) has no position of one number a coordinate", joint=ball)
-    asked = real_array("positions", positions)
-    if not asked.ndim or asked.shape[-1] != len(place) or not np.isfinite(asked).all():
+    wanted = real_array("positions", positions)
+    if not wanted.ndim or wanted.shape[-1] != len(place) or not np.isfinite(wanted).all():
         raise InputError(
             f"positions must be finite numbers of shape (..., {len(place)}), one for each of {list_names(joints)}; got shape "
-            f"{asked.shape}" + ("" if np.isfinite(asked).all() else " with NaN or infinity"), shape=asked.shape,
+            f"{wanted.shape}" + ("" if np.isfinite(wanted).all() else " with NaN or infinity"), shape=wanted.shape,
         )  # fmt: skip
-    targets = asked.reshape(-1, len(place))
+    targets = wanted.reshape(-1, len(place))
     if limits:
-        _check_stops(model, chosen.coordinates, targets, "asked for {x:.6g}", "joint")
+        _check_stops(model, chosen.coordinates, targets, "has the target {x:.6g}", "joint")
     p = close_loops(model)
     check_determined(model, chosen, _selected(p, chosen, start[None])[0])
     found, reached = _continue_to(p, chosen, place, start, targets)
@@ -70,14 +70,14 @@ def selected_posture(
         where = f" (target {at} of {len(targets)})" if len(targets) > 1 else ""
         got = ", ".join(f"{n} {x:.4g} of {y:.4g}" for n, x, y in zip(chosen.joints, found[at, place], targets[at]))
         raise AssemblyError(
-            f"{model.name!r} does not reach the asked positions{where} without crossing a singularity; it gets to {got} (rad or "
-            "m). Ask for less, or start from a posture in the assembly mode that you mean (q=)",
+            f"{model.name!r} does not reach the target positions{where} without crossing a singularity; it gets to {got} (rad "
+            "or m). Take nearer targets, or start from a posture in the assembly mode that you mean (q=)",
             index=at, q=found[at], joints=chosen.joints,
         )  # fmt: skip
     if limits:
         moving = np.setdiff1d(chosen.split.independent[chosen.motor_columns], np.flatnonzero(q_of_v(model) < 0))
         _check_stops(model, moving, found[:, q_of_v(model)[moving]], "would have to go to {x:.6g}", "motor")
-    return found.reshape(*asked.shape[:-1], model.nq)
+    return found.reshape(*wanted.shape[:-1], model.nq)
 
 
 def _continue_to(
@@ -130,7 +130,7 @@ def _check_stops(model: Model, coordinates: np.ndarray, x: np.ndarray, what: str
         unit = "m" if joint.kind == "prismatic" else "rad"
         where = f" for target {at} of {len(x)}" if len(x) > 1 else ""
         raise InputError(
-            f"{kind} {joint.name!r} {what.format(x=x[at, k])} {unit}{where}, outside of its range {low[k]:g} to {high[k]:g}: ask "
-            "for a position within reach, or pass limits=False",
+            f"{kind} {joint.name!r} {what.format(x=x[at, k])} {unit}{where}, outside of its range {low[k]:g} to {high[k]:g}: take "
+            "a position within its range, or pass limits=False",
             joint=joint.name, position=float(x[at, k]), lower=float(low[k]), upper=float(high[k]), index=at,
         )  # fmt: skip

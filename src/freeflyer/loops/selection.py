@@ -41,8 +41,8 @@ _known: WeakKeyDictionary[Model, dict[tuple[object, object], Selection]] = WeakK
 def select(model: Model, joints: Sequence[str], motors: Sequence[str] | None = None) -> Selection:
     """The selection P of (21): passive `joints` with as many coordinates as `motors` (without them: as all motors) have.
 
-    Errors: UnknownNameError; InputError for a model without loops, a name given twice, a joint that has a motor, belongs to
-    the base or that no loop determines, a motor that is none, or another number of coordinates than the motors have.
+    Errors: UnknownNameError; InputError for a model without loops, a name given twice, a joint that has a motor, is the base
+    or that no loop determines, a motor that is none, or another number of coordinates than the motors have.
     """
     if isinstance(joints, str) or isinstance(motors, str):
         raise InputError("joints and motors are lists of names", joints=joints, motors=motors)
@@ -63,7 +63,7 @@ def smallest_values(A: np.ndarray) -> np.ndarray:
 
 
 def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
-    """LinkageError for P J_m (..., n, n) that is singular somewhere: says which motors the selected joints leave free."""
+    """LinkageError for P J_m (..., n, n) that is singular somewhere, with the motors that the selected joints leave free."""
     values = np.asarray(smallest_values(A))
     if values.size == 0 or values.min() > MIN_SINGULAR_VALUE:
         return

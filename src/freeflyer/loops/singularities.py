@@ -60,7 +60,7 @@ def first_singularity(
 ) -> Singularity:
     """The first singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
 
-    Strokes and stops are ignored: where the linkage itself ends is asked. Starts from q (nq,), closed (without it: the
+    Strokes and stops are ignored: the limit of the linkage itself is found. Starts from q (nq,), closed (without it: the
     file's posture, assembled). Errors: UnknownNameError; InputError for no motion, or joints that loops determine.
     """
     model = model.tree

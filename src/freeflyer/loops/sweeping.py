@@ -50,9 +50,10 @@ def sweep(
 ) -> Sweep:  # fmt: skip
     """The closed postures for every combination of the motor positions in `axes` (name: (n,)), the others at rest.
 
-    Starts from q (nq,), closed (without it: the file's posture, assembled). `progress` hears the fraction done. limits=False allows
-    positions beyond a motor's stroke; stops of other joints are not looked at (`inside_limits` tells). Errors: UnknownNameError;
-    InputError for a joint that loops determine, positions that are not a row of finite numbers, or outside of the stroke.
+    Starts from q (nq,), closed (without it: the file's posture, assembled). progress(fraction) is called while it
+    runs. limits=False allows positions beyond a motor's stroke; stops of other joints are not checked (see `inside_limits`).
+    Errors: UnknownNameError; InputError for a joint that loops determine, positions that are not a row of finite numbers, or
+    outside of the stroke.
     """
     model = model.tree
     split = partition(model, q)

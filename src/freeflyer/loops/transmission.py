@@ -69,7 +69,7 @@ class ForceCurve:
 
 @public
 def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
-    """How a joint follows the driver of a path, the motors that the path released giving way."""
+    """How a joint follows the driver of a path, while the released motors follow."""
     model = model.tree
     info, driver = model.joint(joint), model.joint(path.driver)
     if info.nv != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.model.description import WORLD, Description
 
-ORIGINS = {"chosen": "chosen", "default": "the default, for the file says nothing of it", "file": "as in the file"}
+ORIGINS = {"chosen": "chosen", "default": "the default, as the file does not define it", "file": "as in the file"}
 
 
 def base_kind(description: Description) -> str:

@@ -1,4 +1,4 @@
-"""Inertias of links: seen from another frame, and joined to one body."""
+"""Inertias of links: changed to another frame, and joined to one body."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _wrong_length(model: Model, name: str, array: np.ndarray, letter: str, n: in
     elif array.ndim and letter == "u" and n != of_tree == array.shape[-1]:
         hint = f" (the loops of {model.name!r} are closed: v[..., model.reduction.split.independent] are its velocities)"
     elif array.ndim and letter == "v" and n != model.nv == array.shape[-1]:
-        hint = " (velocities of all joints are asked for, as freeflyer.velocity_map makes them of independent ones)"
+        hint = " (velocities of all joints are expected, v = freeflyer.velocity_map(model, q) @ u)"
     elif array.ndim and array.shape[-1] == (model.nv if letter == "q" else model.nq):
         hint = f" (this model has nq = {model.nq} position and nv = {model.nv} velocity coordinates)"
     elif array.ndim > 1 and array.shape[0] == n:

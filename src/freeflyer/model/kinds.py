@@ -22,7 +22,7 @@ LARGEST = sys.float_info.max
 
 
 def refuse(error: Exception, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
-    """InputError for the first argument that is not of its kind; a sentence that is there already says more, but of a model."""
+    """InputError for the first argument that is not of its kind; an error that exists already is kept, except for models."""
     if not isinstance(error, FreeflyerError):
         refuse_too_large(error, function.__name__, arguments)
         for out in _outputs(arguments):
@@ -81,7 +81,7 @@ def _parts(kind: Any) -> list[Any]:
 
 
 def _is(x: Any, kind: Any) -> bool:
-    """Whether x is of an annotated kind; True for kinds that are not told apart here."""
+    """Whether x is of an annotated kind; True for kinds that are not checked here."""
     return any(_is_one(x, part) for part in _parts(kind))
 
 

@@ -1,4 +1,4 @@
-"""The front door for robot files: `load` reads one, stands it on a base, checks it and compiles it to a Model."""
+"""`load`: reads a robot file, gives the robot a base, checks it and compiles it to a Model."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def load(
     """The Model of a URDF or MJCF file (or of its text, a string that begins with '<'), or of a mujoco.MjSpec.
 
     base: "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world, None keeps
-    what the file says (see `with_base`), "auto" keeps what an MJCF file says and floats the robot of a URDF file, which says
-    nothing of it; `print(model)` tells which. loops: a YAML file of loop constraints and motors (see readers.loops_yaml).
+    the base of the file (see `with_base`), "auto" keeps that of an MJCF file and floats the robot of a URDF file, which defines
+    nothing of it; `print(model)` shows which. loops: a YAML file of loop constraints and motors (see readers.loops_yaml).
     inertias: "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them. gravity (3,) in
     m/s^2 replaces the file's. Raises FileError or DescriptionError with what is wrong and what to do.
     """
@@ -66,7 +66,7 @@ def describe(
 
 
 def read(source: str | os.PathLike[str] | MjSpec) -> Description:
-    """The Description of a URDF or MJCF file or text, told apart by the root element, or of a mujoco.MjSpec; not yet checked."""
+    """The Description of a URDF or MJCF file or text (by its root element), or of a mujoco.MjSpec; not yet checked."""
     from freeflyer.model.readers.mjcf import read_mjcf, read_spec
     from freeflyer.model.readers.safe_file import read_xml
     from freeflyer.model.readers.urdf import read_urdf
@@ -100,7 +100,7 @@ def with_base(description: Description, base: str | None) -> Description:
     (MJCF, or a base that was chosen before), and floats others. The description remembers which it was.
     """
     if base not in (*BASES, AUTO, None):
-        expected = f"{', '.join(BASES)}, {AUTO!r}, or None for what the file says"
+        expected = f"{', '.join(BASES)}, {AUTO!r}, or None for that of the file"
         raise InputError(f"base is {base!r}; expected one of {expected}")
     if base is None or (base == AUTO and description.base):
         return replace(description, base=description.base or "file")

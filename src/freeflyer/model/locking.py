@@ -117,7 +117,7 @@ def _check_motors(before: Description, after: Description) -> None:
     if passive:
         raise InputError(
             f"this locks every actuated joint and leaves passive ones free ({', '.join(passive[:6])}): a description "
-            "without motors cannot be told from one where every joint has one. Keep a motor, or lock these too.",
+            "without motors means the same as one where every joint has one. Keep a motor, or lock these too.",
             passive=passive,
         )
 

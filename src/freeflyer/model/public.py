@@ -57,7 +57,7 @@ def _definitions(path: str) -> dict[str, ast.FunctionDef]:
 
 
 def explain(error: Exception, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
-    """InputError if an argument is not of the kind that its annotation says; the caller raises `error` again otherwise."""
+    """InputError if an argument is not of the kind of its annotation; the caller raises `error` again otherwise."""
     from freeflyer.model.kinds import refuse
 
     refuse(error, function, arguments)

@@ -1,4 +1,4 @@
-"""Quadratic programs and strict hierarchies by several solvers; every answer is checked, and failures are told apart."""
+"""Quadratic programs and strict hierarchies by several solvers; every answer is checked, and failures have errors of their own."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MODULES = {  # loaded on first use
     "residuals": ("Residuals",),
     "solution": ("Solution",),
 }  # fmt: skip
-_MODULE_OF = {name: home for home, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

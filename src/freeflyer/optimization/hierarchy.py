@@ -73,7 +73,7 @@ def solve_hierarchy(
         feet, posture = (J, b, b), (np.eye(n), a, a)
         h = solve_hierarchy([feet, (np.eye(n), -limit, limit), posture])
 
-    Errors: as of solve_qp, `.data["level"]` says where; InputError for wrong shapes or limits that cross.
+    Errors: as of solve_qp, `.data["level"]` is the level; InputError for wrong shapes or limits that cross.
     """
     rows = _levels(levels)
     n = rows[0].A.shape[1]

@@ -16,7 +16,7 @@ from freeflyer.optimization.errors import MissingSolverError
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.optimization.solution import Attempt, Solution
 
-TOLERANCE_SHARE = 0.1  # of the tolerance: what a solver is asked for
+TOLERANCE_SHARE = 0.1  # of the tolerance: that of the solver
 PACKAGES = {"osqp": "osqp", "proxqp": "proxsuite", "piqp": "piqp"}
 STARTS = ("osqp", "proxqp")  # solvers that take a first x
 CERTIFICATE_OPTIONS = {"osqp": {"eps_prim_inf": 1e-9, "eps_dual_inf": 1e-9}}  # with 1e-4, its own, feasible programs are refused
@@ -42,7 +42,7 @@ def attempt(
         options["initvals"] = warm.x
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the outcome is told by the error, in one place
+            warnings.simplefilter("ignore")  # the error describes the outcome
             found = qpsolvers.solve_problem(split.problem, solver, **options)
     except (qpsolvers.exceptions.QPError, ValueError, RuntimeError, ArithmeticError) as error:
         return Attempt(np.full(len(p.g), np.nan), np.zeros(len(p.lower)), "failed", str(error), 0)

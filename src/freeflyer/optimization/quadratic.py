@@ -22,7 +22,7 @@ from freeflyer.optimization.solution import Attempt, Solution
 QUICK_SHARE = 1e-4  # of the tolerance: sums of squares of residuals below are accepted without single entries (0.1 residuals.SMALL)
 MAX_POLISHING_MOVE = 1e-2  # of the size of x: how far polishing may move it before proofs that there is no answer are sought
 DOUBTFUL_SIZE = 1e6  # of a unit: a larger x is doubted as well
-UNDECIDABLE_SIZE = 1e5  # of a unit of the scaled program: so far out it cannot be told whether there is an answer
+UNDECIDABLE_SIZE = 1e5  # of a unit of the scaled program: beyond it rounding hides whether there is an answer
 
 
 def solve_qp(
@@ -91,7 +91,7 @@ def quick_check(p: QuadraticProgram, found: Attempt, tolerance: float, solver: s
 def _answer(
     p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, iterations: int | None, seconds: float | None
 ) -> Solution:
-    """What is not plainly right: looked at entry by entry, polished, tried again, or told to be no answer."""
+    """An attempt that quick_check refuses: checked entry by entry, polished, solved again, or refused with an error."""
     refuse_numbers(p)
     given = [f"{iterations} iterations"] if iterations else []
     limits = " and ".join(given + ([f"{seconds:g} s"] if seconds else []))

@@ -30,7 +30,7 @@ def floating_joint(link: str) -> Joint:
 
 @dataclass(frozen=True)
 class Motor:
-    """Limits of a revolute joint: position (rad), speed (rad/s), effort (Nm); the rotor inertia seen at it (kg m^2)."""
+    """Limits of a revolute joint: position (rad), speed (rad/s), effort (Nm); the rotor inertia at it (kg m^2)."""
 
     lower: float
     upper: float

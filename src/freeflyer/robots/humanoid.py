@@ -22,7 +22,7 @@ CHEST_PITCH = Motor(-0.3, 0.5, 6.0, 250.0, 0.15)
 def humanoid(dof: int = 33) -> Model:
     """A floating-base humanoid with `dof` actuated joints, 20 to 45 (nv = dof + 6); 1.8 m tall, 100 kg at any dof.
 
-    Which joints move at which dof is told in `freeflyer.robots.humanoid_joints`; the others are fixed at zero. The
+    Which joints move at which dof is defined in `freeflyer.robots.humanoid_joints`; the others are fixed at zero. The
     pelvis frame lies between the hips, 0.93 m above the soles when all joints are zero; x is forward, y left, z up.
     Each foot has the site `left_sole` (on the ground below the ankle) and four corners `left_sole_front_left`,
     `..._front_right`, `..._rear_left`, `..._rear_right`; other sites are `left_palm`, `camera`, `imu`, and the same on

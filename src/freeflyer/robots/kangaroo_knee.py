@@ -11,7 +11,7 @@ thigh's axis if they turn against each other at equal speed, and the rocker, acr
 In (b) the full stroke takes the pin through 120 degrees, from 20 degrees off the slide's direction to 40 degrees off the
 opposite one. The nut's line lies halfway between the pin's distances at both ends, so the push rod leans equally there and
 stroke = crank (cos 20 + cos 40). Starting close to the dead point makes the stretched leg move fast and pushes hardest
-half way down, as the paper's Fig 15 wants it. Push rod and long bar share the pin on the shank.
+half way down, as in the paper's Fig 15. Push rod and long bar share the pin on the shank.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Motor:
 
 @dataclass(frozen=True)
 class Piece:
-    """A joint at `point`, and the link it carries, a capsule from `solid[0]` to `solid[1]`; all as the file says above.
+    """A joint at `point`, and the link it carries, a capsule from `solid[0]` to `solid[1]`; all as in this module's docstring.
 
     `axis` is a unit vector along y, or across it: then the right side's angle counts the other way round.
     `limits` are those of a hinge (rad), none where empty; a piece with a motor slides along `axis`.

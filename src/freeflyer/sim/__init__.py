@@ -36,7 +36,7 @@ _MODULES = {  # loaded on first use
     "state": ("State",),
     "floor_contacts": ("unilateral_events",),
 }
-_MODULE_OF = {name: home for home, names in _MODULES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

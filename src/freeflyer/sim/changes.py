@@ -35,7 +35,7 @@ def apply_event(event: Event, state: State) -> State:
 
 
 def apply_change(what: str, change: Any, state: State) -> State:
-    """The state after a Change; `what` asks for it."""
+    """The state after a Change; `what` made it."""
     if not isinstance(change, Change):
         raise InputError(f"{what} must return a freeflyer.sim.Change or None, got {format_value(change)}")
     try:

@@ -20,7 +20,7 @@ MOST_EVALUATIONS = 60  # evaluations of an event for it
 class Event:
     """`value(state)` passes through zero: upwards (direction 1), downwards (-1) or either way (0). NaN: not watched in that state.
 
-    terminal: the simulation ends there. action(state) -> freeflyer.sim.Change or None. start(state) -> Change or None is asked
+    terminal: the simulation ends there. action(state) -> freeflyer.sim.Change or None. start(state) -> Change or None is called
     once, where the simulation begins. Values are looked at after every dt: one that returns within a dt, or begins at zero, has
     not passed.
 

@@ -35,7 +35,7 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
                        sensing: Sensing | None = None, progress: Callable[[float], None] | None = None) -> Run:  # fmt: skip
     """The motion of a plant (`mujoco_plant`) from q (nq,), v (nv,) of its model for `duration` (s), sampled every dt (s).
 
-    inputs: as freeflyer.sim.simulate; all are asked once every dt, their forces tau (nv,) are held in between. targets: positions
+    inputs: as freeflyer.sim.simulate; all are evaluated once every dt, their forces (nv,) are held in between. targets: positions
     (m,) of the plant's servos, or (m + k,) with those of its idle pieces, or a function (t) that gives them at every step of
     MuJoCo; the starting posture's if None. external: wrenches, or a function (t, q, v) that gives them (pushes), held over dt.
     sensing: what the controller is shown. dt: a multiple of the plant's step.

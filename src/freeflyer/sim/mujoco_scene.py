@@ -2,7 +2,7 @@
 
 The robot is the user's own MJCF file where there is one, else what `to_mjcf` writes. What is added: a floor; servos where they are
 asked for (force = stiffness (wanted - position) - damping rate); spheres for feet that have no shape; rods, which touch nothing,
-where links have no shape to be seen; and soft servos for pieces that MuJoCo's loops leave turning idly. What the reader of robot
+where links have no visible shape; and soft servos for pieces that MuJoCo's loops leave turning idly. What the reader of robot
 files leaves out (tendons, flexes, plugins) is not simulated either.
 """
 
@@ -104,8 +104,8 @@ def mujoco_plant(model: Model, q: Any = None, *, path: str | os.PathLike[str] | 
 
     path: the robot's own MJCF file, as the model was read from, with its shapes; without it the simulated robot is what `to_mjcf`
     writes. feet: contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at
-    their points. feet=None: all colliding shapes of the file touch as it says, and without a file the feet that `contacts.feet_of`
-    finds. motors: joints that get position servos with the gains of `servos`, which also says MuJoCo's step, how stiffly it ties
+    their points. feet=None: all colliding shapes touch as in the file, and without a file the feet of `contacts.feet_of`.
+    motors: joints that get position servos with the gains of `servos`, which also holds MuJoCo's step, how stiffly it ties
     loops, and whether the file's joint damping and friction stay. friction: coefficient of the floor.
     Errors: FileError for what MuJoCo refuses; InputError for another robot, and for loops that MuJoCo cannot hold.
 

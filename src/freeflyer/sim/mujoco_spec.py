@@ -27,7 +27,7 @@ ROD_RADIUS = 0.01  # m: of the rods that show links without shapes
 @dataclass(frozen=True)
 class Servos:
     """stiffness (N/m, N m/rad), damping (N s/m, N m s/rad) of the motors' servos. step: s of simulated time. loop_time (s),
-    loop_impedance: how stiffly MuJoCo ties loops (solref[0], solimp[0] = solimp[1]): soft ones give way under load, as
+    loop_impedance: how stiffly MuJoCo ties loops (solref[0], solimp[0] = solimp[1]): soft ones deform under load, as
     linkages that flex do. friction: keep the joints' damping and friction of the file."""
 
     stiffness: float = 1e6
@@ -101,7 +101,7 @@ def add_floor(mujoco: Any, spec: Any, friction: float | None = None) -> None:
 
 
 def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str], servos: Servos) -> None:
-    """Position servos in place of the file's actuators, soft ones on idle pieces; loops, step and friction as `servos` says."""
+    """Position servos in place of the file's actuators, soft ones on idle pieces; loops, step and friction as in `servos`."""
     for old in (*spec.actuators, *spec.keys):  # keyframes hold controls of the file's own actuators
         delete(spec, old)
     gains = [(name, servos.stiffness, servos.damping) for name in motors] + [(name, IDLE_STIFFNESS, IDLE_DAMPING) for name in idle]

@@ -40,8 +40,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              progress: Callable[[float], None] | None = None) -> Run:  # fmt: skip
     """The motion from q (nq,), v (nv,) for `duration` (s), sampled every dt (s); the last sample is at the duration.
 
-    inputs: a function (t, q, v) -> tau (nv,), evaluated wherever the integrator asks; or an object with `.tau(q, v)`
-    (a Regulator), or `.tau_at(t, q, v)` (a Tracker), asked once every dt, its forces held in between; or fixed forces; or none.
+    inputs: a function (t, q, v) -> tau (nv,), evaluated at every stage of the integrator; or an object with `.tau(q, v)`
+    (a Regulator), or `.tau_at(t, q, v)` (a Tracker), evaluated once every dt, its forces held in between; or fixed forces; or none.
     hold=True samples and holds a function, too, and so does sensing=.
     sensing: what a controller is shown (noise, delay). integrator: "rk4", "semi-implicit" or "explicit" take one step every dt;
     "rk45", "dop853" and, for stiff problems, "radau", "bdf" and "lsoda" take as many as keep the error below rtol, atol.
@@ -52,7 +52,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     takes one step every dt.
 
     A motion whose numbers are no longer finite, events without end, or inputs that refuse a state end the run, which keeps what
-    came before and says why (`.failure`). An error of your own functions is raised, with the run so far as its attribute `run`.
+    came before, with the reason (`.failure`). An error of your own functions is raised, with the run so far as its attribute `run`.
     Errors: InputError for bad arguments and a start that violates the constraints; errors of the equations at the start.
 
         run = ff.sim.simulate(model, q, v, regulator, dt=1e-3, duration=2.0)

@@ -16,7 +16,7 @@ from freeflyer.sim.equations import Equations
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """t (s), q (nq,), v (nv,). law(t, q, v): the generalised forces that act. Computed when they are asked for: tau (nv,) of that
+    """t (s), q (nq,), v (nv,). law(t, q, v): the generalised forces that act. Computed at first access: tau (nv,) of that
     law, a (nv,), forces (name -> (6,) of the constraints, as constrained_dynamics gives them)."""
 
     equations: Equations

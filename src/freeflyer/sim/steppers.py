@@ -59,7 +59,7 @@ class Stepper:
     def _adaptive(self, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
         from scipy.integrate import solve_ivp
 
-        if h < 64.0 * np.spacing(max(abs(t), abs(t + h))):  # less than these methods can tell from nothing
+        if h < 64.0 * np.spacing(max(abs(t), abs(t + h))):  # below the resolution of these methods
             return _fixed("explicit", model, a, t, q, v, h)
         n, calls, end = model.nv, 0, t + h
         turns = np.concatenate([np.zeros(0, int), *(np.arange(at.stop - 3, at.stop) for at, _ in quaternion_blocks(model))])

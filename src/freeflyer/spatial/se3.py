@@ -1,7 +1,7 @@
 """Poses of rigid bodies, SE(3): homogeneous matrices X_AB (4, 4) that turn points in B into points in A.
 
 Twists are [linear; angular]. Leading axes broadcast. Poses are checked (rotation orthogonal within 1e-6, last row
-0 0 0 1) and InputError says what is wrong.
+0 0 0 1) and InputError with the reason.
 """
 
 from __future__ import annotations

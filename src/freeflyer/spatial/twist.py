@@ -41,7 +41,7 @@ def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: st
 def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """The time derivative (..., 6) of B's twist expressed as `target`, from that of its twist expressed as `source`.
 
-    Body and world rates are one motion seen from two frames. The mixed rate is another: its linear part is the
+    Body and world rates are one motion in two frames. The mixed rate is another: its linear part is the
     acceleration of B's origin, because the world's axes do not turn with the body. `twist` is expressed as `source`.
     """
     A, V, X = ck.arrays(("rate", rate, ck.TWIST), ("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))

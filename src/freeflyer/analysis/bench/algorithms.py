@@ -42,7 +42,7 @@ class Algorithm:
 
     @property
     def frames(self) -> int:
-        """On how many frames wrenches act, or of how many motions are asked."""
+        """The number of frames on which wrenches act, or whose motions are computed."""
         count = self.variant.partition(" ")[0]
         return int(count) if count.isdecimal() else 0
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VettedFile:
-    """The tree that MuJoCo may see, words for messages that say where, notes on what is ignored, what was read besides."""
+    """The tree that is given to MuJoCo, the place for messages, notes on ignored elements, and data read besides."""
 
     root: _Element
     where: str

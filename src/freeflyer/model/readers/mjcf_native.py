@@ -1,4 +1,4 @@
-"""A mujoco.MjSpec as a compiled model. Its XML, which MuJoCo writes with six digits, passes the gate of all files and says what is
+"""A mujoco.MjSpec as a compiled model. Its XML, which MuJoCo writes with six digits, passes the checks of files and shows what is
 not read; the numbers come from a copy of the specification itself, cut down to what shapes the motion."""
 
 from __future__ import annotations

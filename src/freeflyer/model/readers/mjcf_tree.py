@@ -136,7 +136,7 @@ def _drop_geoms(root: _Element) -> None:
     if any(c.get("inertiafromgeom", "auto") == "true" for c in root.iter("compiler")):
         return
     for world in root.findall("worldbody"):
-        body_of = {world: world}  # the body that an element belongs to, through frames and replicates
+        body_of = {world: world}  # the body of an element, through frames and replicates
         parents: dict[_Element, _Element] = {}
         tags: dict[_Element, set[str]] = {world: set()}
         for element in world.iterdescendants():

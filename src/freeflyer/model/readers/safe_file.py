@@ -60,7 +60,7 @@ def read_bytes(path: str | os.PathLike[str], what: str = "robot file", limit: in
 
 
 def read_xml(source: str | os.PathLike[str], what: str) -> tuple[_Element, str]:
-    """(root element, words for messages that say where) of a path or of XML text.
+    """(root element, the place for messages) of a path or of XML text.
 
     Comments and processing instructions are gone, a default namespace is dropped. Refused: document types and entities
     (they can name other files and grow without bound), nesting deeper than MAX_DEPTH, more than MAX_ELEMENTS elements.

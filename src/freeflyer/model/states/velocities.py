@@ -21,7 +21,7 @@ Function = Callable[[np.ndarray], np.ndarray]
 @dataclass(frozen=True, eq=False)
 class Block:
     """n coordinates from `ours` on here and `theirs` on there: velocities there are B(q) times those here, B (..., n, n) orthogonal
-    unless `inverse` says otherwise; `rate`: v (..., nv) -> s (..., n), zero if None."""
+    unless `inverse` is given; `rate`: v (..., nv) -> s (..., n), zero if None."""
 
     ours: int
     theirs: int

@@ -55,7 +55,7 @@ def _check(description: Description) -> None:
     if description.roots:
         raise refuse(
             f"MJCF of {description.name!r}", f"link {description.roots[0]!r} is not tied to the world",
-            'say how the robot stands: freeflyer.model.load.with_base(description, "free")',
+            'choose a base: freeflyer.model.load.with_base(description, "free")',
         )  # fmt: skip
     for j in description.joints:
         if j.kind == "helical":

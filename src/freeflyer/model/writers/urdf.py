@@ -113,7 +113,7 @@ def _add_joint(root: _Element, joint: Joint) -> None:
 
 
 def _complete(limit: dict[str, str], kind: str) -> None:
-    """Other programs refuse a <limit> with gaps: these get numbers out of reach, and `absent` says so to our reader."""
+    """Other programs refuse a <limit> with gaps: these get numbers out of reach, which our reader drops by `absent`."""
     names = ("lower", "upper", "velocity", "effort") if kind in LIMITED else ("velocity", "effort")
     absent = [name for name in names if name not in limit]
     for name in absent:

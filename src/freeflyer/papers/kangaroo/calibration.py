@@ -30,7 +30,7 @@ def compute(robot: Kangaroo, progress: Progress) -> Calibrations:
 
 
 def tables(r: Calibrations) -> list[Table]:
-    """What the paper's figure says beside ours."""
+    """The numbers of the paper's figure beside ours."""
     n, steps = r.starts, r.steps
     rows = (
         ("starts that come below 1e-4", "6 of 6 shown", f"{sum(e[-1] < TOLERANCE for e in r.errors)} of {n}"),

@@ -70,7 +70,7 @@ def tables(result: Regions) -> list[Table]:
                          f"{region.area * math.degrees(1.0) ** 2:.0f}", f"{region.convexity:.3f}"))  # fmt: skip
     columns = ("", "joint", "reached deg", "paper", "own stop deg", "area deg^2", "area over hull")
     one = Table(
-        "limits seen through the linkage", columns, rows, (2, 3, 4, 5, 6), "Hull 1 means convex, as the paper says."
+        "limits through the linkage", columns, rows, (2, 3, 4, 5, 6), "Hull 1 means convex, as in the paper."
     )
     spots = [
         (p.mechanism, p.motion, p.paper, _where(p.found), _side(p.found), p.found.runaway, _loops(p.found))
@@ -78,8 +78,8 @@ def tables(result: Regions) -> list[Table]:
     ]
     heads = ("", "motion", "paper", "ours", "of the strokes", "joint that runs away", "loops that fold")
     note = (
-        "Legs at the reference length; the robot's dimensions say where, the paper rounds (knee: +-0.095 from the middle of the "
-        "stroke). A hip driven differentially is kept away by the stop of roll, as in the paper."
+        "Legs at the reference length; they follow from the robot's dimensions, the paper rounds (knee: +-0.095 from the middle "
+        "of the stroke). A hip driven differentially is kept away by the stop of roll, as in the paper."
     )
     two = Table("singularities: motor positions (m)", heads, spots, (2, 3), note)
     return [one, two]

@@ -1,4 +1,4 @@
-"""The robots of papers/000: the public Kangaroo model or our Kangaroo-like one, and TALOS; and who is who in their joints."""
+"""The robots of papers/000: the public Kangaroo model or our Kangaroo-like one, and TALOS; and the names of their joints."""
 
 from __future__ import annotations
 

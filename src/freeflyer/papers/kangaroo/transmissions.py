@@ -61,7 +61,7 @@ def compute(robot: Kangaroo, progress: Progress) -> Transmissions:
 
 
 def tables(r: Transmissions) -> list[Table]:
-    """Numbers read off the curves, with what the paper says of them."""
+    """Numbers read off the curves, beside the paper's."""
     f, knee = r.force, np.degrees(r.knee.y)
     move = max(float(np.ptp(x)) for x in r.level.motors.values())
     need = max(float(np.ptp(x)) for x in r.fixed.motors.values())
@@ -135,7 +135,7 @@ def new_rows(width: float, height: float) -> Any:
 
 
 def _retraction(r: Retraction, kept: str) -> Any:
-    """Passive joints beside the ankle's motors; `kept` says what stays constant."""
+    """Passive joints beside the ankle's motors; `kept`: what stays constant."""
     from freeflyer.analysis.figures import GREY, SERIES, new_figure
 
     figure, (left, right) = new_figure(8.0, 3.2, 2)

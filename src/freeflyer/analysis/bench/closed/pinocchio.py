@@ -157,7 +157,7 @@ def _drift(pin: Any, model: Any, data: Any, c: Any, x: Any) -> np.ndarray:
 
 
 def pinocchio_peer(model: Any, mjcf: Path) -> PinocchioPeer:
-    """The tree that Pinocchio reads from MJCF, tied by our loops; NoPeerError says why there is none."""
+    """The tree that Pinocchio reads from MJCF, tied by our loops. Errors: NoPeerError."""
     try:
         import pinocchio as pin
     except ImportError:
