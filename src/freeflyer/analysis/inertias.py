@@ -82,7 +82,7 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
     if excess <= ROUNDING * largest:
         severity, why = "warning", "by rounding"
     elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= NEGLIGIBLE:
-        severity, why = "warning", "but the links welded to it make up for it"
+        severity, why = "warning", "but the sum with the links welded to it is positive"
     else:
         severity, why = "error", "no mass distribution has this inertia"
     what = "a negative one" if how == "negative-inertia" else "the largest exceeds the sum of the others"

@@ -1,6 +1,6 @@
-"""Passive joints in the motors' place: motions wanted of them, and forces at them, as the motors see them (papers/000).
+"""Inverse transmission: motor velocities, accelerations and forces for given motions of, and forces at, selected passive joints.
 
-As many passive coordinates as motors are selected by P (21). With P J_m square, J_m = -J_u^-1 J_a,
+papers/000, (20)-(23). As many passive coordinates as motors are selected by P (21). With P J_m square, J_m = -J_u^-1 J_a,
 
     qdot = P theta_u_dot               motors = (P J_m)^-1 qdot                          (22)
     tau = J_m^T P^T tau_selected       tau_selected = (J_m^T P^T)^-1 tau                 (23)

@@ -77,7 +77,7 @@ def attach_payload(
 
     `com` (3,) in m, `inertia` (3, 3) in kg m^2 about the com (none: a point mass). With a `name` the payload is a link
     of its own, fixed by joint `<name>_joint`; else it adds to the link's inertia. Errors: unknown names, a name that is
-    taken, a mass not above zero, entries that are not finite, an inertia that no body has.
+    used already, a mass not above zero, entries that are not finite, an inertia that no body has.
     """
     body = _payload(mass, com, inertia)
     description = model.description
@@ -85,7 +85,7 @@ def attach_payload(
     target, X = (site.link, site.placement) if site else (link, np.eye(4))
     if target not in model.link_names or target == WORLD:
         frames = [f for f in model.frame_names if f != WORLD]
-        raise unknown_name("link or site", link, frames, "A payload hangs on a link of the robot.")
+        raise unknown_name("link or site", link, frames, "A payload is fixed to a link of the robot.")
     if name is None:
         carrier = description.link(target)
         heavier = description.with_link(replace(carrier, inertia=join(carrier.inertia, transform(body, X))))
@@ -93,7 +93,7 @@ def attach_payload(
     joint = Joint(f"{name}_joint", "fixed", target, name, X)
     for new, taken in ((name, model.frame_names), (joint.name, [j.name for j in description.joints])):
         if new in taken:
-            raise InputError(f"the name {new!r} is taken in {model.name!r}: choose another for the payload.", name=new)
+            raise InputError(f"the name {new!r} is used in {model.name!r}: choose another for the payload.", name=new)
     links, joints = (*description.links, Link(name, body)), (*description.joints, joint)
     return model.like(compile_description(validate(replace(description, links=links, joints=joints), inertias="as-is")))
 

@@ -1,4 +1,4 @@
-"""Arguments held against their annotations, after something has gone wrong."""
+"""Arguments compared with their annotations, after an error."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from daqp import solve
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.optimization.solution import Attempt, Solution
 
-TOLERANCE_SHARE = 0.1  # of the tolerance: how far daqp may pass a limit, whose rows it scales to length 1
+TOLERANCE_SHARE = 0.1  # of the tolerance: how far daqp may exceed a limit, whose rows it scales to length 1
 # tried where rows depend on each other, which daqp would report as infeasible; polishing makes up for them
 LOOSER_TOLERANCES = (1e-9, 1e-7, 1e-6, 1e-5)
 OUTCOMES = {
@@ -23,7 +23,7 @@ MAX_ITERATIONS = 10000  # iterations, daqp's own default
 def attempt(
     p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None
 ) -> Attempt:
-    """One solution by daqp.solve; `warm` gives the first active set, and is left out where it does not fit."""
+    """One solution by daqp.solve; `warm` gives the first active set, and is ignored where its size differs."""
     H, g, A, lower, upper = p
     if warm is None or len(warm.dual) != len(lower):
         x, _, flag, info = solve(
@@ -42,6 +42,6 @@ def attempt(
 
 
 def further_attempts(p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None) -> Iterator[Attempt]:
-    """What is worth trying where the first attempt gave no answer and nothing proves that there is none."""
+    """Further attempts where the first one failed and nothing proves that there is no solution."""
     for accuracy in LOOSER_TOLERANCES:
         yield attempt(p, accuracy / TOLERANCE_SHARE, iterations, seconds, None)

@@ -64,7 +64,7 @@ class _State(NamedTuple):
 def solve_hierarchy(
     levels: Sequence[Any], *, warm: HierarchySolution | None = None, solver: str = "daqp", tolerance: float = 1e-8
 ) -> HierarchySolution:
-    """The x (n,) that meets the levels in their order: the first comes first, whatever it costs those below.
+    """The x (n,) that meets the levels in their order: an earlier level is never changed for a later one.
 
     levels: `Level`s or tuples (A, lower, upper) or (A, lower, upper, weights), A (m, n), limits (m,), equal for equalities,
     infinite where there is none. warm: the solution of a hierarchy of the same shape. Levels that cannot be met are no errors:

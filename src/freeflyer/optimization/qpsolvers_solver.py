@@ -56,7 +56,7 @@ def attempt(
 def further_attempts(
     p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None
 ) -> Iterator[Attempt]:
-    """What is worth trying where the first attempt gave no answer and nothing proves that there is none."""
+    """Further attempts where the first one failed and nothing proves that there is no solution."""
     yield attempt(p, solver, tolerance, iterations, seconds, None, RETRY_OPTIONS.get(solver, {}))
 
 
@@ -94,7 +94,7 @@ class _Split:
 
 
 def _options(solver: str, accuracy: float, iterations: int | None, seconds: float | None) -> dict[str, Any]:
-    """Accuracy and limits in a solver's own words. Those of other solvers are left as they are."""
+    """Accuracy and limits as a solver's own options. Those of other solvers keep their defaults."""
     if solver not in PACKAGES:
         if iterations is not None or seconds is not None:
             raise InputError(f"iterations and seconds cannot be limited for {solver}, only for daqp, {', '.join(PACKAGES)}")

@@ -21,7 +21,7 @@ from freeflyer.optimization.solution import Attempt, Solution
 
 QUICK_SHARE = 1e-4  # of the tolerance: sums of squares of residuals below are accepted without single entries (0.1 residuals.SMALL)
 MAX_POLISHING_MOVE = 1e-2  # of the size of x: how far polishing may move it before proofs that there is no answer are sought
-DOUBTFUL_SIZE = 1e6  # of a unit: a larger x is doubted as well
+DOUBTFUL_SIZE = 1e6  # of a unit: a larger x is checked as well
 UNDECIDABLE_SIZE = 1e5  # of a unit of the scaled program: beyond it rounding hides whether there is an answer
 
 
@@ -56,7 +56,7 @@ def solve_qp(
 
 
 def quick_check(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) -> Solution | None:
-    """The solution if its residuals, as sums of squares, are far below the tolerance; None: look closer.
+    """The solution if its residuals, as sums of squares, are far below the tolerance; None where single entries must be checked.
 
     A row's value is where its limits put value + multiplier if and only if limits, signs and complementarity hold; limits that
     cross would put it at the upper one.
@@ -114,7 +114,7 @@ def _answer(
 
 def _accept(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, furthest: float) -> Solution | None:
     """The attempt, as it is or polished, if its residuals keep the tolerance. Polishing may move x by `furthest` of its size:
-    endless descent and contradictions are met far out, where every limit is passed by little of its row's terms."""
+    unbounded and infeasible programs end far out, where each limit is exceeded by a small part of its row's terms."""
     if found.outcome == "failed" or not (np.isfinite(found.x).all() and np.isfinite(found.dual).all()):
         return None
     size = max(1.0, float(np.abs(found.x).max(initial=0.0)))

@@ -21,7 +21,7 @@ SMALL = 1e-3  # of the largest size of an equation: equations with smaller terms
 class Residuals(NamedTuple):
     """Relative residuals, the largest of each kind.
 
-    primal: by how much a limit is passed, over the size of the row's terms, or over a row's largest entry where x is that small.
+    primal: by how much a limit is exceeded, over the size of the row's terms, or over a row's largest entry where x is that small.
     dual: of stationarity, over the size of its terms. complementarity: for a multiplier that is not zero, the distance from
     its limit or what stationarity would miss without the multiplier, whichever is less.
     """
@@ -49,7 +49,7 @@ def residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> Residuals:
 
 
 def limit_violations(C: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """By how much C x passes each limit, relative, and the sizes that it is relative to."""
+    """By how much C x exceeds each limit, relative, and the sizes that it is relative to."""
     value, terms, least = C @ x, np.abs(C) @ np.abs(x), np.abs(C).max(axis=1, initial=0.0)
     above, below = value - upper, lower - value
     limit = np.where(above > below, upper, lower)

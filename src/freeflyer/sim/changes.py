@@ -1,4 +1,4 @@
-"""What an event's action changes, checked and applied."""
+"""Changes by actions of events: checked and applied."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ VELOCITY_TOLERANCE = 1e-6  # m/s and rad/s (of the largest velocity) by which a 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What an event changes: the configuration q (nq,), the velocity v (nv,), the set that holds from now on (None: no set). What
-    is not given stays. A set is held where the robot is, and v moves along it: freeflyer.impact gives such a velocity."""
+    """What an event changes: the configuration q (nq,), the velocity v (nv,), the set that holds from now on (None: no set). Fields
+    that are not given stay. A set is held where the robot is, and v moves along it: freeflyer.impact gives such a velocity."""
 
     q: Any = None
     v: Any = None
@@ -45,13 +45,13 @@ def apply_change(what: str, change: Any, state: State) -> State:
         if change.constraints is not KEEP:
             equations = equations.with_constraints(_check_held(change.constraints, state, q))
     except FreeflyerError as error:
-        raise InputError(f"{what} makes a change that cannot be: {error}", t=state.t) from None
+        raise InputError(f"{what} returns an invalid change: {error}", t=state.t) from None
     held = equations.constraints
     if held is not None:
         rate = np.abs(held.jacobian(q) @ v)
         if rate.max(initial=0.0) > VELOCITY_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0))):
             raise InputError(
-                f"{what} leaves v moving against the constraints: row {held.row_names[int(rate.argmax())]!r} by {rate.max():.3g}. "
+                f"{what} gives v that violates the constraints: row {held.row_names[int(rate.argmax())]!r} by {rate.max():.3g}. "
                 "Give the velocity after the impact, freeflyer.impact(...).v", t=state.t,
             )  # fmt: skip
     return replace(state, equations=equations, q=q, v=v)

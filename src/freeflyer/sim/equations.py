@@ -46,7 +46,7 @@ class Equations:
         return found.a, found.forces
 
     def project(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest state that the constraints admit: what a step's error has let drift is taken back."""
+        """The nearest state that the constraints admit: the drift of a step is removed."""
         if self.constraints is None or not self.constraints.names:
             return q, v
         if self.without_rolling.names:

@@ -1,4 +1,4 @@
-"""Errors of simulations: each ends a run, which keeps what came before."""
+"""Errors of simulations: each ends a run, which keeps the samples before it."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ MOST_EVALUATIONS = 60  # evaluations of an event for it
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """`value(state)` passes through zero: upwards (direction 1), downwards (-1) or either way (0). NaN: not watched in that state.
+    """`value(state)` passes through zero: upwards (direction 1), downwards (-1) or either way (0). NaN: not defined in that state.
 
     terminal: the simulation ends there. action(state) -> freeflyer.sim.Change or None. start(state) -> Change or None is called
-    once, where the simulation begins. Values are looked at after every dt: one that returns within a dt, or begins at zero, has
+    once, where the simulation begins. Values are evaluated after every dt: one that returns within a dt, or begins at zero, has
     not passed.
 
         ff.sim.Event("apex", lambda state: state.v[2], direction=-1)
@@ -97,7 +97,7 @@ def locate(event: Event, before: float, state_at: Callable[[float], State], h: f
             values[x] = event.evaluate(state_at(x * h))
             if np.isnan(values[x]):
                 raise EventError(
-                    f"event {event.name!r} is not watched (NaN) in the middle of a step in which it passes zero: take a shorter "
+                    f"event {event.name!r} is not defined (NaN) in the middle of a step in which it passes zero: take a shorter "
                     "dt, or let its value stay a number", event=event.name,
                 )  # fmt: skip
         return values[x]

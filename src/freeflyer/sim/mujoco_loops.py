@@ -1,4 +1,4 @@
-"""A closed robot as MuJoCo can hold it: every loop a point or a pose.
+"""A closed robot for MuJoCo: every loop tied by a point or a pose.
 
 A pin of a planar linkage, two rows, becomes a point where the linkage keeps the third row closed anyway; that is checked.
 A universal joint that was cut, a point and one angle, becomes a point: the angle only keeps a piece from turning idly about
@@ -24,14 +24,14 @@ IDLE_RATIO = 1e-9  # of the others that an idle turn moves, m or rad a rad
 
 @dataclass(frozen=True, eq=False)
 class Widened:
-    """model: with the loops that MuJoCo holds. idle: joints that lost the row which keeps them from turning."""
+    """model: with the loops that MuJoCo holds. idle: joints whose rotation no row determines any more."""
 
     model: Model
     idle: tuple[str, ...]
 
 
 def for_simulator(model: Model, q: np.ndarray) -> Widened:
-    """The robot for MuJoCo, checked at the closed postures q (n, nq). Errors: InputError for loops that it cannot hold."""
+    """The robot for MuJoCo, checked at the closed postures q (n, nq). Errors: InputError for loops that MuJoCo cannot tie."""
     loops = tuple(_widen(model, loop) for loop in model.description.loops)
     if loops == model.description.loops:
         return Widened(model, ())
@@ -39,7 +39,7 @@ def for_simulator(model: Model, q: np.ndarray) -> Widened:
     gap = float(np.abs(constraint_residual(wide, q)).max())
     if gap > GAP_TOLERANCE:
         raise InputError(
-            f"MuJoCo ties points and poses only, and as such the loops of {model.name!r} do not close along the way (open by "
+            f"MuJoCo ties points and poses only, and with these the loops of {model.name!r} stay open in the given postures (by "
             f"{gap:.2g} m or rad)",
             gap=gap,
         )  # fmt: skip
@@ -66,7 +66,7 @@ def _idle(model: Model, wide: Model, q: np.ndarray) -> tuple[str, ...]:
     owner = [next(j.name for j in model.joints if j.iv <= split.dependent[k] < j.iv + j.nv) for k in moving]
     if len(owner) != len(null):
         raise InputError(
-            f"the loops of {model.name!r} that tie an angle carry other joints with them ({', '.join(owner[:6])}): MuJoCo ties "
+            f"the loops of {model.name!r} that tie an angle move other joints ({', '.join(owner[:6])}): MuJoCo ties "
             "points and poses only",
             joints=tuple(owner),
         )  # fmt: skip

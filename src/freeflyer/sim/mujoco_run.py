@@ -38,11 +38,11 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     inputs: as freeflyer.sim.simulate; all are evaluated once every dt, their forces (nv,) are held in between. targets: positions
     (m,) of the plant's servos, or (m + k,) with those of its idle pieces, or a function (t) that gives them at every step of
     MuJoCo; the starting posture's if None. external: wrenches, or a function (t, q, v) that gives them (pushes), held over dt.
-    sensing: what the controller is shown. dt: a multiple of the plant's step.
+    sensing: noise and delay of the controller's input. dt: a multiple of the plant's step.
     run.tau: with what the servos add. run.forces: {name of foot: (T, 6)}, what acts on the foot, in its frame's axes at its origin.
     Of a closed model v is that of the independent joints, and run.tau (T, nv of the tree) is that of all joints where there are
     servos; q is as closed as MuJoCo holds it.
-    A robot whose numbers are lost ends the run, which keeps what came before (`.failure`). Errors: InputError.
+    A state that is not finite ends the run, which keeps the samples before it (`.failure`). Errors: InputError.
     """
     if not isinstance(plant, Plant):
         raise InputError(f"plant must be what freeflyer.sim.mujoco_plant makes, got {format_value(plant)}")
@@ -79,7 +79,7 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
 
 @dataclass(frozen=True, eq=False)
 class _ServoRun:
-    """A plant with what acts on it; every: MuJoCo's steps from sample to sample."""
+    """A plant with its inputs; every: MuJoCo's steps from sample to sample."""
 
     plant: Plant
     input_law: InputLaw

@@ -141,7 +141,7 @@ def _refuse_twice(what: str, names: Sequence[str]) -> None:
 
 def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Contact] | None, motors: Sequence[str], q: np.ndarray,
           servos: Servos, friction: float | None = None, driven: Model | None = None) -> Plant:  # fmt: skip
-    """The simulator with the tree `model` at the first of the postures q (n, nq), where it will be sent; driven: the closed model
+    """The simulator with the tree `model` at the first of the postures q (n, nq), of the simulation; driven: the closed model
     whose inputs it takes, if not the tree. Errors: as mujoco_plant."""
     check_servos(servos)
     import mujoco

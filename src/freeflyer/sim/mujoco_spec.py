@@ -59,10 +59,10 @@ def only_feet_touch(mujoco: Any, spec: Any, feet: Sequence[Contact], bare: bool)
     for geom in spec.geoms:
         geom.contype, geom.conaffinity = (1, 0) if geom.parent.name in links and not bare and collides(geom) else (0, 0)
     bodies, shaped = {body.name for body in spec.bodies}, {geom.parent.name for geom in spec.geoms if geom.contype}
-    bare_feet = () if bare else sorted((links & bodies) - shaped)  # of bodies that the file lacks more is said later
+    bare_feet = () if bare else sorted((links & bodies) - shaped)  # bodies that the file lacks are refused later
     if bare_feet:
         raise InputError(
-            f"link {bare_feet[0]!r} has no colliding shape in the file: its foot would fall through the floor. Give shapes, "
+            f"link {bare_feet[0]!r} has no colliding shape in the file: nothing would carry its foot. Give shapes, "
             "or leave path= out, which puts spheres at the points of feet"
         )
 

@@ -1,4 +1,4 @@
-"""Samples of a run as they come, made into arrays at its end."""
+"""Recording of samples, made into arrays at the end of a run."""
 
 from __future__ import annotations
 

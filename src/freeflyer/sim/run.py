@@ -1,4 +1,4 @@
-"""A run: what a simulation gave, sample by sample; saved and loaded as one file."""
+"""A run: the samples of a simulation; saved and loaded as one file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLACES = ("q", "v", "v_after")  # of an occurrence
 @dataclass(frozen=True, eq=False)
 class Run:
     """Samples at t (T,), s: q (T, ..., nq), v and tau (T, ..., nv); forces {name: (T, ..., 6)} of the constraints, on the robot in
-    their frames' axes at their origins, NaN while they do not hold. events: what took place, in order.
+    their frames' axes at their origins, NaN while they do not hold. events: occurrences, in order.
 
     failure: None, or the sentence of the error that ended the run early; the samples before it are kept. settings: the arguments
     that `freeflyer.sim.replay` repeats the run with. robot, digest: the model's name, and a hash of its numbers.

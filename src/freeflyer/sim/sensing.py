@@ -1,4 +1,4 @@
-"""What a controller is shown of the simulated state: noise and delay, the same in every run with the same seed."""
+"""Noise and delay of the state that a controller gets, the same in every run with the same seed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ MAX_DELAY = 1e6  # s of delay
 @dataclass(frozen=True)
 class Sensing:
     """position_noise, velocity_noise: standard deviations, a number or (nv,), in m and rad, m/s and rad/s; positions are turned and
-    moved along the tangent space. delay (s): how old the state is that the controller is shown, a multiple
-    of dt. seed: of the noise.
+    moved along the tangent space. delay (s): age of the state that the controller gets, a multiple of dt. seed: of the noise.
 
         ff.sim.Sensing(position_noise=1e-4, velocity_noise=1e-2, delay=2e-3, seed=7)
     """
@@ -42,7 +41,7 @@ class Sensing:
             raise InputError(f"seed must be a whole number of 0 or more, got {format_value(self.seed)}")
 
     def measure(self, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], dt: float) -> tuple[np.ndarray, np.ndarray]:
-        """(q, v) that the controller is shown at the last of these samples, dt (s) apart."""
+        """(q, v) that the controller gets at the last of these samples, dt (s) apart."""
         k = len(states) - 1
         q, v = states[max(0, k - round(self.delay / dt))]
         if self.position_noise == 0.0 and self.velocity_noise == 0.0:
@@ -58,7 +57,7 @@ def check_sensing(model: Model, sensing: object, dt: float) -> Sensing | None:
     if not isinstance(sensing, Sensing):
         raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {format_value(sensing)}")
     if abs(sensing.delay / dt - round(sensing.delay / dt)) > 1e-6:
-        raise InputError(f"delay must be a multiple of dt = {dt:g} s, got {sensing.delay:g}: the controller is shown samples")
+        raise InputError(f"delay must be a multiple of dt = {dt:g} s, got {sensing.delay:g}: the controller gets samples")
     for name in ("position_noise", "velocity_noise"):
         x = getattr(sensing, name)
         if isinstance(x, tuple) and len(x) != model.nv:

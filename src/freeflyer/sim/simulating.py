@@ -46,7 +46,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     sensing: what a controller is shown (noise, delay). integrator: "rk4", "semi-implicit" or "explicit" take one step every dt;
     "rk45", "dop853" and, for stiff problems, "radau", "bdf" and "lsoda" take as many as keep the error below rtol, atol.
     constraints: a set that holds from the start; contacts and locks are held where they are, if not elsewhere already, and drift is
-    taken back after every step. events: see freeflyer.sim.Event; for contacts that open and close freeflyer.sim.unilateral_events.
+    removed after every step. events: see freeflyer.sim.Event; for contacts that open and close freeflyer.sim.unilateral_events.
     external: wrenches, or a function (t, q, v) that gives them; expressed, gravity: as freeflyer.forward_dynamics.
     progress(share): called once every sample. Leading axes (many robots at once) where there are no events, and an integrator that
     takes one step every dt.

@@ -17,7 +17,7 @@ from freeflyer.sim.steppers import Stepper
 
 MOST_EVENTS = 100  # within one dt
 CHATTER_TIME = 2.0**-18  # of dt: the same event twice within less chatters
-DOUBLINGS = 20  # after an event the rest of the step is taken in parts that double, from 2^-20 of it: a value that returns soon is not missed
+DOUBLINGS = 20  # after an event the rest of the step is split into parts that double, from 2^-20 of it
 SHORTEST = 1e-12  # of dt: shorter parts are joined to the next
 SIMULTANEOUS = 1e-9  # of a step
 

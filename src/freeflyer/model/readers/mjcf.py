@@ -29,14 +29,14 @@ def read_mjcf(source: str | os.PathLike[str]) -> Description:
     """The robot of an MJCF file, or of MJCF text (a string that begins with '<').
 
     Included files and meshes must lie in the folder of the file (text has none). FileError where the file is broken, or where
-    MuJoCo refuses it; the message carries MuJoCo's own words.
+    MuJoCo refuses it; the message contains MuJoCo's own.
     """
     robot = vet(source)
     return _describe(robot, compile_xml(robot))
 
 
 def read_spec(spec: Any) -> Description:
-    """The robot of a mujoco.MjSpec, which is left as it is. Its XML passes the same gate as a file; numbers keep their digits.
+    """The robot of a mujoco.MjSpec, which is left as it is. Its XML passes the same checks as a file; numbers keep their digits.
 
     Meshes that shape an inertia must lie in the folder of the file that the specification was read from, or be among its assets.
     Errors: as read_mjcf.

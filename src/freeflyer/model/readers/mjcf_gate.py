@@ -1,4 +1,4 @@
-"""The one way by which MJCF that others wrote reaches MuJoCo: as vetted text and bytes, so that it opens no file itself."""
+"""Checks of untrusted MJCF before MuJoCo reads it: as text and bytes, so that MuJoCo opens no file itself."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class VettedFile:
 
 
 def vet(source: str | os.PathLike[str], shapes: bool = False) -> VettedFile:
-    """MJCF of a path or text behind all limits: size, depth, entities, includes, copies, numbers, elements.
+    """MJCF of a path or text, checked against all limits: size, depth, entities, includes, copies, numbers, elements.
 
     shapes: geoms stay that shape no inertia. Errors: FileError.
     """
@@ -64,7 +64,7 @@ def parse_spec(robot: VettedFile, files: dict[str, bytes] | None = None) -> Any:
 
 
 def compile_model(spec: Any, robot: VettedFile) -> Any:
-    """The compiled MjModel; MuJoCo's warnings become notes. Errors: FileError with MuJoCo's words."""
+    """The compiled MjModel; MuJoCo's warnings become notes. Errors: FileError with MuJoCo's message."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -114,7 +114,7 @@ def collected_warnings() -> Iterator[list[str]]:
 
 
 def refusal(robot: VettedFile, error: Exception) -> FileError:
-    """MuJoCo's words, and what it did not get to see: that may be what it misses."""
+    """MuJoCo's message, and the elements that were left out before: it may refer to one of them."""
     words, left_out = f"{_words(error)}{_advice(str(error))}", robot.extras.left_out
     if not left_out:
         return FileError(f"{robot.where} is refused by MuJoCo: {words}")

@@ -1,4 +1,4 @@
-"""Names by which MJCF holds what it has no words for; the reader and the writer share them."""
+"""Names under which MJCF holds what it has no elements for; the reader and the writer share them."""
 
 from __future__ import annotations
 

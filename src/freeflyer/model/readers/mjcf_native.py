@@ -1,5 +1,5 @@
 """A mujoco.MjSpec as a compiled model. Its XML, which MuJoCo writes with six digits, passes the checks of files and shows what is
-not read; the numbers come from a copy of the specification itself, cut down to what shapes the motion."""
+not read; the numbers come from a copy of the specification itself, reduced to what affects the motion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNREAD = ("keys", "sensors", "tendons", "pairs", "excludes", "flexes", "skins", 
 
 
 def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
-    """(what the gate has found, the compiled copy). Errors: FileError where MuJoCo or the gate refuses the specification."""
+    """(the checked file, the compiled copy). Errors: FileError where MuJoCo or the checks refuse the specification."""
     import mujoco
 
     copy = spec.copy()
@@ -55,7 +55,7 @@ def _restore_custom(spec: Any, robot: VettedFile) -> None:
 
 
 def _cut(copy: Any, mujoco: Any) -> None:
-    """Removes from a copy what the gate removes from a file."""
+    """Removes from a copy the elements that `strip_unused` removes from a file."""
     ties = (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD, mujoco.mjtEq.mjEQ_JOINT)
     unread = [e for kind in UNREAD for e in getattr(copy, kind, ())]
     unread += [*copy.actuators, *(e for e in copy.equalities if e.type not in ties)]

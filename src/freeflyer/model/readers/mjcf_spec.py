@@ -1,4 +1,4 @@
-"""The MuJoCo side of MJCF: collect the actuators, keep the geoms that shape inertias, compile."""
+"""The specification of MJCF: actuators are collected, geoms that define inertias kept, and the model compiled."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Compiled:
 
 
 def compile_xml(robot: VettedFile) -> Compiled:
-    """MuJoCo's compiled model of a lean tree; a FileError with MuJoCo's words where it refuses.
+    """MuJoCo's compiled model of a stripped tree; a FileError with MuJoCo's message where it refuses.
 
     Inertias that come from meshes are MuJoCo's, where the mesh files are below the folder of the robot file.
     """

@@ -1,4 +1,4 @@
-"""The XML side of MJCF: included files are put in place, and only what shapes the motion is left for MuJoCo."""
+"""The XML of MJCF: included files are inserted, and only elements that affect the motion are left for MuJoCo."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def expand(root: _Element, folder: Path | None, where: str) -> None:
             raise FileError(f"{at}: MJCF text has no folder to look for {name[:200]!r} in: give the path of a file")
         path = resolve_inside(folder, name, at)
         if path in seen or len(seen) >= MAX_FILES:
-            raise FileError(f"{at}: {name[:200]!r} is included twice, or {MAX_FILES} files are: each file once, please")
+            raise FileError(f"{at}: {name[:200]!r} is included twice, or {MAX_FILES} files are: include each file once")
         seen.add(path)
         part = parse_xml(read_bytes(path, "included MJCF file"), f"included MJCF file {path.name!r}")
         elements += sum(1 for _ in part.iter())
@@ -78,7 +78,7 @@ def _check_depth(root: _Element, where: str) -> None:
 
 
 def strip_unused(root: _Element, folder: Path | None, where: str, shapes: bool = False) -> tuple[list[str], Extras]:
-    """Removes what the motion of the robot does not need; returns notes and what was read on the way.
+    """Removes elements without effect on the motion; returns notes and the data read from them.
 
     shapes: geoms that shape no inertia stay.
     """
@@ -120,7 +120,7 @@ def strip_unused(root: _Element, folder: Path | None, where: str, shapes: bool =
         _check_attributes(element, where)
         count += 1
     if count > MAX_LEFT:
-        raise FileError(f"{where} has {count} elements that shape its motion; at most {MAX_LEFT} are read")
+        raise FileError(f"{where} has {count} elements that affect its motion; at most {MAX_LEFT} are read")
     _check_copies(root, where)
     return notes, extras
 

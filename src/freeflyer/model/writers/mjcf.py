@@ -1,4 +1,4 @@
-"""Description to MJCF. What MuJoCo cannot hold exactly is refused; what it has no word for goes into <custom>."""
+"""Description to MJCF. What MuJoCo cannot hold exactly is refused; what it has no element for is written into <custom>."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _check(description: Description) -> None:
 
 
 def _compile(content: str, root: _Element) -> None:
-    """MuJoCo must take what is written."""
+    """Checks that MuJoCo compiles the text."""
     import mujoco
 
     depth = 0

@@ -53,7 +53,7 @@ def _uses_world(description: Description, joints: list[Joint]) -> bool:
 
 
 def _base_joint(description: Description) -> Joint | None:
-    """The joint that `with_base` added, if nothing else hangs on the world and it carries no data of its own."""
+    """The joint that `with_base` added, if nothing else is tied to the world and it has no data of its own."""
     ties = [j for j in description.joints if j.parent == WORLD]
     if len(ties) != 1 or ties[0].name.rstrip("_") != ROOT_JOINT or ties[0].kind not in BASES:
         return None

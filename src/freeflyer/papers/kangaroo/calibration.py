@@ -16,7 +16,7 @@ TRIED = 100  # starts
 
 
 def encoders_of(names: Names) -> tuple[str, ...]:
-    """Six absolute encoders a leg: the joints one thinks in."""
+    """Six absolute encoders a leg: the joints of a serial leg."""
     return names.yaw, names.roll, names.pitch, names.knee, names.ankle_pitch, names.ankle_roll
 
 
