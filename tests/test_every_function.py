@@ -213,7 +213,7 @@ def arrays(x: Any) -> Iterator[np.ndarray]:
 
 
 def reason(name: str, column: str) -> str:
-    """Why the function is not asked for this; empty if it is."""
+    """Why the function is not tested for this; empty if it is."""
     said = REASONS.get(name, {})
     robot, states = column.split(", ")
     return said.get("all") or said.get(robot) or said.get("batch" if states == "batch" else "one") or ""

@@ -128,7 +128,7 @@ def test_velocities_of_symbols_are_formulas() -> None:
     near(J[loops.partition(model).dependent], loops.mapping_jacobian(model, s.q), 1e-12)
 
 
-def test_what_is_missing_is_told() -> None:
+def test_what_is_missing_is_refused() -> None:
     model = robot("point")
     with pytest.raises(ValueError, match="close_loops"):
         plain.run("projected_mass", model, np.array(loops.partition(model).q))

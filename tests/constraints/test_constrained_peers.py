@@ -78,8 +78,8 @@ def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tm
         tolerance = 1e-12 + 30.0 * opened
         assert distance(loops.constraint_jacobian(model, s.q), -p.in_our_order(np.array(p.jacobian_call(s)()))) < tolerance
         assert distance(loops.constraint_bias(model, s.q, s.v), -p.drifts(s)) < 5e-12
-        torn = replace(s, v=np.random.default_rng(9).standard_normal(model.nv))  # tears the loops
-        assert distance(loops.constraint_bias(model, s.q, torn.v), -p.drifts(torn)) < 5e-12
+        inconsistent = replace(s, v=np.random.default_rng(9).standard_normal(model.nv))  # violates the loops
+        assert distance(loops.constraint_bias(model, s.q, inconsistent.v), -p.drifts(inconsistent)) < 5e-12
         M, h = p.equations(s, split.rows, split.dependent, split.independent)
         assert distance(ff.mass_matrix(ff.close_loops(model), s.q), M) < tolerance
         assert distance(ff.bias_forces(ff.close_loops(model), s.q, s.u), h) < tolerance

@@ -45,7 +45,7 @@ def test_b_is_how_inputs_accelerate() -> None:
 
 
 def test_thrusters_on_moving_links_turn_with_them() -> None:
-    """A holding thrust at the arm's tip: A must know that it turns as joints move."""
+    """A holding thrust at the arm's tip: A contains that it turns as joints move."""
     model = ff.robots.chain(3, base="fixed")
     inputs = control.joint_inputs(model) + control.thruster_inputs(model, {"tip": [30.0, 0.0, 0.0, 0.0, 0.0, 1.0]})
     q = np.array([0.4, 0.3, -0.5])
@@ -121,7 +121,7 @@ def test_commands_take_batches() -> None:
 def test_a_motion_without_cost_that_does_not_decay_is_refused() -> None:
     model, inputs, q = satellite()
     cost = np.ones(2 * model.nv)
-    cost[0] = 0.0  # nobody minds where the satellite is along x
+    cost[0] = 0.0  # no cost on the satellite's position along x
     with pytest.raises(ff.InputError, match="state_cost"):
         control.lqr(model, q, inputs, state_cost=cost)
 

@@ -1,4 +1,4 @@
-"""Motor offsets from absolute encoders: found from anywhere inside the limits, refused where they cannot be seen."""
+"""Motor offsets from absolute encoders: found from anywhere inside the limits, refused where they are unobservable."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
 
 
 def test_mujoco_is_handed_no_path(monkeypatch, robot, tmp_path):
-    """Whoever wants a file read goes through the reader: MuJoCo's own readers of files are not called."""
+    """Files are read by the package's own reader only: MuJoCo's readers of files are not called."""
 
     def refuse(*_, **__):
         raise AssertionError("MuJoCo opens a file")

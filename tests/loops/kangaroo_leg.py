@@ -1,4 +1,4 @@
-"""The left leg of the Kangaroo-like robot, and what plane trigonometry says of it without any of the code under test."""
+"""The left leg of the Kangaroo-like robot, and its plane trigonometry, without any of the code under test."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def test_singular_postures_do_not_pass_projection():
         project_velocity(model, np.zeros(3), np.ones(3))
 
 
-def test_what_cannot_close_is_told_with_loop_and_gap():
+def test_what_cannot_close_is_refused_with_loop_and_gap():
     with pytest.raises(AssemblyError, match=r"loop 'tips' of 'planar' stays open by 0\.3") as told:
         assemble(planar((0.1, 0.1), (0.1,), 0.6))
     assert told.value.data["loop"] == "tips"
@@ -234,7 +234,7 @@ def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
 
 
 def test_a_stop_on_another_loops_way_is_named(models_folder):
-    """Kangaroo's ankle at its stop leaves loops between hip and knee open the most: the stop is told nevertheless."""
+    """Kangaroo's ankle at its stop leaves loops between hip and knee open the most: the error names the stop nevertheless."""
     leg = extract_limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
     motors = {"leg_left_length_motor": [0.09], "leg_left_4_motor": [-0.008], "leg_left_5_motor": [-0.008]}
     q = sweep(leg, motors).q.reshape(-1)

@@ -1,4 +1,4 @@
-"""Ways that meet a singularity where determinants of a whole sub-mechanism see none: two parallelograms that fold together."""
+"""Motions through a singularity without sign change of the whole determinant: two parallelograms that fold together."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.M
     ))  # fmt: skip
 
 
-def test_the_whole_determinant_sees_nothing():
+def test_the_whole_determinant_does_not_change_sign():
     """The sample is one sub-mechanism, and its determinant keeps its sign where both parallelograms have folded."""
     model = mirrored()
     (block,) = partition(model).blocks
@@ -84,7 +84,7 @@ def test_rounded_digits_do_not_decide(count, error):
 
 
 def test_blocks_that_do_not_come_apart():
-    """Seen as one matrix, the same folds are a pair of eigenvalues that change their signs."""
+    """As one matrix, the same folds are a pair of eigenvalues that change their signs."""
     model = mirrored()
     p = close_with_partition(model, partition(model))
     assert len(p.reduction.blocks) > 1
@@ -96,7 +96,7 @@ def test_blocks_that_do_not_come_apart():
 
 
 def test_long_steps_come_out_as_short_ones():
-    """One step over a whole stroke is cut until its ends are near enough to each other to tell."""
+    """One step over a whole stroke is cut until its ends are near enough to each other to decide."""
     p = close_with_partition(leg(), partition(leg()))
     at = [p.joint(name).iv for name in ("left_length_motor", "left_yaw_motor")]
     du = np.zeros((3, p.nv))

@@ -26,7 +26,7 @@ def check_split(model: ff.Model, found) -> None:
     assert np.array_equal(np.sort(np.concatenate([b.all_rows for b in found.blocks])), np.arange(model.constraint_rows[0]))
     assert set(found.free) == set(found.passive) - set(found.dependent)
     J = constraint_jacobian(model, found.q)
-    for block in found.blocks:  # block-diagonal: rows of one block do not feel dependents of another
+    for block in found.blocks:  # block-diagonal: rows of one block do not depend on dependents of another
         others = np.setdiff1d(found.dependent, block.dependent)
         assert np.all(J[np.ix_(block.all_rows, others)] == 0.0)
         assert np.all(J[np.ix_(block.all_rows, np.setdiff1d(everything, np.union1d(block.dependent, block.independent)))] == 0)
@@ -143,7 +143,7 @@ def test_over_constrained_motors_cannot_move():
         partition(ff.build(replace(model.description, couplings=(rigid,))))
 
 
-def test_singular_postures_are_told_from_too_many_motors():
+def test_singular_postures_are_distinguished_from_too_many_motors():
     """Coupler and rocker in one line: the rocker cannot be driven by the crank there."""
     crank, coupler, rocker, width = 0.2, 0.3, 0.25, 0.45
     model = planar((crank, coupler), (rocker,), width)
@@ -160,7 +160,7 @@ def test_singular_postures_are_told_from_too_many_motors():
 
 
 def test_reference_beside_a_singular_file_posture():
-    """Drawn flat, as files do: the split is that of a posture near by, and says at which."""
+    """Drawn flat, as files do: the split is that of a posture near by, which it names."""
     model = planar((0.2, 0.5), (0.2,), 0.5)
     assert np.abs(constraint_residual(model, np.zeros(3))).max() < 1e-15
     found = partition(model)
@@ -242,7 +242,7 @@ def slider_crank(angle: float, unit: float = 1.0) -> ff.Model:
     ))  # fmt: skip
 
 
-def test_condition_sees_a_single_row_that_folds():
+def test_condition_detects_a_single_row_that_folds():
     """One row, one dependent joint: x = r cos(angle), so the crank turns 1 / sin(angle) times as fast, in units of r.
 
     Rows and columns at unit length would always be perfectly conditioned.
@@ -271,7 +271,7 @@ def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, ro
 
 @pytest.mark.parametrize("actuated", [("l0", "r0"), ("l0", "l1"), ("l1", "r0")])
 def test_two_motors_on_a_flat_parallelogram_are_one_too_many(actuated):
-    """Drawn flat, its rows depend on each other and both motors seem free; a posture beside it tells."""
+    """Drawn flat, its rows depend on each other and both motors seem free; a posture beside it decides."""
     model = planar((0.2, 0.5), (0.2,), 0.5, actuated=actuated)
     with pytest.raises(LinkageError, match=f"too many motors: of '{actuated[0]}', '{actuated[1]}' in the loops 'tips' only 1"):
         partition(model)

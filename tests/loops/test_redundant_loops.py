@@ -1,4 +1,4 @@
-"""Loops that tie more than a mechanism has: what stays open is told, and motors too many are named as such."""
+"""Loops that tie more than a mechanism has: the remaining gap is reported, and excess motors are named."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parents[1] / "hostile"))
 from newer_arguments import four_bar
 
 
-def test_redundant_rows_that_stay_open_are_told(models_folder: Path) -> None:
+def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None:
     """F12: up to 5 mm or 5 mrad count as closed; Kangaroo's hip opens by up to 0.8 mm along its strokes."""
     model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
     q = loops.partition(model).q.copy()
@@ -30,7 +30,7 @@ def test_redundant_rows_that_stay_open_are_told(models_folder: Path) -> None:
     assert found.redundant_gap == found.gap
 
 
-def test_nothing_is_told_of_loops_that_fit() -> None:
+def test_no_warning_for_loops_that_fit() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = loops.assemble(four_bar())

@@ -76,7 +76,7 @@ def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
     at_joints = selected_forces(model, q, joints, tau)
     assert tau @ motors == pytest.approx(at_joints @ rates, rel=1e-8)
     assert forces @ rates == pytest.approx(motor_forces(model, q, joints, forces) @ motors, rel=1e-8)
-    # along a closed motion the selected joints do what was asked, to second order in time
+    # along a closed motion the selected joints move as wanted, to second order in time
     asked = 0.1 * rng.standard_normal(n)
     others = 0.1 * rng.standard_normal(len(split.independent) - n)
     ua = motor_velocities(model, q, joints, 0.1 * rates, others=others)
@@ -89,7 +89,7 @@ def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
     at = []
     for t in (-h, h):
         way = u * t + 0.5 * u_dot * t * t
-        way[:base] = 0.0  # loops inside of the robot do not feel its base
+        way[:base] = 0.0  # loops inside of the robot do not depend on its base
         at.append(ff.integrate(ff.close_loops(model), q, way)[iq])
     np.testing.assert_allclose((at[1] - at[0]) / (2 * h), 0.1 * rates, atol=2e-4 * max(1.0, np.abs(rates).max()))
     np.testing.assert_allclose((at[1] + at[0] - 2 * q[iq]) / h**2, asked, atol=3e-3)
@@ -106,7 +106,7 @@ def test_the_real_kangaroo(models_folder):
 
 
 def test_motors_named_answer_alone(models_folder):
-    """Battobot's hips are in series: its knees and ankles are asked for by themselves, while the hips move as told."""
+    """Battobot's hips are in series: its knees and ankles are selected by themselves, while the hips move as given."""
     model = ff.load(models_folder / "battobot/robot.urdf", loops=models_folder / "battobot/robot.yaml")
     split, rng = partition(model), np.random.default_rng(2)
     joints = ["ankley_left", "anklex_left", "knee_left", "knee_right", "anklex_right", "ankley_right"]
@@ -128,7 +128,7 @@ def test_motors_named_answer_alone(models_folder):
 
 
 def test_other_motors_are_reckoned_with():
-    """An ankle feels the knee: its motors make up for what the leg's length does, in velocities and accelerations."""
+    """An ankle depends on the knee: its motors make up for what the leg's length does, in velocities and accelerations."""
     model, rng = leg(), np.random.default_rng(4)
     q, split = bent(leg()), partition(leg())
     joints, motors = ["left_ankle_pitch", "left_ankle_roll"], ["left_ankle_outer_motor", "left_ankle_inner_motor"]

@@ -1,4 +1,4 @@
-"""The x axes that build chooses: what the recursions rely on, and that no user can tell."""
+"""The x axes that build chooses: what the recursions rely on, without effect on results."""
 
 import numpy as np
 import pytest

@@ -225,7 +225,7 @@ def test_bad_input_is_named(solver, change, error, words):
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
-def test_a_limit_of_time_is_told():
+def test_a_limit_of_time_is_reported():
     with pytest.raises(NotConvergedError, match="stopped at 1e-12 s"):
         solve_qp(H, G, A, LOW, HIGH, seconds=1e-12, solver="osqp")
     with pytest.raises(InputError, match="piqp has no limit of time"):

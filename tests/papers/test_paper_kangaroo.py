@@ -74,7 +74,7 @@ def test_everything_on_our_own_robot(small):
 
 
 def check_estimation(result, tables):
-    """Figs 18, 19 and 22: what their tables say holds."""
+    """Figs 18, 19 and 22: the claims of their tables hold."""
     found = result.parts["calibration"]
     assert len(found.errors) == 8
     assert all(e[-1] < 1e-4 < e[0] for e in found.errors)
@@ -152,7 +152,7 @@ def test_soles_of_the_public_model_are_level(models_folder):
         np.testing.assert_allclose(X[:3, :3], np.eye(3), atol=1e-5)
 
 
-def test_wrong_files_are_told(tmp_path):
+def test_wrong_files_are_refused(tmp_path):
     other = tmp_path / "arm.urdf"
     other.write_text(ff.to_urdf(ff.robots.humanoid()))
     with pytest.raises(InputError, match=r"arm\.urdf is no Kangaroo: it has no motors leg_left_1_motor"):

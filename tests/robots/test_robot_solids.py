@@ -1,4 +1,4 @@
-"""Inertias of the solids against integration over random points, which knows nothing of the formulas."""
+"""Inertias of the solids against integration over random points, independent of the formulas."""
 
 from __future__ import annotations
 

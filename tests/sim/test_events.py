@@ -42,7 +42,7 @@ def test_times_of_events_are_exact(integrator):
 
 
 def test_a_bouncing_stone_follows_its_law_until_it_chatters():
-    """Each flight is `e` times as long as the one before; where they become too short for any step, words say so."""
+    """Each flight is `e` times as long as the one before; where they become too short for any step, there is an error."""
     model, q, v = stone()
     e = 0.5
     bounce = sim.Event("bounce", lambda s: s.q[2] - 0.1, -1, action=lambda s: sim.Change(v=s.v * [1, 1, -e, 1, 1, 1]))
