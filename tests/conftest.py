@@ -62,7 +62,7 @@ def on_threads() -> Iterator[None]:
 
 @pytest.fixture
 def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every array that the library makes for a result is full of NaN, so that an entry not written is seen.
+    """Every array that the library makes for a result is full of NaN, so that an entry not written is detected.
 
     Without this an old, right result in reused memory could hide it. The adapter finds the function that makes arrays in a
     table; workspaces of kernels are not touched.

@@ -46,14 +46,14 @@ CUT = "makes no sense on a tree whose loops are open: refused, with the way to c
 LONG = "runs for minutes: tested by itself (tests/{})"
 REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or of columns
     **{f"loops.{n}": {"batch": ONE} for n in (
-        "assemble", "first_singularity", "follow", "force_curve", "limb", "linkage", "mechanisms", "manipulability", "reachable",
-        "selected_posture", "sweep", "transmission_curve")},
+        "assemble", "extract_limb", "first_singularity", "follow", "force_curve", "manipulability", "mechanisms", "partition",
+        "reachable_set", "selected_posture", "sweep", "transmission_curve")},
     **{f"control.{n}": {"tree": CUT, "batch": ONE} for n in ("energy_costs", "equilibrium", "lqr", "track")},
     **{f"control.{n}": {"batch": SET} for n in (
         "controllability", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs")},
     **{f"estimation.{n}": {"batch": ONE} for n in (
         "calibrate", "closed_torques", "contact_history", "contact_model", "sinusoids",
-        "start", "step", "telling_joints", "track")},
+        "start", "step", "select_encoders", "track")},
     "estimation.sensors": {"batch": SET},
     "contacts.feet_of": {"batch": SET},
     "formulations.geometric.tree_of": {"closed": NO_LOOPS, "batch": SET},
@@ -74,7 +74,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "export.export": {"all": "compiles a library: tested by itself (tests/export)"},
     "loops.motion_map": {"one": "takes postures (n, nq)"},
     "loops.manipulability": {"all": "takes three motors at least: tested by itself (tests/loops)"},
-    "loops.reachable": {"all": "takes two motors and two joints: tested by itself (tests/loops)"},
+    "loops.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/loops)"},
     "sim.mujoco_plant": {"batch": ONE},
     "sim.simulate": {"batch": "samples come first, (T, ..., nq): tested by itself (tests/sim)"},
     "sim.replay": {"all": "takes a run of its robot: tested by itself (tests/sim)"},
@@ -120,7 +120,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "random_configuration": {"rng": rng, "size": lead},
         "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()}, "to_mjcf": {"path": None}, "to_urdf": {"path": None},
         "constraint_multipliers": {"a": a}, "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
-        "motion_map": {"split": loops.linkage(model)}, "reachable": {"joints": ("r", "d")}, "check": {"seed": 1},
+        "motion_map": {"split": loops.partition(model)}, "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
         "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
         "simulate": {"dt": 1e-3, "duration": 2e-3},
         "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},
@@ -161,7 +161,8 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     given = {**COMMON, **state, **special.get(short, {})}
     parameters = inspect.signature(FUNCTIONS[name]).parameters
     needed = {p for p, x in parameters.items() if x.default is x.empty or p in special.get(short, {})}
-    needed |= {"q"} & set(parameters) if short not in ("first_singularity", "sweep", "reachable", "follow", "limb") else set()
+    starts_itself = ("first_singularity", "sweep", "reachable_set", "follow", "extract_limb")
+    needed |= {"q"} & set(parameters) if short not in starts_itself else set()
     needed |= {"along_q"} & set(parameters)
     return {p: given[p] for p in list(parameters)[1:] if p in needed and given.get(p) is not None}
 
@@ -212,7 +213,7 @@ def arrays(x: Any) -> Iterator[np.ndarray]:
 
 
 def reason(name: str, column: str) -> str:
-    """Why the function is not asked for this; empty if it is."""
+    """Why the function is not tested for this; empty if it is."""
     said = REASONS.get(name, {})
     robot, states = column.split(", ")
     return said.get("all") or said.get(robot) or said.get("batch" if states == "batch" else "one") or ""

@@ -1,4 +1,4 @@
-"""The package as a whole: what its door offers, that opening it does nothing else, that models can be copied and kept."""
+"""The package as a whole: its public names, imports without side effects, models that can be copied and saved."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_copies_give_the_same_results(model, way):
 
 
 def test_a_copy_outlives_the_original():
-    """A copy has arrays of its own, or holds the original's: compiled code knows a model by an address only."""
+    """A copy has arrays of its own, or holds the original's: compiled code has an address of a model only."""
     expected = results(ff.robots.quadruped())
     for way in COPIES.values():
         again = way(ff.robots.quadruped())

@@ -1,4 +1,4 @@
-"""The errors freeflyer raises: one base, a few kinds, each with a sentence that says what to do."""
+"""The errors freeflyer raises: one base, a few kinds, each with a sentence on what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from itertools import islice
 
-SHOWN = 80  # characters of a name or value in a sentence
+MAX_CHARACTERS = 80  # characters of a name or value in a sentence
 MOST_LETTERS, MOST_NAMES = 100, 500  # longer names, and later ones, are not compared: 500 names of 100 letters take 40 ms
 
 
@@ -34,7 +34,7 @@ class FileError(FreeflyerError, ValueError):
     """A file that is missing, broken, hostile or in a format that is not read."""
 
 
-def shown(x: object, longest: int = SHOWN) -> str:
+def format_value(x: object, longest: int = MAX_CHARACTERS) -> str:
     """repr(x), cut to so many characters; whatever x is, no error and little work."""
     if isinstance(x, int) and abs(x) > 10**longest:
         return "an integer beyond floating-point numbers" if abs(x) > 10**308 else f"an integer of about {float(x):.3g}"
@@ -56,11 +56,11 @@ def near_names(name: object, names: Iterable[str]) -> list[str]:
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str], advice: str = "") -> UnknownNameError:
-    """The error for a name that is not there: says what exists, the nearest first."""
+    """The error for a name that does not exist, with those that do, the nearest first."""
     names = [str(k) for k in known]
     near = near_names(name, names)
-    listed = ", ".join(n if len(n) <= SHOWN else n[:SHOWN] + "..." for n in names[:12])
+    listed = ", ".join(n if len(n) <= MAX_CHARACTERS else n[:MAX_CHARACTERS] + "..." for n in names[:12])
     listed += f", ... ({len(names)} in all)" if len(names) > 12 else ""
     hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-    text = f"no {kind} is named {shown(name)}.{hint} Known {kind}s: {listed or 'none'}."
+    text = f"no {kind} is named {format_value(name)}.{hint} Known {kind}s: {listed or 'none'}."
     return UnknownNameError(text + (f" {advice}" if advice else ""), name=name, known=names)

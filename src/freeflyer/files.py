@@ -1,4 +1,4 @@
-"""Writing a file so that a reader sees the old content or the new one, never half of it."""
+"""Atomic replacement of files: a reader gets the old content or the new one, never part of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_atomically(
     written to directly. Errors: InputError for what is no path; FileError for a folder, for a file or link that is there
     (without overwrite), for devices, pipes and sockets (without streams), and for what the system refuses.
     """
-    shown = _checked(path)
+    shown = _check_path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         if os.path.lexists(path) and not overwrite:
@@ -42,7 +42,7 @@ def write_atomically(
         raise FileError(f"{shown} cannot be written: {reason}", path=str(path)) from error
 
 
-def _checked(path: object) -> str:
+def _check_path(path: object) -> str:
     """The path as messages show it; InputError for what is no path in text."""
     named = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(named, str):

@@ -8,7 +8,7 @@ import pytest
 from freeflyer import robots
 from freeflyer.analysis.bench import start
 from freeflyer.analysis.bench.algorithms import ALGORITHMS, batch_call, outermost_frame, single_call
-from freeflyer.analysis.bench.batches import price_of_a_call
+from freeflyer.analysis.bench.batches import call_overhead
 from freeflyer.analysis.bench.clock import interleaved
 from freeflyer.analysis.bench.results import BatchPoint, ScalingPoint, Timing, geometric_mean
 from freeflyer.analysis.bench.runner import Effort, largest_batch, parts, time_robot
@@ -54,8 +54,8 @@ def test_the_price_of_a_call_is_where_the_line_begins():
         return BatchPoint("x", n, Timing("a", 1.0, None, us / n, us / n, None, None, None, None, None, None))
 
     points = [point(64, 5.0 + 64 * 0.5), point(16, 5.0 + 16 * 0.5), point(512, 999.0)]
-    assert price_of_a_call(points, "x", "a") == pytest.approx(5.0)
-    assert price_of_a_call([point(16, 1.0)], "x", "a") is None
+    assert call_overhead(points, "x", "a") == pytest.approx(5.0)
+    assert call_overhead([point(16, 1.0)], "x", "a") is None
 
 
 def test_scaling_times_each_size():

@@ -8,7 +8,7 @@ import pytest
 import freeflyer as ff
 from freeflyer.analysis.cartesian_inertia import angular_momentum, cartesian_inertia
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.loops import constraint_jacobian, follow, limb, linkage, taken_from
+from freeflyer.loops import constraint_jacobian, extract_configuration, extract_limb, follow, partition
 
 SOLE, LENGTH = "left_sole", "left_length_motor"
 
@@ -25,8 +25,8 @@ def bent(model):
 
 def test_inertia_is_wrench_over_acceleration(model, bent):
     """A robot at rest, base held: Lagrange's equations with multipliers on *all* loop rows, no projection."""
-    leg = limb(model, SOLE, bent)
-    q = taken_from(leg, model, bent)
+    leg = extract_limb(model, SOLE, bent)
+    q = extract_configuration(leg, model, bent)
     J, Jl, M = ff.frame_jacobian(leg, q, SOLE, expressed="mixed"), constraint_jacobian(leg, q), ff.mass_matrix(leg, q)
     system = np.block([[M, Jl.T], [Jl, np.zeros((len(Jl), len(Jl)))]])
     right = np.vstack([J.T, np.zeros((len(Jl), 6))])
@@ -53,8 +53,8 @@ def test_trees_work_too():
     """The last link of a free pendulum with six joints: J M^-1 J^T by hand."""
     arm = ff.robots.humanoid()
     q = ff.robots.standing_posture(arm)
-    leg = limb(arm, SOLE, q)
-    x = taken_from(leg, arm, q)
+    leg = extract_limb(arm, SOLE, q)
+    x = extract_configuration(leg, arm, q)
     J = ff.frame_jacobian(leg, x, SOLE, expressed="mixed")
     expected = np.linalg.inv(J @ ff.inverse_mass_matrix(leg, x) @ J.T + 1e-5 * np.eye(6))
     np.testing.assert_allclose(cartesian_inertia(arm, SOLE, q).Lambda, expected, rtol=1e-8)
@@ -62,7 +62,7 @@ def test_trees_work_too():
 
 def test_momentum_of_a_closed_motion(model, bent):
     """A v for a velocity that keeps the loops closed: centroidal momentum of the whole tree."""
-    split = linkage(model, bent)
+    split = partition(model, bent)
     rng = np.random.default_rng(3)
     v = np.zeros(model.nv)
     v[split.independent] = rng.normal(size=len(split.independent))

@@ -146,7 +146,7 @@ def test_a_floating_base_with_armature_obeys_every_law():
 
 
 def test_flight_that_is_not_straight_breaks_a_law_of_its_own(monkeypatch):
-    """Forces of velocity left out everywhere alike do no work: no other law sees them missing."""
+    """Forces of velocity left out everywhere alike do no work: no other law depends on them."""
     weightless = ff.with_gravity
 
     def bare(model):

@@ -114,7 +114,7 @@ def test_a_singular_robot_still_gets_a_report():
     assert "massless" in page(result) or "no mass" in page(result)
 
 
-def test_a_robot_that_cannot_move_gets_a_report_that_says_so():
+def test_a_robot_that_cannot_move_gets_a_report_with_the_reason():
     d = arm()
     result = report(build(replace(d, links=(Link("base", solid()),), joints=())), effort=QUICK)
     assert result.fall is None
@@ -137,7 +137,7 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
 
 
 @pytest.mark.parametrize("place", ["folder", "missing/report.html"])
-def test_it_says_where_it_cannot_write(quadruped, tmp_path, place):
+def test_the_error_names_the_path(quadruped, tmp_path, place):
     (tmp_path / "folder").mkdir()
     with pytest.raises(FileError, match=re.escape(place.split("/")[0])):
         write_report(quadruped, tmp_path / place)
@@ -150,7 +150,7 @@ def test_results_are_numbers_a_program_can_use(quadruped):
     assert all(row.call > 0 and row.batch > 0 for row in quadruped.timings.rows)
 
 
-def test_the_page_of_a_robot_with_loops_says_which_numbers_are_of_the_tree():
+def test_the_page_of_a_robot_with_loops_marks_which_numbers_are_of_the_tree():
     r = report(robots.kangaroo_like(), effort=QUICK)
     text = page(r)
     assert "Of the tree, its loops open." in text

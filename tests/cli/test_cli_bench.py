@@ -77,7 +77,7 @@ def test_links_are_enough_for_wrenches():
     assert not {"inverse_dynamics, 4 wrenches", "all_terms, 4 frames"} & set(names)
 
 
-def test_a_robot_without_a_peer_says_why(tmp_path):
+def test_a_robot_without_a_peer_gives_the_reason(tmp_path):
     pytest.importorskip("pinocchio")
     mimic = arm().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="2"/>')
     mimic = mimic.replace('<mimic joint="shoulder" multiplier="2"/>', "", 1)
@@ -127,7 +127,7 @@ def test_loops_that_peers_cannot_tie_are_named():
     assert "left_yaw_pin" in note
 
 
-def test_a_linkage_that_cannot_be_split_is_told(tmp_path):
+def test_a_linkage_that_cannot_be_split_is_reported(tmp_path):
     path = tmp_path / "loops.yaml"
     path.write_text("loops: [{name: rigid, frame_a: lower, frame_b: base, type: weld}]\nactuated: [shoulder, elbow]\n")
     result, data = run_json("bench", written(tmp_path, arm()), "--loops", path, *QUICK)

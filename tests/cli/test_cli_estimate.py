@@ -8,7 +8,7 @@ from command import run, run_json
 from freeflyer.analysis import estimation_times
 
 
-def test_errors_of_the_passive_state_are_told():
+def test_errors_of_the_passive_state_are_refused():
     result, data = run_json("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 0)
     assert result.exit_code == 0
     rows = data["tracking"]
@@ -44,11 +44,11 @@ def test_own_encoders_calibrate_or_are_refused():
     arguments = [x for joint in ("left_knee", "right_knee") for x in ("--encoder", joint)]
     result = run("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 3, *arguments)
     assert result.exit_code == 2
-    assert "do not tell where" in result.stderr
+    assert "do not determine the positions" in result.stderr
     assert "left_yaw_motor" in result.stderr
 
 
-def test_a_robot_without_feet_still_tells_its_passive_state(models_folder):
+def test_a_robot_without_feet_still_has_a_passive_state(models_folder):
     folder = models_folder / "five_bar"
     file = "estimate", folder / "robot.urdf", "--loops", folder / "robot.yaml", "--base", "fixed"
     result, data = run_json(*file, "--duration", 1.5, "--starts", 2)

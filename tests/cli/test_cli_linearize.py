@@ -29,7 +29,7 @@ def test_a_hovering_robot_is_held_and_steered(tmp_path):
     assert data["mass_condition"] > 1
 
 
-def test_a_robot_in_the_air_says_what_holds_it():
+def test_a_robot_in_the_air_names_its_holding_forces():
     result = run("linearize", "humanoid:dof=20")
     assert result.exit_code == 0
     words = " ".join(result.stdout.split())

@@ -39,7 +39,7 @@ def test_other_files_are_kept_unless_forced(tmp_path, monkeypatch):
     assert MARK in other.read_text(encoding="utf-8")
 
 
-def test_the_demo_tours_every_robot_and_says_where_its_report_is(tmp_path, monkeypatch):
+def test_the_demo_tours_every_robot_and_prints_the_path_of_its_report(tmp_path, monkeypatch):
     quick(monkeypatch)
     page = tmp_path / "demo.html"
     result = run("demo", "-o", page, "--json", tmp_path / "demo.json")

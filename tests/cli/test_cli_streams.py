@@ -1,4 +1,4 @@
-"""Full disks, terminals that know ASCII alone and Ctrl-C during the imports end without tracebacks."""
+"""Full disks, terminals limited to ASCII and Ctrl-C during the imports end without tracebacks."""
 
 from __future__ import annotations
 

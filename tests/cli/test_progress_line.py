@@ -1,4 +1,4 @@
-"""The line on stderr while something is being done: a bar where it is known how much is, nothing where nobody looks."""
+"""The progress line on stderr: a bar where the fraction done is known, nothing where stderr is no terminal."""
 
 from __future__ import annotations
 

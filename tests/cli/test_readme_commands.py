@@ -1,4 +1,4 @@
-"""Commands that the README shows do what it says of them."""
+"""The README's commands run, with the results that it describes."""
 
 from __future__ import annotations
 

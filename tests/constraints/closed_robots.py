@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.rows import constraint_bias, constraint_jacobian
 from freeflyer.model.description import joint_sizes
 
@@ -129,7 +129,7 @@ def _shared(folder: str, name: str) -> ff.Model:
 
 def state(model: ff.Model, rng: np.random.Generator, amplitude: float = 0.1) -> State:
     """A closed state off the assembled posture."""
-    split = linkage(model)
+    split = partition(model)
     nu = len(split.independent)
     q = ff.integrate(ff.close_loops(model), np.array(split.q), amplitude * rng.uniform(-1.0, 1.0, nu))
     return State(q, rng.standard_normal(nu), rng.standard_normal(nu))
@@ -146,7 +146,7 @@ class Reference:
 
 
 def reference(model: ff.Model, s: State) -> Reference:
-    split = linkage(model)
+    split = partition(model)
     rows, dependent, independent = split.rows, split.dependent, split.independent
     J = constraint_jacobian(model, s.q)[rows]
     G = np.zeros((model.nv, len(independent)))

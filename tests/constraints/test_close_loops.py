@@ -204,7 +204,7 @@ def test_edits_and_writers_take_closed_models(tmp_path) -> None:
         for k, x in enumerate((plain, plain.tree)):
             writer(x, tmp_path / f"{k}_{name}")
         assert (tmp_path / f"0_{name}").read_bytes() == (tmp_path / f"1_{name}").read_bytes()
-    part = loops.limb(model, "l03")
+    part = loops.extract_limb(model, "l03")
     assert part.reduction
     assert part.nv < model.nv
 

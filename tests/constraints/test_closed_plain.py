@@ -125,14 +125,14 @@ def test_velocities_of_symbols_are_formulas() -> None:
     q = [sympy.Float(float(x), 30) for x in s.q]
     v, _ = plain.run("projected_motion", ff.close_loops(model), q, list(u), [0] * len(u))
     J = np.array([[float(sympy.diff(x, y)) for y in u] for x in v])
-    near(J[loops.linkage(model).dependent], loops.mapping_jacobian(model, s.q), 1e-12)
+    near(J[loops.partition(model).dependent], loops.mapping_jacobian(model, s.q), 1e-12)
 
 
-def test_what_is_missing_is_told() -> None:
+def test_what_is_missing_is_refused() -> None:
     model = robot("point")
     with pytest.raises(ValueError, match="close_loops"):
-        plain.run("projected_mass", model, np.array(loops.linkage(model).q))
+        plain.run("projected_mass", model, np.array(loops.partition(model).q))
     with pytest.raises(LookupError, match="projected_mass"):
         plain.run("projected_masses", model)
     with pytest.raises(ValueError, match="9 scalars"):
-        plain.run("projected_inverse_dynamics", ff.close_loops(model), loops.linkage(model).q, [0] * 9, [Fraction(0)] * 3)
+        plain.run("projected_inverse_dynamics", ff.close_loops(model), loops.partition(model).q, [0] * 9, [Fraction(0)] * 3)

@@ -1,4 +1,4 @@
-"""Accelerations and forces under constraint sets against dense equations and Pinocchio, and what physics says of them."""
+"""Accelerations and forces under constraint sets against dense equations and Pinocchio, and physics."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def test_a_wheel_that_lies_flat_is_refused():
 
 
 def test_more_rows_than_memory_was_kept_for():
-    """Ninety rows of rank thirty-something: the compiled code asks for more memory, and is called again."""
+    """Ninety rows of rank thirty-something: the compiled code returns the memory it needs, and is called again."""
     rng = np.random.default_rng(fresh_seed())
     model = ff.robots.humanoid()
     frames = rng.choice(model.link_names, 30)

@@ -71,15 +71,15 @@ def accelerations(model: ff.Model, s: ClosedState) -> np.ndarray:
 def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tmp_path):
     """Its Jacobian leaves out how the gap turns with frame a, so it is ours at closure only; its drift is ours anywhere."""
     model, p = pinocchio(models_folder, name, tmp_path)
-    split = loops.linkage(model)
+    split = loops.partition(model)
     for amplitude in (0.0, 2e-3):
         s = closed_state(model, 1, amplitude)
         opened = np.abs(loops.constraint_residual(model, s.q)).max()
         tolerance = 1e-12 + 30.0 * opened
-        assert distance(loops.constraint_jacobian(model, s.q), -p.back(np.array(p.jacobian_call(s)()))) < tolerance
+        assert distance(loops.constraint_jacobian(model, s.q), -p.in_our_order(np.array(p.jacobian_call(s)()))) < tolerance
         assert distance(loops.constraint_bias(model, s.q, s.v), -p.drifts(s)) < 5e-12
-        torn = replace(s, v=np.random.default_rng(9).standard_normal(model.nv))  # tears the loops
-        assert distance(loops.constraint_bias(model, s.q, torn.v), -p.drifts(torn)) < 5e-12
+        inconsistent = replace(s, v=np.random.default_rng(9).standard_normal(model.nv))  # violates the loops
+        assert distance(loops.constraint_bias(model, s.q, inconsistent.v), -p.drifts(inconsistent)) < 5e-12
         M, h = p.equations(s, split.rows, split.dependent, split.independent)
         assert distance(ff.mass_matrix(ff.close_loops(model), s.q), M) < tolerance
         assert distance(ff.bias_forces(ff.close_loops(model), s.q, s.u), h) < tolerance
@@ -91,9 +91,9 @@ def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tm
 def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, tmp_path):
     model, p = pinocchio(models_folder, name, tmp_path)
     s = closed_state(model, 2)
-    a = p.back(p.dynamics_call(s)())
+    a = p.in_our_order(p.dynamics_call(s)())
     assert distance(accelerations(model, s), a) < tolerance
-    kept = loops.linkage(model).independent
+    kept = loops.partition(model).independent
     assert distance(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, s.tau_u), a[kept]) < 3.0 * tolerance
 
 
@@ -105,7 +105,7 @@ def test_constrained_accelerations_by_pinocchio_s_loop_algorithm(name, tolerance
     call = p.lcaba_call(s)
     if call is None:
         pytest.skip("this Pinocchio has no lcaba")
-    assert distance(accelerations(model, s), p.back(np.array(call()))) < tolerance
+    assert distance(accelerations(model, s), p.in_our_order(np.array(call()))) < tolerance
 
 
 def test_kangaroo_s_digits_limit_the_agreement_off_its_posture(models_folder, tmp_path):
@@ -113,7 +113,7 @@ def test_kangaroo_s_digits_limit_the_agreement_off_its_posture(models_folder, tm
     model, p = pinocchio(models_folder, "kangaroo", tmp_path)
     s = closed_state(model, 3, 2e-3)
     ours = accelerations(model, s)
-    loose, stiff = (distance(ours, p.back(p.dynamics_call(s, mu)())) for mu in (1e-4, 1e-8))
+    loose, stiff = (distance(ours, p.in_our_order(p.dynamics_call(s, mu)())) for mu in (1e-4, 1e-8))
     assert loose < 3e-6
     assert stiff > 100.0 * loose
 
@@ -123,7 +123,7 @@ def test_derivatives_by_pinocchio(name, models_folder, tmp_path):
     """Its derivatives hold v while q moves; ours hold u, so that v = G u moves along. Its regularisation enters in proportion;
     on Battobot its derivatives by q miss differences of its own accelerations by 1e-6, ours by 3e-9."""
     model, p = pinocchio(models_folder, name, tmp_path)
-    split = loops.linkage(model)
+    split = loops.partition(model)
     kept, s = split.independent, closed_state(model, 4)
     tau = np.zeros(model.nv)
     tau[kept] = s.tau_u
@@ -187,14 +187,14 @@ def test_mujoco_s_accelerations_tend_to_ours_as_its_equalities_stiffen(name, lim
 
 def test_a_point_that_closes_a_planar_four_bar_is_redundant_in_one_row(tmp_path):
     model = ff.load(FOUR_BAR)
-    split = loops.linkage(model)
+    split = loops.partition(model)
     assert (model.constraint_rows[0], split.rank) == (3, 2)
     path = tmp_path / "four_bar.xml"
     ff.to_mjcf(model, path)
     s = closed_state(model, 7)
     ours = accelerations(model, s)
     p, m = pinocchio_peer(model, path), mujoco_peer(model, path)
-    assert distance(ours, p.back(p.dynamics_call(s)())) < 1e-10
+    assert distance(ours, p.in_our_order(p.dynamics_call(s)())) < 1e-10
     assert distance(ours, m.rigid_limit(s)[0]) < 1e-10
 
 
@@ -205,7 +205,7 @@ def test_cassie_s_springs_are_forces_on_free_joints(models_folder, tmp_path):
     model, p = read(models_folder, "cassie", tmp_path)[0], mujoco_peer(*read(models_folder, "cassie", tmp_path))
     sprung = [j.name for j in model.description.joints if j.sprung]
     assert sorted(sprung) == ["left-heel-spring", "left-shin", "right-heel-spring", "right-shin"]
-    independent = loops.linkage(model).independent
+    independent = loops.partition(model).independent
     assert all(model.joint(name).iv in independent for name in sprung)
     s = closed_state(model, 8, 0.02)
     p.model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_SPRING)

@@ -68,7 +68,7 @@ def test_bias_is_the_rate_of_j_v(base):
 
 
 def test_a_wheel_s_rows_are_the_velocity_of_its_lowest_point():
-    """Seen in a frame of the test's own: at the wheel's centre, along the plane."""
+    """In a frame of the test's own: at the wheel's centre, along the plane."""
     rng = np.random.default_rng(fresh_seed())
     model = moving_robot(rng, 5)
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)

@@ -40,7 +40,7 @@ def test_by_dense_equations(base):
 
 
 def test_impulses_change_the_momentum():
-    """Of a free robot: by as much as their wrenches say."""
+    """Of a free robot: by their wrenches."""
     rng = np.random.default_rng(fresh_seed())
     model = ff.robots.quadruped()
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)

@@ -16,13 +16,13 @@ from freeflyer.constraints.multipliers import (
     passive_accelerations,
     passive_velocities,
 )
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.rows import constraint_bias, constraint_jacobian
 
 
 def solved(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """a (nv,) and multipliers (rows,) of [M -J^T; J 0] [a; lambda] = [tau - bias; -Jdot v], over independent rows."""
-    rows, n = linkage(model).rows, model.nv
+    rows, n = partition(model).rows, model.nv
     J = constraint_jacobian(model, q)
     K = np.block([[ff.mass_matrix(model, q), -J[rows].T], [J[rows], np.zeros((len(rows), len(rows)))]])
     x = np.linalg.solve(K, np.concatenate([tau - ff.bias_forces(model, q, v), -constraint_bias(model, q, v)[rows]]))
@@ -35,7 +35,7 @@ def solved(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tu
 def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
     model, rng = robot(name), np.random.default_rng(15)
     s = state(model, rng, 0.02)
-    r, split, tau = reference(model, s), linkage(model), rng.standard_normal(model.nv)
+    r, split, tau = reference(model, s), partition(model), rng.standard_normal(model.nv)
     a, multipliers = solved(model, s.q, r.v, tau)
     near(constrained_forward_dynamics(model, s.q, r.v, tau), a, 1e-9)
     near(constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
@@ -70,7 +70,7 @@ def test_refusals_name_the_fault() -> None:
         ff.bias_forces(ff.close_loops(model), s.q, np.zeros(model.nv))
     tied = robot("held")  # to the world: its hull cannot leave
     with pytest.raises(LinkageError, match="do not close again"):
-        ff.integrate(ff.close_loops(tied), np.array(linkage(tied).q), np.r_[50.0, np.zeros(len(linkage(tied).independent) - 1)])
+        ff.integrate(ff.close_loops(tied), np.array(partition(tied).q), np.r_[50.0, np.zeros(len(partition(tied).independent) - 1)])
     with pytest.raises(LinkageError, match="tears the loops"):
         constrained_forward_dynamics(model, s.q, np.ones(model.nv), np.zeros(model.nv))
     with pytest.raises(ff.InputError, match="either"):

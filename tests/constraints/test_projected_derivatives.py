@@ -11,7 +11,7 @@ from closed_robots import State, near, robot, robots, shared, state
 import freeflyer as ff
 from freeflyer import close_loops
 from freeflyer.constraints.running import project_forces
-from freeflyer.loops import linkage
+from freeflyer.loops import partition
 
 PARTIAL = ("weld", "slider", "held")
 
@@ -174,8 +174,8 @@ def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
     """Its rods hang between balls: independent in one coordinate of three. One state, and the same within a batch."""
     model = ff.load(models_folder / "cassie/cassie.xml")
     rng, t = np.random.default_rng(15), 2e-3
-    n = len(linkage(model).independent)
-    q = ff.integrate(ff.close_loops(model), linkage(model).q, 0.05 * rng.standard_normal(n))
+    n = len(partition(model).independent)
+    q = ff.integrate(ff.close_loops(model), partition(model).q, 0.05 * rng.standard_normal(n))
     q = np.stack([q, ff.integrate(ff.close_loops(model), q, 0.05 * rng.standard_normal(n))])
     u, tau = 0.3 * rng.standard_normal((2, n)), rng.standard_normal((2, n))
     direction = rng.standard_normal(3 * n) / np.sqrt(3 * n)

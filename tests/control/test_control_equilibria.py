@@ -38,7 +38,7 @@ def test_a_tilted_drone_levels_itself_in_the_search() -> None:
     assert "base x translation" in still.sentence
 
 
-def test_a_flying_robot_without_propellers_says_what_it_lacks() -> None:
+def test_a_flying_robot_without_propellers_names_the_missing_forces() -> None:
     for model in (aerial()[0], robots.humanoid()):
         found = control.equilibrium(model, ff.neutral(model))
         assert not found.balanced

@@ -21,7 +21,7 @@ def tumbling() -> tuple:
     u = 3.0 * np.sin(t + np.arange(inputs.count))
     q, v = [q0], [v0]
     for k in range(COUNT):
-        tau, external = inputs.acting(u[k])
+        tau, external = inputs.forces_and_wrenches(u[k])
         after = ff.step(model, q[-1], v[-1], tau, STEP, "semi-implicit", external)
         q.append(after[0])
         v.append(after[1])
@@ -74,7 +74,7 @@ def test_the_cost_to_go_is_what_the_motion_costs(tracker) -> None:
         x, u = tracker.error(k, q, v), tracker.command(k, q, v)
         du = u - tracker.u0[k]
         total += x @ Q @ x + du @ R @ du
-        tau, external = tracker.inputs.acting(u)
+        tau, external = tracker.inputs.forces_and_wrenches(u)
         q, v = ff.step(model, q, v, tau, STEP, "semi-implicit", external)
     x = tracker.error(COUNT, q, v)
     total += x @ (Q / STEP) @ x

@@ -38,20 +38,20 @@ def test_b_is_how_inputs_accelerate() -> None:
         ends = []
         for h in (1e-2, -1e-2):
             u = found.u0 + h * np.eye(inputs.count)[k]
-            tau, external = inputs.acting(u)
+            tau, external = inputs.forces_and_wrenches(u)
             ends.append(ff.forward_dynamics(model, q, rest, tau, external))
         np.testing.assert_allclose(found.B[model.nv :, k], (ends[0] - ends[1]) / 2e-2, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(ff.forward_dynamics(model, q, rest, found.tau(q, rest)), 0.0, atol=1e-9)
 
 
 def test_thrusters_on_moving_links_turn_with_them() -> None:
-    """A holding thrust at the arm's tip: A must know that it turns as joints move."""
+    """A holding thrust at the arm's tip: A contains that it turns as joints move."""
     model = ff.robots.chain(3, base="fixed")
     inputs = control.joint_inputs(model) + control.thruster_inputs(model, {"tip": [30.0, 0.0, 0.0, 0.0, 0.0, 1.0]})
     q = np.array([0.4, 0.3, -0.5])
     found = control.lqr(model, q, inputs, input_cost=np.diag([1.0, 1.0, 1.0, 1.0]))
     assert abs(found.u0[3]) > 1e-3
-    tau, external = inputs.acting(found.u0)
+    tau, external = inputs.forces_and_wrenches(found.u0)
     n, h = model.nv, 1e-4
     for k in range(n):
         e = np.eye(n)[k] * h
@@ -69,7 +69,7 @@ def test_sampled_thrusters_turn_with_their_links_within_a_step(integrator) -> No
     A_found, B_found = input_linearization(model, q, v, u0, inputs, None, dt, integrator)
 
     def moved(x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        tau, external = inputs.acting(u)
+        tau, external = inputs.forces_and_wrenches(u)
         return np.concatenate(ff.step(model, x[:n], x[n:], tau, dt, integrator, external))
 
     x0 = np.concatenate([q, v])
@@ -121,7 +121,7 @@ def test_commands_take_batches() -> None:
 def test_a_motion_without_cost_that_does_not_decay_is_refused() -> None:
     model, inputs, q = satellite()
     cost = np.ones(2 * model.nv)
-    cost[0] = 0.0  # nobody minds where the satellite is along x
+    cost[0] = 0.0  # no cost on the satellite's position along x
     with pytest.raises(ff.InputError, match="state_cost"):
         control.lqr(model, q, inputs, state_cost=cost)
 

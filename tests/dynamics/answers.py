@@ -15,7 +15,7 @@ Result = dict[str, np.ndarray]
 
 def answers(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray, links: Iterable[str],
             wrenches: Mapping[str, np.ndarray], solve: bool = True) -> Result:  # fmt: skip
-    """By the functions of the public door, with the leading axes of q; per-link quantities have one axis more."""
+    """By the public functions, with the leading axes of q; per-link quantities have one axis more."""
     out = {
         "mass matrix": ff.mass_matrix(model, q), "gravity": ff.gravity_forces(model, q),
         "bias": ff.bias_forces(model, q, v), "inverse dynamics": ff.inverse_dynamics(model, q, v, a),

@@ -58,7 +58,7 @@ def peer(model: Model, theirs: Any) -> Peer:
     ours = {j.name: j for j in model.joints}
     spread, pieces = np.zeros((theirs.nv, model.nv)), []
     for joint, name in zip(list(theirs.joints)[1:], list(theirs.names)[1:], strict=True):
-        if joint.shortname() == "JointModelMimic":  # one that follows by itself, where Pinocchio was asked for that
+        if joint.shortname() == "JointModelMimic":  # one that follows by itself, where Pinocchio was built so
             continue
         mine = base if joint.shortname() == "JointModelFreeFlyer" else ours[name]
         ratio, offset = following(model.description, mine.name)

@@ -1,4 +1,4 @@
-"""One state or a batch of any shape, any input layout, any number of threads: the same numbers; bad input is told."""
+"""One state or a batch of any shape, any input layout, any number of threads: the same numbers; bad input is refused."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ BAD_WRENCHES = (
 
 
 @pytest.mark.parametrize("wrench", BAD_WRENCHES, ids=lambda w: f"{np.asarray(w).dtype}{np.shape(w)}")
-def test_bad_wrenches_are_told(wrench: object, robots: dict[str, ff.Model]) -> None:
+def test_bad_wrenches_are_refused(wrench: object, robots: dict[str, ff.Model]) -> None:
     model = robots["humanoid"]
     q, v, a = inputs(model, "qvv", (3,))
     for f in (ff.inverse_dynamics, ff.forward_dynamics):
@@ -244,7 +244,7 @@ def test_any_layout_of_inputs(name: str, robots: dict[str, ff.Model]) -> None:
 
 
 @each_function
-def test_bad_input_is_told(name: str, robots: dict[str, ff.Model]) -> None:
+def test_bad_input_is_refused(name: str, robots: dict[str, ff.Model]) -> None:
     """Wrong sizes, NaN, infinities, quaternions off the unit sphere, shapes that do not broadcast: alone and in a batch."""
     model, (letters, f, _) = robots["every kind"], FUNCTIONS[name]
     for shape in ((), (3,), (40,)):
@@ -321,7 +321,7 @@ def test_an_earlier_result_receives_derivatives(name: str, robots: dict[str, ff.
 
 @each_robot
 def test_a_far_base_costs_what_it_must(robot: str, robots: dict[str, ff.Model]) -> None:
-    """At 10 km positions hold 2e-12 m. What depends on them is as exact; what does not is as it is at home."""
+    """At 10 km positions hold 2e-12 m. What depends on them is as exact; what does not is as at the origin."""
     model = robots[robot]
     q, v, a = inputs(model, "qvv", (5,))
     far = q.copy()

@@ -1,4 +1,4 @@
-"""Momentum about the centre of mass does not know where the world's origin is, however far the robot has gone."""
+"""Momentum about the centre of mass does not depend on the world's origin, however far the robot has gone."""
 
 from __future__ import annotations
 

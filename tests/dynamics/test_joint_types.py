@@ -23,7 +23,7 @@ MOVING = tuple(k for k in KINDS if k != "fixed")
 
 
 def compare(model: ff.Model, seed: int, composite: bool = False) -> dict[str, float]:
-    """Relative errors against Pinocchio at one random state, which our side sees as a batch and alone."""
+    """Relative errors against Pinocchio at one random state, computed here in a batch and alone."""
     p, rng = pin_built.built(model, composite), np.random.default_rng(seed)
     q, (v, a, tau) = ff.random_configuration(model, rng, 3), rng.standard_normal((3, 3, model.nv))
     wrenches = {name: rng.standard_normal(6) for name in list(p.links)[::3]}

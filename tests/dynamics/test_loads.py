@@ -17,7 +17,7 @@ from random_robots import BASES, KINDS, random_robot
 from tangent import DIFFERENCE, derivative, robots, state
 
 import freeflyer as ff
-from freeflyer.dynamics.frame_sets import _kept
+from freeflyer.dynamics.frame_sets import _cache
 from freeflyer.kernels import plain
 
 SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
@@ -214,11 +214,11 @@ def test_frame_sets(seed):
     for _ in range(200):  # mappings of ever other frames: the model keeps a bounded number of sets
         names = some_frames(model, seed, 3)
         ff.inverse_dynamics(model, q, v, a, dict.fromkeys(names, np.zeros(6)))
-    assert len(_kept[id(model)]) <= 64
+    assert len(_cache[id(model)]) <= 64
     number = id(model)
     del model, feet, other
     gc.collect()
-    assert number not in _kept, "what is kept for a model goes with it"
+    assert number not in _cache, "what is kept for a model goes with it"
 
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "frame_jacobian", "centroidal_momentum_matrix"])

@@ -161,7 +161,7 @@ def test_leading_axes_broadcast() -> None:
 
 
 @each_function
-def test_a_robot_without_mass_is_told(name: str) -> None:
+def test_a_robot_without_mass_is_refused(name: str) -> None:
     joint = ff.Joint("hinge", "revolute", "world", "ghost")
     model = ff.build(ff.Description("ghost", (ff.Link("ghost"),), (joint,)))
     x = [0.0], [0.0], [0.0]

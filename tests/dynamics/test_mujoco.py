@@ -16,7 +16,7 @@ import freeflyer as ff
 from freeflyer import robots
 from freeflyer.model.description import joint_sizes
 from freeflyer.model.load import with_base
-from freeflyer.model.readers.mjcf_names import CHAINS, grouped
+from freeflyer.model.readers.mjcf_names import CHAINS, group_name
 
 TOLERANCE = 1e-9  # relative; measured: below 5e-15, and 1e-11 for the solves, where M has condition 1e7
 STATES = 3
@@ -45,7 +45,7 @@ def named(model: ff.Model) -> dict[str, tuple[int, int]]:
     out = {}
     for j in model.joints:
         for k in range(len(CHAINS.get(j.kind, "."))):
-            name = grouped(j.name, j.kind, k) if j.kind in CHAINS else j.name
+            name = group_name(j.name, j.kind, k) if j.kind in CHAINS else j.name
             out["" if j.kind == "free" else name] = (j.iq + k, j.iv + k)
             out[name] = (j.iq + k, j.iv + k)
     return out

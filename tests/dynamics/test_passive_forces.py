@@ -59,7 +59,7 @@ def test_mujoco_itself(source: str, models_folder: Path) -> None:
     assert np.array_equal(ff.passive_forces(model, q[0], v[0]), ff.passive_forces(model, q, v)[0])
 
 
-def test_springs_are_at_rest_where_the_file_says() -> None:
+def test_springs_are_at_rest_as_in_the_file() -> None:
     model = ff.load(SPRINGS)
     q = ff.configuration(model, base=model.description.joint("base").initial, hinge=0.3, slide=-0.1)
     assert np.abs(ff.passive_forces(model, q, np.zeros(model.nv))).max() < 1e-15

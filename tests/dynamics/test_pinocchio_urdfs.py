@@ -21,7 +21,7 @@ EPS = float(np.finfo(float).eps)
 STATES = 5
 AS_IS = "romeo_laas_small.urdf"  # three of its inertias have a negative eigenvalue
 SINGULAR = ("romeo.urdf", AS_IS)  # joints of theirs move massless links
-NOT_ROBOTS = {  # what we refuse, and what we say
+NOT_ROBOTS = {  # what we refuse, and the errors
     "alex_psyonic_hands.urdf": "no joint is named 'index_q1'",  # which is mimicked; Pinocchio does not look
     "ur3.urdf": "has no name",  # Pinocchio refuses it, too
 }
@@ -58,7 +58,7 @@ def case(path: Path, armature: float = 0.0, mimic: bool = False) -> Case:
     v, a, tau = rng.standard_normal((3, STATES, model.nv))
     state = (ff.random_configuration(model, rng, STATES), v, a, tau)
     wrenches = {name: rng.standard_normal(6) for name in model.link_names[::4]}
-    if mimic:  # not all of Pinocchio's algorithms know its mimic joints
+    if mimic:  # not all of Pinocchio's algorithms support its mimic joints
         return Case(model, p, state, wrenches, {})
     each = [reference(p, *(x[k] for x in state), wrenches) for k in range(STATES)]
     return Case(model, p, state, wrenches, {name: np.stack([x[name] for x in each]) for name in each[0]})
@@ -101,7 +101,7 @@ def test_agrees_with_pinocchio(path: Path, poisoned: None) -> None:
 
 
 @pytest.mark.parametrize("name", SINGULAR)
-def test_singular_mass_matrices_are_told(name: str) -> None:
+def test_singular_mass_matrices_are_refused(name: str) -> None:
     c = case(example(name))
     q, v, _, tau = c.one(0)
     assert np.linalg.eigvalsh(c.reference["mass matrix"][0])[0] < 1e-12
@@ -143,7 +143,7 @@ def test_agrees_with_armature(name: str, poisoned: None) -> None:
 
 @pytest.mark.parametrize("name", MIMICKED)
 def test_agrees_with_mimic_joints_of_pinocchio(name: str) -> None:
-    """The algorithms of Pinocchio that know mimic joints; its Coriolis matrix, ABA and Minv do not."""
+    """The algorithms of Pinocchio that support mimic joints; its Coriolis matrix, ABA and Minv do not."""
     c = case(example(name), mimic=True)
     m, d, G = c.peer.model, c.peer.data, c.peer.spread
     assert G.shape == (c.model.nv, c.model.nv)

@@ -206,7 +206,7 @@ def test_batches_and_broadcasting() -> None:
         ({"gravity": "down"}, "gravity"),
     ],
 )
-def test_bad_input_is_told(change: dict[str, object], message: str) -> None:
+def test_bad_input_is_refused(change: dict[str, object], message: str) -> None:
     model = ff.robots.chain(3)
     given: dict[str, object] = {k: np.zeros(3) for k in ("q", "v", "a", "weights", "along_q")}
     for name, x in change.items():
@@ -219,7 +219,7 @@ def test_bad_input_is_told(change: dict[str, object], message: str) -> None:
             ff.inverse_dynamics_second_derivatives(model, **given)
 
 
-def test_axes_that_do_not_fit_are_told() -> None:
+def test_axes_that_do_not_fit_are_refused() -> None:
     model = ff.robots.chain(3)
     z = np.zeros(3)
     with pytest.raises(ff.InputError, match="broadcast"):
@@ -228,7 +228,7 @@ def test_axes_that_do_not_fit_are_told() -> None:
         ff.inverse_dynamics_hessian_product(model, np.zeros((2, 3)), z, z, np.zeros((4, 3)), z)
 
 
-def test_quaternions_of_other_than_unit_length_are_told() -> None:
+def test_quaternions_of_other_than_unit_length_are_refused() -> None:
     model = ff.robots.chain(2, base="free")
     q = ff.neutral(model)
     q[6] = 0.5

@@ -40,6 +40,6 @@ def moving(s: Any, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(q, positions, rates): a posture with loops slightly open, and what encoders near by show."""
     rng = np.random.default_rng(seed)
     dv = 1e-3 * rng.standard_normal(s.model.nv)
-    q = ff.integrate(s.model, s.linkage.q, dv)
+    q = ff.integrate(s.model, s.partition.q, dv)
     inside = np.clip(q[s.positions], s.lower, s.upper)
     return q, inside, 0.1 * rng.standard_normal(len(s.names))

@@ -1,4 +1,4 @@
-"""Motor offsets from absolute encoders: found from anywhere inside the limits, refused where they cannot be seen."""
+"""Motor offsets from absolute encoders: found from anywhere inside the limits, refused where they are unobservable."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_more_encoders_than_motors_average_their_noise():
 
 def test_unseen_offsets_are_named():
     s = sensed("kangaroo_like")
-    q = s.linkage.q
+    q = s.partition.q
     e = shown(s, q)
     del e["left_knee"]
     with pytest.raises(CalibrationError, match="left_length_motor") as caught:
@@ -70,14 +70,14 @@ def test_unseen_offsets_are_named():
 
 def test_encoders_that_no_posture_explains():
     s = sensed("kangaroo_like")
-    e = shown(s, s.linkage.q) | {"left_knee": 9.0}
+    e = shown(s, s.partition.q) | {"left_knee": 9.0}
     with pytest.raises(CalibrationError, match="no posture near the start"):
         calibrate(s.model, e)
 
 
 def test_springs_are_held_or_unseen(models_folder):
     model = sensed("cassie", models_folder).model
-    q = sensed("cassie", models_folder).linkage.q
+    q = sensed("cassie", models_folder).partition.q
     e = {n: q[model.joint(n).iq] for n in ("left-tarsus", "right-tarsus", "left-foot", "right-foot")}
     motors = [n for n in model.actuated if "knee" in n or "foot" in n]
     with pytest.raises(CalibrationError, match="left-shin"):
@@ -102,7 +102,7 @@ def test_springs_are_held_or_unseen(models_folder):
 )
 def test_bad_arguments_are_refused(arguments, words):
     s = sensed("kangaroo_like")
-    given = {"encoders": shown(s, s.linkage.q)} | arguments
+    given = {"encoders": shown(s, s.partition.q)} | arguments
     with pytest.raises(ff.FreeflyerError, match=words):
         calibrate(s.model, **given)
 

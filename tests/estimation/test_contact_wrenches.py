@@ -33,7 +33,7 @@ def posed(name, folder, seed):
 
 def held(s, c, wrenches):
     """Motor forces at rest from the tree's equations with multipliers: g - J_c^T W = S^T tau + J_l^T lambda."""
-    m, L = s.model, s.linkage
+    m, L = s.model, s.partition
     g = ff.gravity_forces(m, c.q)
     for foot, w in zip(c.feet, wrenches):
         g = g - ff.frame_jacobian(m, c.q, foot.frame).T @ w
@@ -93,12 +93,12 @@ def test_a_known_motion_counts(name, models_folder):
     rng = np.random.default_rng(8)
     v, a = 0.3 * rng.standard_normal(s.model.nv), rng.standard_normal(s.model.nv)
     v = project_velocity(s.model, c.q, v)
-    a = whole_motion(s.model, c.q, v[s.linkage.independent], a[s.linkage.independent])[1]
+    a = whole_motion(s.model, c.q, v[s.partition.independent], a[s.partition.independent])[1]
     moving = contact_model(s.model, c.q, c.feet, v, a)
     tau = closed_torques(s, c.q, v, a)
     order = [s.model.joint(n).iv for n in s.model.actuated]
     np.testing.assert_allclose(moving.motors, tau[order], atol=1e-6)
-    np.testing.assert_allclose(moving.base, tau[s.linkage.base], atol=1e-6)
+    np.testing.assert_allclose(moving.base, tau[s.partition.base], atol=1e-6)
     np.testing.assert_array_equal(moving.A, c.A)
     assert np.abs(moving.motors - c.motors).max() > 1.0
     with pytest.raises(ff.InputError, match="a\\[3\\]"):
@@ -112,16 +112,16 @@ def test_other_points_of_the_same_foot_are_other_feet():
     s = sensed("kangaroo_like")
     points = SOLE.copy()
     feet = [sole("left_sole", points), sole("right_sole", SOLE)]
-    first = contact_model(s.model, s.linkage.q, feet)
+    first = contact_model(s.model, s.partition.q, feet)
     points += [0.05, 0.0, 0.0]
     assert np.array_equal(feet[0].points, SOLE)
-    second = contact_model(s.model, s.linkage.q, [sole("left_sole", points), sole("right_sole", SOLE)])
+    second = contact_model(s.model, s.partition.q, [sole("left_sole", points), sole("right_sole", SOLE)])
     W = np.zeros((2, 6))
     W[:, 2] = 200.0
     tau = held(s, second, W)[0]
     np.testing.assert_allclose(contact_wrenches(second, tau).wrenches, W, atol=1e-6)
     assert np.abs(contact_wrenches(first, tau).forces - contact_wrenches(second, tau).forces).max() > 1.0
-    q = s.linkage.q.copy()
+    q = s.partition.q.copy()
     q[3:7] *= 1.1
     with pytest.raises(ff.InputError, match="quaternion"):
         contact_model(s.model, q, feet)
@@ -129,7 +129,7 @@ def test_other_points_of_the_same_foot_are_other_feet():
 
 def test_center_of_pressure_is_where_one_point_presses(models_folder):
     s = sensed("kangaroo_like")
-    c = contact_model(s.model, s.linkage.q)
+    c = contact_model(s.model, s.partition.q)
     W, feet = [], []
     for k, X in enumerate(c.poses):
         p = c.feet[k].points[k + 1]
@@ -155,7 +155,7 @@ def test_screws_and_filter():
 
 def test_bad_input_is_refused():
     s = sensed("kangaroo_like")
-    c = contact_model(s.model, s.linkage.q)
+    c = contact_model(s.model, s.partition.q)
     tau = np.zeros(12)
     for wrong, words in ((tau[:5], "expected \\(12,\\)"), (np.where(np.arange(12) == 2, np.nan, tau), "left_ankle_outer_motor")):
         with pytest.raises(ff.InputError, match=words):
@@ -163,8 +163,8 @@ def test_bad_input_is_refused():
     with pytest.raises(ff.InputError, match="'motors' or 'balanced'"):
         contact_wrenches(c, tau, "guess")
     with pytest.raises(ff.UnknownNameError, match="left_soul"):
-        contact_model(s.model, s.linkage.q, [sole("left_soul", SOLE)])
+        contact_model(s.model, s.partition.q, [sole("left_soul", SOLE)])
     with pytest.raises(ff.InputError, match="shape \\(c, 3\\)"):
-        contact_model(s.model, s.linkage.q, [sole("left_sole", np.zeros(3))])
+        contact_model(s.model, s.partition.q, [sole("left_sole", np.zeros(3))])
     with pytest.raises(ff.InputError, match="one posture"):
         contact_model(s.model, np.zeros((2, s.model.nq)))

@@ -16,7 +16,7 @@ from freeflyer.contacts import feet_in_file, feet_of
 from freeflyer.estimation import Sway, lateral_swing
 from freeflyer.estimation.experiment import simulate
 from freeflyer.estimation.sway import route
-from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
+from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_loops import for_simulator
@@ -27,7 +27,7 @@ from freeflyer.sim.mujoco_scene import Plant, plant
 def robot():
     """The built-in robot's sensors, and its MJCF with a box under each foot."""
     s = sensed("kangaroo_like")
-    text, feet = to_mjcf(for_simulator(s.model, s.linkage.q[None]).model), feet_of(s.model)
+    text, feet = to_mjcf(for_simulator(s.model, s.partition.q[None]).model), feet_of(s.model)
     links = {x.name: x.link for x in s.model.description.sites}
     for foot in feet:
         link = links[foot.frame]
@@ -68,7 +68,7 @@ def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
         for read in (
             lambda p=path: feet_in_file(s.closed, p),
             lambda p=path: lateral_swing(s, p),
-            lambda p=path: plant(s.model, p, feet, s.names, s.linkage.q[None], Servos()),
+            lambda p=path: plant(s.model, p, feet, s.names, s.partition.q[None], Servos()),
         ):
             with pytest.raises(ff.FileError, match=words):
                 read()
@@ -76,7 +76,7 @@ def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
 
 
 def test_mujoco_is_handed_no_path(monkeypatch, robot, tmp_path):
-    """Whoever wants a file read goes through the reader: MuJoCo's own readers of files are not called."""
+    """Files are read by the package's own reader only: MuJoCo's readers of files are not called."""
 
     def refuse(*_, **__):
         raise AssertionError("MuJoCo opens a file")
@@ -99,7 +99,7 @@ def test_shapes_that_matter_stay(tmp_path):
     <geom name="s" type="sphere" size=".1"/><geom name="m" type="mesh" mesh="solid"/></body></worldbody>
     <actuator><muscle joint="j"/></actuator><tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon></mujoco>"""
     (path := tmp_path / "robot.xml").write_text(text)
-    mj = compiled(*spec_with_shapes(path))
+    mj = compile_model(*spec_with_shapes(path))
     assert [mj.geom(g).name for g in range(mj.ngeom)] == ["s", "m"]
     assert (mj.nu, mj.ntendon, mj.nhfield) == (0, 0, 0)
     assert mj.body("b").mass[0] == pytest.approx(ff.load(path, base=None).mass)

@@ -21,9 +21,9 @@ def s(request, models_folder):
 
 def dense(s, q, target, given):
     """v (nv,) with J[rows] v = target and the independent entries of `given`, in one dense system."""
-    J = constraint_jacobian(s.model, q)[s.linkage.rows]
-    keep = np.eye(s.model.nv)[s.linkage.independent]
-    return np.linalg.solve(np.vstack([J, keep]), np.concatenate([target, given[s.linkage.independent]]))
+    J = constraint_jacobian(s.model, q)[s.partition.rows]
+    keep = np.eye(s.model.nv)[s.partition.independent]
+    return np.linalg.solve(np.vstack([J, keep]), np.concatenate([target, given[s.partition.independent]]))
 
 
 def test_a_step_is_equations_35_to_40(s):
@@ -32,7 +32,7 @@ def test_a_step_is_equations_35_to_40(s):
     after = step(s, PassiveState(q, np.zeros(s.model.nv), 1.0), x, dx, dt, alpha=alpha, beta=beta)
     corrected, clean = np.zeros(s.model.nv), np.zeros(s.model.nv)
     corrected[s.coordinates], clean[s.coordinates] = dx + beta * (x - q[s.positions]), dx
-    e = -constraint_residual(s.model, q)[s.linkage.rows]
+    e = -constraint_residual(s.model, q)[s.partition.rows]
     assert np.abs(e).max() > 1e-5, "the loops are open, or the test would not see alpha"
     rates = dense(s, q, alpha * e, corrected)
     scale = np.abs(rates).max()
@@ -43,8 +43,8 @@ def test_a_step_is_equations_35_to_40(s):
 def test_torques_agree_with_the_equations_of_motion_with_multipliers(s):
     m = s.model
     rng = np.random.default_rng(2)
-    q = s.linkage.q
-    rows, dependent, independent = s.linkage.rows, s.linkage.dependent, s.linkage.independent
+    q = s.partition.q
+    rows, dependent, independent = s.partition.rows, s.partition.dependent, s.partition.independent
     v = dense(s, q, np.zeros(len(rows)), 0.5 * rng.standard_normal(m.nv))
     a = rng.standard_normal(m.nv)
     tau = closed_torques(s, q, v, a)
@@ -104,7 +104,7 @@ def test_batches_are_the_single_states():
 def test_what_came_in_is_not_changed():
     s = sensed("kangaroo_like")
     state = start(s)
-    q, x, dx = state.q.copy(), s.linkage.q[s.positions], np.full(len(s.names), 0.01)
+    q, x, dx = state.q.copy(), s.partition.q[s.positions], np.full(len(s.names), 0.01)
     step(s, state, x, dx)
     np.testing.assert_array_equal(state.q, q)
 
@@ -124,7 +124,7 @@ def test_what_came_in_is_not_changed():
 def test_bad_measurements_are_refused_by_name(change, words):
     s = sensed("kangaroo_like")
     state = start(s)
-    x, dx = change(s.linkage.q[s.positions].copy(), np.zeros(12))
+    x, dx = change(s.partition.q[s.positions].copy(), np.zeros(12))
     with pytest.raises(ff.InputError) as caught:
         step(s, state, x, dx)
     assert words in str(caught.value)
@@ -132,7 +132,7 @@ def test_bad_measurements_are_refused_by_name(change, words):
 
 def test_a_state_that_is_not_finite_or_singular_is_refused():
     s = sensed("kangaroo_like")
-    state, x = start(s), s.linkage.q[s.positions]
+    state, x = start(s), s.partition.q[s.positions]
     q = state.q.copy()
     q[20] = np.nan
     with pytest.raises(ff.InputError, match="must be finite"):
@@ -147,11 +147,11 @@ def test_a_state_that_is_not_finite_or_singular_is_refused():
 
 def test_a_singular_sub_mechanism_is_named(models_folder):
     s = sensed("five_bar", models_folder)
-    q = s.linkage.q.copy()
+    q = s.partition.q.copy()
     stretched = np.linspace(-np.pi, np.pi, 2001)
     J = np.array([constraint_jacobian(s.model, q * 0 + [0, 0, z, 0, 0]) for z in (0.0,)])
     assert J.shape[-1] == 5, "five joints"
-    rows, dependent = s.linkage.rows, s.linkage.dependent
+    rows, dependent = s.partition.rows, s.partition.dependent
     worst, at = np.inf, q
     for k in s.passive:
         for z in stretched:
@@ -164,7 +164,7 @@ def test_a_singular_sub_mechanism_is_named(models_folder):
         f, slope = _determinant(s, at, rows, dependent)
         at = at - f * slope / max(slope @ slope, 1e-12)
     with pytest.raises(LinkageError, match="singular"):
-        step(s, PassiveState(at, np.zeros(5), 1.0), s.linkage.q[s.positions], np.zeros(2))
+        step(s, PassiveState(at, np.zeros(5), 1.0), s.partition.q[s.positions], np.zeros(2))
 
 
 def _determinant(s, q, rows, dependent):

@@ -18,7 +18,7 @@ from freeflyer.estimation import (
     lateral_swing,
 )
 from freeflyer.estimation.contact import contact_wrenches
-from freeflyer.estimation.stance import grounded, lean, shared_weight, sole_points, standing
+from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, sole_points, standing_posture
 from freeflyer.estimation.sway import offset_at, route
 from freeflyer.loops import LinkageError
 from freeflyer.sim import Servos
@@ -66,7 +66,7 @@ def test_errors_that_are_planted_show():
     """A motor force of the wrong sign, or another weight, is far outside the acceptance."""
     s = sensed("kangaroo_like")
     feet = feet_of(s.model)
-    q = standing(s, feet, 0.05)
+    q = standing_posture(s, feet, 0.05)
     c = contact_model(s.model, q, feet)
     y = np.linalg.lstsq(c.resultant, shared_weight(s.model, q, feet).ravel(), rcond=None)[0]
     tau, weight = c.motors - c.A @ y, s.model.mass * 9.81
@@ -84,14 +84,14 @@ def test_feet_are_found_in_the_file(models_folder):
     s, path = real(models_folder)
     feet = feet_in_file(s.closed, path)
     assert [f.frame for f in feet] == ["left_ankle_roll", "right_ankle_roll"]
-    q = grounded(s.model, s.linkage.q, feet)
+    q = place_on_ground(s.model, s.partition.q, feet)
     points = sole_points(s.model, q, feet)
     np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-4)
     for p in (points[:4], points[4:]):
         np.testing.assert_allclose(np.sort(np.ptp(p[:, :2], axis=0)), [0.09, 0.21], atol=1e-3)
 
 
-def test_a_file_without_shapes_or_with_others_says_so(tmp_path, models_folder):
+def test_a_file_without_shapes_or_with_others_is_refused(tmp_path, models_folder):
     s, path = real(models_folder)
     text = path.read_text()
     (bare := tmp_path / "bare.xml").write_text(text.replace('type="box" group="3"', 'type="box" contype="0" conaffinity="0"'))
@@ -130,7 +130,7 @@ def test_postures_keep_loops_soles_and_level():
 def test_the_base_is_found_over_its_soles_from_anywhere():
     s = sensed("kangaroo_like")
     feet = feet_of(s.model)
-    q = standing(s, feet, 0.05)
+    q = standing_posture(s, feet, 0.05)
     ground = sole_points(s.model, q, feet)
     moved = ff.integrate(s.model, q, np.concatenate([[0.3, -0.2, 0.1, 0.4, -0.7, 2.0], np.zeros(s.model.nv - 6)]))
     found, misfit = base_over_soles(s.model, moved, feet, ground)
@@ -156,7 +156,7 @@ def test_the_rate_of_the_offset_is_its_derivative():
         ({"sway": Sway(amplitude=0.4)}, "sway less|stroke|cannot take its base"),
         ({"sway": Sway(amplitude=-0.1)}, "amplitude must be a positive"),
         ({"sway": Sway(frequency=float("nan"))}, "frequency must be a positive"),
-        ({"sway": Sway(duration=2.0)}, "does not hold one sway"),
+        ({"sway": Sway(duration=2.0)}, "too short for one sway"),
         ({"sway": Sway(force_noise=-1.0)}, "0 or more"),
         ({"servos": Servos(step=0.0007)}, "step must divide"),
         ({"servos": Servos(loop_time=0.0005)}, "do not hold in MuJoCo"),
@@ -178,9 +178,9 @@ def test_robots_that_do_not_stand_on_six_motors_a_foot(models_folder):
     s = sensed("kangaroo_like")
     one = feet_of(s.model)[:1]
     with pytest.raises(LinkageError, match="six a foot"):
-        standing(s, one, 0.05)
+        standing_posture(s, one, 0.05)
     with pytest.raises(ff.InputError, match="between two feet"):
-        shared_weight(s.model, s.linkage.q, one)
+        shared_weight(s.model, s.partition.q, one)
     feet = feet_of(s.model)
     with pytest.raises(LinkageError, match=r"beyond its stroke|cannot take its base"):
-        lean(s, standing(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))
+        shift_base(s, standing_posture(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))

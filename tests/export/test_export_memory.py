@@ -54,7 +54,7 @@ def test_nothing_beyond_arguments_is_touched(tmp_path, robot, way):
         call = call_of(model, name)
         inputs = [
             (ff.random_configuration(model, rng) if x.name[0] == "q" else rng.standard_normal(x.size)).tolist()
-            for x in call.given
+            for x in call.parameters
         ]
         calls.append((call.name, inputs, [1] * len(call.options), [x.size for x in call.outputs], call.scratch))
     command = [sys.executable, "-c", GUARDED, str(tmp_path / "c" / f"lib{made.prefix}.so"), way, json.dumps(calls)]

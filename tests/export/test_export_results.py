@@ -243,7 +243,7 @@ def test_two_robots_in_one_program(tmp_path):
     run(tmp_path / "two", folder=tmp_path)
 
 
-def test_the_example_sees_other_constants(tmp_path):
+def test_the_example_detects_other_constants(tmp_path):
     folder = tmp_path / "c"
     export(ff.robots.make("quadruped"), folder, "mass_matrix,gravity_forces")
     text = (folder / "quadruped.c").read_text()

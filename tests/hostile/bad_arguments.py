@@ -1,4 +1,4 @@
-"""Arguments that no function of the public door can use, made for every argument of every function.
+"""Arguments that no public function can use, made for every argument of every function.
 
 `cases()` yields (name, call, word): `call()` must end in a FreeflyerError whose sentence holds `word`.
 """

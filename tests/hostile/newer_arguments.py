@@ -122,7 +122,7 @@ def state_calls(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) ->
 def closed_calls() -> Iterator[Call]:
     tree = four_bar()
     model = ff.close_loops(tree)
-    split = loops.linkage(tree)
+    split = loops.partition(tree)
     q = np.array(split.q)
     u, w = np.random.default_rng(0).standard_normal((2, len(split.independent)))
     v, a = loops.whole_motion(model, q, u, w)
@@ -203,11 +203,11 @@ def closed_calls() -> Iterator[Call]:
     yield Call(loops.constraint_multipliers, {**two, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"})
     yield Call(loops.constraint_multipliers, {**two, "a": a}, {"a": "rates"})
     yield Call(loops.constrained_forward_dynamics, {**two, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"})
-    yield Call(loops.linkage, one, {"q": "posture"})
+    yield Call(loops.partition, one, {"q": "posture"})
     yield Call(loops.mechanisms, one, {"q": "posture"})
     yield Call(loops.motion_map, {"model": model, "split": split, "q": q[None]}, {"split": "thing", "q": "numbers"})
     yield Call(loops.inside_limits, {"model": model, "q": q[None]}, {"q": "numbers", "slack": "scalar"})
-    yield Call(loops.limb, {"model": model, "frame": "tip"}, {"frame": "name", "q": "numbers"})
+    yield Call(loops.extract_limb, {"model": model, "frame": "tip"}, {"frame": "name", "q": "numbers"})
     yield Call(
         loops.first_singularity,
         {"model": model, "direction": {"c": 1.0}, "furthest": 1.0},
@@ -304,7 +304,7 @@ def control_calls() -> Iterator[Call]:
 
 def estimation_calls() -> Iterator[Call]:
     model = four_bar()
-    q = np.array(loops.linkage(model).q)
+    q = np.array(loops.partition(model).q)
     robot = estimation.sensors(model)
     state = estimation.start(robot)
     x = q[robot.positions]

@@ -1,4 +1,4 @@
-"""Descriptions made by hand and wrong: `build` says what is wrong before anything is made."""
+"""Descriptions made by hand and wrong: `build` names what is wrong before anything is made."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_what_is_no_description_is_refused_in_words(thing):
         ff.build(thing)
 
 
-def test_negative_inertias_are_taken_as_they_are_if_asked():
+def test_negative_inertias_are_taken_as_they_are_with_as_is():
     model = ff.build(BAD["negative inertia"][0], inertias="as-is")
     assert model.nv == 3
     with pytest.raises(ff.InputError, match="'strict'"):

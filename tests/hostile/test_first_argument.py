@@ -1,4 +1,4 @@
-"""Every public function that takes a model says so when something else comes first."""
+"""Every public function that takes a model refuses anything else as its first argument, by name."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_there_are_enough():
 @pytest.mark.parametrize("kind", NOT_MODELS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_no_model(name, kind, tmp_path):
-    """The other arguments are of no use either: it is the first one that must be named."""
+    """The other arguments are wrong, too: it is the first one that must be named."""
     function, (bad, word) = FUNCTIONS[name], NOT_MODELS[kind]
     parameters = inspect.signature(function).parameters.values()
     required = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL][1:]

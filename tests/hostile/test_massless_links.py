@@ -12,7 +12,7 @@ TOGETHER = r"is singular .*'j[01]', moving together with 'j[01]', moves no inert
 
 
 def point_arm(lengths, slide=False):
-    """Massless links in a row, turning about z (the first one sliding along x if so told), with a unit mass at the tip."""
+    """Massless links in a row, turning about z (the first one sliding along x if `slide`), with a unit mass at the tip."""
     links, joints, parent = [], [], "world"
     for k, length in enumerate(lengths):
         tip = ff.Inertia(1.0, np.array([length, 0.0, 0.0]), np.zeros((3, 3)))

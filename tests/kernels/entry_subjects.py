@@ -22,7 +22,7 @@ from freeflyer import loops
 from freeflyer.constraints.closure import plan_for
 from freeflyer.constraints.set_systems import system_handle
 from freeflyer.contacts import sole
-from freeflyer.estimation.contact import standing_on
+from freeflyer.estimation.contact import make_standing
 from freeflyer.estimation.sensing import sensors
 from freeflyer.kernels.calls import python_calls
 from freeflyer.kernels.calls.entry import SCRATCH, STATES, WHERE, Entry
@@ -46,7 +46,7 @@ def subjects(seed: int, random_robots: int = 2) -> list[Subject]:
     for name in CLOSED:
         models.append((ff.close_loops(robot(name)), state(robot(name), rng, 0.02).q))
     stewart = linkage_samples.stewart(rng)[0]
-    models.append((ff.close_loops(stewart), np.array(loops.linkage(stewart).q)))
+    models.append((ff.close_loops(stewart), np.array(loops.partition(stewart).q)))
     labels = {id(models[1][0]): "zoo with mimics"}
     found = [
         subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model, q in models for entry in ENTRIES.values()
@@ -61,7 +61,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
     for name in ("point", "nested", "coupled"):
         model = robot(name)
         q, nv = state(model, rng, 0.02).q, model.nv
-        standing = standing_on(
+        standing = make_standing(
             model, [sole("l03", POINTS)] if name == "point" else [sole("l03", POINTS), sole("l12", POINTS[:2])]
         )
         update = ENTRIES["contact_update"]
@@ -72,7 +72,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
             found.append(subject(entry, model, rng, standing.handle, q, shared=more, label=f"standing {name}"))
         bounds = np.full(nv, -4.0), np.full(nv, 4.0), np.array([30.0, 0.2])
         for rows in (None, np.arange(2)):
-            handle = plan_for(model, np.asarray(loops.linkage(model).dependent), rows)
+            handle = plan_for(model, np.asarray(loops.partition(model).dependent), rows)
             found += [
                 subject(e, model, rng, handle, q, shared=bounds, label=f"planned {name}")
                 for e in ENTRIES.values() if e.table == PLAN

@@ -212,7 +212,7 @@ def compare_with_plain(x: Subject, model: ff.Model, given: list[Any], results: l
 def run(seed: int, part: int, parts: int, calls: int) -> None:
     rng = np.random.default_rng([seed, part])
     small = tree()
-    python_calls.grow_scratch(30_000_000)  # enough for each of these robots: who asks for more would be called again
+    python_calls.grow_scratch(30_000_000)  # enough for each of these robots: an entry that needs more would be called again
     strangers = [x.handle for x in subjects(seed + 1, 0)[::40]]
     strangers += [np._core._multiarray_umath._ARRAY_API, ff.robots.chain(3).handle]
     strangers.append(python_calls.capsule(np.zeros(4, np.int64), python_calls.ENTRY_NAME))  # an address, but no model's

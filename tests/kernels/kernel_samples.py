@@ -82,7 +82,7 @@ def tree_entries() -> dict[str, Entry]:
 
 
 def arguments(model: ff.Model, entry: Entry, q: np.ndarray, v: np.ndarray, a: np.ndarray, q1: np.ndarray) -> tuple:
-    """The inputs and options of an entry that takes any model: its letters say which."""
+    """The inputs and options of an entry that takes any model: by its letters."""
     pools = {"q": [q, q1], "v": [v, a], "g": [np.array([0.4, -1.1, -9.0])]}
     options = (len(model.frame_names) - 1, 1)[: len(entry.options)]
     return *(pools[letter].pop(0) for letter in entry.inputs), *options

@@ -108,7 +108,7 @@ def test_workspaces_are_apart_and_begin_at_cache_lines(of, n):
 
 
 def test_where_scratch_ends_workspaces_begin_anew():
-    """Nothing beyond it is written, and the record tells that more was asked for than there is."""
+    """Nothing beyond it is written, and the record shows that more is needed than there is."""
     scratch = 64
     like = numbers(aligned(LANES), scratch=scratch)
     capacity = int(like.record[1])

@@ -34,7 +34,7 @@ def calls(request):
     for entry, inputs in ((RNEA, (Q, V, A)), (CRBA, (Q,)), (JACOBIAN, (Q, 0, 0))):
         compiled(MODEL, entry.name, *inputs)
         running.function_of(entry, True)
-    python_calls.grow_scratch(2_000_000)  # enough for batches, too: who asks for more would be called again
+    python_calls.grow_scratch(2_000_000)  # enough for batches, too: an entry that needs more would be called again
     kept = {entry: entry.call for entry in (RNEA, CRBA, JACOBIAN)}
     if request.param == "ctypes":
         for entry in kept:

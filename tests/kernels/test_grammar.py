@@ -30,7 +30,7 @@ INPUTS = {
 }
 
 
-def test_modules_are_those_that_the_grammar_knows():
+def test_modules_are_those_of_the_grammar():
     assert set(FILES) >= COMPILING | PRIMITIVES | PYTHON
     assert sum(not is_python(module) for module in FILES) >= 40
 
@@ -41,7 +41,7 @@ def test_module_obeys(module):
 
 
 @pytest.mark.parametrize("name", ENTRIES)
-def test_the_kernel_of_an_entry_takes_what_the_table_says(name):
+def test_the_kernel_of_an_entry_matches_the_table(name):
     entry = ENTRIES[name]
     assert entry.name == name
     names = list(inspect.signature(entry.function).parameters)

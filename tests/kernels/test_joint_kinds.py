@@ -1,4 +1,4 @@
-"""Only kernels/model/joints looks at the kind of a joint; every other kernel file asks there."""
+"""Only kernels/model/joints looks at the kind of a joint; every other kernel file calls it."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def test_what_is_no_number_meets_no_pack():
 
 
 def test_nan_stays_in_its_lane(rng):
-    """Fast-math keeps NaN and infinities: a check of the result sees what went wrong, and in which state."""
+    """Fast-math keeps NaN and infinities: a check of the result finds the state."""
     function = packed(lambda a, b: (a * b - b) / (a + 2.0) + sqrt(a * a + 1.0), 2)
     a, b = rng.standard_normal((2, LANES))
     clean = applied(function, a, b)

@@ -100,7 +100,7 @@ print(len(make(1)) > 1000)
 
 
 def test_fork_while_another_thread_compiles():
-    """The child neither waits for a lock that nobody holds any more nor talks to its parent's worker."""
+    """The child neither waits for a lock that is never released nor uses its parent's worker."""
     assert run(FORK_WHILE_COMPILING).split() == ["True", "0", "True"]
 
 

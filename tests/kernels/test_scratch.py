@@ -1,4 +1,4 @@
-"""Scratch: never more than `scratch_need` says, refused where there is less; nothing beside it or the outputs is written."""
+"""Scratch: never more than `scratch_need`, refused where there is less; nothing beside it or the outputs is written."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run(x: Subject, lanes: int, states: int, scratch: int) -> tuple[int, list[in
 
 
 def need(x: Subject, lanes: int, states_at_once: int) -> int:
-    """What the entry asks for."""
+    """What the entry needs."""
     status, where, outputs, memory = run(x, lanes, 1, 16)
     assert status == SHORT_SCRATCH
     assert all(np.isnan(out).all() for out in outputs), "a refused state was written"

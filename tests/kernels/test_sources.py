@@ -66,7 +66,7 @@ def test_a_change_counts_where_the_source_is_reached(copy, module):
     assert (len(changed) == len(ENTRIES)) == (module == "model.joints")
 
 
-def test_what_the_table_says_counts():
+def test_the_table_counts():
     entry = RNEA
     for other in (dataclasses.replace(entry, square=True), dataclasses.replace(entry, options=("frame",))):
         assert other.modules == entry.modules

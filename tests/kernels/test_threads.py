@@ -138,7 +138,7 @@ def test_set_threads_takes_a_count(wrong):
 
 
 def test_there_is_one_pool(threads, robot):
-    """It is kept, and replaced by a larger one when more threads are asked for."""
+    """It is kept, and replaced by a larger one when more threads are set."""
     q, v, a = states(robot, 512)
     threads(3)
     ff.inverse_dynamics(robot, q, v, a)

@@ -85,8 +85,8 @@ def test_there_and_back(n):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("n", [1, 3, 7, 8, 9, 15, 16, 17, 33])
-def test_gather_sees_what_is_not_finite(n, bad):
-    """At every place, in full packs and in tails; rows that are not asked for do not matter."""
+def test_gather_finds_what_is_not_finite(n, bad):
+    """At every place, in full packs and in tails; other rows do not matter."""
     _, data = guarded(LANES * n)
     for first, stop in [(0, 8), (8, 13), (16, 17)]:
         for row in range(first, stop):

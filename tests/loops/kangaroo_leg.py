@@ -1,4 +1,4 @@
-"""The left leg of the Kangaroo-like robot, and what plane trigonometry says of it without any of the code under test."""
+"""The left leg of the Kangaroo-like robot, and its plane trigonometry, without any of the code under test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import math
 
 import freeflyer as ff
-from freeflyer.loops.parts import limb
+from freeflyer.loops.parts import extract_limb
 from freeflyer.model.model import Model
 
 SOLE = "left_sole"
@@ -22,7 +22,7 @@ def whole() -> Model:
 
 @functools.cache
 def leg() -> Model:
-    return limb(whole(), SOLE)
+    return extract_limb(whole(), SOLE)
 
 
 def triangle_angle(a: float, b: float, opposite: float) -> float:

@@ -10,7 +10,16 @@ from linkage_samples import MASKS, planar, pose, random_linkage, stewart
 
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
-from freeflyer.loops import AssemblyError, LinkageError, assemble, keep_closed, limb, linkage, project_velocity, sweep
+from freeflyer.loops import (
+    AssemblyError,
+    LinkageError,
+    assemble,
+    extract_limb,
+    keep_closed,
+    partition,
+    project_velocity,
+    sweep,
+)
 from freeflyer.spatial import quaternion
 
 LEFT, RIGHT, WIDTH = (0.2, 0.5), (0.4,), 0.45
@@ -116,7 +125,7 @@ def test_loop_to_the_world_moves_the_base():
     model = ff.build(replace(base, sites=(*base.sites, site), loops=(*base.loops, ff.Loop("peg", "peg", "ground", MASKS["weld"]))))
     found = assemble(model)
     np.testing.assert_allclose(ff.frame_pose(model, found.q, "ground"), site.placement, atol=1e-9)
-    assert set(linkage(model).dependent) >= set(range(6))
+    assert set(partition(model).dependent) >= set(range(6))
     with pytest.raises(AssemblyError, match="'peg'"):
         assemble(model, hold=[model.joint_names[0]])
 
@@ -133,7 +142,7 @@ def test_keep_closed_follows_a_motion_to_the_last_digit():
     moved = ff.integrate(model, q, 1e-3 * rng.standard_normal(model.nv))
     back, _ = keep_closed(model, moved)
     away = ff.difference(model, moved, back)
-    np.testing.assert_allclose(away[linkage(model).independent], 0.0, atol=1e-12)
+    np.testing.assert_allclose(away[partition(model).independent], 0.0, atol=1e-12)
 
 
 def test_projected_velocity_keeps_independent_rates():
@@ -152,7 +161,7 @@ def test_singular_postures_do_not_pass_projection():
         project_velocity(model, np.zeros(3), np.ones(3))
 
 
-def test_what_cannot_close_is_told_with_loop_and_gap():
+def test_what_cannot_close_is_refused_with_loop_and_gap():
     with pytest.raises(AssemblyError, match=r"loop 'tips' of 'planar' stays open by 0\.3") as told:
         assemble(planar((0.1, 0.1), (0.1,), 0.6))
     assert told.value.data["loop"] == "tips"
@@ -214,7 +223,7 @@ def test_real_robots_close_from_any_guess(models_folder, robot):
 def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
     """2e-8 near its reference, 2e-7 in the knee: a closure test at 1e-10 would fail on right postures."""
     model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
-    q = linkage(model).q.copy()
+    q = partition(model).q.copy()
     for side in ("left", "right"):
         q[model.joint(f"leg_{side}_length_motor").iq] = 0.03
     found = assemble(model, q, hold="actuated")
@@ -225,8 +234,8 @@ def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
 
 
 def test_a_stop_on_another_loops_way_is_named(models_folder):
-    """Kangaroo's ankle at its stop leaves loops between hip and knee open the most: the stop is told nevertheless."""
-    leg = limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
+    """Kangaroo's ankle at its stop leaves loops between hip and knee open the most: the error names the stop nevertheless."""
+    leg = extract_limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
     motors = {"leg_left_length_motor": [0.09], "leg_left_4_motor": [-0.008], "leg_left_5_motor": [-0.008]}
     q = sweep(leg, motors).q.reshape(-1)
     pitch = leg.joint("leg_left_4_joint")

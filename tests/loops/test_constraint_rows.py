@@ -176,7 +176,7 @@ def test_without_loops_there_are_no_rows():
     assert constraint_bias(model, q, np.zeros(model.nv)).shape == (0,)
 
 
-def test_bad_arguments_are_told():
+def test_bad_arguments_are_refused():
     model = coupled()
     with pytest.raises(ff.InputError, match="nq = 3"):
         constraint_residual(model, np.zeros(4))

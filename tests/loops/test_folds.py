@@ -1,4 +1,4 @@
-"""Ways that meet a singularity where determinants of a whole sub-mechanism see none: two parallelograms that fold together."""
+"""Motions through a singularity without sign change of the whole determinant: two parallelograms that fold together."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kangaroo_leg import leg
 from linkage_samples import BAR, shifted
 
 import freeflyer as ff
-from freeflyer.constraints.closed import closed_at
+from freeflyer.constraints.closed import close_with_partition
 from freeflyer.constraints.rows import constraint_jacobian
-from freeflyer.loops import first_singularity, linkage, sweep
-from freeflyer.loops.stepping import crossed, step_closed
+from freeflyer.loops import first_singularity, partition, sweep
+from freeflyer.loops.stepping import crosses_singularity, step_closed
 
 CRANK, GROUND = 0.2, 0.5
 START = 0.5  # rad
@@ -49,10 +49,10 @@ def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.M
     ))  # fmt: skip
 
 
-def test_the_whole_determinant_sees_nothing():
+def test_the_whole_determinant_does_not_change_sign():
     """The sample is one sub-mechanism, and its determinant keeps its sign where both parallelograms have folded."""
     model = mirrored()
-    (block,) = linkage(model).blocks
+    (block,) = partition(model).blocks
     q = np.array([_posture(model, a) for a in (0.1, -0.1)])
     J = constraint_jacobian(model, q)[:, block.rows[:, None], block.dependent]
     signs = np.linalg.slogdet(J)[0]
@@ -84,20 +84,20 @@ def test_rounded_digits_do_not_decide(count, error):
 
 
 def test_blocks_that_do_not_come_apart():
-    """Seen as one matrix, the same folds are a pair of eigenvalues that change their signs."""
+    """As one matrix, the same folds are a pair of eigenvalues that change their signs."""
     model = mirrored()
-    p = closed_at(model, linkage(model))
+    p = close_with_partition(model, partition(model))
     assert len(p.reduction.blocks) > 1
     one = replace(p.reduction, blocks=((p.reduction.split.rows, p.reduction.split.dependent),))
     whole = SimpleNamespace(tree=p.tree, reduction=one)
     q = np.array([_posture(model, a) for a in (0.3, 0.1, -0.1)])
-    assert crossed(whole, q[:2], q[1:]).tolist() == [False, True]
-    assert crossed(whole, q[:1], _posture(model, 0.0)[None]).tolist() == [True]
+    assert crosses_singularity(whole, q[:2], q[1:]).tolist() == [False, True]
+    assert crosses_singularity(whole, q[:1], _posture(model, 0.0)[None]).tolist() == [True]
 
 
 def test_long_steps_come_out_as_short_ones():
-    """One step over a whole stroke is cut until its ends are near enough to each other to tell."""
-    p = closed_at(leg(), linkage(leg()))
+    """One step over a whole stroke is cut until its ends are near enough to each other to decide."""
+    p = close_with_partition(leg(), partition(leg()))
     at = [p.joint(name).iv for name in ("left_length_motor", "left_yaw_motor")]
     du = np.zeros((3, p.nv))
     du[:, at] = [[0.15, 0.0], [0.07, 0.02], [0.0, -0.09]]
@@ -109,7 +109,7 @@ def test_long_steps_come_out_as_short_ones():
 
 def test_states_do_not_feel_their_neighbours():
     """Eight states go side by side through compiled code; one that does not close leaves the others as they are alone."""
-    p = closed_at(leg(), linkage(leg()))
+    p = close_with_partition(leg(), partition(leg()))
     rng = np.random.default_rng(0)
     du = 0.01 * rng.standard_normal((11, p.nv))
     du[4] = 0.2

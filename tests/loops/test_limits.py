@@ -11,9 +11,9 @@ from scipy.optimize import brentq
 
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.loops.limits import polygon_area, reachable
+from freeflyer.loops.limits import polygon_area, reachable_set
 from freeflyer.loops.maps import inside_limits, manipulability
-from freeflyer.loops.parts import limb
+from freeflyer.loops.parts import extract_limb
 from freeflyer.loops.singularities import first_singularity
 from freeflyer.loops.sweeping import sweep
 from freeflyer.robots import kangaroo_hip, kangaroo_hip_yaw, kangaroo_knee
@@ -23,7 +23,7 @@ HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_ro
 
 @pytest.fixture(scope="module", params=[(HIP, HIP_JOINTS), (ANKLE, ANKLE_JOINTS)], ids=["hip", "ankle"])
 def region(request):
-    return reachable(leg(), *request.param, points=48)
+    return reachable_set(leg(), *request.param, points=48)
 
 
 def contains(polygon, points, slack):
@@ -78,7 +78,7 @@ def test_hip_pitch_extent_is_that_of_both_rods_at_their_ends():
         x, z = k.ARM * math.cos(angle) - k.CRADLE_X, -k.ARM * math.sin(angle) - k.CRADLE_Z
         return math.hypot(x, z) - math.hypot(k.ARM - k.CRADLE_X, k.CRADLE_Z)
 
-    found = reachable(leg(), HIP, HIP_JOINTS, points=16).extent[1]
+    found = reachable_set(leg(), HIP, HIP_JOINTS, points=16).extent[1]
     expected = [brentq(lambda a, s=s: rod(a) - s, -1.2, 1.2) for s in (-0.04, 0.04)]
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
@@ -106,7 +106,7 @@ def test_knee_is_singular_where_the_parallelogram_is_flat():
 
 
 def test_strokes_keep_away_from_singularities_but_for_the_differential_hip():
-    """As papers/000, section IV says: the stop of hip roll is there for that one."""
+    """As in papers/000, section IV: the stop of hip roll is there for that one."""
     for direction, stroke in (({YAW: 1}, 0.02), ({YAW: -1}, 0.02), ({LENGTH: 1}, 0.15),
                               (dict.fromkeys(HIP, 1), 0.04), (dict.fromkeys(HIP, -1), 0.04),
                               ({ANKLE[0]: 1}, 0.02), ({ANKLE[0]: -1}, 0.02)):  # fmt: skip
@@ -168,14 +168,14 @@ def test_area():
 )
 def test_bad_regions(arguments, error, words):
     with pytest.raises(error, match=words):
-        reachable(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | arguments)
+        reachable_set(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | arguments)
 
 
 def test_a_start_outside_of_the_limits_is_refused():
     q = sweep(leg(), {HIP[0]: [0.03], HIP[1]: [-0.03]}).q[0, 0]
     assert abs(q[leg().joint("left_hip_roll").iq]) > math.radians(27.0)
     with pytest.raises(InputError, match=r"'left_hip_roll' stands at -?0\.\d+, outside of its limits"):
-        reachable(leg(), HIP, HIP_JOINTS, q)
+        reachable_set(leg(), HIP, HIP_JOINTS, q)
 
 
 def test_bad_directions():
@@ -195,11 +195,11 @@ def test_real_kangaroo(models_folder):
     And section IV: singular at -0.07 and 0.05 m of both hip motors together, at 0.027 m of an ankle motor, slightly
     beyond 0.02 m of the ankle motors against each other.
     """
-    real = limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
+    real = extract_limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
     hip, ankle = ("leg_left_2_motor", "leg_left_3_motor"), ("leg_left_4_motor", "leg_left_5_motor")
     for motors, joints, table in ((hip, ("leg_left_3_joint", "leg_left_2_joint"), (-27, 27, -40, 42)),
                                   (ankle, ("leg_left_5_joint", "leg_left_4_joint"), (-27, 27, -36, 34))):  # fmt: skip
-        region = reachable(real, motors, joints, points=32)
+        region = reachable_set(real, motors, joints, points=32)
         np.testing.assert_allclose(np.degrees(region.extent).ravel(), table, atol=1.0)
         assert region.convexity > 0.99
     for direction, place in ((dict.fromkeys(hip, 1), 0.05), (dict.fromkeys(hip, -1), 0.07), ({ankle[0]: 1}, 0.027),

@@ -11,7 +11,7 @@ from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewar
 import freeflyer as ff
 from freeflyer.constraints.graph import structure
 from freeflyer.constraints.rows import constraint_jacobian, constraint_residual, constraints
-from freeflyer.loops import LinkageError, assemble, linkage
+from freeflyer.loops import LinkageError, assemble, partition
 
 ORIENTATIONS = [np.eye(4), *(pose(np.random.default_rng(k)) for k in range(2))]
 
@@ -26,7 +26,7 @@ def check_split(model: ff.Model, found) -> None:
     assert np.array_equal(np.sort(np.concatenate([b.all_rows for b in found.blocks])), np.arange(model.constraint_rows[0]))
     assert set(found.free) == set(found.passive) - set(found.dependent)
     J = constraint_jacobian(model, found.q)
-    for block in found.blocks:  # block-diagonal: rows of one block do not feel dependents of another
+    for block in found.blocks:  # block-diagonal: rows of one block do not depend on dependents of another
         others = np.setdiff1d(found.dependent, block.dependent)
         assert np.all(J[np.ix_(block.all_rows, others)] == 0.0)
         assert np.all(J[np.ix_(block.all_rows, np.setdiff1d(everything, np.union1d(block.dependent, block.independent)))] == 0)
@@ -43,7 +43,7 @@ def check_split(model: ff.Model, found) -> None:
 @pytest.mark.parametrize("base", ["fixed", "free"])
 def test_four_bar_has_one_motor(X, base):
     model = planar((0.2, 0.5), (0.4,), 0.45, X=X, base=base)
-    found = linkage(model)
+    found = partition(model)
     check_split(model, found)
     assert found.rank == 2
     assert [structure(model).owner[j] for j in found.dependent] == ["l1", "r0"]
@@ -55,7 +55,7 @@ def test_four_bar_has_one_motor(X, base):
 def test_planar_masks_are_redundant_but_for_two_rows(mask):
     """A weld of the tips ties the last turn too: a five-bar then has mobility 2 - 1."""
     model = planar((0.2, 0.5), (0.35, 0.15), 0.3, MASKS[mask], actuated=("l0",) if mask == "weld" else ("l0", "r0"))
-    found = linkage(model)
+    found = partition(model)
     check_split(model, found)
     assert found.rank == (3 if mask == "weld" else 2)
     assert not len(found.free)
@@ -66,7 +66,7 @@ def test_stewart_platform_has_six_motors_that_move_the_floating_plate():
     s = structure(model)
     q = model.neutral.copy()
     q[:3] = 0.02, 0.03, 1.1
-    found = linkage(model, assemble(model, q, hold=["float"]).q)
+    found = partition(model, assemble(model, q, hold=["float"]).q)
     check_split(model, found)
     assert found.rank == 18
     assert len(found.blocks) == 1, "the plate ties the legs together"
@@ -83,7 +83,7 @@ def test_random_linkages_split_at_the_posture_that_closes_them(seed, mask):
     model = ff.build(replace(model.description, actuated=("joint1",)))
     if structure(model).owner.index("joint1") in tied:
         model = ff.build(replace(model.description, actuated=("base",)))
-    found = linkage(model, q)
+    found = partition(model, q)
     J = constraints(model, q)[1]
     assert found.rank == np.linalg.matrix_rank(J, 1e-7)
     assert len(found.rows) == len(found.dependent)
@@ -93,19 +93,19 @@ def test_random_linkages_split_at_the_posture_that_closes_them(seed, mask):
 def test_couplings_and_held_joints_take_freedom():
     model = planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0",))
     held = ff.build(replace(model.description, couplings=(ff.Coupling("held", "r1", "", (0.7,)),)))
-    found = linkage(held)
+    found = partition(held)
     check_split(held, found)
     assert found.rank == 3
     assert found.q[held.joint("r1").iq] == pytest.approx(0.7, abs=1e-12)
     coupled = ff.build(replace(model.description, couplings=(ff.Coupling("gear", "r0", "l0", (0.2, -1.0, 0.1)),)))
-    found = linkage(coupled)
+    found = partition(coupled)
     x, y = found.q[coupled.joint("r0").iq], found.q[coupled.joint("l0").iq]
     assert x == pytest.approx(0.2 - y + 0.1 * y * y, abs=1e-12)
     assert found.rank == 3
 
 
 def test_no_loops_nothing_depends():
-    found = linkage(ff.robots.chain(4))
+    found = partition(ff.robots.chain(4))
     assert found.rank == 0
     assert found.condition == 1.0
     assert len(found.independent) == 4
@@ -113,37 +113,37 @@ def test_no_loops_nothing_depends():
 
 def test_file_posture_is_found_once():
     model = planar((0.2, 0.5), (0.4,), 0.45)
-    assert linkage(model) is linkage(model)
-    at = linkage(model, linkage(model).q)
-    assert np.array_equal(at.rows, linkage(model).rows)
+    assert partition(model) is partition(model)
+    at = partition(model, partition(model).q)
+    assert np.array_equal(at.rows, partition(model).rows)
 
 
 def test_too_many_motors_are_named():
     with pytest.raises(LinkageError, match=r"too many motors: of 'l0', 'r0' .* only 1 can move"):
-        linkage(planar((0.2, 0.5), (0.4,), 0.45, actuated=("l0", "r0")))
+        partition(planar((0.2, 0.5), (0.4,), 0.45, actuated=("l0", "r0")))
 
 
-def test_without_motors_the_file_is_asked_for_them():
-    with pytest.raises(LinkageError, match="does not say which joints have motors"):
-        linkage(planar((0.2, 0.5), (0.4,), 0.45, actuated=()))
+def test_a_file_without_motors_is_refused():
+    with pytest.raises(LinkageError, match="names no motors"):
+        partition(planar((0.2, 0.5), (0.4,), 0.45, actuated=()))
 
 
 def test_too_few_motors_are_refused_on_demand():
     model = planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0",))
-    assert len(linkage(model).free) == 1
+    assert len(partition(model).free) == 1
     with pytest.raises(LinkageError, match=r"too few motors: nothing determines '(l1|r0|r1)'"):
-        linkage(model, underactuated=False)
-    assert not len(linkage(planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0", "r0")), underactuated=False).free)
+        partition(model, underactuated=False)
+    assert not len(partition(planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0", "r0")), underactuated=False).free)
 
 
 def test_over_constrained_motors_cannot_move():
     model = planar((0.2, 0.5), (0.4,), 0.45)
-    rigid = ff.Coupling("held", "r0", "", (float(linkage(model).q[model.joint("r0").iq]),))
+    rigid = ff.Coupling("held", "r0", "", (float(partition(model).q[model.joint("r0").iq]),))
     with pytest.raises(LinkageError, match=r"over-constrain it: its motors 'l0' cannot move"):
-        linkage(ff.build(replace(model.description, couplings=(rigid,))))
+        partition(ff.build(replace(model.description, couplings=(rigid,))))
 
 
-def test_singular_postures_are_told_from_too_many_motors():
+def test_singular_postures_are_distinguished_from_too_many_motors():
     """Coupler and rocker in one line: the rocker cannot be driven by the crank there."""
     crank, coupler, rocker, width = 0.2, 0.3, 0.25, 0.45
     model = planar((crank, coupler), (rocker,), width)
@@ -155,15 +155,15 @@ def test_singular_postures_are_told_from_too_many_motors():
     q = np.array([l0, along - l0, along + np.pi])
     assert np.abs(constraint_residual(model, q)).max() < 1e-12
     with pytest.raises(LinkageError, match=r"singular: here the loops 'tips' .* motors 'l0'"):
-        linkage(model, q)
+        partition(model, q)
     assert d.all()
 
 
 def test_reference_beside_a_singular_file_posture():
-    """Drawn flat, as files do: the split is that of a posture near by, and says at which."""
+    """Drawn flat, as files do: the split is that of a posture near by, which it names."""
     model = planar((0.2, 0.5), (0.2,), 0.5)
     assert np.abs(constraint_residual(model, np.zeros(3))).max() < 1e-15
-    found = linkage(model)
+    found = partition(model)
     assert found.rank == 2
     assert np.linalg.norm(found.q) > 1e-3
 
@@ -171,15 +171,15 @@ def test_reference_beside_a_singular_file_posture():
 def test_open_postures_are_refused():
     model = planar((0.2, 0.5), (0.4,), 0.45)
     with pytest.raises(LinkageError, match=r"leaves loop 'tips' of 'planar' open by 0\.\d+ .* assemble"):
-        linkage(model, np.zeros(3))
+        partition(model, np.zeros(3))
 
 
 def test_bad_arguments_of_linkage():
     model = planar((0.2, 0.5), (0.4,), 0.45)
     with pytest.raises(ff.InputError, match="one posture"):
-        linkage(model, np.zeros((2, 3)))
+        partition(model, np.zeros((2, 3)))
     with pytest.raises(ff.InputError, match="nq = 3"):
-        linkage(model, np.zeros(4))
+        partition(model, np.zeros(4))
 
 
 def test_loops_between_wrong_frames_are_refused():
@@ -200,7 +200,7 @@ def test_real_robots(models_folder, robot, options, rank, rows, motors, free):
     path = models_folder / robot
     loops = path.with_name("robot.yaml") if path.suffix == ".urdf" else None
     model = ff.load(path, loops=loops, **options)
-    found = linkage(model)
+    found = partition(model)
     check_split(model, found)
     assert (found.rank, model.constraint_rows[0], len(found.actuated), len(found.free)) == (rank, rows, motors, free)
     assert model.nv == len(found.base) + motors + free + rank
@@ -214,10 +214,10 @@ def test_real_robots(models_folder, robot, options, rank, rows, motors, free):
 def test_kangaroo_keeps_its_rows_where_the_file_s_hip_over_constrains_itself(models_folder):
     """At the end of its strokes 12 rows of the hip have rank 10 in numbers, 8 in the mechanism."""
     model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
-    q = linkage(model).q.copy()
+    q = partition(model).q.copy()
     for name, x in (("leg_left_2_motor", 0.02), ("leg_left_3_motor", 0.015), ("leg_left_length_motor", 0.05)):
         q[model.joint(name).iq] = x
-    found = linkage(model, assemble(model, q, hold="actuated").q)
+    found = partition(model, assemble(model, q, hold="actuated").q)
     check_ranks = {b.loops[0]: b for b in found.blocks}
     hip = check_ranks["left_hip_differential_2a"]
     assert hip.rank == 8
@@ -242,16 +242,16 @@ def slider_crank(angle: float, unit: float = 1.0) -> ff.Model:
     ))  # fmt: skip
 
 
-def test_condition_sees_a_single_row_that_folds():
+def test_condition_detects_a_single_row_that_folds():
     """One row, one dependent joint: x = r cos(angle), so the crank turns 1 / sin(angle) times as fast, in units of r.
 
     Rows and columns at unit length would always be perfectly conditioned.
     """
     for angle in (1.2, 0.1, 1e-3):
-        folding = linkage(slider_crank(angle))
+        folding = partition(slider_crank(angle))
         assert folding.blocks[0].dependent.tolist() == [0]
         assert folding.condition == pytest.approx(np.hypot(1.0, np.sin(angle)) / np.sin(angle))
-        assert folding.condition == pytest.approx(linkage(slider_crank(angle, 10.0)).condition, rel=1e-6)
+        assert folding.condition == pytest.approx(partition(slider_crank(angle, 10.0)).condition, rel=1e-6)
 
 
 @pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml"])
@@ -260,7 +260,7 @@ def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, ro
     from freeflyer.constraints.rows import constraint_jacobian
 
     model = ff.load(models_folder / robot)
-    found, lengths = linkage(model), slides(model)
+    found, lengths = partition(model), slides(model)
     J = constraint_jacobian(model, found.q)
     for b in found.blocks:
         assert 1.0 <= b.condition < 200.0
@@ -271,7 +271,7 @@ def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, ro
 
 @pytest.mark.parametrize("actuated", [("l0", "r0"), ("l0", "l1"), ("l1", "r0")])
 def test_two_motors_on_a_flat_parallelogram_are_one_too_many(actuated):
-    """Drawn flat, its rows depend on each other and both motors seem free; a posture beside it tells."""
+    """Drawn flat, its rows depend on each other and both motors seem free; a posture beside it decides."""
     model = planar((0.2, 0.5), (0.2,), 0.5, actuated=actuated)
     with pytest.raises(LinkageError, match=f"too many motors: of '{actuated[0]}', '{actuated[1]}' in the loops 'tips' only 1"):
-        linkage(model)
+        partition(model)

@@ -6,7 +6,7 @@ import pytest
 from linkage_samples import MASKS, planar
 
 import freeflyer as ff
-from freeflyer.loops import linkage
+from freeflyer.loops import partition
 from freeflyer.loops.mechanisms import mechanisms
 
 
@@ -16,7 +16,7 @@ def counts(table) -> list[tuple[int, int, int]]:
 
 
 def check(model: ff.Model) -> None:
-    table, split = mechanisms(model), linkage(model)
+    table, split = mechanisms(model), partition(model)
     assert sum(m.constraints for m in table.parts) == table.rank == split.rank
     assert sum(m.rows for m in table.parts) == model.constraint_rows[0]
     assert sum(m.passive for m in table.parts) <= len(split.passive)

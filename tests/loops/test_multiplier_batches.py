@@ -12,8 +12,8 @@ from freeflyer.loops import (
     constraint_jacobian,
     constraint_multipliers,
     independent_forces,
-    linkage,
     mapping_jacobian,
+    partition,
     passive_accelerations,
     passive_velocities,
     sweep,
@@ -53,7 +53,7 @@ def test_multipliers_and_forces(states):
     same(independent_forces(model, q, tau), independent_forces(model, q[2, 1], tau[1]))
     found = constrained_forward_dynamics(model, q, v, tau)
     same(found, constrained_forward_dynamics(model, q[2, 1], v[2, 1], tau[1]))
-    J = constraint_jacobian(model, q)[..., linkage(model).rows, :]
+    J = constraint_jacobian(model, q)[..., partition(model).rows, :]
     again = constrained_forward_dynamics(model, q, v, 0.0 * tau)
     assert np.abs(np.einsum("...ij,...j->...i", J, found - again)).max() < 1e-7 * np.abs(found - again).max()
 

@@ -1,4 +1,4 @@
-"""Loops that tie more than a mechanism has: what stays open is told, and motors too many are named as such."""
+"""Loops that tie more than a mechanism has: the remaining gap is reported, and excess motors are named."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ sys.path.append(str(Path(__file__).parents[1] / "hostile"))
 from newer_arguments import four_bar
 
 
-def test_redundant_rows_that_stay_open_are_told(models_folder: Path) -> None:
+def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None:
     """F12: up to 5 mm or 5 mrad count as closed; Kangaroo's hip opens by up to 0.8 mm along its strokes."""
     model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
-    q = loops.linkage(model).q.copy()
+    q = loops.partition(model).q.copy()
     q[model.joint("leg_left_3_motor").iq] = 0.01
     with pytest.warns(loops.OpenLoopWarning, match="stays open by"):
         found = loops.assemble(model, q, hold="actuated")
@@ -30,11 +30,11 @@ def test_redundant_rows_that_stay_open_are_told(models_folder: Path) -> None:
     assert found.redundant_gap == found.gap
 
 
-def test_nothing_is_told_of_loops_that_fit() -> None:
+def test_no_warning_for_loops_that_fit() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = loops.assemble(four_bar())
-        many = loops.assemble(four_bar(), np.tile(loops.linkage(four_bar()).q, (3, 1)))
+        many = loops.assemble(four_bar(), np.tile(loops.partition(four_bar()).q, (3, 1)))
     assert found.redundant_gap < 1e-9
     assert many.redundant_gap.shape == (3,)
 
@@ -50,7 +50,7 @@ def test_two_motors_on_one_degree_of_freedom() -> None:
 def test_multipliers_take_accelerations_and_forces_by_name() -> None:
     """G6: the fourth argument is a here and tau in constrained_forward_dynamics."""
     model = four_bar()
-    q = loops.linkage(model).q
+    q = loops.partition(model).q
     v, a = loops.whole_motion(model, q, np.ones(7), np.ones(7))
     with pytest.raises(TypeError):
         loops.constraint_multipliers(model, q, v, a)

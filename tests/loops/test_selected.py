@@ -15,10 +15,10 @@ from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.loops import (
     AssemblyError,
     LinkageError,
-    linkage,
     motor_accelerations,
     motor_forces,
     motor_velocities,
+    partition,
     selected_forces,
     selected_jacobian,
     selected_posture,
@@ -39,7 +39,7 @@ def five_bar() -> ff.Model:
 
 def bent(model: ff.Model) -> np.ndarray:
     """q (nq,): all motors a good part into their strokes."""
-    q = linkage(model).q
+    q = partition(model).q
     for k, name in enumerate(model.actuated):
         info = model.joint(name)
         low, high = model.position_lower[info.iv], model.position_upper[info.iv]
@@ -50,7 +50,7 @@ def bent(model: ff.Model) -> np.ndarray:
 
 def dense(model: ff.Model, q: np.ndarray, joints: list[str]) -> np.ndarray:
     """P J_m by one least-squares solution over all rows and all passive coordinates of the tree."""
-    split = linkage(model)
+    split = partition(model)
     J = constraint_jacobian(model, q)[split.rows]
     J_m = -np.linalg.solve(J[:, split.dependent], J[:, [model.joint(n).iv for n in model.actuated]])
     rows = [int(np.flatnonzero(split.dependent == model.joint(n).iv)[0]) for n in joints]
@@ -64,7 +64,7 @@ CASES = [
 
 def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
     rng = np.random.default_rng(3)
-    split, n = linkage(model), len(joints)
+    split, n = partition(model), len(joints)
     A = dense(model, q, joints)
     np.testing.assert_allclose(selected_jacobian(model, q, joints), A, rtol=1e-8, atol=1e-9 * np.abs(A).max())
     rates, forces = rng.standard_normal((2, n))
@@ -76,7 +76,7 @@ def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
     at_joints = selected_forces(model, q, joints, tau)
     assert tau @ motors == pytest.approx(at_joints @ rates, rel=1e-8)
     assert forces @ rates == pytest.approx(motor_forces(model, q, joints, forces) @ motors, rel=1e-8)
-    # along a closed motion the selected joints do what was asked, to second order in time
+    # along a closed motion the selected joints move as wanted, to second order in time
     asked = 0.1 * rng.standard_normal(n)
     others = 0.1 * rng.standard_normal(len(split.independent) - n)
     ua = motor_velocities(model, q, joints, 0.1 * rates, others=others)
@@ -89,7 +89,7 @@ def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
     at = []
     for t in (-h, h):
         way = u * t + 0.5 * u_dot * t * t
-        way[:base] = 0.0  # loops inside of the robot do not feel its base
+        way[:base] = 0.0  # loops inside of the robot do not depend on its base
         at.append(ff.integrate(ff.close_loops(model), q, way)[iq])
     np.testing.assert_allclose((at[1] - at[0]) / (2 * h), 0.1 * rates, atol=2e-4 * max(1.0, np.abs(rates).max()))
     np.testing.assert_allclose((at[1] + at[0] - 2 * q[iq]) / h**2, asked, atol=3e-3)
@@ -106,9 +106,9 @@ def test_the_real_kangaroo(models_folder):
 
 
 def test_motors_named_answer_alone(models_folder):
-    """Battobot's hips are in series: its knees and ankles are asked for by themselves, while the hips move as told."""
+    """Battobot's hips are in series: its knees and ankles are selected by themselves, while the hips move as given."""
     model = ff.load(models_folder / "battobot/robot.urdf", loops=models_folder / "battobot/robot.yaml")
-    split, rng = linkage(model), np.random.default_rng(2)
+    split, rng = partition(model), np.random.default_rng(2)
     joints = ["ankley_left", "anklex_left", "knee_left", "knee_right", "anklex_right", "ankley_right"]
     motors = [n for n in model.actuated if n.startswith("motor")]
     rates, others = rng.standard_normal(6), rng.standard_normal(len(split.independent) - 6)
@@ -128,9 +128,9 @@ def test_motors_named_answer_alone(models_folder):
 
 
 def test_other_motors_are_reckoned_with():
-    """An ankle feels the knee: its motors make up for what the leg's length does, in velocities and accelerations."""
+    """An ankle depends on the knee: its motors make up for what the leg's length does, in velocities and accelerations."""
     model, rng = leg(), np.random.default_rng(4)
-    q, split = bent(leg()), linkage(leg())
+    q, split = bent(leg()), partition(leg())
     joints, motors = ["left_ankle_pitch", "left_ankle_roll"], ["left_ankle_outer_motor", "left_ankle_inner_motor"]
     others, others_rates = 0.1 * rng.standard_normal((2, 4))
     u, u_dot = np.zeros((2, 6))
@@ -180,7 +180,7 @@ def test_postures_by_selected_joints():
 
 
 def test_positions_out_of_reach():
-    model, q = leg(), linkage(leg()).q
+    model, q = leg(), partition(leg()).q
     ankle = ["left_ankle_pitch", "left_ankle_roll"]
     motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
     far = q[[model.joint(n).iq for n in ankle]] + [-0.75, 0.0]
@@ -188,9 +188,9 @@ def test_positions_out_of_reach():
         selected_posture(model, ankle, far, motors=motors)
     free = selected_posture(model, ankle, far, motors=motors, limits=False)
     np.testing.assert_allclose(free[[model.joint(n).iq for n in ankle]], far, atol=1e-9)
-    with pytest.raises(InputError, match=r"'left_ankle_roll' asked for 0.6 rad for target 1 of 2, outside of its range -0.47"):
+    with pytest.raises(InputError, match=r"'left_ankle_roll' has the target 0.6 rad for target 1 of 2, outside of its range -0.47"):
         selected_posture(model, ankle, [[0.0, 0.0], [0.0, 0.6]], motors=motors)
-    with pytest.raises(AssemblyError, match=r"does not reach the asked positions.*left_ankle_pitch -?[0-9.]+ of -3"):
+    with pytest.raises(AssemblyError, match=r"does not reach the target positions.*left_ankle_pitch -?[0-9.]+ of -3"):
         selected_posture(model, ankle, [-3.0, 0.0], motors=motors, limits=False)
 
 
@@ -204,18 +204,18 @@ def test_positions_out_of_reach():
 ])  # fmt: skip
 def test_bad_selections(joints, error, words):
     with pytest.raises(error, match=words):
-        motor_velocities(leg(), linkage(leg()).q, joints, np.zeros(len(joints)))
+        motor_velocities(leg(), partition(leg()).q, joints, np.zeros(len(joints)))
 
 
 def test_selections_that_do_not_determine_the_motors():
-    """Two joints of the knee and one of the ankle: an ankle motor can move unseen."""
+    """Two joints of the knee and one of the ankle: an ankle motor can move while they are at rest."""
     joints = [*LEFT[:4], "left_thigh", "left_ankle_pitch"]
-    words = "'left_ankle_outer_motor', 'left_ankle_inner_motor' can move while all of them stand still.*'left_knee', 'left_thigh'"
+    words = "'left_ankle_outer_motor', 'left_ankle_inner_motor' can move while all of them are at rest.*'left_knee', 'left_thigh'"
     for call in (motor_velocities, selected_forces):
         with pytest.raises(LinkageError, match=words) as told:
             call(leg(), bent(leg()), joints, np.ones(6))
     assert told.value.data["joints"] == ("left_knee", "left_thigh")
-    q = np.stack([linkage(leg()).q, bent(leg())])
+    q = np.stack([partition(leg()).q, bent(leg())])
     with pytest.raises(LinkageError, match=r"at posture [01] of the batch"):
         motor_velocities(leg(), q, joints, np.ones(6))
 
@@ -224,20 +224,20 @@ def test_what_cannot_be_selected():
     with pytest.raises(InputError, match="has no loops"):
         selected_jacobian(ff.robots.humanoid(), ff.robots.humanoid().neutral, ["left_knee"])
     with pytest.raises(InputError, match=r"velocities has shape \(5,\), expected \(..., 6\).*'left_hip_yaw'"):
-        motor_velocities(leg(), linkage(leg()).q, LEFT, np.zeros(5))
+        motor_velocities(leg(), partition(leg()).q, LEFT, np.zeros(5))
     with pytest.raises(InputError, match=r"forces\[2\] is nan"):
-        motor_forces(leg(), linkage(leg()).q, LEFT, [0, 0, np.nan, 0, 0, 0])
+        motor_forces(leg(), partition(leg()).q, LEFT, [0, 0, np.nan, 0, 0, 0])
     with pytest.raises(InputError, match=r"others has shape \(2,\), expected \(..., 0\)"):
-        motor_velocities(leg(), linkage(leg()).q, LEFT, np.zeros(6), others=[0, 0])
+        motor_velocities(leg(), partition(leg()).q, LEFT, np.zeros(6), others=[0, 0])
     with pytest.raises(InputError, match="'left_knee' is no motor"):
-        selected_jacobian(leg(), linkage(leg()).q, ["left_knee"], ["left_knee"])
+        selected_jacobian(leg(), partition(leg()).q, ["left_knee"], ["left_knee"])
     base = whole().joints[0].name
     with pytest.raises(InputError, match=f"joint '{base}' is the base"):
-        selected_jacobian(whole(), linkage(whole()).q, [base])
+        selected_jacobian(whole(), partition(whole()).q, [base])
 
 
 def test_a_joint_that_nothing_determines(models_folder):
     cassie = ff.load(models_folder / "cassie/cassie.xml")
-    owner = [j.name for j in cassie.joints if j.iv in linkage(cassie).free and j.nv]
+    owner = [j.name for j in cassie.joints if j.iv in partition(cassie).free and j.nv]
     with pytest.raises(InputError, match=f"joint '{owner[0]}' does not follow the motors"):
-        selected_jacobian(cassie, linkage(cassie).q, [owner[0]], cassie.actuated[:1])
+        selected_jacobian(cassie, partition(cassie).q, [owner[0]], cassie.actuated[:1])

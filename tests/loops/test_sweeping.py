@@ -11,7 +11,7 @@ from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.loops import assemble, constraint_residual
-from freeflyer.loops.parts import limb, put_into, taken_from
+from freeflyer.loops.parts import embed_configuration, extract_configuration, extract_limb
 from freeflyer.loops.sweeping import sweep
 from freeflyer.robots import kangaroo_hip_yaw
 
@@ -77,14 +77,14 @@ def test_progress_runs_to_one():
 def test_a_limb_keeps_its_linkage_and_nothing_else():
     assert set(leg().joint_names) == {n for n in whole().joint_names if n.startswith("left")}
     q = sweep(leg(), {LENGTH: [0.1]}).q[0]
-    full = put_into(leg(), whole(), q, whole().neutral)
-    np.testing.assert_array_equal(taken_from(leg(), whole(), full), q)
+    full = embed_configuration(leg(), whole(), q, whole().neutral)
+    np.testing.assert_array_equal(extract_configuration(leg(), whole(), full), q)
     np.testing.assert_allclose(ff.frame_pose(whole(), full, SOLE), ff.frame_pose(leg(), q, SOLE), atol=1e-14)
 
 
 def test_a_limb_of_a_tree_is_its_branch():
     humanoid = ff.robots.humanoid()
-    arm = limb(humanoid, "left_palm", humanoid.neutral)
+    arm = extract_limb(humanoid, "left_palm", humanoid.neutral)
     waist = {"waist_yaw", "waist_pitch", "waist_roll", "chest_pitch"}
     assert set(arm.joint_names) <= waist | {n for n in humanoid.joint_names if n.startswith("left")}
     assert "left_elbow" in arm.joint_names
@@ -109,6 +109,6 @@ def test_bad_axes(axes, error, words):
 
 def test_a_limb_needs_joints():
     with pytest.raises(InputError, match="no joint but the base moves frame 'imu'"):
-        limb(whole(), "imu")
+        extract_limb(whole(), "imu")
     with pytest.raises(UnknownNameError):
-        limb(whole(), "left_soul")
+        extract_limb(whole(), "left_soul")

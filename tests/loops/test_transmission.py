@@ -51,7 +51,7 @@ def test_the_line_is_the_best_one(squat):
 
 
 def test_foot_keeps_its_orientation_with_the_ankle_motors_at_rest(squat):
-    """Fig 13: released, and told to keep the sole's orientation towards the hip, the ankle's motors have nothing to do."""
+    """Fig 13: released, with the sole's orientation towards the hip kept, the ankle's motors do not move."""
     path = follow(leg(), LENGTH, STROKE, keep=[UPRIGHT], release=ANKLE)
     assert path.reached.all()
     for name in ANKLE:

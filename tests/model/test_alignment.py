@@ -1,4 +1,4 @@
-"""The x axes that build chooses: what the recursions rely on, and that no user can tell."""
+"""The x axes that build chooses: what the recursions rely on, without effect on results."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import sympy as sp
 import freeflyer as ff
 from freeflyer.kernels import plain
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.alignment import aligned
+from freeflyer.model.alignment import align
 from freeflyer.model.flatten import Body
 
 
@@ -34,7 +34,7 @@ CASES = {"generic": (turned(1), turned(2), turned(3)), "parallel": (np.eye(4), n
 @pytest.mark.parametrize("case", CASES)
 def test_a_twist_is_left_and_an_azimuth_at_branches(case):
     bodies = tree(CASES[case])
-    result, frames = aligned(bodies, [("tip", 4, turned(4))])
+    result, frames = align(bodies, [("tip", 4, turned(4))])
     for b in result[2:]:
         R = b.placement[:3, :3]
         azimuth, twist = R[:, 0], np.array([[1.0, 0, 0], [0, R[2, 2], -R[2, 1]], [0, R[2, 1], R[2, 2]]])

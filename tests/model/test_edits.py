@@ -240,7 +240,7 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
     ("arguments", "options", "error", "text"),
     [
         (("left_hnd", 1.0), {}, UnknownNameError, "mean 'left_hand'"),
-        (("world", 1.0), {}, UnknownNameError, "hangs on a link of the robot"),
+        (("world", 1.0), {}, UnknownNameError, "is fixed to a link of the robot"),
         (("pelvis", -1.0), {}, InputError, "the mass is -1 kg"),
         (("pelvis", 0.0), {}, InputError, "the mass is 0 kg"),
         (("pelvis", float("nan")), {}, InputError, "mass must be finite"),

@@ -1,4 +1,4 @@
-"""Broken and hostile files: each loads into finite numbers or raises an error of ours that says something."""
+"""Broken and hostile files: each loads into finite numbers or raises an error of ours with a reason."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from freeflyer.model.readers.safe_file import MAX_NUMBER, numbers
 from freeflyer.model.writers import to_mjcf, to_urdf
 
 BLOCK, BLOCKS = 50, 12  # 12 blocks of 50 seeds for each of four kinds of file: 2400 damaged files
-HANGS = 60  # s; the slowest of them takes a few hundredths of one: who is still reading by then does not end
+HANGS = 60  # s; the slowest of them takes a few hundredths of one: a reader that takes longer does not end
 
 
 @cache

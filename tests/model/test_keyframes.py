@@ -1,4 +1,4 @@
-"""Keyframes of MJCF files, specifications of MuJoCo's, the base that a file says, short prints of models."""
+"""Keyframes of MJCF files, specifications of MuJoCo's, the base of a file, short prints of models."""
 
 from __future__ import annotations
 

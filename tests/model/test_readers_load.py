@@ -1,4 +1,4 @@
-"""`load` tells formats apart, stands robots on bases, and passes its options on."""
+"""`load` distinguishes formats, adds bases, and passes its options on."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_base_of_a_robot_with_a_root(base):
     np.testing.assert_array_equal(root.placement, np.eye(4))
 
 
-def test_no_base_keeps_what_the_file_says():
+def test_no_base_keeps_that_of_the_file():
     for text in (PENDULUM, MJ_PENDULUM, FLOATER, BOLTED, TWO):
         assert [j.name for j in describe(text, base=None).joints] == [j.name for j in read(text).joints]
     assert load(PENDULUM, base=None).nv == 1
@@ -148,7 +148,7 @@ def test_inertias_option():
     assert load(negative, inertias="as-is").nv == 7
 
 
-def test_formats_are_told_by_the_root_element(tmp_path):
+def test_formats_follow_from_the_root_element(tmp_path):
     for name, text in (("robot.xml", PENDULUM), ("robot.urdf", MJ_PENDULUM), ("noext", PENDULUM)):
         path = tmp_path / name
         path.write_text(text)

@@ -1,4 +1,4 @@
-"""URDF: every number lands where it belongs, nothing broken is filled in, and the robots in use load."""
+"""URDF: every number is read into its field, nothing broken is filled in, and the robots in use load."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_what_is_ignored_is_said():
     assert planar.notes == ("joint 'j' is planar: its <dynamics> is ignored (use <coordinates>)",)
 
 
-# Files of example-robot-data that describe no robot, with the words that say so.
+# Files of example-robot-data that describe no robot, with their errors.
 REFUSED = {
     "alex_psyonic_hands.urdf": "mimic of joint 'Left_index_q2': no joint is named 'index_q1'",
     "romeo_laas_small.urdf": "negative eigenvalue",

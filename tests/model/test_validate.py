@@ -63,7 +63,7 @@ FAULTS = {
     ),
     "site named as a link": (with_parts(sites=(Site("rod", "tip"),)), "two frame"),
     "two loops of one name": (with_parts(loops=(Loop("a", "s", "base"),) * 2), "two loops are named 'a'"),
-    "site named world": (with_parts(sites=(Site(WORLD, "tip"),)), "never moves: rename"),
+    "site named world": (with_parts(sites=(Site(WORLD, "tip"),)), "fixed world: rename"),
     "empty name": (with_parts(links=(*arm().links, Link(" "))), "printable, non-empty"),
     "name is a number": (with_parts(links=(*arm().links, Link(7))), "printable, non-empty"),
     "name with a control character": (with_parts(links=(*arm().links, Link("a\x07"))), "printable"),

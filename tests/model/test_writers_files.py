@@ -132,7 +132,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["result.json"]
 
 
-def test_streams_are_written_to_where_that_is_asked(tmp_path):
+def test_streams_are_written_to_where_allowed(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

@@ -100,8 +100,8 @@ def test_no_level_can_be_better():
             assert h.met[k] == (np.abs(h.violations[k]).max() < 1e-6), (SEED, case, k)
 
 
-def test_levels_that_cannot_be_met_are_told_apart():
-    """Rows that contradict each other: the violation is shared as least squares say, and the levels below keep it."""
+def test_levels_that_cannot_be_met_are_distinguished():
+    """Rows that contradict each other: the violation is shared by least squares, and the levels below keep it."""
     one = np.array([[1.0, 0.0], [1.0, 0.0]])
     h = solve_hierarchy([(one, [0.0, 3.0], [0.0, 3.0], [1.0, 2.0]), (np.eye(2), [5.0, 5.0], [np.inf, 6.0])])
     assert isinstance(h, HierarchySolution)

@@ -27,11 +27,11 @@ from freeflyer.optimization import (
     solvers,
 )
 from freeflyer.optimization.certificates import proves_infeasible, proves_unbounded
-from freeflyer.optimization.polishing import polished
+from freeflyer.optimization.polishing import polish
 from freeflyer.optimization.problem import quadratic_program
-from freeflyer.optimization.quadratic import checked
+from freeflyer.optimization.quadratic import quick_check
 from freeflyer.optimization.residuals import residuals
-from freeflyer.optimization.scaling import equilibrated
+from freeflyer.optimization.scaling import equilibrate
 
 SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
 COUNT = 250  # of each of the four kinds, by each solver
@@ -83,7 +83,7 @@ def test_certificates_prove_what_errors_say():
         with pytest.raises(InfeasibleError) as caught:
             solve_qp(**case.arguments, solver="daqp")
         y = caught.value.data["certificate"]
-        scaled = equilibrated(p)
+        scaled = equilibrate(p)
         q = scaled.program
         assert proves_infeasible(q.rows(), q.lower, q.upper, y / scaled.rows), SEED
         used = np.concatenate((np.array(caught.value.data["bounds"]), p.bounded + np.array(caught.value.data["rows"])))
@@ -96,7 +96,7 @@ def test_certificates_prove_what_errors_say():
         if caught.type is not UnboundedError:
             lost += 1
             continue
-        scaled = equilibrated(p)
+        scaled = equilibrate(p)
         d = caught.value.data["ray"] / scaled.columns
         d /= np.abs(d).max()
         assert proves_unbounded(scaled.program, scaled.program.rows(), d), SEED
@@ -118,7 +118,7 @@ def test_planted_errors_are_seen(part):
         i = int(np.abs(wrong).argmax())
         wrong[i] += 1e-3 * max(abs(wrong[i]), 1e-3)
         off = found._replace(**{part: wrong})
-        assert checked(p, off, 1e-8, "daqp") is None, SEED
+        assert quick_check(p, off, 1e-8, "daqp") is None, SEED
         assert max(residuals(p, off.x, off.dual)) > 1e-8, SEED
 
 
@@ -139,7 +139,7 @@ def test_polishing_finds_the_minimum_from_its_active_limits():
         p = quadratic_program(**case.arguments)
         s = solve_qp(**case.arguments)
         near = s.x * (1.0 + 1e-5 * rng.normal(size=len(s.x)))
-        x, _ = polished(p, near, s.dual, 1e-9)
+        x, _ = polish(p, near, s.dual, 1e-9)
         np.testing.assert_allclose(x, case.x, rtol=1e-6, atol=1e-6 * np.abs(case.x).max())
 
 
@@ -225,7 +225,7 @@ def test_bad_input_is_named(solver, change, error, words):
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
-def test_a_limit_of_time_is_told():
+def test_a_limit_of_time_is_reported():
     with pytest.raises(NotConvergedError, match="stopped at 1e-12 s"):
         solve_qp(H, G, A, LOW, HIGH, seconds=1e-12, solver="osqp")
     with pytest.raises(InputError, match="piqp has no limit of time"):

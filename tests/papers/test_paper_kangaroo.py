@@ -10,7 +10,7 @@ import freeflyer as ff
 from freeflyer.analysis import estimation_times
 from freeflyer.errors import InputError
 from freeflyer.estimation import Sway
-from freeflyer.loops import linkage
+from freeflyer.loops import partition
 from freeflyer.papers import kangaroo
 from freeflyer.papers.kangaroo import (
     calibration,
@@ -74,7 +74,7 @@ def test_everything_on_our_own_robot(small):
 
 
 def check_estimation(result, tables):
-    """Figs 18, 19 and 22: what their tables say holds."""
+    """Figs 18, 19 and 22: the claims of their tables hold."""
     found = result.parts["calibration"]
     assert len(found.errors) == 8
     assert all(e[-1] < 1e-4 < e[0] for e in found.errors)
@@ -146,13 +146,13 @@ def test_home_is_the_files_own(models_folder):
 
 def test_soles_of_the_public_model_are_level(models_folder):
     robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    q = linkage(robot.model).q
+    q = partition(robot.model).q
     for names in (robot.left, robot.right):
         X = ff.frame_pose(robot.model, q, names.sole)
         np.testing.assert_allclose(X[:3, :3], np.eye(3), atol=1e-5)
 
 
-def test_wrong_files_are_told(tmp_path):
+def test_wrong_files_are_refused(tmp_path):
     other = tmp_path / "arm.urdf"
     other.write_text(ff.to_urdf(ff.robots.humanoid()))
     with pytest.raises(InputError, match=r"arm\.urdf is no Kangaroo: it has no motors leg_left_1_motor"):

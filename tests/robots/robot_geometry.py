@@ -1,4 +1,4 @@
-"""What a description says at zero position, computed here from its placements alone."""
+"""A description at zero position, computed here from its placements alone."""
 
 from __future__ import annotations
 

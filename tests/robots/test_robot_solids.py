@@ -1,4 +1,4 @@
-"""Inertias of the solids against integration over random points, which knows nothing of the formulas."""
+"""Inertias of the solids against integration over random points, independent of the formulas."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_capsule_without_length_is_a_ball():
 def test_two_halves_join_to_the_whole():
     whole = solids.cylinder(2.0, 0.1, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     halves = (solids.cylinder(1.0, 0.1, (0.0, 0.0, z), (0.0, 0.0, z + 0.5)) for z in (0.0, 0.5))
-    both = solids.joined(*halves)
+    both = solids.join(*halves)
     assert both.mass == 2.0
     np.testing.assert_allclose(both.com, whole.com, atol=1e-15)
     np.testing.assert_allclose(both.rotational, whole.rotational, rtol=1e-13, atol=1e-15)

@@ -1,4 +1,4 @@
-"""What holds for every robot that `make` knows: valid, physical, named uniquely, with the sizes it promises."""
+"""What holds for every robot of `make`: valid, physical, named uniquely, with the documented sizes."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ def test_base_joint_is_named_as_load_names_it():
         assert robots.make(name).joint_names[0] == ROOT_JOINT
 
 
-def test_unknown_robot_says_which_exist():
+def test_unknown_robot_lists_those_that_exist():
     with pytest.raises(UnknownNameError, match=r"'humanod'.*mean 'humanoid'"):
         robots.make("humanod")
     with pytest.raises(UnknownNameError):
         robots.make(3)
 
 
-def test_unknown_option_says_which_exist():
+def test_unknown_option_lists_those_that_exist():
     with pytest.raises(InputError, match=r"'quadruped' has no option 'dof': it takes none"):
         robots.make("quadruped", dof=12)
     with pytest.raises(InputError, match="it takes dof"):

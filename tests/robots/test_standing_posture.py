@@ -1,4 +1,4 @@
-"""The posture to start a legged robot in: feet flat on the ground, hips above them, knees bent as asked."""
+"""The posture to start a legged robot in: feet flat on the ground, hips above them, knees bent as given."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_quadruped_feet_are_on_the_ground_below_the_hips(knee):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_knees_are_bent_as_asked_and_all_joints_within_limits(name):
+def test_knees_are_bent_as_given_and_all_joints_within_limits(name):
     model = MAKERS[name]()
     q = robots.standing_posture(model, 0.9)
     for leg in LEGS[name]:

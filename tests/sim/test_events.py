@@ -42,7 +42,7 @@ def test_times_of_events_are_exact(integrator):
 
 
 def test_a_bouncing_stone_follows_its_law_until_it_chatters():
-    """Each flight is `e` times as long as the one before; where they become too short for any step, words say so."""
+    """Each flight is `e` times as long as the one before; where they become too short for any step, there is an error."""
     model, q, v = stone()
     e = 0.5
     bounce = sim.Event("bounce", lambda s: s.q[2] - 0.1, -1, action=lambda s: sim.Change(v=s.v * [1, 1, -e, 1, 1, 1]))
@@ -76,7 +76,7 @@ def test_a_stone_lands_and_is_lifted():
         return np.array([0.0, 0.0, max(0.0, 40.0 * (t - 0.5)), 0.0, 0.0, 0.0])
 
     run = sim.simulate(
-        model, q, v, lift, dt=0.01, duration=1.2, constraints=ff.ConstraintSet(model), events=sim.unilateral(stance)
+        model, q, v, lift, dt=0.01, duration=1.2, constraints=ff.ConstraintSet(model), events=sim.unilateral_events(stance)
     )  # fmt: skip
     landed, weight = np.sqrt(2.0 * 0.2 / G), 2.0 * G
     assert [e.name for e in run.events] == ["sole closes", "sole opens"]
@@ -93,7 +93,7 @@ def test_a_push_beyond_friction_is_recorded():
     model, q, v = stone(0.0)
     stance = ff.ConstraintSet(model, [ff.contacts.surface("sole", friction=0.5)])
     push = lambda t, q, v: np.array([30.0 * t, 0.0, 0.0, 0.0, 0.0, 0.0])
-    run = sim.simulate(model, q, v, push, dt=0.01, duration=0.5, constraints=stance, events=sim.unilateral(stance))
+    run = sim.simulate(model, q, v, push, dt=0.01, duration=0.5, constraints=stance, events=sim.unilateral_events(stance))
     assert [e.name for e in run.events] == ["sole slips"]
     assert abs(run.events[0].t - 0.5 * 2.0 * G / 30.0) < 1e-9
 
@@ -110,7 +110,7 @@ def test_a_quadruped_lands_on_four_feet():
 
     stance = ff.ConstraintSet(model, feet)
     run = sim.simulate(model, q, np.zeros(model.nv), servos, dt=2e-3, duration=1.5, constraints=ff.ConstraintSet(model),
-                       events=sim.unilateral(stance))  # fmt: skip
+                       events=sim.unilateral_events(stance))  # fmt: skip
     assert run.failure is None
     assert sorted(e.name for e in run.events) == sorted(f"{c.name} closes" for c in feet)
     assert abs(run.events[0].t - np.sqrt(2.0 * 0.05 / G)) < 1e-6
@@ -126,7 +126,8 @@ def test_a_sole_that_lands_tilted_ends_the_run():
     model, q, v = stone(0.2)
     q = ff.integrate(model, q, [0.0, 0.0, 0.0, 0.1, 0.05, 0.0])
     stance = ff.ConstraintSet(model, [ff.contacts.surface("sole")])
-    run = sim.simulate(model, q, v, dt=0.01, duration=1.0, constraints=ff.ConstraintSet(model), events=sim.unilateral(stance))
+    events = sim.unilateral_events(stance)
+    run = sim.simulate(model, q, v, dt=0.01, duration=1.0, constraints=ff.ConstraintSet(model), events=events)
     assert "lands tilted" in run.failure
     assert 5 < len(run.t) < 30
 
@@ -147,6 +148,6 @@ def test_bad_events_are_refused():
         with pytest.raises(InputError, match="Change"):
             sim.simulate(model, q, v, dt=0.01, duration=0.1, events=event)
     with pytest.raises(InputError, match="contacts that open"):
-        sim.unilateral(ff.ConstraintSet(model))
+        sim.unilateral_events(ff.ConstraintSet(model))
     with pytest.raises(InputError, match="normal"):
-        sim.unilateral(ff.ConstraintSet(model, [ff.contacts.surface("sole")]), normal=rng.standard_normal(2))
+        sim.unilateral_events(ff.ConstraintSet(model, [ff.contacts.surface("sole")]), normal=rng.standard_normal(2))

@@ -22,7 +22,8 @@ def test_held_forces_that_jump_open_a_contact():
     model, q, v = stone(0.0)
     lift = lambda t, q, v: np.array([0.0, 0.0, 40.0 if t >= 0.1 else 0.0, 0.0, 0.0, 0.0])
     stance = sole(model)
-    run = sim.simulate(model, q, v, lift, dt=0.01, duration=0.3, constraints=stance, events=sim.unilateral(stance), hold=True)
+    events = sim.unilateral_events(stance)
+    run = sim.simulate(model, q, v, lift, dt=0.01, duration=0.3, constraints=stance, events=events, hold=True)
     assert [e.name for e in run.events] == ["sole opens"]
     assert abs(run.events[0].t - 0.1) < 1e-12
     assert abs(run.v[-1, 2] - (20.0 - G) * 0.2) < 1e-9
@@ -32,7 +33,8 @@ def test_held_forces_that_jump_open_a_contact():
 def test_a_body_that_begins_on_the_floor_stays_there(speed):
     model, q, v = stone(0.0)
     v[2] = speed
-    run = sim.simulate(model, q, v, dt=0.01, duration=0.3, constraints=ff.ConstraintSet(model), events=sim.unilateral(sole(model)))
+    events = sim.unilateral_events(sole(model))
+    run = sim.simulate(model, q, v, dt=0.01, duration=0.3, constraints=ff.ConstraintSet(model), events=events)
     assert [e.name for e in run.events] == ["start"]
     assert run.events[0].holding == ("sole",)
     assert np.abs(run.q[:, 2] - q[2]).max() < 1e-9
@@ -42,12 +44,12 @@ def test_a_contact_that_is_pulled_from_the_start_opens():
     model, q, v = stone(0.0)
     stance = sole(model)
     run = sim.simulate(model, q, v, [0.0, 0.0, 40.0, 0.0, 0.0, 0.0], dt=0.01, duration=0.3, constraints=stance,
-                       events=sim.unilateral(stance))  # fmt: skip
+                       events=sim.unilateral_events(stance))  # fmt: skip
     assert run.events[0].holding == ()
     assert abs(run.v[-1, 2] - (20.0 - G) * 0.3) < 1e-9
     q[2] -= 0.01
     with pytest.raises(InputError, match=r"'sole' is open and begins 0\.01 m below"):
-        sim.simulate(model, q, v, dt=0.01, duration=0.3, constraints=ff.ConstraintSet(model), events=sim.unilateral(stance))
+        sim.simulate(model, q, v, dt=0.01, duration=0.3, constraints=ff.ConstraintSet(model), events=sim.unilateral_events(stance))
 
 
 def test_forces_after_an_impact_are_those_of_the_new_velocity():
@@ -56,7 +58,7 @@ def test_forces_after_an_impact_are_those_of_the_new_velocity():
     v[2] = -2.0
     damper = lambda t, q, v: np.array([0.0, 0.0, -60.0 * v[2], 0.0, 0.0, 0.0])
     run = sim.simulate(model, q, v, damper, dt=2e-3, duration=0.2, constraints=ff.ConstraintSet(model),
-                       events=sim.unilateral(sole(model)))  # fmt: skip
+                       events=sim.unilateral_events(sole(model)))  # fmt: skip
     assert [(e.name, e.holding) for e in run.events] == [("sole closes", ("sole",))]
     assert abs(run.q[-1, 2] - 0.1) < 1e-8
     stop = sim.Event("stop", lambda s: s.t - 0.005, terminal=True, action=lambda s: sim.Change(v=0.0 * s.v))

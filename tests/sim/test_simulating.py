@@ -211,7 +211,7 @@ def test_runs_are_saved_loaded_and_replayed(tmp_path):
         sim.load(path)
 
 
-def test_a_motion_that_fails_says_when_and_keeps_what_came_before():
+def test_a_motion_that_fails_gives_the_time_and_keeps_what_came_before():
     model, q, v = tumbling(fresh_seed())
     run = sim.simulate(model, q, v, lambda t, q, v: np.full(model.nv, np.inf if t > 0.25 else 0.0), dt=0.1, duration=0.9)
     assert "at 0.2" in run.failure

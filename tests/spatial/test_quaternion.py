@@ -156,7 +156,7 @@ def test_random_is_uniform():
         Q.random(3)
 
 
-def test_check_unit_says_which_and_how_much():
+def test_check_unit_names_index_and_norm():
     q = Q.random(rng(), (2, 3))
     assert np.array_equal(Q.check_unit(q), q)
     q[1, 2] *= 1.25

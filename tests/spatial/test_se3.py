@@ -135,7 +135,7 @@ def test_one_parameter_subgroup(xi, s, t):
     assert close(se3.exp(s * xi) @ se3.exp(t * xi), se3.exp((s + t) * xi), 1e-14)
 
 
-# Jacobians are what they say ------------------------------------------------------------------------------------------
+# Jacobians agree with their definition ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("angle", [0.0, 1e-8, 1e-3, 1.0, 2.0, 3.0, np.pi, 4.5])
 def test_jacobians_by_finite_differences(angle):
     xi, d, h = twists_at((angle,), 1)[0], random_twist(seed=8), 1e-6

@@ -140,7 +140,7 @@ def test_each_reason(mass, moments, expected, words):
     assert out.triangle == ("triangle" not in expected)
 
 
-def test_a_batch_says_which():
+def test_a_batch_names_the_index():
     m, c, I = random_inertia((2, 3))
     m[0, 1], I[1, 2] = -1.0, np.diag([1.0, 1.0, 3.0])
     out = consistency.check(m, c, I)

@@ -23,7 +23,7 @@ __all__ = [
     "write_report",
 ]  # fmt: skip
 
-_HOMES = {  # loaded on first use, so that the command line's help does not wait for them
+_MODULES = {  # loaded on first use, so that the command line's help does not wait for them
     "checking": ("Check", "check", "check_description"),
     "closure": ("Gap", "loop_gaps"),
     "facts": ("Overview", "overview"),
@@ -34,13 +34,13 @@ _HOMES = {  # loaded on first use, so that the command line's help does not wait
     "postures": ("Conditioning", "Matrices", "conditioning", "matrices"),
     "reporting": ("Report", "report", "write_report"),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'freeflyer.analysis' has no attribute {name!r}")
-    return getattr(import_module(f"freeflyer.analysis.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"freeflyer.analysis.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from freeflyer.estimation import CalibrationError, calibrate
 from freeflyer.estimation.postures import random_postures
 from freeflyer.estimation.sensing import Sensors
 
-ENOUGH = 1e-4  # m and rad, papers/000
+TOLERANCE = 1e-4  # m and rad, papers/000
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Calibrations:
     @property
     def right(self) -> int:
         """Starts that led to offsets within 1e-4 of the true ones, not to another assembly."""
-        return int((self.offset_errors < ENOUGH).sum())
+        return int((self.offset_errors < TOLERANCE).sum())
 
 
 def calibrations(
@@ -52,7 +52,7 @@ def calibrations(
     motors: those to calibrate, all of them if None; the others are known to stand where they truly do.
     """
     truth, *others = random_postures(s, starts + 1, np.random.default_rng(seed))
-    seen = {name: float(truth[s.model.joint(name).iq]) for name in encoders}
+    readings = {name: float(truth[s.model.joint(name).iq]) for name in encoders}
     names = tuple(s.model.actuated if motors is None else motors)
     order = [s.model.joint(n).iq for n in names]
     known = [s.model.joint(n).iq for n in s.model.actuated if n not in names]
@@ -61,10 +61,10 @@ def calibrations(
         progress(k / starts)
         q[known] = truth[known]
         try:
-            found = calibrate(s.model, seen, q=q, motors=names, rigid=rigid, tolerance=ENOUGH)
+            found = calibrate(s.model, readings, q=q, motors=names, rigid=rigid, tolerance=TOLERANCE)
         except CalibrationError:
             if k == 0:
-                calibrate(s.model, seen, q=truth, motors=names, rigid=rigid, tolerance=ENOUGH)  # encoders that cannot tell say so
+                calibrate(s.model, readings, q=truth, motors=names, rigid=rigid, tolerance=TOLERANCE)  # refuses unobservable motors
             continue
         errors.append(found.errors)
         left.append(float(np.abs(found.offsets - truth[order]).max()))

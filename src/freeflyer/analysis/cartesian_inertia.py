@@ -1,8 +1,8 @@
-"""How heavy a robot feels at a frame, and how much angular momentum its parts carry: papers/000, section V.
+"""Equivalent inertia at a frame and angular momentum of a robot's parts: papers/000, section V.
 
     Lambda = (J M^-1 J^T + eps 1)^-1   (31)        A_G v = h   (33)
 
-J, M and A_G are those of the independent velocities, so closed linkages are seen through their motors. Robots are compared
+J, M and A_G are those of the independent velocities, so closed linkages are included. Robots are compared
 column by column: chi_j = |lambda_peer_j| / |lambda_j| (32), gamma_j = |alpha_peer_j| / |alpha_j| (34); above 1 the robot is
 lighter than its peer.
 """
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
-from freeflyer.loops import limb, motion_map, taken_from
+from freeflyer.loops import extract_configuration, extract_limb, motion_map
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 
@@ -76,10 +76,10 @@ def cartesian_inertia(
     model.frame(frame)
     if not (np.isfinite(epsilon) and epsilon >= 0.0):
         raise InputError(f"epsilon must be a finite number, zero or above; got {epsilon!r}", epsilon=epsilon)
-    posture = linkage(model).q if q is None else row(model, "q", q, "q")
-    part = limb(model, frame, posture)
-    x = taken_from(part, model, posture)
-    G = motion_map(part, linkage(part, x), x[None])[0]
+    posture = partition(model).q if q is None else row(model, "q", q, "q")
+    part = extract_limb(model, frame, posture)
+    x = extract_configuration(part, model, posture)
+    G = motion_map(part, partition(part, x), x[None])[0]
     R = frame_pose(model, posture, _root(model))[:3, :3].T
     J = np.kron(np.eye(2), R) @ frame_jacobian(part, x, frame, expressed="mixed") @ G
     M = G.T @ mass_matrix(part, x) @ G
@@ -97,11 +97,11 @@ def angular_momentum(model: Model, q: ArrayLike | None = None) -> AngularMomentu
     """The centroidal angular momentum matrix of a robot with a free base at q (nq,), as in `cartesian_inertia`."""
     if not model.joints or model.joints[0].kind != "free":
         raise InputError(
-            f"{model.name!r} has no free base: momentum is asked of a robot that can turn as a whole; load it with base='free'",
+            f"{model.name!r} has no free base: angular momentum is computed for a floating robot; load it with base='free'",
             model=model.name,
         )  # fmt: skip
-    posture = linkage(model).q if q is None else row(model, "q", q, "q")
-    split = linkage(model, posture)
+    posture = partition(model).q if q is None else row(model, "q", q, "q")
+    split = partition(model, posture)
     A = centroidal_momentum_matrix(model, posture)[3:] @ motion_map(model, split, posture[None])[0]
     R = frame_pose(model, posture, _root(model))[:3, :3]
     com = R.T @ (center_of_mass(model, posture) - frame_pose(model, posture, _root(model))[:3, 3])

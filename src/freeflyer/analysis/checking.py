@@ -1,4 +1,4 @@
-"""Is this robot's description sound, and do its dynamics obey the laws they should?"""
+"""Checks of a robot: its description, and the laws of its dynamics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from freeflyer.analysis.closure import loop_findings, with_loops_closed
-from freeflyer.analysis.findings import Finding, Severity, worst_first
+from freeflyer.analysis.findings import Finding, Severity, sort_by_severity
 from freeflyer.analysis.inertias import inertia_findings
 from freeflyer.analysis.laws import NEED_REGULAR, Identity, identities
 from freeflyer.analysis.limits import limit_findings
@@ -46,7 +46,7 @@ def check(model: Any, seed: int = 0) -> Check:
         *loop_findings(model, open_because),
         *(_broken(model, law) for law in laws if not law.holds and law.law not in explained),
     ]
-    return Check(model.name, worst_first(findings), laws)
+    return Check(model.name, sort_by_severity(findings), laws)
 
 
 @public
@@ -61,7 +61,7 @@ def check_description(description: Description) -> tuple[Finding, ...]:
         )
         findings.append(Finding("warning", "coupling", coupling.name, sentence))
     findings += [Finding("note", "reader", description.name, note) for note in description.notes]
-    return worst_first(findings)
+    return sort_by_severity(findings)
 
 
 def _broken(model: Any, law: Identity) -> Finding:

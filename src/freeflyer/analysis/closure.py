@@ -71,11 +71,11 @@ def loop_findings(model: Any, open_because: str = "") -> Iterator[Finding]:
         return
     for gap in loop_gaps(model, ff.neutral(model.tree)):
         if not gap.is_closed:
-            advice = "assemble the linkage before trusting numbers of the tree there"
+            advice = "assemble the linkage before using results of the tree there"
             yield _open("open-loop", gap, f"at the neutral posture of the tree it is open by {_size(gap)}: {advice}")
     for gap in loop_gaps(model, ff.neutral(model)) if model.reduction else ():
         if not gap.is_closed:
-            why = "more directions are tied than the others leave free, and they contradict each other (rounded digits, say)"
+            why = "more directions are tied than the others leave free, and they contradict each other (rounded digits, for one)"
             yield _open("redundant-loop", gap, f"assembled, it still is open by {_size(gap)}: {why}")
     if model.reduction:
         sentence = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.calibrating import ENOUGH, Calibrations
+from freeflyer.analysis.calibrating import TOLERANCE, Calibrations
 from freeflyer.analysis.figures import BLUE, GREEN, GREY, ORANGE, SERIES, label, new_figure
 
 SHOWN = 6  # starts of the paper's figure
@@ -21,8 +21,8 @@ def calibration(r: Calibrations) -> Any:
         axes.semilogy(np.arange(len(e)), e, color=GREY, lw=0.6, alpha=0.35)
     for k, (e, colour) in enumerate(zip(r.errors[:SHOWN], SIX)):
         axes.semilogy(np.arange(len(e)), e, "o-", color=colour, ms=3.5, lw=1.3, label=f"start {k + 1}")
-    axes.axhline(ENOUGH, color="#c8453b", lw=0.8, ls="--")
-    axes.annotate("1e-4", (0.0, ENOUGH), xytext=(2, 3), textcoords="offset points", fontsize=7.5, color="#c8453b")
+    axes.axhline(TOLERANCE, color="#c8453b", lw=0.8, ls="--")
+    axes.annotate("1e-4", (0.0, TOLERANCE), xytext=(2, 3), textcoords="offset points", fontsize=7.5, color="#c8453b")
     rest = len(r.errors) - SHOWN
     steps = f"step (grey: the other {rest} starts)" if rest > 0 else "step"
     axes.set(xlabel=steps, ylabel="error of closure and encoders (m, rad)")

@@ -12,7 +12,7 @@ from freeflyer.contacts import Contact, feet_of
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.errors import FreeflyerError
 from freeflyer.estimation import closed_torques, contact_model, contact_wrenches, start, step
-from freeflyer.estimation.passive import given
+from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.model.model import Model
 
@@ -45,8 +45,8 @@ class Times:
 
 def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = None) -> Times:
     """Time a robot's estimators at its drawn posture, in turn. feet: those named `..._sole` if None; without any, or where
-    motors do not tell their wrenches, these times are NaN."""
-    s = given(robot)
+    motor forces do not determine their wrenches, these times are NaN."""
+    s = sensors_of(robot)
     state = start(s)
     x, rates, a = np.clip(state.q[s.positions], s.lower, s.upper), np.zeros(len(s.names)), np.zeros(s.model.nv)
     calls: list[Call] = [

@@ -23,7 +23,7 @@ RUNS = 5
 class Fall:
     """One run: `drift` (steps + 1,) is |energy - initial energy| over the largest kinetic energy, at `time` (s).
 
-    It is NaN from where the motion left the numbers: the step was too long for this robot.
+    It is NaN from the time on at which the state became non-finite: the step was too long for this robot.
     """
 
     step: float

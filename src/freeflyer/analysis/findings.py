@@ -1,4 +1,4 @@
-"""What a check has to say: a severity, a code to group by, the thing it is about, one sentence."""
+"""A finding of a check: severity, code, subject, one sentence."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ class Finding:
     values: dict[str, float] = field(default_factory=dict)
 
 
-def worst_first(findings: list[Finding]) -> tuple[Finding, ...]:
+def sort_by_severity(findings: list[Finding]) -> tuple[Finding, ...]:
     """The findings ordered by severity, otherwise in the order they were found."""
     return tuple(sorted(findings, key=lambda f: SEVERITIES.index(f.severity)))

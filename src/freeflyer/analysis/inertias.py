@@ -9,7 +9,7 @@ import numpy as np
 from freeflyer.analysis.findings import Finding, Severity
 from freeflyer.analysis.geometry import joint_above, joints_below, links_in_tree_order, reach
 from freeflyer.model.description import WORLD, Description, Inertia, Link
-from freeflyer.model.inertias import joined, moved
+from freeflyer.model.inertias import join, transform
 from freeflyer.model.rigid_groups import rigid_groups
 
 HEAVIEST, LIGHTEST = 1e4, 1e-6  # kg: outside, the unit of mass is probably another one
@@ -21,7 +21,7 @@ ROUNDING = 1e-4  # what the digits of a file may break a physical inequality by,
 
 def inertia_findings(description: Description) -> Iterator[Finding]:
     """Everything that can be said about masses and inertias without moving the robot."""
-    scale, welded = reach(description), _welded(description)
+    scale, welded = reach(description), _welded_inertias(description)
     if scale > LARGEST_REACH:
         yield Finding(
             "warning", "long-robot", description.name,
@@ -82,7 +82,7 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
     if excess <= ROUNDING * largest:
         severity, why = "warning", "by rounding"
     elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= NEGLIGIBLE:
-        severity, why = "warning", "but the links welded to it make up for it"
+        severity, why = "warning", "but the sum with the links welded to it is positive"
     else:
         severity, why = "error", "no mass distribution has this inertia"
     what = "a negative one" if how == "negative-inertia" else "the largest exceeds the sum of the others"
@@ -99,7 +99,7 @@ def _excess(moments: np.ndarray) -> tuple[str, float]:
     return "triangle-inequality", excess if excess > 1e-9 * moments[2] else 0.0
 
 
-def _welded(description: Description) -> Callable[[str], Inertia]:
+def _welded_inertias(description: Description) -> Callable[[str], Inertia]:
     """The inertia of all links that fixed joints weld to a link, by its name."""
     groups = rigid_groups(description)
     links = {link.name: link for link in description.links}
@@ -107,7 +107,7 @@ def _welded(description: Description) -> Callable[[str], Inertia]:
     def of(name: str) -> Inertia:
         top = groups[name][0]
         parts = [(links[n].inertia, X) for n, (first, X) in groups.items() if first == top and n in links]
-        return joined(*(moved(inertia, X) for inertia, X in parts))
+        return join(*(transform(inertia, X) for inertia, X in parts))
 
     return of
 

@@ -1,4 +1,4 @@
-"""The laws that dynamics must obey, evaluated on random states of one robot: each with its residual and tolerance.
+"""Identities of dynamics, evaluated on random states of one robot: each with its residual and tolerance.
 
 A residual is relative: the largest difference over the largest entry of what is compared, worst of all states. Laws
 that solve with M lose as many digits as M is badly conditioned, so their tolerance grows with its condition number.
@@ -50,7 +50,7 @@ class Identity:
 
 @public
 def identities(model: Any, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
-    """Evaluate every law at `count` random states; a robot without freedom obeys trivially and gives none."""
+    """Evaluate every law at `count` random states; a robot without degrees of freedom gives none."""
     if model.nv == 0:
         return ()
     states = random_states(model, count, seed)
@@ -80,7 +80,7 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
     torque = ff.inverse_dynamics(model, x.q, x.v, x.a)
     returned = _or_nan(lambda: ff.forward_dynamics(model, x.q, x.v, torque), torque)
     yield _law("FD(ID(a)) = a", "forward dynamics undoes inverse dynamics", returned, x.a, solved)
-    yield _law("M a + bias = ID(a)", "the equation of motion", _times(M, x.a) + bias, torque, EXACT)
+    yield _law("M a + bias = ID(a)", "the equation of motion", _multiply(M, x.a) + bias, torque, EXACT)
     Mdot = difference.along_velocity(lambda q: ff.mass_matrix(model, q))
     yield _law(
         "Mdot = C + C^T",
@@ -90,7 +90,7 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
         DIFFERENCED,
         M,
     )
-    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _times(C, x.v) + g, bias, EXACT)
+    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _multiply(C, x.v) + g, bias, EXACT)
     slope = difference.along_each(lambda q: ff.potential_energy(model, q))
     yield _law(
         "dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope, DIFFERENCED
@@ -98,7 +98,7 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
     yield _law(
         "A_G v = h",
         "momentum matrix and momentum agree",
-        _times(A, x.v),
+        _multiply(A, x.v),
         ff.centroidal_momentum(model, x.q, x.v),
         EXACT,
     )
@@ -119,7 +119,7 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
 def _straight_flight(model: Any, x: States) -> Identity:
     """The momenta that M gives each floating tree, in axes that do not move, keep their values without weight and forces.
 
-    No other law sees a bias force that does no work and is missing from inverse and forward dynamics alike.
+    No other law depends on a bias force that does no work and is missing from inverse and forward dynamics alike.
     """
     weightless = ff.with_gravity(model, (0.0, 0.0, 0.0))
     meaning = "thrown without weight, a floating robot keeps its momentum (finite difference)"
@@ -134,12 +134,12 @@ def _straight_flight(model: Any, x: States) -> Identity:
 def floating_momentum(model: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(count, 6 n), N s and N m s, of the n free joints on the world: the joint's part h of M v, armature included, in the
     axes of its placement and about that frame's origin: force R h_l, moment R h_w + p x R h_l."""
-    h, parts = _times(ff.mass_matrix(model, q), v), []
+    h, parts = _multiply(ff.mass_matrix(model, q), v), []
     for joint in model.joints:
         if joint.kind == "free" and joint.parent == WORLD:
             R = ff.spatial.quaternion.to_matrix(q[:, joint.iq + 3 : joint.iq + 7])
-            force = _times(R, h[:, joint.iv : joint.iv + 3])
-            moment = _times(R, h[:, joint.iv + 3 : joint.iv + 6]) + np.cross(q[:, joint.iq : joint.iq + 3], force)
+            force = _multiply(R, h[:, joint.iv : joint.iv + 3])
+            moment = _multiply(R, h[:, joint.iv + 3 : joint.iv + 6]) + np.cross(q[:, joint.iq : joint.iq + 3], force)
             parts += [force, moment]
     return np.concatenate(parts, axis=1)
 
@@ -193,18 +193,18 @@ def _positive(M: np.ndarray) -> Identity:
     meaning = "the mass matrix is positive definite"
     if not np.all(np.isfinite(M)):
         return Identity("M > 0", meaning, np.nan, EXACT)
-    smallest = float(np.min(np.linalg.eigvalsh(scaled(M))))
+    smallest = float(np.min(np.linalg.eigvalsh(scale_to_unit_diagonal(M))))
     return Identity("M > 0", meaning, max(-smallest, 0.0), 0.0)
 
 
-def scaled(M: np.ndarray) -> np.ndarray:
+def scale_to_unit_diagonal(M: np.ndarray) -> np.ndarray:
     """M with units taken out: M_ij / sqrt(M_ii M_jj); a zero diagonal stays zero."""
     d = np.sqrt(np.maximum(np.diagonal(M, axis1=-2, axis2=-1), 0.0))
     d = np.where(d > 0, d, 1.0)
     return M / (d[..., :, None] * d[..., None, :])
 
 
-def _times(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
+def _multiply(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
     return np.einsum("bij,bj->bi", matrix, vector)
 
 

@@ -47,7 +47,7 @@ def _position(joint: Joint) -> Iterator[Finding]:
 
 
 def _like_degrees(joint: Joint, limit: float) -> bool:
-    """More than two turns, less than ten turns' worth of degrees: nobody means radians."""
+    """More than two turns in radians, and less than ten turns in degrees."""
     return joint.kind in TURNING and bool(np.isfinite(limit)) and TWO_TURNS < abs(limit) <= 3600
 
 
@@ -67,9 +67,9 @@ def _missing(description: Description) -> Iterator[Finding]:
         if joint.kind in ("fixed", "free", "spherical") or joint.parent == WORLD or joint.mimic is not None:
             continue
         kinds = {
-            "position": joint.kind == "continuous" or (_given(joint.lower) and _given(joint.upper)),
-            "velocity": _given(joint.velocity),
-            "effort": _given(joint.effort),
+            "position": joint.kind == "continuous" or (_has_limits(joint.lower) and _has_limits(joint.upper)),
+            "velocity": _has_limits(joint.velocity),
+            "effort": _has_limits(joint.effort),
         }
         lacking = [kind for kind, present in kinds.items() if not present]
         if lacking:
@@ -78,5 +78,5 @@ def _missing(description: Description) -> Iterator[Finding]:
             yield Finding("note", "limits-missing", joint.name, f"it has no {listed} limit{plural}")
 
 
-def _given(limits: tuple[float, ...]) -> bool:
+def _has_limits(limits: tuple[float, ...]) -> bool:
     return len(limits) > 0 and not bool(np.any(np.isinf(limits)))

@@ -9,11 +9,11 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.analysis.linearization_modes import Mode, modes_of
 from freeflyer.control.controllable import Controllability, controllability
-from freeflyer.control.costs import checked_bandwidth
+from freeflyer.control.costs import check_bandwidth
 from freeflyer.control.equilibria import Equilibrium, equilibrium
 from freeflyer.control.inputs import Inputs
 from freeflyer.control.regulator import Regulator, lqr
-from freeflyer.control.words import coordinate_names, forces_in_words
+from freeflyer.control.words import coordinate_names, describe_forces
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
 
@@ -23,11 +23,11 @@ class LinearStudy:
     """x_dot = A x + B u about q at rest, x = [eta; dv] on the group.
 
     q (nq,), inputs (m names), u (m,) and `missing` (nv,): forces that no input has, held from outside, constant in the
-    coordinates' own axes (N, N m). `found` says how q was found and `held` what holds it. A (2 nv, 2 nv), B (2 nv, m), open
+    coordinates' own axes (N, N m). `found`: how q was found; `held`: what holds it. A (2 nv, 2 nv), B (2 nv, m), open
     poles (2 nv, 2) real and imaginary (1/s), `modes` the same in words. `steering`: what the inputs reach;
     `distance` to the nearest pair that they could not steer, over the size of A and B (0: some motion is out of reach).
     Conditions: of the mass matrix without units, and of A's eigenvectors (infinite: it has too few). closed (2 nv, 2): poles
-    under the regulator of `bandwidth` (rad/s), empty where `refusal` says why there is none.
+    under the regulator of `bandwidth` (rad/s), empty where there is none, for the reason `refusal`.
     """
 
     robot: str
@@ -59,13 +59,13 @@ class LinearStudy:
 def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, bandwidth: float = 2.0) -> LinearStudy:
     """Linearise about q (nq,) or, with `search`, about the nearest equilibrium found from there.
 
-    Where the inputs hold no posture near, q stays and what is missing is held from outside: the study says what and how
-    much. Errors: InputError for what is no configuration, a singular mass matrix, or a bandwidth that is no positive number.
+    Where the inputs hold no posture near, q stays and what is missing is held from outside, and named in the result
+   . Errors: InputError for what is no configuration, a singular mass matrix, or a bandwidth that is no positive number.
     """
-    bandwidth = checked_bandwidth(bandwidth)  # before the regulator's refusals, which become part of the result
+    bandwidth = check_bandwidth(bandwidth)  # before the regulator's refusals, which become part of the result
     at = equilibrium(model, q, inputs, search=search)
     rest = np.zeros(model.nv)
-    tau, external = inputs.acting(at.u)
+    tau, external = inputs.forces_and_wrenches(at.u)
     found = ff.linearize(model, at.q, rest, tau + at.missing, external)
     A, B = found.A, found.B @ inputs.matrix(model, at.q)
     M = ff.mass_matrix(model, at.q)
@@ -73,29 +73,30 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     As, Bs = scale[:, None] * A / scale, scale[:, None] * B
     values, vectors = np.linalg.eig(As)
     steering = controllability(model, M, A, B)
-    regulator, refusal = _regulated(model, at, inputs, bandwidth)
+    regulator, refusal = _make_regulator(model, at, inputs, bandwidth)
     d = np.sqrt(np.diagonal(M))
     return LinearStudy(
-        model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence, _held(model, at), A, B,
-        _pairs(values), modes_of(model, As, values, vectors), steering.states, steering.rank, steering.uncontrollable,
+        model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence,
+        _describe_holding(model, at), A, B, _pairs(values),
+        modes_of(model, As, values, vectors), steering.states, steering.rank, steering.uncontrollable,
         steering.unstabilizable, _distance(As, Bs, values, steering), _condition(M / np.outer(d, d)), _condition(vectors),
         bandwidth, np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model),
     )  # fmt: skip
 
 
-def _regulated(model: Model, at: Equilibrium, inputs: Inputs, bandwidth: float) -> tuple[Regulator | None, str]:
+def _make_regulator(model: Model, at: Equilibrium, inputs: Inputs, bandwidth: float) -> tuple[Regulator | None, str]:
     try:
         return lqr(model, at.q, inputs, bandwidth=bandwidth), ""
     except FreeflyerError as error:
         return None, str(error)
 
 
-def _held(model: Model, at: Equilibrium) -> str:
+def _describe_holding(model: Model, at: Equilibrium) -> str:
     if at.balanced:
         return "held by the inputs alone"
     least = 1e-9 * max(1.0, float(np.max(np.abs(at.missing))))
     return (
-        f"held from outside, as by a hoist or the ground: {forces_in_words(model, at.missing, least)}, constant in the "
+        f"held from outside, as by a hoist or the ground: {describe_forces(model, at.missing, least)}, constant in the "
         "coordinates' own axes; the inputs hold the rest"
     )
 

@@ -17,7 +17,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.spatial import quaternion
 
-SINGULAR = 1e-9  # cosine of the pitch below which the angles have no rates
+MIN_PITCH_COSINE = 1e-9  # cosine of the pitch below which the angles have no rates
 
 
 def floating_joint(model: Model) -> JointInfo:
@@ -49,9 +49,9 @@ def angle_map(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def angle_linearization(model: Model, q: np.ndarray, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(A, B) at rest, seen in the angles' coordinates: T A T^-1 and T B. InputError at 90 degrees of pitch."""
+    """(A, B) at rest, in the angles' coordinates: T A T^-1 and T B. InputError at 90 degrees of pitch."""
     L = angle_map(model, q)
-    if np.any(np.abs(np.linalg.det(L)) < SINGULAR):
+    if np.any(np.abs(np.linalg.det(L)) < MIN_PITCH_COSINE):
         raise InputError("at 90 degrees of pitch roll and yaw are one motion: the angles have no rates, and nothing to linearise")
     inverse = np.linalg.inv(L)
     n = model.nv

@@ -67,7 +67,7 @@ def recovery(result: Recovery) -> Any:
 
 
 def _mark_loss(axes: Any, time: np.ndarray, angle: np.ndarray, colour: str) -> None:
-    """A cross where a motion left the numbers."""
+    """A cross where a state became non-finite."""
     last = int(np.sum(np.isfinite(angle))) - 1
     if last < len(time) - 1:
         axes.plot(time[last], angle[last], "X", color=colour, ms=9, mec="white", clip_on=False)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.control.words import coordinate_names, direction_in_words
+from freeflyer.control.words import coordinate_names, describe_direction
 from freeflyer.model.model import Model
 
-EDGE = 1e-6  # of the fastest rate: nearer to the imaginary axis counts as on it
-STILL = 1e-3  # of the fastest rate: nearer to zero counts as zero, as rounding spreads four equal zeros by its fourth root
+STABILITY_MARGIN = 1e-6  # of the fastest rate: nearer to the imaginary axis counts as on it
+ZERO_RATE = 1e-3  # of the fastest rate: nearer to zero counts as zero, as rounding spreads four equal zeros by its fourth root
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def modes_of(model: Model, A: np.ndarray, values: np.ndarray, vectors: np.ndarra
     """Modes of A (2 nv, 2 nv), states scaled alike, from its eigenvalues and vectors: fastest growing first, drifts last."""
     names, n = coordinate_names(model), model.nv
     fastest = max(float(np.sqrt(np.linalg.norm(A[n:, :n], 2))), 1e-6)
-    edge, still = EDGE * fastest, np.abs(values) <= STILL * fastest
+    edge, still = STABILITY_MARGIN * fastest, np.abs(values) <= ZERO_RATE * fastest
     found = []
     for k in np.argsort(-values.real):
         s = values[k]
@@ -47,7 +47,7 @@ def modes_of(model: Model, A: np.ndarray, values: np.ndarray, vectors: np.ndarra
         swings = s.imag > edge
         real = 0.0 if abs(s.real) <= edge else float(s.real)
         size = np.abs(vectors[:n, k]) if np.any(np.abs(vectors[:n, k]) > 1e-12) else np.abs(vectors[n:, k])
-        words = direction_in_words(names, size)
+        words = describe_direction(names, size)
         found.append(Mode(real, float(s.imag) if swings else 0.0, 2 if swings else 1, _behaviour(real, swings), words))
     if np.any(still):
         found.append(Mode(0.0, 0.0, int(np.sum(still)), "drifts", _drifting(names, A)))
@@ -69,4 +69,4 @@ def _drifting(names: tuple[str, ...], A: np.ndarray) -> str:
         return "none of its own"
     from freeflyer.control.controllable import echelon
 
-    return ", ".join(dict.fromkeys(direction_in_words(names, d) for _, d in sorted(echelon(free), key=lambda x: x[0])))
+    return ", ".join(dict.fromkeys(describe_direction(names, d) for _, d in sorted(echelon(free), key=lambda x: x[0])))

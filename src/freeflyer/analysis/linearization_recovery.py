@@ -24,7 +24,7 @@ class Recovery:
 
     Angles from there (rad) under the regulator on the group and on roll-pitch-yaw: `group`, `euler` (T, P); distances of
     the base (m): `group_distance`, `euler_distance` (T, P); largest generalised force of the base so far: `group_effort`,
-    `euler_effort` (P,), N or N m. NaN from where a motion left the numbers.
+    `euler_effort` (P,), N or N m. NaN from the time on at which a state became non-finite.
     """
 
     robot: str

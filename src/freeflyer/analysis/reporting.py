@@ -29,7 +29,7 @@ EFFORT = Effort(batch=1024, blocks=7, block_seconds=1.5e-3)
 
 @dataclass(frozen=True)
 class Report:
-    """The results behind a report; a part that this robot does not allow is None, and `omitted` says why."""
+    """The results behind a report; a part that this robot does not allow is None, for the reason in `omitted`."""
 
     robot: str
     version: str
@@ -99,7 +99,7 @@ def refuse_to_replace(path: Path, force: bool = False) -> None:
 
 
 def is_report(path: Path) -> bool:
-    """Whether a file is a page that we wrote; an empty one counts as nobody's."""
+    """Whether a file is a page written by `write_report`, or empty."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -9,11 +9,11 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.analysis.findings import Finding
-from freeflyer.analysis.laws import scaled
+from freeflyer.analysis.laws import scale_to_unit_diagonal
 from freeflyer.analysis.states import random_states
 
-SINGULAR = 1e-12  # of the unit-free mass matrix, whose diagonal is one
-TINY = 1e-14  # diagonal entry over the largest: this coordinate feels no inertia at all
+MIN_EIGENVALUE = 1e-12  # of the unit-free mass matrix, whose diagonal is one
+MIN_DIAGONAL_RATIO = 1e-14  # diagonal entry over the largest: a coordinate without any inertia
 
 
 def coordinate_joints(model: Any) -> list[str]:
@@ -37,7 +37,7 @@ def singular_findings(model: Any, seed: int = 0) -> Iterator[Finding]:
         )
         return
     diagonal = np.diagonal(M)
-    free = diagonal <= TINY * diagonal.max()
+    free = diagonal <= MIN_DIAGONAL_RATIO * diagonal.max()
     for name in dict.fromkeys(names[i] for i in np.flatnonzero(free)):
         inertia = float(min(diagonal[i] for i in range(model.nv) if names[i] == name))
         sentence = (
@@ -47,8 +47,8 @@ def singular_findings(model: Any, seed: int = 0) -> Iterator[Finding]:
     rest = np.flatnonzero(~free)
     if not len(rest):
         return
-    values, vectors = np.linalg.eigh(scaled(M[np.ix_(rest, rest)]))
-    if values[0] <= SINGULAR:
+    values, vectors = np.linalg.eigh(scale_to_unit_diagonal(M[np.ix_(rest, rest)]))
+    if values[0] <= MIN_EIGENVALUE:
         strongest = rest[np.argsort(-np.abs(vectors[:, 0]))[:4]]
         moved = ", ".join(dict.fromkeys(repr(names[i]) for i in strongest))
         sentence = (

@@ -8,7 +8,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.model.description import WORLD
 from freeflyer.model.model import Model
 
-SHORT = 0.01  # m: shorter lines are left out
+MIN_LINE_LENGTH = 0.01  # m: shorter lines are left out
 
 
 def bones(model: Model, q: np.ndarray) -> np.ndarray:
@@ -19,4 +19,4 @@ def bones(model: Model, q: np.ndarray) -> np.ndarray:
     for loop in model.description.loops:
         for frame in (loop.frame_a, loop.frame_b):
             lines.append((at[sites.get(frame, frame)], frame_pose(model, q, frame)[:3, 3]))
-    return np.array([line for line in lines if np.linalg.norm(line[1] - line[0]) > SHORT])
+    return np.array([line for line in lines if np.linalg.norm(line[1] - line[0]) > MIN_LINE_LENGTH])

@@ -39,17 +39,17 @@ def random_states(model: Any, count: int, seed: int = 0, spread: float | None = 
         q = np.stack([ff.random_configuration(model, rng) for _ in range(count)])
         q = np.where(np.abs(q) > FAR, np.fmod(q, FAR), q)
     else:
-        q = _near(model, spread * rng.standard_normal((count, model.nv)))
+        q = _perturb_neutral(model, spread * rng.standard_normal((count, model.nv)))
     if model.reduction:
         v /= np.maximum(1.0, np.abs(np.einsum("bij,bj->bi", ff.velocity_map(model, q), v)).max(axis=1) / FASTEST)[:, None]
     return States(q, v, a, tau)
 
 
-def _near(model: Any, step: np.ndarray) -> np.ndarray:
+def _perturb_neutral(model: Any, step: np.ndarray) -> np.ndarray:
     """The neutral posture moved by a step or several; by shorter ones, where loops do not let it go so far."""
     try:
         return ff.integrate(model, ff.neutral(model), step)
     except ff.FreeflyerError:
         if not model.reduction or np.abs(step).max() < 1e-6:
             raise
-        return _near(model, 0.5 * step) if step.ndim == 1 else np.stack([_near(model, s) for s in step])
+        return _perturb_neutral(model, 0.5 * step) if step.ndim == 1 else np.stack([_perturb_neutral(model, s) for s in step])

@@ -1,4 +1,4 @@
-"""A lateral swing in numbers: each way of telling contact wrenches beside the simulator's own contact forces."""
+"""A lateral swing in numbers: each estimate of contact wrenches beside the simulator's own contact forces."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ def settings(swing: Swing) -> str:
         f"and {s.damping:g} N s/m with the holding forces fed forward, loops tied with solref {s.loop_time:g} s and solimp "
         f"{s.loop_impedance:g}, joints {joints}. Encoders: step {w.encoder.quantum:g}, noise {w.encoder.noise:g}; noise of forces "
         f"{w.force_noise:g} N. Estimators at 1 kHz, alpha = {w.alpha:g} / s; everything below {w.cutoff:g} Hz. Passive joints are "
-        f"told to {swing.passive_error[late].max():.1e} (m, rad), the base to {1e3 * swing.base_error[late].max():.2f} mm; "
+        f"estimated to {swing.passive_error[late].max():.1e} (m, rad), the base to {1e3 * swing.base_error[late].max():.2f} mm; "
         f"MuJoCo's loops are open by up to {swing.gap.max():.1e}."
     )

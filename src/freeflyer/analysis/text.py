@@ -1,4 +1,4 @@
-"""Names and numbers for people: a name from a file is hostile until shown through `visible`."""
+"""Names and numbers as text: names from files may contain any characters and pass `visible`."""
 
 from __future__ import annotations
 

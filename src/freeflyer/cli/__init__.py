@@ -5,9 +5,9 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line; what terminals and disks do wrong ends in one sentence."""
-    from freeflyer.cli.streams import guarded
+    from freeflyer.cli.streams import guard_output
 
-    with guarded():
+    with guard_output():
         from freeflyer.cli.app import app
 
         app(prog_name="freeflyer")

@@ -18,7 +18,7 @@ from freeflyer.cli.linearize import linearize
 from freeflyer.cli.loops import loops
 from freeflyer.cli.report import report
 from freeflyer.cli.reproduce import reproduce
-from freeflyer.cli.streams import INTERRUPTED, end
+from freeflyer.cli.streams import INTERRUPTED, exit_with
 from freeflyer.cli.warm import warm
 from freeflyer.errors import FreeflyerError
 
@@ -31,7 +31,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            end("interrupted", INTERRUPTED)
+            exit_with("interrupted", INTERRUPTED)
         except FreeflyerError as error:
             if ctx.meta.get("freeflyer.debug"):
                 raise

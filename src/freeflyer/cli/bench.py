@@ -59,7 +59,7 @@ def bench(
         _refuse_plot(plot)
     wanted = set(parts or ([Part.robots] if robots else list(Part)))
     named = [
-        _contestant(name, base, loops) for name in robots or []
+        _bench_robot(name, base, loops) for name in robots or []
     ]  # before the long work: a wrong name fails at once
     out = output(json)
     with status() as progress:
@@ -82,11 +82,11 @@ def _refuse_plot(path: Path) -> None:
         raise FileError(f"the folder of {str(path)!r} does not exist", path=str(path))
 
 
-def _contestant(name: str, base: Any, loops: Path | None) -> Any:
-    from freeflyer.analysis.bench.robots import of_file
+def _bench_robot(name: str, base: Any, loops: Path | None) -> Any:
+    from freeflyer.analysis.bench.robots import robot_of_file
 
     robot = load_robot(name, base, loops)
-    return of_file(robot.model, robot.path)
+    return robot_of_file(robot.model, robot.path)
 
 
 def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress: Any) -> Bench:
@@ -94,7 +94,7 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
     from freeflyer.analysis.bench.clock import floor
     from freeflyer.analysis.bench.machine import machine
     from freeflyer.analysis.bench.results import Bench
-    from freeflyer.analysis.bench.robots import contestants
+    from freeflyer.analysis.bench.robots import default_robots
     from freeflyer.analysis.bench.runner import NAMES, time_robot
     from freeflyer.analysis.bench.scaling import SIZES, scaling
     from freeflyer.analysis.bench.solvers import solver_times
@@ -104,15 +104,15 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
     timings: tuple[RobotTimings, ...] = ()
     least = floor() if Part.robots in wanted else None
     if Part.robots in wanted:
-        listed = named or contestants()
+        listed = named or default_robots()
         timings = tuple(
             time_robot(c.model, urdf=c.urdf, mjcf=c.mjcf, with_peer=peers, effort=effort, progress=progress) for c in listed
         )
     grown = scaling(SIZES, peers, progress) if Part.scaling in wanted else ()
     start = start_times(NAMES, progress) if Part.start in wanted else None
-    short = batches(named or islice(contestants(), 1), peers, effort, progress) if Part.batches in wanted else ()
+    short = batches(named or islice(default_robots(), 1), peers, effort, progress) if Part.batches in wanted else ()
     moved = (
-        step_times(named or islice(contestants(), 1), peers, effort.blocks, progress) if Part.simulation in wanted else ()
+        step_times(named or islice(default_robots(), 1), peers, effort.blocks, progress) if Part.simulation in wanted else ()
     )
     programs = solver_times(effort.blocks, effort.block_seconds, progress) if Part.solvers in wanted else ()
     return Bench(machine(), least, timings, short, grown, start, moved, programs)

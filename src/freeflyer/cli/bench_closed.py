@@ -10,7 +10,7 @@ from freeflyer.cli.output import table
 
 
 def show(out: Any, robot: str, c: ClosedTimings) -> None:
-    """Print the rows, below each what peers were asked and answered, and how MuJoCo's softness fades."""
+    """Print the rows, below each the functions of the peers and their differences, then MuJoCo's errors by softness."""
     compared = any(row.peers for row in c.rows)
     columns = ["loops closed", "us a call", "us a state", *(("beside", "us a call", "faster", "agrees to") if compared else ())]
     rows = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from freeflyer.analysis.bench.batches import price_of_a_call
+from freeflyer.analysis.bench.batches import call_overhead
 from freeflyer.analysis.bench.results import (
     BatchPoint,
     Bench,
@@ -35,7 +35,7 @@ def show(out: Any, result: Bench) -> None:
             closed.show(out, visible(robot.robot), robot.closed)
     for name in dict.fromkeys(p.robot for p in result.batches):
         out.print(_batches(name, result.batches))
-        out.print(_prices(name, result.batches), soft_wrap=True)
+        out.print(_overheads(name, result.batches), soft_wrap=True)
     if result.scaling:
         out.print(_scaling(result.scaling))
         out.print(_exponents(result.scaling), soft_wrap=True)
@@ -103,9 +103,9 @@ def _batches(name: str, points: tuple[BatchPoint, ...]) -> Any:
     return table(f"{visible(name)}: batches on one thread and on several", columns, rows, range(1, len(columns)))
 
 
-def _prices(name: str, points: tuple[BatchPoint, ...]) -> str:
+def _overheads(name: str, points: tuple[BatchPoint, ...]) -> str:
     """What a call costs beside its states, by the line through the two shortest batches."""
-    prices = {a: price_of_a_call(points, name, a) for a in dict.fromkeys(p.timing.algorithm for p in points)}
+    prices = {a: call_overhead(points, name, a) for a in dict.fromkeys(p.timing.algorithm for p in points)}
     shown = ", ".join(f"{a} {price:.1f}" for a, price in prices.items() if price is not None)
     return f"us of a call beside its states, by the two shortest batches: {shown}\n"
 

@@ -1,4 +1,4 @@
-"""`freeflyer check`: is the description sound, do its dynamics obey the laws?"""
+"""`freeflyer check`: checks of a robot's description and of the laws of its dynamics."""
 
 from __future__ import annotations
 

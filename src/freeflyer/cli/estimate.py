@@ -1,4 +1,4 @@
-"""`freeflyer estimate`: what a closed robot's motors tell of its passive joints, offsets and contacts, and how fast."""
+"""`freeflyer estimate`: passive joints, motor offsets and contact wrenches of a closed robot from its motors, and times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RigidOption = Annotated[
 EncoderOption = Annotated[
     list[str] | None,
     typer.Option("--encoder", metavar="JOINT", help="A passive joint with an absolute encoder, to calibrate; may be repeated. "
-                 "[default: those that tell most]", show_default=False),
+                 "[default: see estimation.select_encoders]", show_default=False),
 ]  # fmt: skip
 FolderOption = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Draw there, PNG and SVG.", show_default=False)
@@ -48,14 +48,14 @@ def estimate(
     from freeflyer.cli.progress import status
     from freeflyer.cli.reproduce import make_folder
     from freeflyer.estimation import Encoder, Sway, sensors
-    from freeflyer.estimation.sway import REST, RISE, check_sway
+    from freeflyer.estimation.sway import REST_TIME, RISE_TIME, check_sway
     from freeflyer.sim import Servos
 
     loaded = load_robot(robot, base, loops)
     s = sensors(loaded.model, rigid=tuple(rigid or ()))
     file = _mjcf(loaded.path)
     encoder, sways = Encoder(noise, quantum), 1.5
-    sway = Sway(amplitude, frequency, duration=REST + RISE + sways / max(frequency, 1e-3), encoder=encoder)
+    sway = Sway(amplitude, frequency, duration=REST_TIME + RISE_TIME + sways / max(frequency, 1e-3), encoder=encoder)
     if swing:
         check_sway(sway, Servos())
     feet = _feet(s, file, needed=swing)

@@ -62,14 +62,14 @@ def calibrate_all(
     """Motors' offsets from random starts, all over the strokes."""
     from freeflyer.analysis.calibrating import calibrations
     from freeflyer.analysis.estimation_figures import calibration as draw
-    from freeflyer.estimation import telling_joints
+    from freeflyer.estimation import select_encoders
 
     text = f"calibrating from {starts} starts"
     progress(text)
     motors = None
     if not encoders:
-        told = telling_joints(s)
-        encoders, motors = told.joints, told.motors
+        selection = select_encoders(s)
+        encoders, motors = selection.joints, selection.motors
     found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=lambda x: progress(text, x))
     pictures["calibration"] = lambda: draw(found)
     return found
@@ -112,7 +112,7 @@ def swing_all(
 
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
     drawn = np.array([bones(s.model, q) for q in found.extremes])
-    shown = found.thinned(20)
+    shown = found.subsample(20)
     pictures["swing_stances"] = lambda: figures.stances(shown, drawn)
     pictures["swing_forces"] = lambda: figures.forces(shown)
     pictures["swing_balance"] = lambda: figures.balance(shown)
@@ -120,7 +120,7 @@ def swing_all(
 
 
 def swing(found: dict[str, Any]) -> list[Any]:
-    """Errors by the way of telling wrenches, and how it was done."""
+    """Errors of each estimate of the wrenches, and the settings."""
     from freeflyer.analysis.swing_tables import COLUMNS
 
     rows = [x.cells for x in found["lines"]]

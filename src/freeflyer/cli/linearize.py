@@ -42,7 +42,7 @@ def linearize(
     recovery: Annotated[bool, typer.Option("--recovery", help="Let go at large angles, under two regulators.")] = False,
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
-    """Linearise a robot about a posture at rest: who holds it, its poles, what its inputs can and cannot steer."""
+    """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
     from freeflyer.analysis.linearization import study
     from freeflyer.cli.output import output, write_json
     from freeflyer.constraints.closed import close_loops
@@ -52,13 +52,13 @@ def linearize(
     model = close_loops(load_robot(robot, base, loops).model)
     inputs = _inputs(model, thrusters or [], wrenches or [])
     q = neutral(model) if at is None else read_posture(at, model)
-    place = None if folder is None else _made(folder)
+    place = None if folder is None else _make_folder(folder)
     result = study(model, q, inputs, search=search, bandwidth=bandwidth)
     back = _recovery(model, result, inputs, bandwidth) if recovery else None
     out = output(json)
     _show(out, result)
     if back is not None:
-        out.print(_recovered(back))
+        out.print(_recovery_table(back))
     if place is not None:
         _draw(out, place, result, back)
     write_json(json, "linearize", {"study": result, "recovery": back} if back is not None else result)
@@ -85,7 +85,7 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
     return inputs
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     from freeflyer.errors import FileError
 
     try:
@@ -146,7 +146,7 @@ def _modes(r: LinearStudy) -> Any:
     return table("modes, left alone", columns, rows, (0, 1, 2, 4, 5))
 
 
-def _recovered(r: Recovery) -> Any:
+def _recovery_table(r: Recovery) -> Any:
     from freeflyer.analysis.text import number
     from freeflyer.cli.output import table
 

@@ -11,7 +11,7 @@ import typer
 
 
 class Base(StrEnum):
-    """How the root link of a file's robot is held; `file`: as the file says."""
+    """How the root link of a file's robot is held; `file`: as in the file."""
 
     free = "free"
     fixed = "fixed"

@@ -22,7 +22,7 @@ COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def console(stderr: bool = False) -> Console:
-    """A console without markup: what a file says is shown, never interpreted."""
+    """A console without markup: text from files is printed, never interpreted."""
     plain = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     return (
         plain

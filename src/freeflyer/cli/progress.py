@@ -1,4 +1,4 @@
-"""One line on stderr that says what is being done, while it is being done, with a bar where it is known how much of it."""
+"""The progress line on stderr: the current task, with a bar where the fraction done is known."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def status(first: str = "starting") -> Iterator[Callable[..., None]]:
 
 
 def _columns() -> list[Any]:
-    """Spinner, text; then bar, per cent and time left, which wait for a fraction."""
+    """Spinner, text; then bar, per cent and time left, which are shown from the first fraction on."""
     from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
-    class Known(ProgressColumn):
-        """A column that is empty while nobody knows how much there is to do."""
+    class KnownTotalColumn(ProgressColumn):
+        """A column that is empty while the total is not known."""
 
         def __init__(self, column: ProgressColumn) -> None:
             super().__init__()
@@ -52,4 +52,4 @@ def _columns() -> list[Any]:
             return Text("") if task.total is None else self.column.render(task)
 
     measured = BarColumn(bar_width=24), TextColumn("{task.percentage:>3.0f} %", markup=False), TimeRemainingColumn(compact=True)
-    return [SpinnerColumn(), TextColumn("{task.description}", markup=False), *map(Known, measured)]
+    return [SpinnerColumn(), TextColumn("{task.description}", markup=False), *map(KnownTotalColumn, measured)]

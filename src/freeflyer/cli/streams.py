@@ -1,4 +1,4 @@
-"""Standard output and error: terminals that know ASCII alone, disks that are full, Ctrl-C."""
+"""Standard output and error: terminals limited to ASCII, full disks, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INTERRUPTED, FAILED = 130, 2
 
 
 @contextlib.contextmanager
-def guarded() -> Iterator[None]:
+def guard_output() -> Iterator[None]:
     """Within it all characters can be printed; an output that cannot be written ends with a sentence and exit code 2."""
     codecs.register_error("freeflyer", spell)
     for stream in (sys.stdout, sys.stderr):
@@ -31,12 +31,12 @@ def guarded() -> Iterator[None]:
             if sys.stdout is not None:
                 sys.stdout.flush()  # here, as the interpreter's own last flush ends in a traceback
     except KeyboardInterrupt:
-        end("interrupted", INTERRUPTED)
+        exit_with("interrupted", INTERRUPTED)
     except OSError as error:
         if "--debug" in sys.argv:
             raise
         where = f" {error.filename!r}" if error.filename else " the output"
-        end(f"error: cannot read or write{where}: {error.strerror or error}", FAILED)
+        exit_with(f"error: cannot read or write{where}: {error.strerror or error}", FAILED)
 
 
 def spell(error: UnicodeError) -> tuple[str, int]:
@@ -47,7 +47,7 @@ def spell(error: UnicodeError) -> tuple[str, int]:
     return "".join(SPELT.get(c) or c.encode("ascii", "backslashreplace").decode() for c in text), error.end
 
 
-def end(sentence: str, code: int) -> NoReturn:
+def exit_with(sentence: str, code: int) -> NoReturn:
     """Leave with a sentence on stderr, if that can be written; what still waits in stdout is dropped."""
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(sentence + "\n")

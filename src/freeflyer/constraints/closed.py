@@ -2,7 +2,7 @@
 
     v = G(q) u        the velocities of all joints (nv of the tree,) from those that loops leave free (nu,)
 
-Base, motors and joints that no loop determines are independent unless others are asked for.
+Base, motors and joints that no loop determines are independent unless others are named.
 Source: papers/000, (6)-(10), (60)-(73).
 """
 
@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints import reduced, refusal
 from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.partition import Linkage, linkage, split_by
+from freeflyer.constraints.partition import Partition, partition, partition_by
 from freeflyer.constraints.reduction import Reduction, has_loops, linkage_table, solved_blocks, touched_coordinates
 from freeflyer.constraints.running import motion
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import linkage_layout as LL
-from freeflyer.model.build import compiled, recompiled
+from freeflyer.model.build import compile_description, recompile
 from freeflyer.model.description import Description
 from freeflyer.model.frozen import frozen
 from freeflyer.model.inputs import row
@@ -50,41 +50,41 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
         if isinstance(independent, str) or not isinstance(independent, Iterable):
             raise InputError(f"independent lists names of joints, got {independent!r}", independent=independent)
         names = tuple(independent)
-        return _closed(model.tree, split_by(model.tree, names), partial(_closed_again, names=names))
+        return _make_closed(model.tree, partition_by(model.tree, names), partial(_close_again, names=names))
     if model.reduction or not has_loops(model):
         return model
     try:
         known: Model = model._closed_form  # type: ignore[attr-defined]
         return known
     except AttributeError:
-        made = _closed(model, linkage(model))
+        made = _make_closed(model, partition(model))
         object.__setattr__(model, "_closed_form", made)
         return made
 
 
-def closed_at(model: Model, split: Linkage) -> Model:
+def close_with_partition(model: Model, split: Partition) -> Model:
     """The closed model of a tree by this split: that of `close_loops` where it chooses the same coordinates."""
     try:
         known = close_loops(model)
     except LinkageError:  # singular where its file draws it: nothing to share
-        return _closed(model, split)
+        return _make_closed(model, split)
     mine = known.reduction.split if known.reduction else split
     same = known.reduction and np.array_equal(mine.dependent, split.dependent) and np.array_equal(mine.rows, split.rows)
-    return known if same else _closed(model, split)
+    return known if same else _make_closed(model, split)
 
 
-def closed_by(description: Description, split: Linkage) -> Model:
+def close_description(description: Description, split: Partition) -> Model:
     """A closed model by its description and split: what copies and pickles of one call."""
-    return _closed(compiled(description), split)
+    return _make_closed(compile_description(description), split)
 
 
-def _closed_again(tree: Model, names: tuple[str, ...]) -> Model:
+def _close_again(tree: Model, names: tuple[str, ...]) -> Model:
     """An edited tree in the velocities of those of the joints that it still has."""
     kept = [name for name in names if name in tree.joint_names]
     return close_loops(tree, kept) if has_loops(tree) else tree
 
 
-def _closed(tree: Model, split: Linkage, close_again: Callable[[Model], Model] = close_loops) -> Model:
+def _make_closed(tree: Model, split: Partition, close_again: Callable[[Model], Model] = close_loops) -> Model:
     touched = touched_coordinates(tree)
     blocks = solved_blocks(split, touched)
     topology = np.concatenate([tree.topology, linkage_table(tree, split, blocks, touched)])
@@ -93,8 +93,8 @@ def _closed(tree: Model, split: Linkage, close_again: Callable[[Model], Model] =
     for joint in tree.joints:
         first, end = np.searchsorted(split.independent, (joint.iv, joint.iv + joint.nv))
         joints.append(replace(joint, iv=int(first), nv=int(end - first)))
-    return recompiled(
-        tree, (closed_by, (tree.description, split)), topology=topology, nv=len(split.independent), joints=tuple(joints),
+    return recompile(
+        tree, (close_description, (tree.description, split)), topology=topology, nv=len(split.independent), joints=tuple(joints),
         neutral=split.q, reduction=Reduction(split, tree, reduced, frozen(blocks), refusal.refusal, close_again),
         **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE},
     )  # fmt: skip

@@ -112,7 +112,7 @@ def position_limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limits: bool = True,
           rows: np.ndarray | None = None, enough: float = 3e-9, steps: int = STEPS) -> Closing:  # fmt: skip
-    """The least open postures that the coordinates `movable` reach from q (n, nq), within their limits if asked.
+    """The least open postures that the coordinates `movable` reach from q (n, nq), within their limits if `limits`.
 
     Levenberg's steps end where nothing more can be won: at closure, or, where rounded digits leave redundant loops no
     exact one, at the least squares of the residual. `rows` (m,): those to close, all if None; `enough`: see the kernel.

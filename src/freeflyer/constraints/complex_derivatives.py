@@ -23,7 +23,7 @@ STEP = 2.0**-100
 
 
 def needs_complex_steps(constraints: ConstraintSet) -> bool:
-    """Whether the set has rows whose derivatives no compiled code knows: of rolling bodies, and, as rows of a tree, of couplings
+    """Whether the set has rows without compiled derivatives: of rolling bodies, and, as rows of a tree, of couplings
     and of loops that tie one turn."""
     known = {loop.name for loop in constraints.model.loops if tied_turn(loop) is None}
     return bool(constraints.rolling) or any(name not in known for name in constraints.loop_names)
@@ -37,9 +37,9 @@ def row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.
     lead = np.broadcast_shapes(*(x.shape[:-1] for x in (q, v, a, multipliers)))
     q, v, a, multipliers = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q, v, a, multipliers))
     if not model.reduction:
-        return _of_trees(constraints, q, v, a, multipliers)
+        return _tree_row_changes(constraints, q, v, a, multipliers)
     whole = motion(model, q, v, a)
-    by_q, by_v, J, forces, wrenches = _of_trees(constraints, q, *whole, multipliers)
+    by_q, by_v, J, forces, wrenches = _tree_row_changes(constraints, q, *whole, multipliers)
     G = velocity_map(model, q)
     dv, da, du = run(D.MOTION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"))
     tau = (np.swapaxes(J, -1, -2) @ multipliers[..., None])[..., 0]
@@ -47,18 +47,18 @@ def row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.
     return by_q @ G + by_v @ dv + J @ da, by_v @ G + J @ du, J @ G, turned, wrenches @ G[..., None, :, :]
 
 
-def _of_trees(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+def _tree_row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
               multipliers: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
     lead, n, r, items = q.shape[:-1], v.shape[-1], multipliers.shape[-1], len(constraints.items)
     shapes = (r, n), (r, n), (r, n), (n, n), (items, 6, n)
     out = tuple(np.empty((*lead, *shape)) for shape in shapes)
     for k in np.ndindex(lead):
-        for x, y in zip(out, _of_tree(constraints, q[k], v[k], a[k], multipliers[k])):
+        for x, y in zip(out, _row_changes_of_state(constraints, q[k], v[k], a[k], multipliers[k])):
             x[k] = y
     return out
 
 
-def _of_tree(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
+def _row_changes_of_state(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
              multipliers: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
     """As `row_changes`, of one state of the tree."""
     from freeflyer.kernels import plain
@@ -70,13 +70,13 @@ def _of_tree(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.nda
         columns[0].append(J @ a + bias)
         columns[1].append(np.array(plain.run("set_rows", table, q, v + e)[1], complex))
         columns[2].append(J.T @ multipliers)
-        columns[3].append(_exerted(constraints, multipliers, wrenches))
+        columns[3].append(_item_wrenches(constraints, multipliers, wrenches))
     J = np.array(plain.run("set_rows", table, q, v)[0], float)
     by_q, by_v, forces, wrenches = (np.stack(x, axis=-1).imag / STEP for x in columns)
     return by_q, by_v, J, forces, wrenches
 
 
-def _exerted(constraints: ConstraintSet, multipliers: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
+def _item_wrenches(constraints: ConstraintSet, multipliers: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
     """(items, 6): the items' wrenches, of complex unit wrenches (rows of items, 6)."""
     own: Any = multipliers[constraints.table.free :, None] * wrenches
     ends = np.cumsum([0, *constraints.item_rows])

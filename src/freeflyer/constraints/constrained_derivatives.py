@@ -44,7 +44,7 @@ from freeflyer.model.public import public
 
 Own = list[HeldWrench]
 RANK = 1e-11  # of the largest eigenvalue of J M^-1 J^T: the square of that of J
-SOLVED = 1e-6  # of what rows ask: what may stay unanswered
+SOLVED = 1e-6  # of the right-hand side: residual of a consistent system
 
 
 class Change(NamedTuple):
@@ -120,7 +120,7 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
         raise InputError("derivatives take a ConstraintSet: how rows (A, b) of your own change with q is not known")
     simple = external is None and gravity is None and expressed == "body"
     if simple and constraints.model is model and model.reduction is None and not constraints.loop_names:
-        found = _compiled(constraints, q, v, tau)
+        found = _run_compiled(constraints, q, v, tau)
         if found is not None:
             return found
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
@@ -144,7 +144,7 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     free = -inverse @ by_q, -inverse @ g.dv, inverse  # derivatives of a at fixed multipliers
     residuals = J_inverse @ by_q - rows_q, J_inverse @ g.dv - rows_v, -J_inverse  # which the multipliers balance
     wanted = np.concatenate(np.broadcast_arrays(*residuals), axis=-1)
-    solved = _least(G, wanted, dependent) if dependent else np.linalg.solve(G, wanted)
+    solved = _solve_least_norm(G, wanted, dependent) if dependent else np.linalg.solve(G, wanted)
     parts = [solved[..., k * model.nv : (k + 1) * model.nv] for k in range(3)]
     back = np.swapaxes(J_inverse, -1, -2)
     if dependent:
@@ -155,7 +155,7 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     )
 
 
-def _compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> ConstrainedDynamicsDerivatives | None:
+def _run_compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> ConstrainedDynamicsDerivatives | None:
     """Of a tree's contacts and locks, by compiled code; None where it has no answer, which the general way explains."""
     if constraints.rolling or turning_locks(constraints) or constraints.table.rows > constraints.model.nv:
         return None
@@ -164,7 +164,7 @@ def _compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> Constrain
     except FreeflyerError:
         return None
     dq, dv, dtau, y_q, y_v, y_tau, verdict = found
-    q = np.array(q, float)  # the caller's may change before forces are asked for
+    q = np.array(q, float)  # a copy: the caller's array may change before forces are computed
     if verdict.item(DEPENDENT) > 0.0 if verdict.ndim == 1 else verdict[..., DEPENDENT].any():
         return None
     changes = [Change(a, Forces(constraints, q, y), y) for a, y in ((dq, y_q), (dv, y_v), (dtau, y_tau))]
@@ -176,14 +176,14 @@ def _dependent(d: ConstrainedDynamics) -> tuple[str, ...]:
     return d.redundant if isinstance(d.redundant, tuple) else tuple(n for n, x in d.redundant.items() if np.any(x))
 
 
-def _least(G: np.ndarray, asked: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:
-    """The least solution of G y = asked; InputError where there is none."""
-    y = np.linalg.pinv(G, rcond=RANK, hermitian=True) @ asked
-    left, size = np.abs(G @ y - asked).max(axis=(-1, -2)), np.abs(asked).max(axis=(-1, -2))
+def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:
+    """The least-norm solution of G y = b; InputError where there is none."""
+    y = np.linalg.pinv(G, rcond=RANK, hermitian=True) @ b
+    left, size = np.abs(G @ y - b).max(axis=(-1, -2)), np.abs(b).max(axis=(-1, -2))
     if np.any(left > SOLVED * np.maximum(size, 1e-300)):
         raise InputError(
             f"rows of {', '.join(map(repr, dependent))} depend on rows before them here, but not near by: accelerations have no "
-            "derivative in this posture. Leave them out, or move (bend a leg, say)", names=dependent,
+            "derivative in this posture. Leave them out, or move (for one, bend a leg)", names=dependent,
         )  # fmt: skip
     return y
 

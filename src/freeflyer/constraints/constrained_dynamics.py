@@ -13,7 +13,7 @@ from freeflyer.constraints.set_rows import run_set
 from freeflyer.constraints.set_systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.dynamics.equations import bias_forces
-from freeflyer.dynamics.external import load_forces, total
+from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.kernels.entries import SET_DYNAMICS
@@ -48,8 +48,8 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
 
     Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
     constraints: a ConstraintSet, or arrays (A (..., r, nv), b (..., r)) with A a = b, whose forces are the multipliers alone.
-    Constraints are bilateral: contacts push and pull, `.pulling` says which pull. Where rows depend on others (two flat feet on
-    straight legs) a is unique and forces are not: those are returned whose forces in the contacts' points have the least sum of
+    Constraints are bilateral: contacts push and pull, `.pulling` names those that pull. Where rows depend on others (two flat feet
+    on straight legs) a is unique and forces are not: those are returned whose forces in the contacts' points have the least sum of
     squares, and `.redundant` names what depends. papers/000 counts multipliers with the opposite sign.
     q (..., nq), v and tau (..., nv); `external`, `expressed`, `gravity` as freeflyer.inverse_dynamics.
     Errors: as freeflyer.forward_dynamics; InputError for another model's set and where rows that depend on others contradict them.
@@ -61,14 +61,14 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
     simple = external is None and gravity is None and expressed == "body"
     if type(constraints) is ConstraintSet and constraints.model is model and model.reduction is None:
         if not simple:
-            tau = total(row(model, "tau", tau, "v"), load_forces(model, q, external, gravity, expressed))
+            tau = add_forces(row(model, "tau", tau, "v"), load_forces(model, q, external, gravity, expressed))
         found = SET_DYNAMICS.call(constraints.handle, q, v, tau, None)
         a, F, multipliers, verdict = found or run_set(SET_DYNAMICS, constraints, (q, v, tau), ("q", "v", "tau"))
         if verdict.ndim == 1 and constraints.plain and verdict.item(DEPENDENT) == 0.0:
             pull = pulling(constraints, F, multipliers) if verdict.item(LEAST_NORMAL) < 0.0 else ()
             return ConstrainedDynamics._make((a, dict(zip(constraints.item_names, F)), multipliers, pull, ()))
     else:
-        a, F, multipliers, verdict = _by_matrices(model, q, v, tau, constraints, external, expressed, gravity)
+        a, F, multipliers, verdict = _solve_by_matrices(model, q, v, tau, constraints, external, expressed, gravity)
         if not isinstance(constraints, ConstraintSet):
             refuse_contradictions(None, verdict, "acceleration")
             return ConstrainedDynamics(a, {}, multipliers, () if a.ndim == 1 else {}, redundant(None, verdict))
@@ -78,13 +78,13 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
     return ConstrainedDynamics(a, forces, multipliers, pulling(constraints, F, multipliers), redundant(constraints, verdict))
 
 
-def _by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any, external: Any, expressed: Expressed,
+def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any, external: Any, expressed: Expressed,
                  gravity: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """(a, wrenches on items, multipliers, verdict) where no compiled entry does all of it."""
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
     h = bias_forces(model, q, v, external, expressed=expressed, gravity=gravity)
     rows = matrix_rows(model, constraints, q, v)
     M, energy = inertia_size(model, q, np.abs(tau) + np.abs(h), -1, v)
-    a, y, verdict = solve_systems(model, q, M, total(tau, -h), rows, -rows.bias, energy)
+    a, y, verdict = solve_systems(model, q, M, add_forces(tau, -h), rows, -rows.bias, energy)
     multipliers = y @ rows.scale.T
     return a, rows.forces(multipliers), multipliers, verdict

@@ -42,7 +42,7 @@ def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 
     S picks the coordinates of the motors (model.actuated): the base and passive joints are moved by contacts, loops and locks
     alone. Where several forces do, those of contacts are taken whose forces in the contacts' points have the least sum of squares
-    (see freeflyer.contacts.surface), in newtons alone. The sign of normal forces is not asked for: `.pulling`.
+    (see freeflyer.contacts.surface), in newtons alone. The sign of normal forces is not constrained: see `.pulling`.
     q (..., nq), v and a (..., nv); others as freeflyer.constrained_dynamics.
     Errors: InputError where the constraints do not allow a, where contacts cannot carry what the coordinates without motors take
     (a robot that stands on a point), and as freeflyer.inverse_dynamics.
@@ -73,7 +73,7 @@ def _passive(model: Model) -> np.ndarray:
 
 
 def _check_allowed(J: np.ndarray, a: np.ndarray, bias: np.ndarray) -> None:
-    """InputError for accelerations that tear the rows."""
+    """InputError for accelerations that violate the rows."""
     left = (J @ a[..., None])[..., 0] + bias
     size = (np.abs(J) @ np.abs(a)[..., None])[..., 0] + np.abs(bias) + 1e-6
     wrong = np.abs(left) / size

@@ -14,4 +14,4 @@ class OpenLoopWarning(UserWarning):
 
 
 class LinkageError(FreeflyerError, ValueError):
-    """A linkage whose motors, loops or posture do not say how its joints follow each other."""
+    """A linkage whose motors, loops or posture do not determine its dependent joints."""

@@ -12,7 +12,7 @@ from freeflyer.constraints.set_forces import Names, forces_by_name, redundant, r
 from freeflyer.constraints.set_rows import run_set
 from freeflyer.constraints.set_systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.constraints.sets import ConstraintSet
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.entries import SET_IMPACT
 from freeflyer.model.inputs import real_array, row
 from freeflyer.model.model import Model
@@ -42,11 +42,11 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
     """
     e = real_array("restitution", restitution)
     if e.shape != () or not 0.0 <= float(e) <= 1.0:
-        raise InputError(f"restitution must be one number from 0 (plastic) to 1 (elastic), got {shown(restitution)}")
+        raise InputError(f"restitution must be one number from 0 (plastic) to 1 (elastic), got {format_value(restitution)}")
     if isinstance(constraints, ConstraintSet) and constraints.model is model and model.reduction is None:
         after, F, y, verdict = run_set(SET_IMPACT, constraints, (q, v), ("q", "v"))
     else:
-        after, F, y, verdict = _by_matrices(model, q, v, constraints)
+        after, F, y, verdict = _solve_by_matrices(model, q, v, constraints)
     known = constraints if isinstance(constraints, ConstraintSet) else None
     refuse_contradictions(known, verdict, "velocity")
     if float(e) > 0.0:  # the answer is linear in the rates that change
@@ -57,7 +57,7 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
     return Impact(after, impulses, y, redundant(known, verdict))
 
 
-def _by_matrices(model: Model, q: Any, v: Any, constraints: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _solve_by_matrices(model: Model, q: Any, v: Any, constraints: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(velocity after a plastic impact, impulses on items, multipliers, verdict) where no compiled entry does all of it."""
     q, v = row(model, "q", q, "q"), row(model, "v", v, "u")
     rows = matrix_rows(model, constraints, q, v)

@@ -1,6 +1,6 @@
 """Forces of loops as wrenches, and how they change with the configuration at fixed multipliers.
 
-    T = R W_b - H W_a: the twist of frame_b as frame_a sees it, in frame_a's axes; R = R_ab, H W = [l + w x p_ab; w]
+    T = R W_b - H W_a: the twist of frame_b relative to frame_a, in frame_a's axes; R = R_ab, H W = [l + w x p_ab; w]
     row of a slide, or of one of two or three tied turns: an entry of T; of one tied turn: an entry of Jl^-1(r) w, r = log R
 
 The wrench of a row on frame_b is therefore the unit wrench of its direction, that of one tied turn the moment Jl^-T(r) e.
@@ -39,7 +39,7 @@ def loop_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> 
     """{name: (..., 6)} of each loop, on frame_b's body, in frame_b's axes at its origin. Couplings have no wrench."""
     found = {}
     for loop, R, _, F in _loop_wrenches(constraints, q, multipliers):
-        found[loop.name] = turned(np.swapaxes(R, -1, -2), F)[..., 0]
+        found[loop.name] = rotate_columns(np.swapaxes(R, -1, -2), F)[..., 0]
     return found
 
 
@@ -48,10 +48,10 @@ def held_loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarr
     model, found = constraints.model, []
     for loop, R, p, F in _loop_wrenches(constraints, q, multipliers):
         back = np.swapaxes(R, -1, -2)
-        J = turned(R, _jacobian(model, q, loop.frame_b)) - moved(_jacobian(model, q, loop.frame_a), p)
+        J = rotate_columns(R, _jacobian(model, q, loop.frame_b)) - shift_motions(_jacobian(model, q, loop.frame_a), p)
         changing = _moment_change(loop, R, J[..., 3:, :], F)
-        change = turned(back, changing - swept(J[..., 3:, :], F))
-        found.append(HeldWrench(loop.frame_b, turned(back, F)[..., 0], change, loop.name))
+        change = rotate_columns(back, changing - cross_columns(J[..., 3:, :], F))
+        found.append(HeldWrench(loop.frame_b, rotate_columns(back, F)[..., 0], change, loop.name))
         f, moment = F[..., :3, :], F[..., 3:, :] + cross(p, F[..., :3, :])
         lever = np.concatenate([np.zeros_like(J[..., :3, :]), cross(J[..., :3, :], f)], axis=-2)
         found.append(HeldWrench(loop.frame_a, -np.concatenate([f, moment], axis=-2)[..., 0], -lever - changing))
@@ -123,12 +123,12 @@ def _moment_change(loop: Loop, R: np.ndarray, turns: np.ndarray, F: np.ndarray) 
     return change
 
 
-def turned(R: np.ndarray, x: np.ndarray) -> np.ndarray:
+def rotate_columns(R: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Both halves of columns (..., 6, n) turned by R (..., 3, 3)."""
     return np.concatenate([R @ x[..., :3, :], R @ x[..., 3:, :]], axis=-2)
 
 
-def swept(w: np.ndarray, x: np.ndarray) -> np.ndarray:
+def cross_columns(w: np.ndarray, x: np.ndarray) -> np.ndarray:
     """w x both halves of columns (..., 6, n), w (..., 3, n or 1)."""
     return np.concatenate([cross(w, x[..., :3, :]), cross(w, x[..., 3:, :])], axis=-2)
 
@@ -139,7 +139,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.cross(x, y, axis=-2)
 
 
-def moved(x: np.ndarray, p: np.ndarray) -> np.ndarray:
+def shift_motions(x: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Motions (..., 6, n) at the point p (..., 3, 1)."""
     return np.concatenate([x[..., :3, :] + cross(x[..., 3:, :], p), x[..., 3:, :]], axis=-2)
 

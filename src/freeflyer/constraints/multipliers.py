@@ -17,7 +17,7 @@ from freeflyer.constraints.reduction import has_loops
 from freeflyer.constraints.running import motion, project_forces, run, velocity_map
 from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.external import load_forces, total
+from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.errors import InputError
 from freeflyer.kernels.model.linkage_layout import CONSISTENT
 from freeflyer.model.inputs import check_configuration, row
@@ -29,7 +29,7 @@ RATES = ("q", "u", "u_dot")
 
 @public
 def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
-    """J_m (..., m, nu): dependent velocities, in the order of linkage(model).dependent, for each independent one.
+    """J_m (..., m, nu): dependent velocities, in the order of partition(model).dependent, for each independent one.
 
     At the closed posture q (..., nq). papers/000 (6).
     Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
@@ -72,7 +72,7 @@ def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> 
 
 @public
 def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """G^T tau (..., nu): forces tau (..., nv) in all joints, passive ones too, as the independent joints feel them. (18).
+    """G^T tau (..., nu): forces tau (..., nv) in all joints, passive ones too, projected on the independent joints. (18).
 
     q (..., nq) closed; N and N m.
     Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
@@ -89,7 +89,7 @@ def constraint_multipliers(
     So a positive entry pushes frame_b along the tied direction of frame_a, and frame_a the other way: papers/000 (11) has the
     opposite sign. v (..., nv): velocities of all joints. Either at their accelerations a (..., nv), with no force applied in
     dependent joints; or under the forces tau (..., nv). Redundant rows carry nothing.
-    Errors: InputError unless one of both is given; LinkageError for velocities or accelerations that tear the loops.
+    Errors: InputError unless one of both is given; LinkageError for velocities or accelerations that do not keep the loops closed.
     """
     if (a is None) == (tau is None):
         raise InputError("constraint_multipliers takes either the acceleration a or the forces tau")
@@ -98,7 +98,7 @@ def constraint_multipliers(
     if a is not None:
         whole = row(p, "a", a, "v")
         u_dot = whole[..., p.reduction.split.independent]
-        _same(p, "a", motion(p, q, u, u_dot)[1], whole)
+        _check_consistent(p, "a", motion(p, q, u, u_dot)[1], whole)
         return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0]
     applied, shared = run(D.SHARED_FORCES, p, (q, tau), ("q", "tau"))
     u_dot = forward_dynamics(p, q, u, shared)
@@ -137,7 +137,7 @@ def projected_equations(
     p = close_loops(model)
     M, h = run(D.EQUATIONS, p, (q, u), ("q", "v"))
     if gravity is not None:
-        h = total(h, -project_forces(p, q, load_forces(p.tree, q, None, gravity, "body")))
+        h = add_forces(h, -project_forces(p, q, load_forces(p.tree, q, None, gravity, "body")))
     return M, h
 
 
@@ -154,20 +154,20 @@ def _independent(p: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """The independent part of a velocity of the closed linkage."""
     whole = row(p, "v", v, "v")
     u = whole[..., p.reduction.split.independent]
-    _same(p, "v", motion(p, q, u)[0], whole)
+    _check_consistent(p, "v", motion(p, q, u)[0], whole)
     return u
 
 
-def _same(model: Model, name: str, closed: np.ndarray, given: np.ndarray) -> None:
+def _check_consistent(model: Model, name: str, closed: np.ndarray, given: np.ndarray) -> None:
     wrong = np.abs(closed - given).max(axis=-1, initial=0.0)
     if not (wrong <= CONSISTENT * np.abs(closed).max(axis=-1, initial=1.0)).all():
         check_configuration(model, name, given, "v")
-        raise _tears(name, float(wrong.max()))
+        raise _inconsistent(name, float(wrong.max()))
 
 
-def _tears(name: str, gap: float) -> LinkageError:
+def _inconsistent(name: str, gap: float) -> LinkageError:
     return LinkageError(
-        f"{name} tears the loops: its dependent entries differ by up to {gap:.3g} from what follows from the "
+        f"{name} does not keep the loops closed: its dependent entries differ by up to {gap:.3g} from what follows from the "
         "independent ones; see freeflyer.loops.whole_motion",
         reason="velocity", argument=name, gap=gap,
     )  # fmt: skip

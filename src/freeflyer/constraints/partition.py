@@ -36,10 +36,10 @@ from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-REDUNDANT = 5e-3  # m or rad: what redundant rows may stay open by where the independent ones are closed
+REDUNDANT_TOLERANCE = 5e-3  # m or rad: what redundant rows may stay open by where the independent ones are closed
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
-CLEARLY = 1e-3  # of a block's largest singular value: rank that rounded digits cannot make (2e-6 on Kangaroo's hip)
-NEIGHBOURS, SPREAD = 4, 0.05  # postures near by that tell a singular posture from a linkage with too many motors; rad or m
+CLEAR_RANK = 1e-3  # of a block's largest singular value: rank that rounded digits cannot make (2e-6 on Kangaroo's hip)
+NEIGHBOURS, SPREAD = 4, 0.05  # number and distance (rad or m) of the closed postures that a singular one is compared with
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Block(Record):
 
 
 @dataclass(frozen=True)
-class Linkage(Record):
+class Partition(Record):
     """The split of a closed robot's velocities at the posture q (nq,). Index arrays ascend, in tree order.
 
     rows (m,): independent constraint rows. dependent (m,): coordinates that the loops determine from the others.
@@ -96,11 +96,11 @@ class Linkage(Record):
         return max((b.condition for b in self.blocks), default=1.0)
 
 
-_reference: WeakKeyDictionary[Model, Linkage] = WeakKeyDictionary()
+_reference: WeakKeyDictionary[Model, Partition] = WeakKeyDictionary()
 
 
 @public
-def linkage(model: Model, q: ArrayLike | None = None, *, underactuated: bool = True) -> Linkage:
+def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool = True) -> Partition:
     """The split at the assembled posture q (nq,); without q: at the file's posture, closed; remembered for each model.
 
     Rows are those of the file's posture. underactuated=False refuses passive joints that no loop determines: too few
@@ -110,13 +110,13 @@ def linkage(model: Model, q: ArrayLike | None = None, *, underactuated: bool = T
     if q is None:
         found = model.reduction.split if model.reduction else reference(tree)
     else:
-        found = _at(tree, row(tree, "q", q, "q"))
+        found = _partition_at(tree, row(tree, "q", q, "q"))
     if not underactuated and len(found.free):
         raise refusals.too_few_motors(model, found.free)
     return found
 
 
-def split_by(model: Model, names: tuple[str, ...]) -> Linkage:
+def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
     """The split at the file's assembled posture with these joints, and the base, as the independent ones.
 
     Errors: UnknownNameError; InputError for robots without loops and joints without velocities of their own; LinkageError where the
@@ -131,11 +131,11 @@ def split_by(model: Model, names: tuple[str, ...]) -> Linkage:
     chosen = np.array(sorted({i for i, owner in enumerate(s.owner) if owner in names} - set(s.base.tolist())), np.int64)
     others = np.setdiff1d(np.arange(model.nv), np.union1d(chosen, s.base))
     try:
-        found = _polished(model, _split(model, reference_posture(model), replace(s, actuated=chosen, passive=others)))
+        found = _polish(model, _compute_partition(model, reference_posture(model), replace(s, actuated=chosen, passive=others)))
     except LinkageError as error:
         if "motors" not in error.data:
             raise
-        tied, held = (refusals.listed(error.data[key]) for key in ("motors", "loops"))  # type: ignore[arg-type]
+        tied, held = (refusals.list_names(error.data[key]) for key in ("motors", "loops"))  # type: ignore[arg-type]
         raise LinkageError(
             f"{tied} cannot all be independent: the loops {held} of {model.name!r} make some of them follow the others; name fewer",
             **error.data,
@@ -143,8 +143,8 @@ def split_by(model: Model, names: tuple[str, ...]) -> Linkage:
     more = [s.owner[j] for j in np.setdiff1d(found.independent, np.union1d(chosen, s.base))]
     if more:
         raise LinkageError(
-            f"{', '.join(names)} do not determine all joints of {model.name!r}: {refusals.listed(more)} would be independent, too; "
-            "name them as well", joints=tuple(dict.fromkeys(more)),
+            f"{', '.join(names)} do not determine all joints of {model.name!r}: {refusals.list_names(more)} would be independent, "
+            "too; name them as well", joints=tuple(dict.fromkeys(more)),
         )  # fmt: skip
     free = np.setdiff1d(s.passive, found.dependent)
     return replace(found, actuated=s.actuated, passive=s.passive, free=frozen(free))
@@ -158,17 +158,17 @@ def reference_posture(model: Model) -> np.ndarray:
         return assembled_posture(model)
 
 
-def reference(model: Model) -> Linkage:
+def reference(model: Model) -> Partition:
     """The split at the file's posture, closed within the joints' limits; near by, if that posture is singular."""
     if model not in _reference:
         q = assembled_posture(model)
         try:
-            found = _split(model, q)
+            found = _compute_partition(model, q)
         except LinkageError as error:
             if "singular" not in error.data:
                 raise
-            found = _beside(model, q, error)
-        _reference[model] = _polished(model, found)
+            found = _partition_near(model, q, error)
+        _reference[model] = _polish(model, found)
     return _reference[model]
 
 
@@ -182,7 +182,7 @@ def assembled_posture(model: Model) -> np.ndarray:
     joints = _joints(s)
     if np.abs(closed.residual).max() > CLOSED:
         closed = close(model, q[None], joints)
-    if np.abs(closed.residual).max() > CLOSED:  # drawn in one line, say, where no joint closes the gap at first
+    if np.abs(closed.residual).max() > CLOSED:  # drawn in one line, for one, where no joint reduces the gap to first order
         rng = np.random.default_rng(0)
         around = np.outer(np.repeat(STARTS, 8), np.ones(model.nv)) * rng.standard_normal((8 * len(STARTS), model.nv))
         around[:, s.base] = 0.0
@@ -199,23 +199,23 @@ def _joints(s: Structure) -> np.ndarray:
     return np.concatenate([s.passive, s.actuated, np.intersect1d(s.base, touched)])
 
 
-def _at(model: Model, q: np.ndarray) -> Linkage:
+def _partition_at(model: Model, q: np.ndarray) -> Partition:
     """The split at q, with the reference's rows where there is one."""
     if q.ndim != 1:
-        raise InputError(f"linkage takes one posture (nq = {model.nq},), got shape {q.shape}", shape=q.shape)
+        raise InputError(f"partition takes one posture (nq = {model.nq},), got shape {q.shape}", shape=q.shape)
     check_configuration(model, "q", q, "q")
     try:
         known = reference(model)
     except LinkageError:
-        return _split(model, q)
+        return _compute_partition(model, q)
     residual = np.abs(constraint_residual(model, q))
-    refusals.check_closed(model, residual, known.rows, CLOSED, REDUNDANT)
+    refusals.check_closed(model, residual, known.rows, CLOSED, REDUNDANT_TOLERANCE)
     J = constraint_jacobian(model, q)
-    blocks = tuple(_again(model, b, q, J) for b in known.blocks)
-    return _gathered(model, q, J, blocks)
+    blocks = tuple(_update_block(model, b, q, J) for b in known.blocks)
+    return _collect(model, q, J, blocks)
 
 
-def _again(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> Block:
+def _update_block(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> Block:
     """The block at another posture: the same rows, and the same dependent coordinates while they are well determined."""
     s = structure(model)
     columns = np.union1d(block.dependent, block.independent)
@@ -234,7 +234,7 @@ def _again(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> Block:
     )  # fmt: skip
 
 
-def _split(model: Model, q: np.ndarray, given: Structure | None = None) -> Linkage:
+def _compute_partition(model: Model, q: np.ndarray, given: Structure | None = None) -> Partition:
     """The split at q from nothing else."""
     s = given or structure(model)
     residual = np.abs(constraint_residual(model, q))
@@ -244,15 +244,15 @@ def _split(model: Model, q: np.ndarray, given: Structure | None = None) -> Linka
     found = groups([set(c.tolist()) - motors for c in s.coordinates])
     blocks = tuple(_block(model, s, q, J, members) for members in found)
     _check_generic(model, s, q, blocks)
-    return _gathered(model, q, J, blocks)
+    return _collect(model, q, J, blocks)
 
 
-def _gathered(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ...]) -> Linkage:
+def _collect(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ...]) -> Partition:
     s, none = structure(model), np.empty(0, np.int64)
     dependent = np.sort(np.concatenate([none, *(b.dependent for b in blocks)]))
     rows = np.sort(np.concatenate([none, *(b.rows for b in blocks)]))
     independent = np.setdiff1d(np.arange(model.nv), dependent)
-    return Linkage(
+    return Partition(
         q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent), base=s.base,
         actuated=s.actuated, passive=s.passive, free=frozen(np.setdiff1d(s.passive, dependent)), rank=len(rows),
         singular_values=frozen(singular_values(J)), tolerance=TOLERANCE, blocks=blocks,
@@ -276,7 +276,7 @@ def _block(model: Model, s: Structure, q: np.ndarray, J: np.ndarray, ties: list[
     size, classes = rank(A), _classes(s, columns)
     dependent = dependent_columns(A, classes, size, TOLERANCE * values[0])
     if len(dependent) < size or len(dependent) < len(np.intersect1d(columns, s.passive)):
-        near = _ranks_near_by(model, s, q, all_rows, columns)
+        near = _neighbour_ranks(model, s, q, all_rows, columns)
         if near is not None and near[1] == near[0] and near[1] > len(dependent):
             raise refusals.singular_posture(model, loops, np.intersect1d(columns, s.actuated))
     if len(dependent) < size:
@@ -294,7 +294,7 @@ def _check_generic(model: Model, s: Structure, q: np.ndarray, blocks: tuple[Bloc
     for x in _neighbours(model, q, 1) if doubtful else []:
         J = constraint_jacobian(model, x)
         for b in doubtful:
-            if rank(J[b.all_rows], CLEARLY * b.singular_values[0]) > b.rank:
+            if rank(J[b.all_rows], CLEAR_RANK * b.singular_values[0]) > b.rank:
                 raise refusals.singular_posture(model, b.loops, np.intersect1d(b.independent, s.actuated))
 
 
@@ -308,7 +308,7 @@ def _neighbours(model: Model, q: np.ndarray, count: int = NEIGHBOURS) -> list[np
     return [x for x, r in zip(closed.q, closed.residual) if np.abs(r).max(initial=0.0) < CLOSED]
 
 
-def _ranks_near_by(
+def _neighbour_ranks(
     model: Model, s: Structure, q: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> tuple[int, int] | None:
     """The largest (rank of the rows, rank of the coordinates without motors) at neighbours; None without neighbours."""
@@ -320,19 +320,19 @@ def _ranks_near_by(
     return max(found, default=None)
 
 
-def _beside(model: Model, q: np.ndarray, error: LinkageError) -> Linkage:
+def _partition_near(model: Model, q: np.ndarray, error: LinkageError) -> Partition:
     """The split at a neighbour of the singular posture q. Errors: what the neighbours are refused for, if it is not that they, too,
     are singular; else `error`."""
     for x in _neighbours(model, q):
         try:
-            return _split(model, x)
+            return _compute_partition(model, x)
         except LinkageError as other:
             if "singular" in error.data and "singular" not in other.data:
                 error = other
     raise error
 
 
-def _polished(model: Model, found: Linkage) -> Linkage:
+def _polish(model: Model, found: Partition) -> Partition:
     """The reference with its independent rows closed to the last digit."""
     if not len(found.rows):
         return found

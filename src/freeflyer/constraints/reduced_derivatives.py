@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints import compiled as D
 from freeflyer.constraints.reduced_dynamics import forward_dynamics, inverse_mass_matrix
-from freeflyer.constraints.running import run, velocity_map, where_solved
+from freeflyer.constraints.running import evaluate_where_solvable, run, velocity_map
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, arrays_of
-from freeflyer.dynamics.external import load_forces, load_gradient, total
+from freeflyer.dynamics.external import add_forces, load_forces, load_gradient
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.model.inputs import output_array
@@ -31,9 +31,9 @@ def inverse_dynamics_derivatives(
     """d tau_p by independent steps of q, by u, by u_dot (..., nu, nu): see kernels/closed/projection_derivatives.py."""
     dq, du, M = run(D.INVERSE_GRADIENT, model, (q, u, u_dot), ("q", "v", "a"))
     if external is not None or gravity is not None or expressed != "body":
-        dq = total(dq, -_loads(model, q, external, gravity, expressed))
+        dq = add_forces(dq, -_loads(model, q, external, gravity, expressed))
         du, M = (np.broadcast_to(x, dq.shape).copy() if x.shape != dq.shape else x for x in (du, M))
-    return given(out, InverseDynamicsDerivatives(dq, du, M))
+    return write_results(out, InverseDynamicsDerivatives(dq, du, M))
 
 
 def forward_dynamics_derivatives(
@@ -50,20 +50,20 @@ def forward_dynamics_derivatives(
     """d u_dot by independent steps of q, by u, by tau_p (..., nu, nu)."""
     if not strict:
         loads, kind = (external, gravity, expressed), ForwardDynamicsDerivatives
-        arrays, failed = where_solved(
+        arrays, failed = evaluate_where_solvable(
             model, q, 2, lambda x: arrays_of(forward_dynamics_derivatives(model, x, u, tau, *loads), kind)
         )
-        return given(out, kind(*arrays)), failed  # type: ignore[return-value]
+        return write_results(out, kind(*arrays)), failed  # type: ignore[return-value]
     if external is None and gravity is None and expressed == "body":
         found = run(D.FORWARD_GRADIENT, model, (q, u, tau), ("q", "v", "tau"))
-        return given(out, ForwardDynamicsDerivatives(*found))
+        return write_results(out, ForwardDynamicsDerivatives(*found))
     u_dot = forward_dynamics(model, q, u, tau, external, gravity, expressed)
     d = inverse_dynamics_derivatives(model, q, u, u_dot, external, gravity, expressed)
     inverse = np.broadcast_to(inverse_mass_matrix(model, q), d.dq.shape)
-    return given(out, ForwardDynamicsDerivatives(-inverse @ d.dq, -inverse @ d.dv, inverse.copy()))
+    return write_results(out, ForwardDynamicsDerivatives(-inverse @ d.dq, -inverse @ d.dv, inverse.copy()))
 
 
-def given(out: Any, made: Any) -> Any:
+def write_results(out: Any, made: Any) -> Any:
     """The result, in the memory of an earlier one if that is given."""
     if out is None:
         return made

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints import compiled as D
-from freeflyer.constraints.running import motion, project_forces, run, velocity_map, where_solved
+from freeflyer.constraints.running import evaluate_where_solvable, motion, project_forces, run, velocity_map
 from freeflyer.dynamics import equations as tree
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.external import load_forces, total
+from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.model.inputs import output_array, row
@@ -33,7 +33,7 @@ def inverse_dynamics(
         found = D.INVERSE_DYNAMICS.call(model.handle, q, u, u_dot, out)
         return found if found is not None else evaluate(D.INVERSE_DYNAMICS, model, (q, u, u_dot), ("q", "v", "a"), out=out)
     tau = run(D.INVERSE_DYNAMICS, model, (q, u, u_dot), ("q", "v", "a"))
-    return put(out, total(tau, -project_forces(model, q, load_forces(model.tree, q, external, gravity, expressed))))
+    return write_result(out, add_forces(tau, -project_forces(model, q, load_forces(model.tree, q, external, gravity, expressed))))
 
 
 def forward_dynamics(
@@ -42,19 +42,21 @@ def forward_dynamics(
 ) -> np.ndarray:  # fmt: skip
     """u_dot (..., nu) under tau_p (..., nu)."""
     if not strict:
-        (a,), failed = where_solved(model, q, 1, lambda x: (forward_dynamics(model, x, u, tau, external, gravity, expressed),))
-        return put(out, a), failed  # type: ignore[return-value]
+        (a,), failed = evaluate_where_solvable(
+            model, q, 1, lambda x: (forward_dynamics(model, x, u, tau, external, gravity, expressed),)
+        )
+        return write_result(out, a), failed  # type: ignore[return-value]
     if external is None and gravity is None and expressed == "body":
         found = D.FORWARD_DYNAMICS.call(model.handle, q, u, tau, out)
         if found is not None:
             return found
     else:
         forces = project_forces(model, q, load_forces(model.tree, q, external, gravity, expressed))
-        tau = total(row(model, "tau", tau, "u"), forces)
+        tau = add_forces(row(model, "tau", tau, "u"), forces)
     return evaluate(D.FORWARD_DYNAMICS, model, (q, u, tau), ("q", "v", "tau"), out=out)
 
 
-def put(out: Output, result: np.ndarray) -> np.ndarray:
+def write_result(out: Output, result: np.ndarray) -> np.ndarray:
     """The result, in `out` if that is given."""
     if out is None:
         return result
@@ -87,8 +89,8 @@ def mass_matrix(model: Model, q: ArrayLike, out: Output = None) -> np.ndarray:
 def inverse_mass_matrix(model: Model, q: ArrayLike, strict: bool = True, out: Output = None) -> np.ndarray:
     """M_p^-1 (..., nu, nu)."""
     if not strict:
-        (inverse,), failed = where_solved(model, q, 2, lambda x: (inverse_mass_matrix(model, x),))
-        return put(out, inverse), failed  # type: ignore[return-value]
+        (inverse,), failed = evaluate_where_solvable(model, q, 2, lambda x: (inverse_mass_matrix(model, x),))
+        return write_result(out, inverse), failed  # type: ignore[return-value]
     return run(D.INVERSE_MASS, model, (q,), ("q",), out)
 
 
@@ -97,7 +99,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, u: ArrayLike, form: Any = "passi
     v = motion(model, q, u)[0]
     C, M = tree.coriolis_matrix(model.tree, q, v, form), tree.mass_matrix(model.tree, q)
     G, rates = velocity_map(model, q), run(D.MAP_RATES, model, (q, u), ("q", "v"))
-    return put(out, np.swapaxes(G, -1, -2) @ (C @ G + M @ rates))
+    return write_result(out, np.swapaxes(G, -1, -2) @ (C @ G + M @ rates))
 
 
 def kinetic_energy(model: Model, q: ArrayLike, u: ArrayLike) -> Any:

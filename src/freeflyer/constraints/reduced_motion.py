@@ -26,7 +26,7 @@ def frame_velocity(model: Model, q: ArrayLike, u: ArrayLike, frame: str, express
 
 def frame_jacobian(model: Model, q: ArrayLike, frame: str, expressed: Any = "body", out: Output = None) -> np.ndarray:
     """J G (..., 6, nu)."""
-    return _times(frames.frame_jacobian(model.tree, q, frame, expressed), model, q, out)
+    return _multiply(frames.frame_jacobian(model.tree, q, frame, expressed), model, q, out)
 
 
 def frame_bias_acceleration(
@@ -40,12 +40,12 @@ def frame_bias_acceleration(
 
 def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """J G (..., 3, nu)."""
-    return _times(centroidal.center_of_mass_jacobian(model.tree, q), model, q, None)
+    return _multiply(centroidal.center_of_mass_jacobian(model.tree, q), model, q, None)
 
 
 def centroidal_momentum_matrix(model: Model, q: ArrayLike, out: Output = None) -> np.ndarray:
     """A_G G (..., 6, nu). papers/000 (33)."""
-    return _times(centroidal.centroidal_momentum_matrix(model.tree, q), model, q, out)
+    return _multiply(centroidal.centroidal_momentum_matrix(model.tree, q), model, q, out)
 
 
 def centroidal_momentum(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
@@ -71,7 +71,7 @@ def integrate(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
         if error.data["reason"] != "inertia":
             raise
     raise LinkageError(
-        f"the loops of {model.name!r} do not close again after this step of the independent joints: it leads out of the linkage's "
+        f"the loops of {model.name!r} do not close again after this step of the independent joints: it leaves the linkage's "
         "workspace, through a singular posture, or too far at once",
         reason="step",
     )  # fmt: skip
@@ -82,5 +82,5 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     return manifold.difference(model.tree, q0, q1)[..., model.reduction.split.independent]
 
 
-def _times(J: np.ndarray, model: Model, q: ArrayLike, out: Output) -> np.ndarray:
+def _multiply(J: np.ndarray, model: Model, q: ArrayLike, out: Output) -> np.ndarray:
     return np.matmul(J, velocity_map(model, q), out=out)

@@ -5,7 +5,7 @@ a ball joint is independent in part of its coordinates:
 
 Two of a ball's three coordinates make no position (a rod between two balls: only its spin is independent), so q1 is no sum of q
 and s. Its derivative follows from the move's three parts; with A, B of each step (manifold_derivatives), D the columns of the
-dependent coordinates, J1 the chosen rows at q1 and delta a step of q, seen from it as G eta:
+dependent coordinates, J1 the chosen rows at q1 and delta a step of q, G eta in its tangent space:
 
     y  = q (+) G s:    delta y  = A G eta + B (G sigma + (dG/dq eta) s)
     q1 = y (+) c:      delta q1 = A delta y + B D delta c,    J1 delta q1 = 0
@@ -33,8 +33,8 @@ from freeflyer.kernels.closed.steps import CLOSED
 from freeflyer.model import configuration
 from freeflyer.model.model import Model
 
-STRIDES = 12  # of the way to a random posture; they are halved where loops do not close in the same way
-NEAR = 1e-3  # of a block's smallest singular value: nearer to a singular posture than this the way ends
+STEPS = 12  # of the way to a random posture; they are halved where loops do not close in the same way
+MIN_SINGULAR_RATIO = 1e-3  # of a block's smallest singular value: the motion ends where it is smaller
 
 
 def has_partial_joints(model: Model) -> bool:
@@ -85,12 +85,12 @@ def random_configuration(model: Model, rng: np.random.Generator, lead: tuple[int
     lower, upper = position_limits(tree)
     q = np.broadcast_to(model.neutral, (count, model.nq)).copy()
     du = difference(tree, q, configuration.random_configuration(tree, rng, count))[:, model.reduction.split.independent]
-    gone, stride = np.zeros((count, 1)), np.full((count, 1), 1.0 / STRIDES)
-    for _ in range(2 * STRIDES if count else 0):
+    gone, stride = np.zeros((count, 1)), np.full((count, 1), 1.0 / STEPS)
+    for _ in range(2 * STEPS if count else 0):
         stride = np.minimum(stride, 1.0 - gone)
         moved, facts = evaluate(D.STEP, model, (q, stride * du), ("q", "dv"))
         with np.errstate(invalid="ignore"):
-            fine = (facts[:, 0] <= CLOSED * CLOSED) & (facts[:, 1] < 1.0) & (facts[:, 2] * NEAR * NEAR < 1.0)
+            fine = (facts[:, 0] <= CLOSED * CLOSED) & (facts[:, 1] < 1.0) & (facts[:, 2] * MIN_SINGULAR_RATIO**2 < 1.0)
             inside = ((moved >= np.minimum(lower, q)) & (moved <= np.maximum(upper, q))).all(axis=1)
         going = fine & inside & np.isfinite(moved).all(axis=1)
         q[going] = moved[going]

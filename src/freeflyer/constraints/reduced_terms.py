@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.reduced_derivatives import given
+from freeflyer.constraints.reduced_derivatives import write_results
 from freeflyer.constraints.running import motion, velocity_map
 from freeflyer.dynamics.all_terms import AllTerms, terms_of
 from freeflyer.dynamics.frame_sets import FrameSet
@@ -20,16 +20,16 @@ def all_terms(model: Model, q: ArrayLike, u: ArrayLike, frames: FrameSet, option
     G = velocity_map(model, q)
     GT, lead = np.swapaxes(G, -1, -2), t.mass_matrix.shape[:-2]
     forces, momentum, rates = t.forces.copy(), t.centroidal.copy(), t.frame_motions.copy()
-    forces[..., 0, :] += _times(t.mass_matrix, gamma)
-    momentum[..., 9:] += _times(t.centroidal_momentum_matrix, gamma)
-    rates[..., 6:] += _times(t.frame_jacobians, gamma).reshape(*lead, -1, 6)
+    forces[..., 0, :] += _multiply(t.mass_matrix, gamma)
+    momentum[..., 9:] += _multiply(t.centroidal_momentum_matrix, gamma)
+    rates[..., 6:] += _multiply(t.frame_jacobians, gamma).reshape(*lead, -1, 6)
     M = GT @ t.mass_matrix @ G
     found = AllTerms(
         0.5 * (M + np.swapaxes(M, -1, -2)), forces @ G, t.centroidal_momentum_matrix @ G, t.center_of_mass_jacobian @ G, momentum,
         t.frame_poses, rates, t.frame_jacobians @ G,
     )  # fmt: skip
-    return given(out, found)  # type: ignore[no-any-return]
+    return write_results(out, found)  # type: ignore[no-any-return]
 
 
-def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _multiply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.einsum("...ij,...j->...i", A, x)

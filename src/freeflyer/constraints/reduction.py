@@ -1,4 +1,4 @@
-"""What a closed model knows of its linkage: the chosen rows and coordinates, in blocks, and the same as compiled code reads it."""
+"""The reduction of a closed model: the chosen rows and coordinates, in blocks, and their table for compiled code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 
 from freeflyer.constraints.graph import structure
-from freeflyer.constraints.partition import Linkage
+from freeflyer.constraints.partition import Partition
 from freeflyer.errors import FreeflyerError
 from freeflyer.kernels.model import layout as L, linkage_layout as LL
 from freeflyer.model.model import Model
@@ -25,7 +25,7 @@ class Reduction:
     code has refused. close_again: closes the loops of an edited tree in the same way.
     """
 
-    split: Linkage
+    split: Partition
     tree: Model
     functions: ModuleType
     blocks: tuple[tuple[np.ndarray, np.ndarray], ...]
@@ -47,7 +47,7 @@ def touched_coordinates(model: Model) -> np.ndarray:
     return touched
 
 
-def solved_blocks(split: Linkage, touched: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def solved_blocks(split: Partition, touched: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """The square systems of all sub-mechanisms, each by blocks."""
     return [solved for block in split.blocks for solved in _triangular(block.rows, block.dependent, touched)]
 
@@ -79,7 +79,7 @@ def _triangular(rows: np.ndarray, dependent: np.ndarray, touched: np.ndarray) ->
     return [(rows[np.sort(row_of[members[k]])], dependent[members[k]]) for k in done]
 
 
-def linkage_table(model: Model, split: Linkage, blocks: list[tuple[np.ndarray, np.ndarray]], touched: np.ndarray) -> np.ndarray:
+def linkage_table(model: Model, split: Partition, blocks: list[tuple[np.ndarray, np.ndarray]], touched: np.ndarray) -> np.ndarray:
     """The integers of kernels/model/linkage_layout.py, to stand behind the model's topology."""
     begin, independent = len(model.topology), split.independent
     support = {int(j): {i} for i, j in enumerate(independent)}

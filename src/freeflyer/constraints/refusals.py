@@ -13,7 +13,7 @@ from freeflyer.constraints.rows import constraint_loops, constraint_names
 from freeflyer.model.model import Model
 
 
-def listed(names: Iterable[str], most: int = 8) -> str:
+def list_names(names: Iterable[str], most: int = 8) -> str:
     """Names in quotes, the first few of many."""
     known = list(dict.fromkeys(names))
     shown = ", ".join(repr(n) for n in known[:most])
@@ -31,16 +31,16 @@ def check_closed(model: Model, residual: np.ndarray, rows: np.ndarray, closed: f
     loop, gap = constraint_loops(model)[worst], float(residual[worst])
     raise LinkageError(
         f"the posture leaves loop {loop!r} of {model.name!r} open by {gap:.3g} (row {constraint_names(model)[worst]!r}, m or "
-        "rad): the rank of an open linkage says nothing; assemble it first (freeflyer.loops.assemble)",
+        "rad): the rank of an open linkage is not defined; assemble it first (freeflyer.loops.assemble)",
         loop=loop, gap=gap,
     )  # fmt: skip
 
 
 def singular_posture(model: Model, loops: Sequence[str], motors: np.ndarray) -> LinkageError:
     """The loops determine fewer joints at this posture than near by."""
-    driven = f" by the motors {listed(structure(model).owner[j] for j in motors)}" if len(motors) else ""
+    driven = f" by the motors {list_names(structure(model).owner[j] for j in motors)}" if len(motors) else ""
     return LinkageError(
-        f"the posture is singular: here the loops {listed(loops)} of {model.name!r} determine fewer joints than near by, so "
+        f"the posture is singular: here the loops {list_names(loops)} of {model.name!r} determine fewer joints than near by, so "
         f"their passive joints are not driven{driven}. Move away from it (a stretched or folded linkage), or limit the strokes",
         singular=True, loops=tuple(loops),
     )  # fmt: skip
@@ -57,18 +57,18 @@ def too_many_motors(
     excess = size - len(dependent)
     if not model.description.actuated:
         return LinkageError(
-            f"{model.name!r} does not say which joints have motors, and the loops {listed(loops)} do not leave them all free: "
+            f"{model.name!r} names no motors, and the loops {list_names(loops)} do not leave them all free: "
             "name the motors (`actuated` of a loop file, `name_mot`, or <actuator> in MJCF)",
             loops=tuple(loops),
         )  # fmt: skip
     if excess >= len(tied):
         return LinkageError(
-            f"the loops {listed(loops)} of {model.name!r} over-constrain it: its motors {listed(owner[j] for j in tied)} cannot "
-            "move at all. Tie fewer directions (mask), or free a joint",
+            f"the loops {list_names(loops)} of {model.name!r} over-constrain it: its motors {list_names(owner[j] for j in tied)} "
+            "cannot move at all. Tie fewer directions (mask), or free a joint",
             loops=tuple(loops), motors=tuple(owner[j] for j in tied),
         )  # fmt: skip
     return LinkageError(
-        f"{model.name!r} has too many motors: of {listed(owner[j] for j in tied)} in the loops {listed(loops)} only "
+        f"{model.name!r} has too many motors: of {list_names(owner[j] for j in tied)} in the loops {list_names(loops)} only "
         f"{len(tied) - excess} can move on their own, the other{'s follow' if excess > 1 else ' follows'} from them. Declare "
         f"{excess} of them passive, tie fewer directions, or assemble a posture that is not singular",
         loops=tuple(loops), motors=tuple(owner[j] for j in tied),
@@ -80,7 +80,7 @@ def too_few_motors(model: Model, free: np.ndarray) -> LinkageError:
     names = [structure(model).owner[j] for j in free]
     count = f"{len(free)} coordinate" + ("s" if len(free) > 1 else "")
     return LinkageError(
-        f"{model.name!r} has too few motors: nothing determines {listed(names)} ({count}). Give them motors, "
+        f"{model.name!r} has too few motors: nothing determines {list_names(names)} ({count}). Give them motors, "
         "tie them by a loop or a coupling, or lock them (freeflyer.lock_joints)",
         joints=tuple(dict.fromkeys(names)),
     )  # fmt: skip

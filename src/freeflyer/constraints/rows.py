@@ -1,4 +1,4 @@
-"""What loops and couplings ask of a posture and a velocity: residual, Jacobian and bias of every constraint row.
+"""Residual, Jacobian and bias of the constraint rows of loops and couplings.
 
 Rows stand in the order of `constraint_names`: for each loop its tied directions, in frame_a's axes and in the order x y z rx
 ry rz; then one row for each coupling. Source: papers/000 (1)-(10), (48)-(57).
@@ -36,7 +36,7 @@ def row_directions(model: Model) -> tuple[int, ...]:
 
 
 def constraint_loops(model: Model) -> tuple[str, ...]:
-    """The loop (or coupling) that each row belongs to."""
+    """The loop (or coupling) of each row."""
     loops = [loop.name for loop in model.loops for m in loop.mask if m]
     return tuple(loops + [c.name for c in model.description.couplings])
 

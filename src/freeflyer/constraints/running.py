@@ -1,4 +1,4 @@
-"""From friendly functions of closed linkages to their kernels."""
+"""Calls of compiled entries by the functions of closed linkages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, .
     return found if found is not None else evaluate(entry, model, inputs, names, out=out)
 
 
-def where_solved(
+def evaluate_where_solvable(
     model: Model, q: ArrayLike, axes: int, function: Callable[[np.ndarray], tuple[np.ndarray, ...]]
 ) -> tuple[tuple[np.ndarray, ...], Any]:
     """(the arrays (..., `axes` of them) that `function` makes of configurations (..., nq), where that failed (...) bool): NaN at

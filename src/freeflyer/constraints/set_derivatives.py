@@ -1,7 +1,7 @@
 """How a set's rows change with the configuration, the velocity and the acceleration: exact, from the derivatives of frames.
 
     rows J a + bias of a contact: parts of the frame's acceleration in body expression
-    rows of a loop: T', T the twist of frame_b as frame_a sees it (loop_forces)
+    rows of a loop: T', T the twist of frame_b relative to frame_a (loop_forces)
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freeflyer.constraints import compiled as D
-from freeflyer.constraints.loop_forces import cross, moved, relative_pose, swept, turned
+from freeflyer.constraints.loop_forces import cross, cross_columns, relative_pose, rotate_columns, shift_motions
 from freeflyer.constraints.rows import row_directions
 from freeflyer.constraints.running import run
 from freeflyer.constraints.set_tables import loops_of, wrenches_of
@@ -78,23 +78,26 @@ def _motion_of(model: Any, q: Any, v: Any, a: Any, frame: str) -> tuple[np.ndarr
 
 
 def _loop_derivatives(model: Any, loop: Loop, q: Any, v: Any, a: Any) -> Rows:
-    """Of T' (..., 6, nv), the acceleration of frame_b as frame_a sees it, in frame_a's axes."""
+    """Of T' (..., 6, nv), the acceleration of frame_b relative to frame_a, in frame_a's axes."""
     R, p = relative_pose(model, q, loop)
     W_a, W_aq, J_a, A_a, A_aq, A_av = _motion_of(model, q, v, a, loop.frame_a)
     W_b, W_bq, J_b, A_b, A_bq, A_bv = _motion_of(model, q, v, a, loop.frame_b)
-    J = turned(R, J_b) - moved(J_a, p)
+    J = rotate_columns(R, J_b) - shift_motions(J_a, p)
     turn, slide = J[..., 3:, :], J[..., :3, :]
-    seen = turned(R, W_b)
-    T = seen - moved(W_a, p)
+    turned = rotate_columns(R, W_b)
+    T = turned - shift_motions(W_a, p)
     w = T[..., 3:, :]
 
-    def rates(seen_rate: np.ndarray, T_rate: np.ndarray, W_a_rate: np.ndarray) -> np.ndarray:
+    def rates(turned_rate: np.ndarray, T_rate: np.ndarray, W_a_rate: np.ndarray) -> np.ndarray:
         """Changes of w x (R W_b) - [w_a x T_l; 0]."""
         carried = cross(W_a_rate[..., 3:, :], T[..., :3, :]) + cross(W_a[..., 3:, :], T_rate[..., :3, :])
-        return swept(T_rate[..., 3:, :], seen) + swept(w, seen_rate) - _linear(carried)
+        return cross_columns(T_rate[..., 3:, :], turned) + cross_columns(w, turned_rate) - _linear(carried)
 
-    seen_q = turned(R, W_bq) + swept(turn, seen)
-    T_q = seen_q - moved(W_aq, p) - _linear(cross(W_a[..., 3:, :], slide))
-    by_q = turned(R, A_bq) + swept(turn, turned(R, A_b)) - moved(A_aq, p) - _linear(cross(A_a[..., 3:, :], slide))
-    by_v = turned(R, A_bv) - moved(A_av, p)
-    return by_q + rates(seen_q, T_q, W_aq), by_v + rates(turned(R, J_b), J, J_a), J
+    turned_q = rotate_columns(R, W_bq) + cross_columns(turn, turned)
+    T_q = turned_q - shift_motions(W_aq, p) - _linear(cross(W_a[..., 3:, :], slide))
+    by_q = (
+        rotate_columns(R, A_bq) + cross_columns(turn, rotate_columns(R, A_b)) - shift_motions(A_aq, p)
+        - _linear(cross(A_a[..., 3:, :], slide))
+    )  # fmt: skip
+    by_v = rotate_columns(R, A_bv) - shift_motions(A_av, p)
+    return by_q + rates(turned_q, T_q, W_aq), by_v + rates(rotate_columns(R, J_b), J, J_a), J

@@ -61,7 +61,7 @@ def _owners(constraints: ConstraintSet | None, rows: int) -> list[str]:
 
 
 def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray, what: str) -> None:
-    """InputError where rows that depend on others ask for something else than these do."""
+    """InputError where rows that depend on others contradict these."""
     ratio = verdict.item(CONTRADICTION) if verdict.ndim == 1 else verdict[..., CONTRADICTION].max(initial=0.0)
     if ratio <= CONTRADICTS**2:
         return

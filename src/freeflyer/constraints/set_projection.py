@@ -9,14 +9,14 @@ from freeflyer.constraints.errors import AssemblyError
 from freeflyer.constraints.impacts import impact
 from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-HELD = 1e-10  # m and rad: what counts as held
+ROW_TOLERANCE = 1e-10  # m and rad: what counts as held
 STEPS = 40
-LONGEST = 0.3  # m or rad that a coordinate moves in one of them
+MAX_STEP = 0.3  # m or rad that a coordinate moves in one of them
 RANK = 1e-9  # of the largest singular value of J: what counts as a direction that rows measure
 
 
@@ -44,13 +44,13 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
     x = np.array(finite_row(model, "q", q, "q"))
     for _ in range(STEPS):
         r = constraints.residual(x)
-        if np.abs(r).max(initial=0.0) <= HELD:
+        if np.abs(r).max(initial=0.0) <= ROW_TOLERANCE:
             return x
         J = constraints.jacobian(x)
         guess = (np.linalg.pinv(J, rcond=RANK) @ r[..., None])[..., 0]
         step = impact(model, x, guess, constraints=constraints).v - guess  # J step = -J guess
         longest = np.abs(step).max(axis=-1, initial=0.0, keepdims=True)
-        x = integrate(model, x, step * np.minimum(1.0, LONGEST / np.maximum(longest, LONGEST)))
+        x = integrate(model, x, step * np.minimum(1.0, MAX_STEP / np.maximum(longest, MAX_STEP)))
     r = np.abs(constraints.residual(x))
     at = np.unravel_index(int(np.argmax(r)), r.shape)
     name = constraints.row_names[at[-1]]
@@ -63,5 +63,5 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
 
 def _check(model: Model, constraints: object) -> None:
     if not isinstance(constraints, ConstraintSet):
-        raise InputError(f"constraints must be a ConstraintSet, got {shown(constraints)}")
+        raise InputError(f"constraints must be a ConstraintSet, got {format_value(constraints)}")
     check_set(model, constraints)

@@ -11,7 +11,7 @@ from freeflyer.constraints.rows import constraint_residual
 from freeflyer.constraints.running import motion, velocity_map
 from freeflyer.constraints.set_tables import loops_of, surface_points
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.wrenches import across
+from freeflyer.contacts.wrenches import orthogonal_pair
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference
@@ -23,7 +23,7 @@ from freeflyer.spatial._turns import rotation_vector
 if TYPE_CHECKING:
     from freeflyer.constraints.sets import ConstraintSet
 
-FLAT = 1e-12  # sine of the angle between a wheel's axis and its plane's normal
+MIN_AXIS_SINE = 1e-12  # sine of the angle between a wheel's axis and its plane's normal
 
 
 def run_set(entry: Any, constraints: ConstraintSet, inputs: tuple[Any, ...], names: tuple[str, ...]) -> Any:
@@ -43,7 +43,7 @@ def _check_wheels(constraints: ConstraintSet, q: Any) -> None:
     for wheel in constraints.rolling:
         if wheel.axis is not None and np.isfinite(q).all():
             out = np.cross(frame_pose(constraints.model, q, wheel.frame)[..., :3, :3] @ wheel.axis, wheel.normal)
-            if (np.linalg.norm(out, axis=-1) < FLAT).any():
+            if (np.linalg.norm(out, axis=-1) < MIN_AXIS_SINE).any():
                 raise InputError(
                     f"wheel {wheel.name!r} lies flat on its plane, where it has no lowest point: its axis is the plane's normal. "
                     "A ball is freeflyer.contacts.rolling(frame, radius, axis=None)", name=wheel.name,
@@ -86,13 +86,13 @@ def residual(constraints: ConstraintSet, q: ArrayLike) -> np.ndarray:
         parts.append(constraint_residual(model, q)[..., loops_of(model).rows])
     if constraints.locks:
         if constraints.posture is None:
-            raise _held_nowhere(constraints.locks[0])
+            raise _no_held_pose(constraints.locks[0])
         parts.append(difference(model.tree, constraints.posture, q)[..., list(constraints.coordinates)])
     parts += [_contact_residual(constraints, c, q) for c in constraints.contacts]
     return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
 
 
-def _held_nowhere(name: str) -> InputError:
+def _no_held_pose(name: str) -> InputError:
     return InputError(
         f"{name!r} is held nowhere in particular: anchor the set, constraints.anchored(q), or give the contact a pose, at=X",
         name=name,
@@ -101,7 +101,7 @@ def _held_nowhere(name: str) -> InputError:
 
 def _contact_residual(constraints: ConstraintSet, contact: Contact, q: np.ndarray) -> np.ndarray:
     if contact.at is None:
-        raise _held_nowhere(contact.name)
+        raise _no_held_pose(contact.name)
     X = frame_pose(constraints.model, q, contact.frame)
     R, back, S = X[..., :3, :3], np.swapaxes(X[..., :3, :3], -1, -2), contact.at[:3, :3]
     points = surface_points(constraints.model.tree, contact)
@@ -120,4 +120,4 @@ def _contact_residual(constraints: ConstraintSet, contact: Contact, q: np.ndarra
     sine = np.linalg.norm(axis, axis=-1)
     angle = np.arctan2(sine, cosine)
     turn = axis * np.where(sine > 1e-9, angle / np.where(sine > 1e-9, sine, 1.0), 1.0)[..., None]
-    return np.concatenate([linear, turn @ across(d).T], axis=-1)
+    return np.concatenate([linear, turn @ orthogonal_pair(d).T], axis=-1)

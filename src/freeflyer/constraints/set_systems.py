@@ -29,7 +29,7 @@ Pair = tuple[Any, Any]
 
 @lru_cache(maxsize=256)
 def system_handle(unknowns: int, rows: int, free: int) -> Any:
-    """What compiled code knows a system of this size by: a topology of no robot, and its table."""
+    """Handle of a system of this size for compiled code: a topology without bodies, and its table."""
     size = unknowns * unknowns + unknowns + rows * unknowns + 2 * rows + 1
     table = [size, unknowns, rows, rows + SL.FLAGS, free, *range(unknowns)]
     return handle(bare_topology(SL.SYSTEMS, table, unknowns + rows), frozen_array(np.zeros(8)))

@@ -9,10 +9,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.rows import constraint_loops
 from freeflyer.contacts.description import Contact, Rolling, check_spread
-from freeflyer.contacts.wrenches import UnitWrenches, across, unit_wrenches
+from freeflyer.contacts.wrenches import UnitWrenches, orthogonal_pair, unit_wrenches
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.calls.running import handle
@@ -20,7 +20,7 @@ from freeflyer.kernels.model import layout as L, set_layout as SL
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 
-KEPT = 256  # contacts whose unit wrenches are kept for a tree
+MAX_CACHED_CONTACTS = 256  # contacts whose unit wrenches are kept for a tree
 
 
 class Loops(NamedTuple):
@@ -34,7 +34,7 @@ class Loops(NamedTuple):
 @dataclass(eq=False)
 class Tree:
     """What sets of one tree share: its arrays, as a set's begin, and `before` (nv): the next coordinate on the way to the world,
-    or -1. Remembered of frames: their paths; of contacts: their points and unit wrenches; loops: once they are asked for."""
+    or -1. Kept after their first use: paths of frames, points and unit wrenches of contacts, loops."""
 
     before: list[int]
     topology: bytes  # the tree's, saying that a table of a set follows; a set's own memory, which nothing can write to
@@ -83,7 +83,7 @@ def loops_of(model: Model) -> Loops:
     """The loops of the tree `model`. Errors: LinkageError for those that cannot be split."""
     tree = tree_of(model)
     if tree.loops is None:
-        rows: list[int] = linkage(model).rows.tolist() if model.constraint_rows[0] else []
+        rows: list[int] = partition(model).rows.tolist() if model.constraint_rows[0] else []
         names = constraint_loops(model)
         tree.loops = Loops(rows, tuple([names[k] for k in rows]), frozenset(range(model.nv) if rows else ()))
     return tree.loops
@@ -139,7 +139,7 @@ def _with_numbers(tree: Tree, model: Model, contact: Contact) -> tuple[UnitWrenc
         return tree.wrenches[key]
     except KeyError:
         unit = unit_wrenches(contact, surface_points(model, contact))
-    if len(tree.wrenches) >= KEPT:
+    if len(tree.wrenches) >= MAX_CACHED_CONTACTS:
         tree.wrenches.clear()
     numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel()])
     found = tree.wrenches[key] = unit, numbers.tobytes()
@@ -147,7 +147,7 @@ def _with_numbers(tree: Tree, model: Model, contact: Contact) -> tuple[UnitWrenc
 
 
 def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[Contact | Rolling, ...]) -> Table:
-    """The table of the tree `model`: rows of loops if asked, locked coordinates, items."""
+    """The table of the tree `model`: rows of loops if `loops`, locked coordinates, items."""
     tree = tree_of(model)
     loop_rows, _, columns = loops_of(model) if loops else NO_LOOPS
     moved: set[int] = set(columns)
@@ -193,7 +193,7 @@ class WideTable(NamedTuple):
     parameters: np.ndarray
 
 
-def widened(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...]) -> WideTable:
+def widen(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...]) -> WideTable:
     """A set's table for entries of another room, with sizes and `more` numbers of theirs, the latter right behind the header; to
     stand behind any topology of the same tree."""
     own = table.topology[int(table.topology[L.TABLE_AT]) :]
@@ -206,4 +206,4 @@ def widened(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...
 def _rolling_numbers(item: Rolling) -> bytes:
     """Those of a rolling item, in the order of set_layout."""
     axis = np.zeros(3) if item.axis is None else item.axis
-    return np.concatenate([[item.radius], axis, item.normal, across(item.normal).ravel()]).tobytes()
+    return np.concatenate([[item.radius], axis, item.normal, orthogonal_pair(item.normal).ravel()]).tobytes()

@@ -2,7 +2,7 @@
 
     J v = 0        J a + bias = 0        M a + h = tau + J^T multipliers
 
-Rows stand in the order: loops and couplings of a tree (the independent ones, loops.linkage(model).rows), locked coordinates,
+Rows stand in the order: loops and couplings of a tree (the independent ones, loops.partition(model).rows), locked coordinates,
 contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes: of a point its velocity, of a
 line the velocity of its middle and the turns across it, of a surface the frame's twist. Sets are bilateral: contacts push and pull.
 """
@@ -20,7 +20,7 @@ from freeflyer.constraints.rows import DIRECTIONS, constraint_names
 from freeflyer.constraints.set_tables import Table, loops_of, make_table
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError, shown, unknown_name
+from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
@@ -61,7 +61,7 @@ class ConstraintSet:
     def __post_init__(self) -> None:
         model = self.model
         if not isinstance(model, Model):
-            raise InputError(f"a ConstraintSet is of a freeflyer Model, got {shown(model)}: ConstraintSet(model, contacts=[...])")
+            raise InputError(f"a ConstraintSet takes a Model, got {format_value(model)}: ConstraintSet(model, contacts=[...])")
         tree = model.tree
         contacts = _values("contacts", self.contacts, Contact, 'freeflyer.contacts.surface("left_sole")')
         rolling = _values("rolling", self.rolling, Rolling, 'freeflyer.contacts.rolling("wheel", radius=0.1)')
@@ -86,7 +86,7 @@ class ConstraintSet:
         if isinstance(other, Rolling):
             return replace(self, rolling=(*self.rolling, other))
         if not isinstance(other, ConstraintSet):
-            raise InputError(f"a set takes another set or a contact, got {shown(other)}: stance + ff.contacts.point(frame)")
+            raise InputError(f"a set takes another set or a contact, got {format_value(other)}: stance + ff.contacts.point(frame)")
         if other.model is not self.model:
             raise InputError(
                 f"only sets of one model can be added, these are of {self.model.name!r} and of another model "
@@ -169,7 +169,7 @@ def check_set(model: Model, constraints: Any) -> None:
             f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"
         )
     raise InputError(
-        f"the set belongs to another model ({constraints.model.name!r}): make one of this model, "
+        f"the set is of another model ({constraints.model.name!r}): make one of this model, "
         "freeflyer.ConstraintSet(model, ...)"
     )
 
@@ -183,7 +183,7 @@ def _values(what: str, given: Any, kind: type, example: str) -> tuple[Any, ...]:
         found = (given,)
     for x in found:
         if not isinstance(x, kind):
-            raise InputError(f"{what} must list what freeflyer.contacts makes, as in [{example}], got {shown(x)}")
+            raise InputError(f"{what} must list what freeflyer.contacts makes, as in [{example}], got {format_value(x)}")
     return found
 
 
@@ -196,7 +196,7 @@ def _names(given: Any) -> tuple[str, ...]:
         found = (given,)
     for name in found:
         if not isinstance(name, str):
-            raise InputError(f"locks must list names of joints, got {shown(name)}")
+            raise InputError(f"locks must list names of joints, got {format_value(name)}")
     return found
 
 

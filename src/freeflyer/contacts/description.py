@@ -1,4 +1,4 @@
-"""Descriptions of contacts: values that name a frame, and say which of its motions the contact takes away."""
+"""Descriptions of contacts: a frame, and those of its motions that are zero."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.frozen import Record
 from freeflyer.model.inputs import real_array
 
-FLAT = 1e-6  # of the points' extent: points nearer to a line (or to one point) than this are on it
+COLLINEAR_RATIO = 1e-6  # of the points' extent: points nearer to a line (or to one point) than this are on it
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
           at: ArrayLike | None = None) -> Contact:  # fmt: skip
     """A point of a frame (3,), in the frame's axes, m, that does not move: three rows, its velocity in the frame's axes.
 
-    friction: coefficient, for those who use it (constraint sets are bilateral). name: by default the frame's. at (4, 4): the
+    friction: coefficient, not used by constraint sets, which are bilateral. name: by default the frame's. at (4, 4): the
     frame's pose where it is held. Errors: InputError.
     """
     return _contact("point", frame, _vectors("point", point, (3,))[None], friction, name, at)
@@ -73,7 +73,7 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
     Arguments and errors: as `point`; InputError where both points are one.
     """
     ends = _vectors("points", points, (2, 3))
-    if np.linalg.norm(ends[1] - ends[0]) <= FLAT * max(1.0, float(np.abs(ends).max())):
+    if np.linalg.norm(ends[1] - ends[0]) <= COLLINEAR_RATIO * max(1.0, float(np.abs(ends).max())):
         raise InputError(
             f"the two points of a line must differ, got {ends.tolist()}: a point is freeflyer.contacts.point(frame, point)"
         )
@@ -94,7 +94,7 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
         check_spread(given, frame)
     sides = _vectors("size", size, (2,))
     if not (sides > 0.0).all():
-        raise InputError(f"size must be the two positive sides of a rectangle in m, got {shown(size)}")
+        raise InputError(f"size must be the two positive sides of a rectangle in m, got {format_value(size)}")
     return _contact("surface", frame, given, friction, name, at, (float(sides[0]), float(sides[1])))
 
 
@@ -111,14 +111,14 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
     a = None if axis is None else _unit("axis", axis)
     r = real_array("radius", radius)
     if r.shape != () or not np.isfinite(r) or not r > 0.0:
-        raise InputError(f"radius must be a positive number of metres, got {shown(radius)}")
+        raise InputError(f"radius must be a positive number of metres, got {format_value(radius)}")
     return Rolling(frame, float(r), a, n, _name(name, frame))
 
 
 def check_spread(points: np.ndarray, frame: str) -> None:
     """InputError unless the points (c, 3) span a plane at least."""
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 2 else np.zeros(2)
-    if spread[1] <= FLAT * max(spread[0], 1e-300):
+    if spread[1] <= COLLINEAR_RATIO * max(spread[0], 1e-300):
         raise InputError(
             f"a surface needs three points that do not lie on a line, got {len(points)} for frame {frame!r}: two points are "
             "freeflyer.contacts.line(frame, points), one is freeflyer.contacts.point(frame, point)", frame=frame,
@@ -148,7 +148,7 @@ def _contact(kind: str, frame: str, points: np.ndarray | None, friction: Any, na
     if friction is not None:
         mu = real_array("friction", friction)
         if mu.shape != () or not np.isfinite(mu) or mu < 0.0:
-            raise InputError(f"friction must be a coefficient of 0 or more, or None, got {shown(friction)}")
+            raise InputError(f"friction must be a coefficient of 0 or more, or None, got {format_value(friction)}")
         friction = float(mu)
     return Contact(kind, frame, points, friction, _name(name, frame), None if at is None else pose(at), size)
 
@@ -162,7 +162,7 @@ def _name(name: str | None, frame: str) -> str:
 
 def _check_name(what: str, name: Any) -> None:
     if not isinstance(name, str) or not name:
-        raise InputError(f"{what} must be a name, got {shown(name)}")
+        raise InputError(f"{what} must be a name, got {format_value(name)}")
 
 
 def _vectors(what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
@@ -170,7 +170,7 @@ def _vectors(what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     fits = given.ndim == len(shape) and all(n in (m, -1) for n, m in zip(shape, given.shape))
     if not fits or not np.isfinite(given).all():
         words = "(c, 3)" if shape == (-1, 3) else str(shape)
-        raise InputError(f"{what} must be finite numbers of shape {words}, got {shown(x)}", shape=given.shape)
+        raise InputError(f"{what} must be finite numbers of shape {words}, got {format_value(x)}", shape=given.shape)
     return given
 
 
@@ -178,5 +178,5 @@ def _unit(what: str, x: ArrayLike) -> np.ndarray:
     given = _vectors(what, x, (3,))
     length = float(np.linalg.norm(given))
     if not length > 1e-9:
-        raise InputError(f"{what} must have a direction, got {shown(x)}")
+        raise InputError(f"{what} must have a direction, got {format_value(x)}")
     return given / length

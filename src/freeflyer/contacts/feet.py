@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import FLAT, Contact, check_points, line, point, surface
+from freeflyer.contacts.description import COLLINEAR_RATIO, Contact, check_points, line, point, surface
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -22,10 +22,10 @@ def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str
     """
     given = check_points("points", points)
     spread = np.linalg.svd(given - given.mean(axis=0), compute_uv=False) if len(given) > 1 else np.zeros(2)
-    extent = FLAT * max(1.0, float(np.abs(given).max()))
+    extent = COLLINEAR_RATIO * max(1.0, float(np.abs(given).max()))
     if spread[0] <= extent:
         return point(frame, given.mean(axis=0), friction, name)
-    if len(given) > 2 and spread[1] > FLAT * spread[0]:
+    if len(given) > 2 and spread[1] > COLLINEAR_RATIO * spread[0]:
         return surface(frame, given, friction=friction, name=name)
     along = np.linalg.svd(given - given.mean(axis=0))[2][0]
     ends = [int(np.argmin(given @ along)), int(np.argmax(given @ along))]
@@ -42,7 +42,7 @@ def feet_of(model: Model) -> tuple[Contact, ...]:
             found.append(sole(name, corners))
     if not found:
         raise InputError(
-            f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': say what its feet are, "
+            f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': name its feet, "
             "feet=[freeflyer.contacts.sole(frame, points), ...]",
             robot=model.name,
         )
@@ -69,18 +69,18 @@ def surface_points(model: Model, contact: Contact) -> np.ndarray:
     return np.array([[x, y, 0.0], [x, -y, 0.0], [-x, -y, 0.0], [-x, y, 0.0]])
 
 
-def points_of(foot: Contact) -> np.ndarray:
-    """The points (c, 3) of a foot that `checked_feet` has seen."""
+def contact_points(foot: Contact) -> np.ndarray:
+    """The points (c, 3) of a foot of `complete_feet`."""
     return np.zeros((0, 3)) if foot.points is None else foot.points
 
 
-def checked_feet(model: Model, feet: Iterable[Contact] | None) -> tuple[Contact, ...]:
+def complete_feet(model: Model, feet: Iterable[Contact] | None) -> tuple[Contact, ...]:
     """The contacts given, their points filled in, or those of the model's feet. Errors: InputError, UnknownNameError."""
     chosen = feet_of(model) if feet is None else (feet,) if isinstance(feet, Contact) else tuple(feet)
     if not chosen:
         raise InputError("no foot is given: nothing touches the ground")
     for foot in chosen:
         if not isinstance(foot, Contact):
-            raise InputError(f"feet must be contacts, as freeflyer.contacts.sole(frame, points) makes them, got {shown(foot)}")
+            raise InputError(f"feet must be contacts, as made by freeflyer.contacts.sole(frame, points), got {format_value(foot)}")
         model.frame(foot.frame)
     return tuple(replace(foot, points=surface_points(model, foot)) for foot in chosen)

@@ -14,10 +14,10 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.readers.mjcf_gate import compiled, spec_with_shapes
+from freeflyer.model.readers.mjcf_gate import compile_model, spec_with_shapes
 
 LOWEST = 0.01  # m above the lowest point of all: what still stands
-EDGE = 1e-3  # m above a shape's own lowest point: what is its sole
+SOLE_THICKNESS = 1e-3  # m above a shape's own lowest point: what is its sole
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
@@ -31,11 +31,11 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
     collides, or another shape is the lowest; FileError for files that `load` would not read, or MuJoCo refuses.
     """
     if model.constraint_rows[0] and not model.reduction:
-        raise InputError(f"the loops of {model.name!r} are open: where its feet are is told by freeflyer.close_loops(model)")
+        raise InputError(f"the loops of {model.name!r} are open: the places of its feet are those of freeflyer.close_loops(model)")
     model, q = model.tree, model.neutral
     import mujoco
 
-    mj = compiled(*spec_with_shapes(path))
+    mj = compile_model(*spec_with_shapes(path))
     points: dict[str, list[np.ndarray]] = {}
     friction: dict[str, float] = {}
     for g in range(mj.ngeom):
@@ -47,7 +47,7 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
         friction[body] = min(friction.get(body, np.inf), float(mj.geom_friction[g, 0]))
     if not points:
         raise InputError(
-            f"{Path(path).name} has no shapes that collide: nothing tells what stands on the ground. Say what the feet are, "
+            f"{Path(path).name} has no shapes that collide: no feet can be found in it. Name the feet, "
             "feet=[freeflyer.contacts.sole(frame, points), ...]",
             path=str(path),
         )  # fmt: skip
@@ -73,12 +73,12 @@ def _lower(mujoco: Any, mj: Any, g: int, X: np.ndarray, path: str | os.PathLike[
     kind, size = mj.geom_type[g], mj.geom_size[g]
     if kind == mujoco.mjtGeom.mjGEOM_BOX:
         corners = X[:3, 3] + (CORNERS * size) @ X[:3, :3].T
-        return corners[corners[:, 2] < corners[:, 2].min() + EDGE]
+        return corners[corners[:, 2] < corners[:, 2].min() + SOLE_THICKNESS]
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
         return (X[:3, 3] - [0.0, 0.0, size[0]])[None]
     word = mujoco.mjtGeom(kind).name.removeprefix("mjGEOM_").lower()
     raise InputError(
         f"geom {mj.geom(g).name or g!r} of {Path(path).name} collides and is a {word}: feet are found on boxes and spheres. "
-        "Say what the feet are, feet=[freeflyer.contacts.sole(frame, points), ...]",
+        "Name the feet, feet=[freeflyer.contacts.sole(frame, points), ...]",
         path=str(path),
     )  # fmt: skip

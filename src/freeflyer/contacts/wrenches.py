@@ -24,15 +24,15 @@ class UnitWrenches:
 
 def unit_wrenches(contact: Contact, points: np.ndarray) -> UnitWrenches:
     """Of a contact with these points (c, 3)."""
-    return _made(contact.kind, points.tobytes())
+    return _make(contact.kind, points.tobytes())
 
 
 @lru_cache(maxsize=1024)
-def _made(kind: str, data: bytes) -> UnitWrenches:
+def _make(kind: str, data: bytes) -> UnitWrenches:
     points = np.frombuffer(data).reshape(-1, 3)
-    rows = np.eye(6) if kind == "surface" else moved(points.mean(axis=0))
+    rows = np.eye(6) if kind == "surface" else point_wrenches(points.mean(axis=0))
     if kind == "line":
-        turns = np.hstack([np.zeros((2, 3)), across(points[1] - points[0])])
+        turns = np.hstack([np.zeros((2, 3)), orthogonal_pair(points[1] - points[0])])
         rows = np.vstack([rows, turns])
     least = point_basis(points)[1].T
     return UnitWrenches(rows, least, np.linalg.lstsq(rows.T, least.T, rcond=None)[0])
@@ -43,7 +43,7 @@ def point_basis(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Forces U y make the wrench T y at the frame's origin with the least sum of squares: |U y| = |y|.
     """
-    S = np.hstack([moved(p).T for p in points])
+    S = np.hstack([point_wrenches(p).T for p in points])
     if len(points) == 1:
         return np.eye(3), S
     _, values, basis = np.linalg.svd(S, full_matrices=False)
@@ -51,12 +51,12 @@ def point_basis(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return U, S @ U
 
 
-def moved(p: np.ndarray) -> np.ndarray:
+def point_wrenches(p: np.ndarray) -> np.ndarray:
     """(3, 6): unit forces at the point p as wrenches."""
     return np.hstack([np.eye(3), skew(p).T])
 
 
-def across(d: np.ndarray) -> np.ndarray:
+def orthogonal_pair(d: np.ndarray) -> np.ndarray:
     """(2, 3): two unit vectors at right angles to d and to each other; of x, y, z those where d is one of them."""
     axes = np.delete(np.eye(3), int(np.argmax(np.abs(d))), axis=0)
     d = d / np.linalg.norm(d)

@@ -18,7 +18,7 @@ __all__ = [
     "equilibrium", "joint_inputs", "lqr", "rotor_inputs", "thruster_inputs", "track", "wrench_inputs",
 ]  # fmt: skip
 
-_HOMES = {  # loaded on first use
+_MODULES = {  # loaded on first use
     "controllable": ("Controllability", "controllability"),
     "costs": ("energy_costs",),
     "equilibria": ("Equilibrium", "equilibrium"),
@@ -26,13 +26,13 @@ _HOMES = {  # loaded on first use
     "regulator": ("Regulator", "lqr"),
     "tracking": ("Tracker", "track"),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'freeflyer.control' has no attribute {name!r}")
-    return getattr(import_module(f"freeflyer.control.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"freeflyer.control.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.control.words import coordinate_names, direction_in_words
+from freeflyer.control.words import coordinate_names, describe_direction
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 RANK = 1e-9  # of the size of A: what counts as a new direction
-EDGE = 1e-6  # of the size of A: closer to the stability boundary counts as on it
+STABILITY_MARGIN = 1e-6  # of the size of A: closer to the stability boundary counts as on it
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +60,12 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
     F = admitted.T @ (As - np.eye(2 * n) if discrete else As) @ admitted
     rest = admitted @ complement(F, admitted.T @ Bs)
     own = rest.T @ As @ rest
-    modes, lasting = _lasting(own, max(float(np.linalg.norm(F, 2)), 1e-300), discrete)
+    modes, lasting = _modes_without_decay(own, max(float(np.linalg.norm(F, 2)), 1e-300), discrete)
     names = coordinate_names(model)
     return Controllability(
-        len(F), len(F) - rest.shape[1], discrete, modes, _named(names, M, scale, rest), _named(names, M, scale, rest @ lasting)
-    )
+        len(F), len(F) - rest.shape[1], discrete, modes, _name_motions(names, M, scale, rest),
+        _name_motions(names, M, scale, rest @ lasting),
+    )  # fmt: skip
 
 
 def complement(F: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -82,13 +83,13 @@ def complement(F: np.ndarray, B: np.ndarray) -> np.ndarray:
     return np.linalg.svd(reached, full_matrices=True)[0][:, reached.shape[1] :] if reached.shape[1] else np.eye(n)
 
 
-def _lasting(own: np.ndarray, size: float, discrete: bool) -> tuple[np.ndarray, np.ndarray]:
+def _modes_without_decay(own: np.ndarray, size: float, discrete: bool) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues of what moves by itself, and columns for the part that does not decay."""
     from scipy.linalg import schur
 
     if own.shape[0] == 0:
         return np.zeros(0, complex), np.zeros((0, 0))
-    edge = EDGE * size
+    edge = STABILITY_MARGIN * size
 
     def stays(re: float, im: float = 0.0) -> bool:
         return bool(np.hypot(re, im) > 1.0 - edge if discrete else re > -edge)
@@ -97,7 +98,7 @@ def _lasting(own: np.ndarray, size: float, discrete: bool) -> tuple[np.ndarray, 
     return np.linalg.eigvals(own), Z[:, :k]
 
 
-def _named(names: tuple[str, ...], M: np.ndarray, scale: np.ndarray, rows: np.ndarray) -> tuple[str, ...]:
+def _name_motions(names: tuple[str, ...], M: np.ndarray, scale: np.ndarray, rows: np.ndarray) -> tuple[str, ...]:
     """Names of the motions that rows (2 nv, k) of weights on scaled states stand for, each once, in the robot's order."""
     n = len(names)
     if rows.shape[1] == 0:
@@ -108,7 +109,7 @@ def _named(names: tuple[str, ...], M: np.ndarray, scale: np.ndarray, rows: np.nd
     basis = U[:, s > 1e-6 * s[0]]
     found = []
     for pivot, direction in echelon(basis):
-        found.append((pivot, direction_in_words(names, direction)))
+        found.append((pivot, describe_direction(names, direction)))
     return tuple(dict.fromkeys(text for _, text in sorted(found)))
 
 

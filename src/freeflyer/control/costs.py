@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.control.inputs import Inputs, inputs_of
+from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
@@ -18,21 +18,21 @@ BANDWIDTH = 2.0  # rad/s
 
 @public
 def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float = BANDWIDTH) -> tuple[np.ndarray, np.ndarray]:
-    """(state_cost (2 nv, 2 nv), input_cost (m, m)) in joules, which ask for one bandwidth (rad/s) of every motion.
+    """(state_cost (2 nv, 2 nv), input_cost (m, m)) in joules, which give every motion one bandwidth (rad/s).
 
     x^T state_cost x = eta^T w^2 M eta + dv^T M dv: the energy of springs of frequency w, and twice the kinetic energy; an
     input costs what its push alone would give, (G^T M^-1 G)_kk / w^2. A mass pushed by one input is then led back at w,
     at a damping ratio of sqrt(3) / 2, whether it weighs a gram or a ton.
     q (nq,). Errors: InputError for a bandwidth that is no positive number.
     """
-    w, inputs = checked_bandwidth(bandwidth), inputs_of(model, () if inputs is None else inputs)
+    w, inputs = check_bandwidth(bandwidth), resolve_inputs(model, () if inputs is None else inputs)
     M, G, n = ff.mass_matrix(model, q), inputs.matrix(model, q), model.nv
     Q = np.zeros((2 * n, 2 * n))
     Q[:n, :n], Q[n:, n:] = w**2 * M, M
     return Q, np.diag(np.einsum("ik,ij,jk->k", G, ff.inverse_mass_matrix(model, q), G)) / w**2
 
 
-def checked_bandwidth(bandwidth: Any) -> float:
+def check_bandwidth(bandwidth: Any) -> float:
     """bandwidth as a positive finite number of rad/s; InputError otherwise."""
     real = isinstance(bandwidth, int | float | np.integer | np.floating) and not isinstance(bandwidth, bool)
     if not real or not np.isfinite(bandwidth) or not bandwidth > 0:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 import freeflyer as ff
 from freeflyer.constraints.sets import ConstraintSet, check_set
-from freeflyer.control.inputs import Inputs, inputs_of
-from freeflyer.control.words import forces_in_words
+from freeflyer.control.inputs import Inputs, resolve_inputs
+from freeflyer.control.words import describe_forces
 from freeflyer.errors import InputError
 from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import finite_row
@@ -20,7 +20,7 @@ from freeflyer.model.public import public
 
 TOLERANCE = 1e-9  # of the largest generalised force of gravity: what counts as balanced
 RANK = 1e-10  # of the largest singular value: what counts as a direction that inputs do not push
-ITERATIONS, LONGEST = 60, 0.5  # steps of the search, and how far one may go (m, rad)
+ITERATIONS, MAX_STEP = 60, 0.5  # steps of the search, and how far one may go (m, rad)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Equilibrium:
     """Rest at q (nq,) under inputs u (m,), smallest of those that hold it.
 
     tau (nv,) is their generalised force and `missing` (nv,) what it lacks to hold the robot (N, N m): zero when
-    `balanced`. `moved` is how far (m, rad) a search went from where it began; `sentence` says all of it.
+    `balanced`. `moved` is the distance (m, rad) from the start of a search; `sentence` describes the result.
     """
 
     q: np.ndarray
@@ -50,12 +50,12 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
     whose forces carry their share (they pull where they must: constraints are bilateral); nothing is searched then. Errors:
     InputError for what is no single configuration.
     """
-    inputs = inputs_of(model, inputs, constraints)
+    inputs = resolve_inputs(model, inputs, constraints)
     gravity = None if gravity is None else np.array(gravity_vector(gravity))
     q = finite_row(model, "q", q, "q")
     if q.ndim != 1:
         raise InputError(f"an equilibrium is sought at one posture, got q of shape {q.shape}: call once for each", shape=q.shape)
-    at_rest = _held(model, q, inputs, gravity, _free_directions(model, q, constraints))
+    at_rest = _balance(model, q, inputs, gravity, _free_directions(model, q, constraints))
     if at_rest.balanced or not search or constraints is not None:
         return at_rest
     here, found = q, at_rest
@@ -64,10 +64,10 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
         length = float(np.max(np.abs(step)))
         if length == 0.0:
             break
-        here = ff.integrate(model, here, step * min(1.0, LONGEST / length))
-        found = _held(model, here, inputs, gravity)
+        here = ff.integrate(model, here, step * min(1.0, MAX_STEP / length))
+        found = _balance(model, here, inputs, gravity)
         if found.balanced:
-            return _moved(model, q, found)
+            return _describe_move(model, q, found)
     return at_rest
 
 
@@ -80,13 +80,13 @@ def _free_directions(model: Model, q: np.ndarray, constraints: ConstraintSet | N
     return columns[int(np.sum(s > RANK * np.max(s, initial=0.0))) :].T
 
 
-def _held(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np.ndarray | None = None) -> Equilibrium:
+def _balance(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np.ndarray | None = None) -> Equilibrium:
     needed = ff.gravity_forces(model, q, gravity=gravity)
     G = inputs.matrix(model, q)
-    seen, asked = (G, needed) if free is None else (free.T @ G, free.T @ needed)
-    u = np.linalg.lstsq(seen, asked, rcond=RANK)[0] if inputs.count else np.zeros(0)
+    A, b = (G, needed) if free is None else (free.T @ G, free.T @ needed)
+    u = np.linalg.lstsq(A, b, rcond=RANK)[0] if inputs.count else np.zeros(0)
     tau = G @ u
-    missing = needed - tau if free is None else free @ (asked - seen @ u)
+    missing = needed - tau if free is None else free @ (b - A @ u)
     least = TOLERANCE * max(1.0, float(np.max(np.abs(needed), initial=0.0)))
     balanced = bool(np.all(np.abs(missing) <= least))
     if balanced:
@@ -94,7 +94,7 @@ def _held(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np.nd
     else:
         sentence = (
             f"no choice of the {inputs.count} inputs holds this posture at rest: they lack "
-            f"{forces_in_words(model, missing, least)}"
+            f"{describe_forces(model, missing, least)}"
         )
     return Equilibrium(q, u, tau, np.where(np.abs(missing) <= least, 0.0, missing), balanced, 0.0, sentence)
 
@@ -103,20 +103,21 @@ def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gra
     """The shortest step (nv,) after which, to first order, the directions that no input pushes are balanced."""
     U, s = np.linalg.svd(inputs.matrix(model, q))[:2] if inputs.count else (np.eye(model.nv), np.zeros(0))
     free = U[:, int(np.sum(s > RANK * np.max(s, initial=0.0))) :]
-    _, external = inputs.acting(found.u)
+    _, external = inputs.forces_and_wrenches(found.u)
     rest = np.zeros(model.nv)
     slope = ff.inverse_dynamics_derivatives(model, q, rest, rest, external, gravity=gravity).dq
     return np.linalg.lstsq(free.T @ slope, -free.T @ found.missing, rcond=1e-9)[0]
 
 
-def _moved(model: Model, q: np.ndarray, found: Equilibrium) -> Equilibrium:
+def _describe_move(model: Model, q: np.ndarray, found: Equilibrium) -> Equilibrium:
     moved = float(np.max(np.abs(ff.difference(model, q, found.q)), initial=0.0))
-    text = f"the inputs do not hold the posture asked for; the nearest found that they hold is {moved:.3g} (m or rad) away"
+    text = f"the inputs do not hold the given posture; the nearest found that they hold is {moved:.3g} (m or rad) away"
     return Equilibrium(found.q, found.u, found.tau, found.missing, True, moved, text)
 
 
-def held_or_refused(model: Model, q: Any, inputs: Inputs, gravity: Any, constraints: ConstraintSet | None = None) -> Equilibrium:
-    """The equilibrium at q itself; InputError in words where there is none."""
+def require_equilibrium(model: Model, q: Any, inputs: Inputs, gravity: Any,
+                        constraints: ConstraintSet | None = None) -> Equilibrium:  # fmt: skip
+    """The equilibrium at q itself; InputError that describes the missing forces where there is none."""
     found = equilibrium(model, q, inputs, search=False, gravity=gravity, constraints=constraints)
     if not found.balanced:
         raise InputError(

@@ -62,7 +62,7 @@ class Inputs:
             G += np.swapaxes(ff.frame_jacobian(model, q, frame), -1, -2) @ W
         return G
 
-    def acting(self, u: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray] | None]:
+    def forces_and_wrenches(self, u: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray] | None]:
         """(tau (..., nv), external wrenches by frame) of inputs u (..., m), for forward_dynamics, step and linearize."""
         external = {frame: u @ W.T for frame, W in self.wrenches.items()}
         return u @ self.joints.T, external or None
@@ -147,7 +147,7 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     return thruster_inputs(model, {f: [0.0, 0.0, 1.0, 0.0, 0.0, signs[f] * drag] for f in rotors})
 
 
-def inputs_of(model: Model, inputs: Any, constraints: ConstraintSet | None = None) -> Inputs:
+def resolve_inputs(model: Model, inputs: Any, constraints: ConstraintSet | None = None) -> Inputs:
     """The inputs meant: those given, or the actuated joints for None; InputError for what is not of this robot, and for trees whose
     loops nothing holds."""
     held = isinstance(constraints, ConstraintSet) and bool(constraints.loop_names)

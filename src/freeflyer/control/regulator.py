@@ -17,8 +17,8 @@ from freeflyer.constraints.constrained_linearization import admissible, constrai
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.control.controllable import Controllability, controllability
 from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
-from freeflyer.control.equilibria import held_or_refused
-from freeflyer.control.inputs import Inputs, inputs_of
+from freeflyer.control.equilibria import require_equilibrium
+from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.linearization import FREE, linearized_step
 from freeflyer.errors import InputError
@@ -34,7 +34,7 @@ class Regulator:
     """u = u0 - K x holds `model` at q0 (nq,) at rest; x = [eta; dv] (2 nv,), q = q0 (+) eta.
 
     K (m, 2 nv); P (2 nv, 2 nv): cost to go x^T P x; poles (2 nv,) of A - B K, 1/s, or per step where `step` (s) is not
-    None; A (2 nv, 2 nv) and B (2 nv, m) of the inputs' linearisation; `controllable` says what the inputs can steer. basis
+    None; A (2 nv, 2 nv) and B (2 nv, m) of the inputs' linearisation; `controllable`: the motions that the inputs can steer. basis
     (2 nv, k): of the states that constraints admit, on which the poles (k,) are; None without constraints.
     """
 
@@ -53,7 +53,7 @@ class Regulator:
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """x (..., 2 nv) of a state."""
-        return stacked(ff.difference(self.model, self.q0, q), finite_row(self.model, "v", v, "u"))
+        return stack_error(ff.difference(self.model, self.q0, q), finite_row(self.model, "v", v, "u"))
 
     def command(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Inputs u (..., m) at a state."""
@@ -64,7 +64,7 @@ class Regulator:
         return np.einsum("...ij,...j->...i", self.inputs.matrix(self.model, q), self.command(q, v))
 
 
-def stacked(eta: np.ndarray, dv: np.ndarray) -> np.ndarray:
+def stack_error(eta: np.ndarray, dv: np.ndarray) -> np.ndarray:
     """[eta; dv] with leading axes broadcast."""
     try:
         lead = np.broadcast_shapes(eta.shape[:-1], dv.shape[:-1])
@@ -83,15 +83,15 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     """The regulator that minimises the integral (or, with a `step`, the sum) of x^T state_cost x + du^T input_cost du.
 
     q (nq,): a posture that the inputs hold at rest (see `equilibrium`); inputs: the actuated joints if not given; costs: a
-    number, a diagonal or a matrix, of 2 nv states and m inputs; where not given, those in joules that ask for one
+    number, a diagonal or a matrix, of 2 nv states and m inputs; by default those in joules that give every motion one
     `bandwidth` (rad/s) of every motion (costs.energy_costs). Continuous time, or with step (s) the sampled system of
-    `integrator`, held between samples. constraints: a set that holds meanwhile, contacts say; the regulator then acts on the
+    `integrator`, held between samples. constraints: a set that holds, such as contacts; the regulator then acts on the
     states that it admits (`basis`), and K x takes no notice of others. InputError, in words, where the inputs cannot hold the
     posture, or where a motion that does not decay by itself is out of their reach.
     """
-    inputs = inputs_of(model, inputs, constraints)
+    inputs = resolve_inputs(model, inputs, constraints)
     n = model.nv
-    at_rest = held_or_refused(model, q, inputs, gravity, constraints)
+    at_rest = require_equilibrium(model, q, inputs, gravity, constraints)
     natural = energy_costs(model, at_rest.q, inputs, bandwidth)
     Q = cost_matrix("state_cost", natural[0] if state_cost is None else state_cost, 2 * n, False)
     R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
@@ -122,7 +122,7 @@ def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inp
                         constraints: ConstraintSet | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """(A, B) (..., 2 nv, 2 nv) and (..., 2 nv, m), B with respect to the inputs."""
     scheme = scheme_of(integrator)
-    tau, external = inputs.acting(u)
+    tau, external = inputs.forces_and_wrenches(u)
     if step is not None:  # thrusters turn with their links within a step
         h = time_step("step", step)
         solvers = FREE if constraints is None else constrained_solvers(constraints)

@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike
 
 import freeflyer as ff
 from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
-from freeflyer.control.inputs import Inputs, inputs_of
-from freeflyer.control.regulator import input_linearization, stacked
+from freeflyer.control.inputs import Inputs, resolve_inputs
+from freeflyer.control.regulator import input_linearization, stack_error
 from freeflyer.dynamics.integrators import Integrator, time_step
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-MISS = 1e-6  # how far (in m, rad, m/s, rad/s) a sample may lie from where the step before leads
+MAX_SAMPLE_GAP = 1e-6  # m, rad, m/s, rad/s: distance of a sample from the end of the step before it
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Tracker:
 
     def error(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """x (..., 2 nv) of a state at sample k."""
-        return stacked(ff.difference(self.model, self.q0[k], q), finite_row(self.model, "v", v, "u") - self.v0[k])
+        return stack_error(ff.difference(self.model, self.q0[k], q), finite_row(self.model, "v", v, "u") - self.v0[k])
 
     def command(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Inputs u (..., m) at a state at sample k of N."""
@@ -66,7 +66,7 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, i
     the first sample; final_cost of the last state: state_cost / step if not given, a second's worth of it. InputError
     for a trajectory that is none, with the sample where it breaks.
     """
-    inputs, h = inputs_of(model, inputs), time_step("step", step)
+    inputs, h = resolve_inputs(model, inputs), time_step("step", step)
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), real_array("u", u)
     N = len(u) if u.ndim == 2 else 0
     if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, model.nv):
@@ -97,14 +97,14 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, i
 
 def _refuse_jumps(model: Model, q: np.ndarray, v: np.ndarray, u: np.ndarray, h: float, inputs: Inputs,
                   integrator: Integrator, gravity: ArrayLike | None) -> None:  # fmt: skip
-    tau, external = inputs.acting(u)
+    tau, external = inputs.forces_and_wrenches(u)
     there = ff.step(model, q[:-1], v[:-1], tau, h, integrator, external, gravity=gravity)
-    miss = np.max(np.abs(stacked(ff.difference(model, there[0], q[1:]), v[1:] - there[1])), axis=1)
-    bad = np.flatnonzero(miss > MISS)
+    miss = np.max(np.abs(stack_error(ff.difference(model, there[0], q[1:]), v[1:] - there[1])), axis=1)
+    bad = np.flatnonzero(miss > MAX_SAMPLE_GAP)
     if len(bad):
         raise InputError(
             f"this is no trajectory of the robot: the step from sample {bad[0]} leads {miss[bad[0]]:.3g} (m, rad, m/s or rad/s) "
-            f"away from sample {bad[0] + 1}; {len(bad)} of {len(miss)} samples are missed by more than {MISS:g}. Make it with "
-            f"freeflyer.step(..., {integrator!r}) and the same inputs",
+            f"away from sample {bad[0] + 1}; {len(bad)} of {len(miss)} samples are missed by more than {MAX_SAMPLE_GAP:g}. Make it "
+            f"with freeflyer.step(..., {integrator!r}) and the same inputs",
             sample=int(bad[0]), miss=float(miss[bad[0]]),
         )  # fmt: skip

@@ -15,7 +15,7 @@ PARTS = {  # of joints with several coordinates
 }  # fmt: skip
 SLIDING = ("translation",)
 NOTABLE = 0.3  # of the largest part of a direction: smaller ones are not named
-MOST = 4  # parts of one direction, and directions, that a sentence lists
+MAX_LISTED = 4  # parts of one direction, and directions, that a sentence lists
 
 
 def coordinate_names(model: Model) -> tuple[str, ...]:
@@ -47,17 +47,17 @@ def force_units(model: Model) -> tuple[str, ...]:
     return tuple(units)
 
 
-def forces_in_words(model: Model, forces: np.ndarray, least: float) -> str:
+def describe_forces(model: Model, forces: np.ndarray, least: float) -> str:
     """'base z translation 482 N, knee 12 N m': the entries of (nv,) above `least`, largest first."""
     names, units = coordinate_names(model), force_units(model)
     order = [int(i) for i in np.argsort(-np.abs(forces)) if abs(forces[i]) > least]
-    shown = [f"{names[i]} {forces[i]:.4g} {units[i]}" for i in order[: 2 * MOST]]
-    return ", ".join(shown) + (f" and {len(order) - 2 * MOST} more" if len(order) > 2 * MOST else "")
+    shown = [f"{names[i]} {forces[i]:.4g} {units[i]}" for i in order[: 2 * MAX_LISTED]]
+    return ", ".join(shown) + (f" and {len(order) - 2 * MAX_LISTED} more" if len(order) > 2 * MAX_LISTED else "")
 
 
-def direction_in_words(names: tuple[str, ...], direction: np.ndarray) -> str:
+def describe_direction(names: tuple[str, ...], direction: np.ndarray) -> str:
     """'base x translation', or 'shoulder with elbow': the notable parts of a direction (nv,), largest first."""
     size = np.abs(direction)
     order = [int(i) for i in np.argsort(-size, kind="stable") if size[i] > NOTABLE * size.max()]
-    more = " and more" if len(order) > MOST else ""
-    return " with ".join(names[i] for i in order[:MOST]) + more
+    more = " and more" if len(order) > MAX_LISTED else ""
+    return " with ".join(names[i] for i in order[:MAX_LISTED]) + more

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.centroidal import massless
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frame_sets import FrameSet, kept_set
+from freeflyer.dynamics.frame_sets import FrameSet, cached_frame_set
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -103,11 +103,11 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     if not model.mass > 0.0:
         raise massless(model)
     if frames is None:
-        frames = kept_set(model, ())
+        frames = cached_frame_set(model, ())
     elif type(frames) is not FrameSet:
         raise InputError(f"frames must be a frame_set of the model, got {type(frames).__name__}")
     elif not frames.belongs_to(model):
-        raise InputError(f"the frame set {frames.names} belongs to another model: make one of this model")
+        raise InputError(f"the frame set {frames.names} is of another model: make one of this model")
     g, option = model._gravity if gravity is None else gravity, expression(expressed)
     if out is not None and not isinstance(out, AllTerms):
         raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")

@@ -19,8 +19,8 @@ Arrays = dict[str, np.ndarray | None]
 def to_ours(model: Model, c: V.Coordinates, q: np.ndarray, theirs: Arrays, names: dict[str, str]) -> State:
     """The state of a closed model or a tree from q (..., nq) and theirs {v, a, tau, bias}; `names`: what these are called there."""
     lead = np.broadcast_shapes(q.shape[:-1], *(x.shape[:-1] for x in theirs.values() if x is not None))
-    tree, q = model.tree, _spread(q, lead)
-    x = {name: None if value is None else _spread(value, lead) for name, value in theirs.items()}
+    tree, q = model.tree, _broadcast(q, lead)
+    x = {name: None if value is None else _broadcast(value, lead) for name, value in theirs.items()}
     turning = any(b.rate is not None for b in c.blocks)
     for name, needed in (("a", turning), ("bias", turning or model.reduction)):
         if x[name] is not None and x["v"] is None and needed:
@@ -33,7 +33,7 @@ def to_ours(model: Model, c: V.Coordinates, q: np.ndarray, theirs: Arrays, names
     tau = None if x["tau"] is None else V.forces_to_ours(c, q, x["tau"])
     bias = None if x["bias"] is None else V.forces_to_ours(c, q, x["bias"])
     if bias is not None and s is not None:
-        bias = bias + _times(mass_matrix(tree, q), s)
+        bias = bias + _multiply(mass_matrix(tree, q), s)
     state = State(q, v, a, tau, bias)
     return model.reduction.functions.independent_state(model, state) if model.reduction else state
 
@@ -52,18 +52,18 @@ def to_theirs(model: Model, c: V.Coordinates, q: np.ndarray, ours: Arrays) -> Ar
         "bias": None,
     }
     if bias is not None:
-        found["bias"] = V.forces_to_theirs(c, q, bias - _times(mass_matrix(model, q), s) if turning else bias)
+        found["bias"] = V.forces_to_theirs(c, q, bias - _multiply(mass_matrix(model, q), s) if turning else bias)
     return found
 
 
-def given_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None) -> tuple[np.ndarray, Arrays]:
+def check_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None) -> tuple[np.ndarray, Arrays]:
     """(q, {v, a, tau, bias}) of the tree, finite, all of the same batch axes. A closed model's are those of its independent
     velocities; forces act there, and on the joints that follow from the loops none."""
     rows = {"v": v, "a": a, "tau": tau, "bias_forces": bias}
     q = finite_row(model, "q", q, "q")
     x = {name: None if value is None else finite_row(model, name, value, "u") for name, value in rows.items()}
     lead = np.broadcast_shapes(q.shape[:-1], *(y.shape[:-1] for y in x.values() if y is not None))
-    q, x = _spread(q, lead), {name: None if y is None else _spread(y, lead) for name, y in x.items()}
+    q, x = _broadcast(q, lead), {name: None if y is None else _broadcast(y, lead) for name, y in x.items()}
     if model.reduction:
         if bias is not None:
             raise InputError(f"the bias forces of {model.name!r} are along independent velocities: convert those of model.tree")
@@ -74,9 +74,9 @@ def given_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None
     return q, {"v": x["v"], "a": x["a"], "tau": x["tau"], "bias": x["bias_forces"]}
 
 
-def _spread(x: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+def _broadcast(x: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
     return x if x.shape[:-1] == lead else np.broadcast_to(x, (*lead, x.shape[-1]))
 
 
-def _times(M: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _multiply(M: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.einsum("...ij,...j->...i", M, x)

@@ -11,7 +11,7 @@ import numpy as np
 class Dual:
     """A value (..., n) and its derivative `tangent` (..., n, m) with respect to m inputs. It adds, and scales by numbers.
 
-    A configuration's value is (..., nq) and its tangent (..., nv, m), seen from that configuration.
+    A configuration's value is (..., nq) and its tangent (..., nv, m), in the tangent space there.
     """
 
     value: np.ndarray

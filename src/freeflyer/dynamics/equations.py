@@ -146,7 +146,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
                     out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """C (..., nv, nv) with C v = bias - gravity.
 
-    "passive": Mdot = C + C^T, so that Mdot - 2 C is skew; that of the robot seen as particles, sum m J^T Jdot.
+    "passive": Mdot = C + C^T, so that Mdot - 2 C is skew; that of the robot as a cloud of particles, sum m J^T Jdot.
     "hamel": the matrix of the Hamel equations on SE(3) x R^n, papers/004 (3.39), which is not passive.
     q (..., nq), v (..., nv); C v in N and N m. Errors: as inverse_dynamics; InputError for other forms.
     """

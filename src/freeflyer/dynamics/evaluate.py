@@ -39,13 +39,13 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
     count, handle, topology = prod(lead), frames_or_model.handle, frames_or_model.topology
     results = None
     if out is not None:
-        results = _given(out, lead, entry.output_shapes(topology))
+        results = _check_outputs(out, lead, entry.output_shapes(topology))
         arrays = [np.array(x) if any(np.shares_memory(x, r) for r in results) else x for x in arrays]  # as NumPy
     rows = [_rows(x, lead, count, axes, entry.one_by_one) for x, axes in zip(arrays, entry.input_axes)]
     if results is None:
         found = entry.call(handle, *rows, *options, None)
         if found is not None:
-            found = found if len(lead) < 2 else _with_lead(found, lead)
+            found = found if len(lead) < 2 else _reshape_results(found, lead)
             return found if strict else (found, np.zeros(lead, bool)[()])
         results = tuple(np.empty(lead + shape) for shape in entry.output_shapes(topology))
     failed = None if strict else np.zeros(lead, bool)
@@ -83,7 +83,7 @@ def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndar
     marks = None if failed is None else failed.reshape(count)
     if not lead:
         found = state(entry, handle, *rows, *options, *results)
-        return (OK, ()) if marks is not None and _unsolved(found, flat_rows, outs, marks, 0) else found
+        return (OK, ()) if marks is not None and _mark_unsolved(found, flat_rows, outs, marks, 0) else found
 
     def run(start: int, stop: int) -> Result:
         while start < stop:
@@ -93,7 +93,7 @@ def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndar
             end = start + (min(found[1][STATE], stop - 1) - start) // lanes * lanes + lanes  # of a pack that holds such a state;
             for k in range(max(end - 2 * lanes, start), min(end, stop)):  # or else the one before: both state by state
                 found = batch(entry, handle, flat_rows, options, outs, k, k + 1)
-                if found[0] != OK and not _unsolved(found, flat_rows, outs, marks, k):
+                if found[0] != OK and not _mark_unsolved(found, flat_rows, outs, marks, k):
                     return found
             start = end
         return OK, ()
@@ -103,7 +103,7 @@ def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndar
     return min(refused, key=lambda found: found[1][STATE], default=(OK, ()))
 
 
-def _unsolved(found: Result, rows: Arrays, outs: Arrays, failed: np.ndarray, k: int) -> bool:
+def _mark_unsolved(found: Result, rows: Arrays, outs: Arrays, failed: np.ndarray, k: int) -> bool:
     """Whether state k was refused though its inputs are numbers; then it is marked, and its results are NaN."""
     status, where = found
     if status == NOT_FINITE:  # or they are so large that their sum is not
@@ -117,7 +117,7 @@ def _unsolved(found: Result, rows: Arrays, outs: Arrays, failed: np.ndarray, k: 
     return True
 
 
-def _given(out: np.ndarray | Arrays, lead: Shape, shapes: Sequence[Shape]) -> Arrays:
+def _check_outputs(out: np.ndarray | Arrays, lead: Shape, shapes: Sequence[Shape]) -> Arrays:
     """The arrays of `out`, checked."""
     given = tuple(output_array(x, lead + shape) for x, shape in zip(out if len(shapes) > 1 else (out,), shapes))
     for k, x in enumerate(given):
@@ -126,7 +126,7 @@ def _given(out: np.ndarray | Arrays, lead: Shape, shapes: Sequence[Shape]) -> Ar
     return given
 
 
-def _with_lead(found: Any, lead: Shape) -> Any:
+def _reshape_results(found: Any, lead: Shape) -> Any:
     """Results (count, ...) with their batch axes."""
     if type(found) is tuple:
         return tuple(x.reshape(lead + x.shape[1:]) for x in found)

@@ -17,17 +17,17 @@ from freeflyer.model.model import Model
 
 def load_forces(model: Model, q: ArrayLike, external: Wrenches, gravity: ArrayLike | None, expressed: Expressed) -> np.ndarray:
     """J^T w + (what gravity does beyond the model's own) (..., nv): minus inverse dynamics at rest under the difference."""
-    rest, change = model._zero, _change(model, gravity)
+    rest, change = model._zero, _gravity_change(model, gravity)
     return -run_loaded(E.LOADED_RNEA, model, q, rest, rest, "a", external, change, expressed)
 
 
 def load_gradient(model: Model, q: ArrayLike, external: Wrenches, gravity: ArrayLike | None, expressed: Expressed) -> np.ndarray:
     """Derivative of `load_forces` by q (..., nv, nv), rows forces, the wrenches held fixed as they are expressed."""
-    rest, change = model._zero, _change(model, gravity)
+    rest, change = model._zero, _gravity_change(model, gravity)
     return -run_loaded(E.LOADED_RNEA_GRADIENT, model, q, rest, rest, "a", external, change, expressed)[0]
 
 
-def total(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
+def add_forces(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
     """Their sum; InputError where their leading axes do not fit."""
     try:
         return tau + forces
@@ -39,5 +39,5 @@ def total(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
         ) from None
 
 
-def _change(model: Model, gravity: Any) -> np.ndarray:
+def _gravity_change(model: Model, gravity: Any) -> np.ndarray:
     return np.zeros(3) if gravity is None else gravity_rows(gravity) - model._gravity

@@ -1,4 +1,4 @@
-"""Sets of frames that are looked up once: to apply wrenches to, or to ask many quantities of at each step of a control loop."""
+"""Sets of frames that are looked up once: for wrenches on them, or for their motions at each step of a control loop."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-KEPT = 64  # sets for mappings of wrenches that are kept for a model
-_kept: dict[int, dict[tuple[str, ...], FrameSet]] = {}  # by id of the model, while it lives
+MAX_CACHED_SETS = 64  # sets for mappings of wrenches that are kept for a model
+_cache: dict[int, dict[tuple[str, ...], FrameSet]] = {}  # by id of the model; removed with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,25 +52,25 @@ def frame_set(model: Model, *names: str) -> FrameSet:
     """
     if len(names) == 1 and not isinstance(names[0], str):
         raise InputError(f'frame_set takes names one by one, as in frame_set(model, "left_sole", "right_sole"), got {names[0]!r}')
-    return _made(model, names, model)
+    return _make(model, names, model)
 
 
-def kept_set(model: Model, names: tuple[str, ...]) -> FrameSet:
+def cached_frame_set(model: Model, names: tuple[str, ...]) -> FrameSet:
     """As `frame_set`, from those that are kept for the model."""
-    sets = _kept.get(id(model))
+    sets = _cache.get(id(model))
     if sets is None:
-        sets = _kept[id(model)] = {}
-        weakref.finalize(model, _kept.pop, id(model), None)
+        sets = _cache[id(model)] = {}
+        weakref.finalize(model, _cache.pop, id(model), None)
     found = sets.get(names)
     if found is None:
-        found = _made(model, names, None)
-        if len(sets) >= KEPT:
+        found = _make(model, names, None)
+        if len(sets) >= MAX_CACHED_SETS:
             sets.clear()
         sets[names] = found
     return found
 
 
-def _made(model: Model, names: tuple[str, ...], owner: Model | None) -> FrameSet:
+def _make(model: Model, names: tuple[str, ...], owner: Model | None) -> FrameSet:
     table = np.array([len(names), *(model.frame(name) for name in names)], np.int64)
     topology = frozen_array(with_table(model.topology, FRAMES, table))
     return FrameSet(names, (len(names), 6), topology, model.parameters, handle(topology, model.parameters), owner)

@@ -1,6 +1,6 @@
 """Poses, velocities and Jacobians of named frames (links and sites).
 
-Twists are [linear; angular]. `expressed` says in which axes, and of which point: "body" (frame's axes, frame's origin),
+Twists are [linear; angular]. `expressed`: the axes and the point: "body" (frame's axes, frame's origin),
 "mixed" (world axes, frame's origin), "world" (world axes, the point of the body passing the world's origin).
 """
 

@@ -1,7 +1,7 @@
 """One step in time on the configuration manifold, under forces that are held over the step.
 
 Each scheme is written once, over q (+) dv, sums and accelerations a(q, v, c) alone, c the fraction of the step at which they are
-asked for: on arrays it steps, on dual values (`duals`) it gives the step's exact derivative (`linearization`). h is the step.
+evaluated: on arrays it steps, on dual values (`duals`) it gives the step's exact derivative (`linearization`). h is the step.
 
     "explicit"        v+ = v + h a(q, v),  q+ = q (+) h v                                  order 1
     "semi-implicit"   v+ = v + h a(q, v),  q+ = q (+) h v+                                 order 1, keeps energy better
@@ -75,7 +75,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
 
     integrator: "semi-implicit", "explicit" or "rk4" (see this module). `external`, `expressed`, `gravity`: as forward_dynamics.
     Errors: as forward_dynamics; InputError for other integrators, for a dt that is no positive number, and for a step so
-    long that the motion leaves the numbers.
+    long that the state becomes non-finite.
     """
     scheme, h = scheme_of(integrator), time_step("dt", dt)
     first = forward_dynamics(model, q, v, tau, external, expressed=expressed, gravity=gravity)
@@ -92,10 +92,10 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
             out = scheme(acceleration, lambda x, dv: integrate(model, x, dv), q0, v0, h)
         except InputError as error:
             raise InputError(
-                f"a step of {h:g} s leads out of the numbers ({error}): take a shorter one", dt=h
+                f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h
             ) from None
     if not (np.isfinite(out[0]).all() and np.isfinite(out[1]).all()):
-        raise InputError(f"a step of {h:g} s leads out of the numbers: take a shorter one", dt=h)
+        raise InputError(f"after a step of {h:g} s the state is not finite: use a smaller dt", dt=h)
     return out
 
 

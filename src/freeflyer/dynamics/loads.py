@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frame_sets import FrameSet, kept_set
+from freeflyer.dynamics.frame_sets import FrameSet, cached_frame_set
 from freeflyer.dynamics.frames import EXPRESSED, Expressed, expression
 from freeflyer.errors import InputError
 from freeflyer.kernels.calls.entry import Entry
@@ -32,7 +32,7 @@ def run_loaded(entry: Entry, model: Model, q: Any, v: Any, third: Any, name: str
     third input."""
     g = model._gravity if gravity is None else plain_array(gravity)
     option = EXPRESSED[expressed] if type(expressed) is str and expressed in EXPRESSED else expression(expressed)
-    frames, W = taken(model, external)
+    frames, W = split_external(model, external)
     found = entry.call(frames.handle, q, v, third, g, W, option, out) if strict else None
     if found is not None:
         return found
@@ -52,10 +52,10 @@ def plain_array(x: Any) -> Any:
     return array.astype(np.float64, copy=False) if array.dtype.kind in "fi" else x
 
 
-def taken(model: Model, external: Wrenches) -> tuple[FrameSet, Any]:
+def split_external(model: Model, external: Wrenches) -> tuple[FrameSet, Any]:
     """(frames, wrenches), the latter as they are given where `entry.call` looks at them, else checked."""
     if type(external) is dict:
-        return kept_set(model, tuple(external)), tuple([plain_array(w) for w in external.values()])
+        return cached_frame_set(model, tuple(external)), tuple([plain_array(w) for w in external.values()])
     if type(external) is tuple and len(external) == 2 and type(external[0]) is FrameSet and external[0].model is model:
         return external
     return wrenches(model, external)
@@ -64,18 +64,18 @@ def taken(model: Model, external: Wrenches) -> tuple[FrameSet, Any]:
 def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
     """(frames, wrenches (..., k, 6)), their shapes checked."""
     if type(external) is tuple:
-        return prepared(model, external)
+        return check_prepared(model, external)
     if external is None:
-        return kept_set(model, ()), NO_WRENCH
+        return cached_frame_set(model, ()), NO_WRENCH
     if not isinstance(external, Mapping):
         raise InputError(
             f"external must map frame names to wrenches (..., 6), or be (frame_set, wrenches (..., k, 6)), got "
             f'{type(external).__name__}: {{"left_sole": [0, 0, 100, 0, 0, 0]}}'
         )
-    return stacked(kept_set(model, tuple(external)), tuple(external.values()))
+    return stack_wrenches(cached_frame_set(model, tuple(external)), tuple(external.values()))
 
 
-def prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndarray]:
+def check_prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndarray]:
     """As `wrenches`, of a frame set and its wrenches."""
     if len(external) != 2 or type(external[0]) is not FrameSet:
         kinds = ", ".join(type(x).__name__ for x in external)
@@ -83,7 +83,7 @@ def prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndar
     frames, W = external
     if not frames.belongs_to(model):
         raise InputError(
-            f"the frame set {frames.names} belongs to another model: make one of this model, "
+            f"the frame set {frames.names} is of another model: make one of this model, "
             f"freeflyer.frame_set(model, ...)"
         )
     W = real_array("external", W)
@@ -96,7 +96,7 @@ def prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndar
     return frames, W
 
 
-def stacked(frames: FrameSet, given: tuple[ArrayLike, ...]) -> tuple[FrameSet, np.ndarray]:
+def stack_wrenches(frames: FrameSet, given: tuple[ArrayLike, ...]) -> tuple[FrameSet, np.ndarray]:
     """(frames, wrenches (..., 6) as one array (..., k, 6))."""
     if not given:
         return frames, NO_WRENCH

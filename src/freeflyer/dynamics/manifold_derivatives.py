@@ -21,11 +21,11 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial import se3
 
-HALF_TURN = 1e-7  # rad: how near to half a turn the shortest way is no longer told from the other one
+HALF_TURN = 1e-7  # rad from half a turn: within it the shortest turn is not unique to working precision
 
 
 class IntegrateDerivatives(NamedTuple):
-    """Of q (+) dv: small changes d of q and e of dv move the result by dq @ d + ddv @ e, seen from where it is.
+    """Of q (+) dv: small changes d of q and e of dv move the result by dq @ d + ddv @ e, in its tangent space.
 
     dq, ddv (..., nv, nv): identities but for the blocks of joints with quaternions.
     """

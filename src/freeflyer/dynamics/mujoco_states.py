@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.converted import given_state, to_ours, to_theirs
+from freeflyer.dynamics.converted import check_state, to_ours, to_theirs
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.states.matching import sized
+from freeflyer.model.states.matching import check_size
 from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco, refuse_absent_base
 from freeflyer.model.states.mujoco_places import Places, mujoco_places
 from freeflyer.model.states.records import MujocoState, State
@@ -48,7 +48,7 @@ def from_mujoco(
         q, v, a, tau, _ = ff.from_mujoco(model, data.qpos, data.qvel, data.qacc, data.qfrc_actuator)
     """
     places, tree = mujoco_places(model.tree, mj_model), model.tree
-    x = _checked(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias": bias}, mj_model)
+    x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias": bias}, mj_model)
     if bias is not None and places.absent_base:
         raise InputError(
             f"the bias forces of base {places.absent_base[0]!r} of {model.name!r} are not in MuJoCo's: the MJCF file fixes it",
@@ -74,7 +74,7 @@ def to_mujoco(
         data.qpos, data.qvel = ff.to_mujoco(model, q, v)[:2]
     """
     places = mujoco_places(model.tree, mj_model)
-    x, given = given_state(model, q, v, a, tau, bias_forces)
+    x, given = check_state(model, q, v, a, tau, bias_forces)
     qpos = configuration_to_mujoco(model.tree, places, x)
     for name, value in given.items():
         if value is not None:
@@ -95,10 +95,12 @@ def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> 
     return T @ model.reduction.functions.velocity_map(model, q) if model.reduction else T
 
 
-def _checked(places: Places, given: dict[str, Any], mj_model: Any) -> dict[str, Any]:
+def _check_sizes(places: Places, given: dict[str, Any], mj_model: Any) -> dict[str, Any]:
     whose = "the sizes of the compiled mj_model" if mj_model is not None else "as in the MJCF file of the model (or give mj_model=)"
     nq, nv = len(places.qpos_from), len(places.velocities.matched.leaders)
     return {
-        name: None if x is None else sized(name, x, nq if name == "qpos" else nv, f"{'nq' if name == 'qpos' else 'nv'} {whose}")
+        name: None
+        if x is None
+        else check_size(name, x, nq if name == "qpos" else nv, f"{'nq' if name == 'qpos' else 'nv'} {whose}")
         for name, x in given.items()
     }

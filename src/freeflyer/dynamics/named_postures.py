@@ -14,7 +14,7 @@ from freeflyer.model.inputs import check_configuration, finite_array, finite_row
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
 
-STRIDES = 12  # in which a closed linkage is moved to where its independent joints shall be
+STEPS = 12  # in which a closed linkage is moved to where its independent joints shall be
 
 
 @public
@@ -38,16 +38,16 @@ def configuration(
     if both:
         raise InputError(f"joint {min(both)!r} is given twice: in the dictionary and by keyword", joint=min(both))
     q = model.neutral if start is None else finite_row(model, "start", start, "q")
-    placed = [_placed(model, name, value) for name, value in {**(positions or {}), **by_name}.items()]
+    placed = [_joint_position(model, name, value) for name, value in {**(positions or {}), **by_name}.items()]
     lead = np.broadcast_shapes(q.shape[:-1], *(x.shape[:-1] for _, x in placed))
     wanted = np.broadcast_to(q, (*lead, model.nq)).copy()
     for joint, x in placed:
         wanted[..., joint.iq : joint.iq + joint.nq] = x
     check_configuration(model, "the configuration", wanted, "q")
-    return _closed(model, np.broadcast_to(q, wanted.shape), wanted) if model.reduction and placed else wanted
+    return _close(model, np.broadcast_to(q, wanted.shape), wanted) if model.reduction and placed else wanted
 
 
-def _placed(model: Model, name: Any, value: ArrayLike) -> tuple[JointInfo, np.ndarray]:
+def _joint_position(model: Model, name: Any, value: ArrayLike) -> tuple[JointInfo, np.ndarray]:
     """The joint of that name, and its positions (..., nq)."""
     joint = next((j for j in model.joints if j.name == name), None)
     if joint is None:
@@ -70,8 +70,8 @@ def _placed(model: Model, name: Any, value: ArrayLike) -> tuple[JointInfo, np.nd
     return joint, x
 
 
-def _closed(model: Model, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def _close(model: Model, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """The closed posture with the independent joints of `wanted`."""
-    for k in range(STRIDES, 0, -1):
+    for k in range(STEPS, 0, -1):
         q = integrate(model, q, difference(model, q, wanted) / k)
     return q

@@ -7,11 +7,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.converted import given_state, to_ours, to_theirs
+from freeflyer.dynamics.converted import check_state, to_ours, to_theirs
 from freeflyer.errors import InputError
 from freeflyer.model.kinds import refuse_no_model
 from freeflyer.model.model import Model
-from freeflyer.model.states.matching import sized
+from freeflyer.model.states.matching import check_size
 from freeflyer.model.states.pinocchio import configuration_from_pinocchio, configuration_to_pinocchio, pinocchio_places
 from freeflyer.model.states.records import PinocchioState, State
 
@@ -37,7 +37,7 @@ def from_pinocchio(
     _check_order(pin_model, model, "from_pinocchio")
     places = pinocchio_places(pin_model, model.tree)
     x = {
-        name: None if value is None else sized(name, value, n, "the sizes of the Pinocchio model")
+        name: None if value is None else check_size(name, value, n, "the sizes of the Pinocchio model")
         for name, value, n in (("q", q, places.nq), *((k, y, pin_model.nv) for k, y in zip("va", (v, a))),
                                ("tau", tau, pin_model.nv), ("bias", bias, pin_model.nv))
     }  # fmt: skip
@@ -57,7 +57,7 @@ def to_pinocchio(
     """
     _check_order(pin_model, model, "to_pinocchio")
     places = pinocchio_places(pin_model, model.tree)
-    x, given = given_state(model, q, v, a, tau, bias_forces)
+    x, given = check_state(model, q, v, a, tau, bias_forces)
     theirs = to_theirs(model.tree, places.velocities, x, given)
     return PinocchioState(configuration_to_pinocchio(places, x), theirs["v"], theirs["a"], theirs["tau"], theirs["bias"])
 

@@ -26,9 +26,9 @@ from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.inputs import coordinate_owner
 from freeflyer.model.model import Model
 
-HUGE = 1e100  # of an input whose result is not finite: what is to blame
+HUGE = 1e100  # inputs above it explain results that are not finite
 PACK = 8  # states at most, among which compiled code found numbers whose sum is not finite though each of them is
-MOVES = 1e-3  # joints with less of the unit motion that takes no force are not named
+MIN_SHARE = 1e-3  # joints with less of the unit motion that takes no force are not named
 
 
 def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int], arrays: Sequence[np.ndarray],
@@ -105,7 +105,7 @@ def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError
     values, vectors = np.linalg.eigh(M)
     k = int(np.argmax(np.abs(vectors[:, 0])))
     joint = next(j.name for j in model.joints if j.iv <= k < j.iv + j.nv)
-    others = [j.name for j in model.joints if j.nv and j.name != joint and np.abs(vectors[j.iv : j.iv + j.nv, 0]).max() > MOVES]
+    others = [j.name for j in model.joints if j.nv and j.name != joint and np.abs(vectors[j.iv : j.iv + j.nv, 0]).max() > MIN_SHARE]
     still = f"joint {joint!r}, moving together with {', '.join(map(repr, others[:3]))}," if others else f"joint {joint!r}"
     spread, where = f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}", f" at state {list(at)}" if at else ""
     return InputError(

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 
 CHUNKS_PER_THREAD = 4
 _threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -27,7 +27,7 @@ def set_threads(n: int) -> None:
     """
     global _threads
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= 1024:
-        raise InputError(f"threads must be an integer from 1 to 1024, got {shown(n)}", threads=n)
+        raise InputError(f"threads must be an integer from 1 to 1024, got {format_value(n)}", threads=n)
     _threads = int(n)
 
 

@@ -53,10 +53,10 @@ def warm(functions: Iterable[str] | None = None, progress: Progress = lambda fra
     Example:
         freeflyer.dynamics.warming.warm(["inverse_dynamics", "mass_matrix"])
     """
-    return compile_ahead(needed(USES if functions is None else functions), progress=progress)
+    return compile_ahead(required_functions(USES if functions is None else functions), progress=progress)
 
 
-def needed(functions: Iterable[str]) -> list[Function]:
+def required_functions(functions: Iterable[str]) -> list[Function]:
     """The compiled functions behind public ones, those that compile longest first."""
     names: dict[str, None] = {}
     for function in functions:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from freeflyer.estimation.calibration import Calibration, CalibrationError, calibrate
     from freeflyer.estimation.comparison import Swing
     from freeflyer.estimation.contact import ContactEstimate, ContactModel, contact_model, contact_wrenches
-    from freeflyer.estimation.encoders import Telling, telling_joints
+    from freeflyer.estimation.encoders import EncoderSelection, select_encoders
     from freeflyer.estimation.history import ContactHistory, contact_history
     from freeflyer.estimation.passive import PassiveState, constraint_error, start, step
     from freeflyer.estimation.placing import base_over_soles
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from freeflyer.estimation.torques import closed_torques
 
 __all__ = [
-    "Calibration", "CalibrationError", "ContactEstimate", "ContactHistory", "ContactModel", "Encoder", "PassiveState",
-    "Sensors", "Sinusoids", "Sway", "Swing", "Telling", "Tracking", "base_over_soles", "calibrate", "closed_torques",
-    "constraint_error", "contact_history", "contact_model", "contact_wrenches", "lateral_swing",
-    "low_pass", "pressure_centers", "screw_force", "sensors", "sinusoids", "start", "step", "telling_joints", "track",
-    "world_wrenches", "zero_moment_point",
+    "Calibration", "CalibrationError", "ContactEstimate", "ContactHistory", "ContactModel", "Encoder",
+    "EncoderSelection", "PassiveState", "Sensors", "Sinusoids", "Sway", "Swing", "Tracking", "base_over_soles",
+    "calibrate", "closed_torques", "constraint_error", "contact_history", "contact_model", "contact_wrenches",
+    "lateral_swing", "low_pass", "pressure_centers", "screw_force", "select_encoders", "sensors", "sinusoids", "start",
+    "step", "track", "world_wrenches", "zero_moment_point",
 ]  # fmt: skip
 
-_HOMES = {  # loaded on first use
-    "accuracy": ("Encoder", "Sinusoids", "Telling", "Tracking", "sinusoids", "track"),
+_MODULES = {  # loaded on first use
+    "accuracy": ("Encoder", "Sinusoids", "EncoderSelection", "Tracking", "sinusoids", "track"),
     "balance": ("low_pass", "pressure_centers", "screw_force", "world_wrenches", "zero_moment_point"),
     "calibration": ("Calibration", "CalibrationError", "calibrate"),
     "comparison": ("Swing",),
     "contact": ("ContactEstimate", "ContactModel", "contact_model", "contact_wrenches"),
-    "encoders": ("Telling", "telling_joints"),
+    "encoders": ("EncoderSelection", "select_encoders"),
     "history": ("ContactHistory", "contact_history"),
     "passive": ("PassiveState", "constraint_error", "start", "step"),
     "placing": ("base_over_soles",),
@@ -43,13 +43,13 @@ _HOMES = {  # loaded on first use
     "swing": ("lateral_swing",),
     "torques": ("closed_torques",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'freeflyer.estimation' has no attribute {name!r}")
-    return getattr(import_module(f"freeflyer.estimation.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"freeflyer.estimation.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

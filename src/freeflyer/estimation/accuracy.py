@@ -1,4 +1,4 @@
-"""How well the passive state is told while the motors follow sinusoids, with ideal and with real encoders. papers/000, Fig 19."""
+"""Accuracy of the estimated passive state while the motors follow sinusoids, with ideal and real encoders. papers/000, Fig 19."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, given, start, step
-from freeflyer.estimation.postures import reached, strokes
+from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, sensors_of, start, step
+from freeflyer.estimation.postures import reach, strokes
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.motion import keep_closed
@@ -128,19 +128,19 @@ def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinu
     A linkage that does not follow its motors to such corners gets half the share, up to three times.
     m, rad, Hz. Errors: InputError for shares outside of (0, 1] and linkages that do not follow.
     """
-    s = given(robot)
+    s = sensors_of(robot)
     if not 0.0 < share <= 1.0:
         raise InputError(f"share must lie above 0 and up to 1, got {share!r}")
     rng = np.random.default_rng(seed)
     lower, upper = strokes(s)
-    n, first = len(s.names), s.linkage.q[s.positions]
+    n, first = len(s.names), s.partition.q[s.positions]
     frequency, phase, corners = rng.uniform(0.3, 1.0, n), rng.uniform(0.0, 2.0 * np.pi, n), rng.choice((-1.0, 1.0), (6, n))
     driven = np.array([name in s.model.actuated for name in s.names])
     for _ in range(4):
         amplitude = np.where(driven, 0.5 * share * (upper - lower), 0.0)
         for wished in (0.5 * (lower + upper), np.clip(first, lower + amplitude, upper - amplitude)):
             middle = np.where(driven, wished, first)
-            if all(reached(s, middle + c * amplitude) is not None for c in corners):
+            if all(reach(s, middle + c * amplitude) is not None for c in corners):
                 return Sinusoids(first, middle, amplitude, frequency, phase)
         share *= 0.5
     raise InputError(f"the linkage of {s.model.name!r} does not follow its motors through {2 * share:.0%} of their strokes")
@@ -156,7 +156,7 @@ def track(
     duration (s); alpha, beta (1/s) as in `step`. Errors: as `step`; InputError for rates
     that are not positive and durations too short.
     """
-    s, encoder = given(robot), encoder or Encoder()
+    s, encoder = sensors_of(robot), encoder or Encoder()
     if not rate > 0.0:
         raise InputError(f"rate must be a positive number of samples a second (Hz), got {rate!r}", rate=rate)
     path = sinusoids(s) if path is None else path
@@ -176,8 +176,8 @@ def track(
     true_q[:, s.positions], true_v[:, s.coordinates] = actual, rates
     true_q = keep_closed(s.model, true_q)[0]
     for k in range(0, n + 1, CHUNK):
-        G = motion_map(s.model, s.linkage, true_q[k : k + CHUNK])
-        true_v[k : k + CHUNK] = np.einsum("nij,nj->ni", G, true_v[k : k + CHUNK, s.linkage.independent])
+        G = motion_map(s.model, s.partition, true_q[k : k + CHUNK])
+        true_v[k : k + CHUNK] = np.einsum("nij,nj->ni", G, true_v[k : k + CHUNK, s.partition.independent])
     joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
     iq, iv = [j.iq for j in joints], [j.iv for j in joints]
     return Tracking(

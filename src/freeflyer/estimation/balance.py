@@ -1,4 +1,4 @@
-"""What contact wrenches say of balance: centres of pressure and the zero-moment point; and forces from motor torques."""
+"""Centres of pressure and the zero-moment point from contact wrenches; forces from motor torques."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     [J_l; E] theta* = [e_l; theta_measured - theta]
 
-Motors with relative encoders know how far they have gone, not from where. Newton's steps on closure and encoders together
+Relative encoders measure the motion of a motor, not its position. Newton's steps on closure and encoders together
 find the posture, and so each motor's offset. Steps are damped (Levenberg, Marquardt) where a full one would not lessen the
 error, and joints stay within their limits. With as many encoders as motors a step is that of the paper; with more, steps
 lead to the least squares of encoders at closed loops.
@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closure import position_limits, q_of_v
 from freeflyer.constraints.graph import structure
-from freeflyer.constraints.partition import linkage
-from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.partition import partition
+from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_jacobian, constraints
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
@@ -27,14 +27,14 @@ from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-ENOUGH = 1e-4  # norm of closure and encoder errors, m and rad: papers/000
-SETTLED = 0.9999  # with more encoders than motors: who lessens the error by no more than this has found the least squares
-CLOSED_FIRST = 1e3  # then loops weigh so much more than encoders
-OBSERVABLE = 1e-6  # smallest singular value of the encoders' view of the motors, relative to the largest
+TOLERANCE = 1e-4  # norm of closure and encoder errors, m and rad: papers/000
+MAX_ERROR_RATIO = 0.9999  # with more encoders than motors: a step that reduces the error by less ends the least squares
+LOOP_WEIGHT = 1e3  # then loops weigh so much more than encoders
+MIN_SENSITIVITY = 1e-6  # smallest singular value of the encoders' view of the motors, relative to the largest
 
 
 class CalibrationError(FreeflyerError, ValueError):
-    """Offsets that the encoders cannot tell, or that no posture explains."""
+    """Offsets that the encoders do not determine, or readings that agree with no posture."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ class Calibration:
 @public
 def calibrate(
     model: Model, encoders: Mapping[str, float], readings: ArrayLike | None = None, q: ArrayLike | None = None, *,
-    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = ENOUGH, limit: int = 50,
+    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = TOLERANCE, limit: int = 50,
 ) -> Calibration:  # fmt: skip
     """The motors' offsets from absolute encoders {joint: position}.
 
     readings (n,): what the motors' relative encoders show, in the order of `motors` (all of them if None); zeros if None,
     so that offsets are positions. q (nq,): where to start, the file's posture if None. Motors left out of `motors` and
-    joints named `rigid` are taken to stand where q has them. Errors: CalibrationError where encoders do not tell some
+    joints named `rigid` keep their positions in q. Errors: CalibrationError where encoders do not determine some
     offsets, naming the motors, or where no posture agrees with them; InputError for wrong names, shapes and numbers.
     """
     model = model.tree
@@ -82,8 +82,8 @@ def calibrate(
     enc, angles = _encoders(model, encoders)
     raw = np.zeros(len(names)) if readings is None else real_array("readings", readings)
     if raw.shape != (len(names),) or not np.isfinite(raw).all():
-        raise InputError(f"readings must be {len(names)} finite numbers, one for each of {listed(names)}; got {raw}")
-    split, place = linkage(model), q_of_v(model)
+        raise InputError(f"readings must be {len(names)} finite numbers, one for each of {list_names(names)}; got {raw}")
+    split, place = partition(model), q_of_v(model)
     x = np.array(split.q if q is None else row(model, "q", q, "q"))
     if x.ndim != 1:
         raise InputError(f"calibrate takes one posture (nq = {model.nq},) to start from, got shape {x.shape}", shape=x.shape)
@@ -115,8 +115,8 @@ def check_observable(
     model: Model, motors: Sequence[str], encoders: Mapping[str, float] | Sequence[str], rigid: Sequence[str], unknown: np.ndarray,
     enc: np.ndarray,
 ) -> None:  # fmt: skip
-    """CalibrationError where the encoders do not tell the positions of the independent coordinates `unknown`."""
-    split, s = linkage(model), structure(model)
+    """CalibrationError where the encoders do not determine the positions of the independent coordinates `unknown`."""
+    split, s = partition(model), structure(model)
     J = constraint_jacobian(model, split.q)
     G = np.zeros((model.nv, len(unknown)))
     G[unknown, np.arange(len(unknown))] = 1.0
@@ -129,14 +129,14 @@ def check_observable(
     view = view / np.maximum(np.linalg.norm(G[:, keep], axis=0), 1e-12)
     _, values, rows = np.linalg.svd(view, full_matrices=True)
     values = np.concatenate([values, np.zeros(len(keep) - len(values))]) if len(values) < len(keep) else values
-    hidden = rows[values <= OBSERVABLE * max(values.max(initial=0.0), 1e-12)]
+    hidden = rows[values <= MIN_SENSITIVITY * max(values.max(initial=0.0), 1e-12)]
     if len(hidden):
         at = np.flatnonzero(np.abs(hidden).max(axis=0) > 1e-6)
         names = [s.owner[unknown[keep[k]]] for k in at]
         raise CalibrationError(
-            f"the encoders on {listed(encoders) or 'no joint'} do not tell where {listed(names)} of {model.name!r} stand "
-            f"({len(hidden)} of {len(keep)} unknowns stay open): put encoders on joints that these move, or leave them out "
-            "(motors=, rigid=)",
+            f"the encoders on {list_names(encoders) or 'no joint'} do not determine the positions of {list_names(names)} of "
+            f"{model.name!r} ({len(hidden)} of {len(keep)} unknowns stay open): put encoders on joints that these move, or leave "
+            "them out (motors=, rigid=)",
             joints=tuple(dict.fromkeys(names)), open=len(hidden),
         )  # fmt: skip
 
@@ -147,10 +147,10 @@ def _turns_only_itself(column: np.ndarray, owner: tuple[str, ...], j: int) -> bo
 
 def _motors(model: Model, motors: Sequence[str] | None) -> tuple[str, ...]:
     if not model.constraint_rows[0]:
-        raise InputError(f"{model.name!r} has no loops: no joint tells where another one stands", robot=model.name)
+        raise InputError(f"{model.name!r} has no loops: no joint's position follows from another's", robot=model.name)
     known = tuple(n for n in model.actuated) if model.description.actuated else ()
     if not known:
-        raise InputError(f"{model.name!r} does not say which joints have motors: there is nothing to calibrate", robot=model.name)
+        raise InputError(f"{model.name!r} names no motors: there is nothing to calibrate", robot=model.name)
     if isinstance(motors, str):
         raise InputError(f"motors is {motors!r}: expected a sequence of joint names")
     for n in motors or ():
@@ -179,9 +179,9 @@ def _newton(model, x, columns, look, lower, upper, tolerance, limit, rows):  # t
     """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure."""
     e, J = look(x)
     square = J.shape[0] <= J.shape[1]
-    w = np.where(np.arange(len(e)) < rows, 1.0 if square else CLOSED_FIRST, 1.0)
+    w = np.where(np.arange(len(e)) < rows, 1.0 if square else LOOP_WEIGHT, 1.0)
     errors, merits, damping = [float(np.linalg.norm(e))], [float(np.linalg.norm(w * e))], 0.0
-    while errors[-1] > tolerance or not (square or (len(errors) > 1 and merits[-1] > SETTLED * merits[-2])):
+    while errors[-1] > tolerance or not (square or (len(errors) > 1 and merits[-1] > MAX_ERROR_RATIO * merits[-2])):
         if len(errors) > limit:
             raise _disagree(errors, limit)
         for _ in range(40):

@@ -14,7 +14,7 @@ from freeflyer.sim.mujoco_spec import Servos
 class Swing:
     """What is compared, at the times t (n,), s; everything below the low-pass of `sway.cutoff`.
 
-    offset (n,): asked of the pelvis; pelvis (n, 3): where it was, m. wrenches: by source, "simulator", "motors", "balanced",
+    offset (n,): the pelvis's wanted offset; pelvis (n, 3): its position, m. wrenches: by source, "simulator", "motors", "balanced",
     "moving" (balanced with the estimated motion), (n, f, 6), [force; torque about the origin], world axes, N, N m. soles: (c, 2)
     corners of each foot on the floor, m. extremes (3, nq): simulated postures furthest left, in the middle, furthest right, at the
     samples extreme_samples. passive_error (n,): largest error of a passive joint, rad or m; base_error (n,): of the base, m; gap
@@ -38,7 +38,7 @@ class Swing:
     gap: np.ndarray
     settled: int
 
-    def thinned(self, every: int) -> Swing:
+    def subsample(self, every: int) -> Swing:
         """One in `every` samples."""
         keep = slice(None, None, every)
         arrays = {n: getattr(self, n)[keep] for n in ("t", "offset", "pelvis", "passive_error", "base_error", "gap")}

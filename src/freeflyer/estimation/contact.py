@@ -3,7 +3,7 @@
     tau - g_a - J_m^T g_u = -J_cm^T F
 
 The sought forces at points are those of the least sum of squares that explain the motors: the pseudo-inverse is that of
-minimum norm. Wrenches of rigid feet span them, so only as many unknowns are solved for as the feet can feel: 12 for two
+minimum norm. Wrenches of rigid feet span them, so only as many unknowns are solved for as these wrenches have: 12 for two
 soles, from 12 motors, whatever the number of points, and the wrenches do not depend on how points share them.
 `method="balanced"` also uses the six equations of the base, exactly: what the base needs, the feet give; motors then count
 by least squares of their forces. Motions that are known (v, a) may stand in place of rest: the tree's inertia then counts.
@@ -22,11 +22,11 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints import refusals
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.partition import linkage
-from freeflyer.constraints.set_tables import widened
+from freeflyer.constraints.partition import partition
+from freeflyer.constraints.set_tables import widen
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import checked_feet, points_of
+from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.wrenches import point_basis
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.sensing import loops_of_block
@@ -38,12 +38,12 @@ from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-DETERMINED = 1e-8  # smallest singular value of the motors' view of the feet, relative to the largest
+MIN_SINGULAR_RATIO = 1e-8  # smallest singular value of the motors' view of the feet, relative to the largest
 
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What no posture changes. feet; handle: what compiled code knows the standing robot by.
+    """The constant data of a robot on its feet. feet; handle: that of the model with the table of the feet, for compiled code.
 
     spread (3c, k), resultant (6f, k): point forces and wrenches for each unknown, flat. motors (n,), base (m,): their entries
     of v. rest (nv,): zeros."""
@@ -61,7 +61,7 @@ class Standing:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ContactModel:
-    """What the posture q (nq,) says of the feet: the update before the estimation. update: all of it, as compiled code wrote it."""
+    """The quantities that depend on the posture q (nq,) alone. update: all of them, in the layout of compiled code."""
 
     standing: Standing
     q: np.ndarray
@@ -90,13 +90,13 @@ class ContactModel:
 
     @property
     def base(self) -> np.ndarray:
-        """(m,): what the base's equations ask of the contacts."""
+        """(m,): the generalised forces of the contacts on the base, by its equations."""
         at = self._base_at
         return self.update[at : at + len(self.standing.base)]
 
     @property
     def base_view(self) -> np.ndarray:
-        """(m, k): what each unknown gives to them."""
+        """(m, k): the base's generalised forces for each unknown."""
         m, k, at = len(self.standing.base), self.standing.unknowns, self._base_at
         return self.update[at + m : at + m + m * k].reshape(m, k)
 
@@ -132,27 +132,27 @@ class ContactEstimate:
 _standing: WeakKeyDictionary[Model, dict[object, Standing]] = WeakKeyDictionary()
 
 
-def standing_on(model: Model, feet: Sequence[Contact] | None = None) -> Standing:
+def make_standing(model: Model, feet: Sequence[Contact] | None = None) -> Standing:
     """The robot on these feet, on those named `..._sole` if None; remembered for each model and set of feet."""
     known = _standing.setdefault(model, {})
     try:
-        key = None if feet is None else tuple((f.frame, points_of(f).shape, points_of(f).tobytes()) for f in feet)
+        key = None if feet is None else tuple((f.frame, contact_points(f).shape, contact_points(f).tobytes()) for f in feet)
         if key in known:
             return known[key]
     except (AttributeError, TypeError):  # points that are no array: checked below
-        return _made(model, feet)
-    made = _made(model, feet)
+        return _make(model, feet)
+    made = _make(model, feet)
     if len(known) > 16:
         known.clear()
     known[key] = made
     return made
 
 
-def _made(model: Model, feet: Sequence[Contact] | None) -> Standing:
+def _make(model: Model, feet: Sequence[Contact] | None) -> Standing:
     if not model.description.actuated:
-        raise InputError(f"{model.name!r} does not say which joints have motors: nothing tells what its feet feel")
-    standing = checked_feet(model, feet)
-    split = linkage(model)
+        raise InputError(f"{model.name!r} names no motors: its contact wrenches follow from motor forces")
+    standing = complete_feet(model, feet)
+    split = partition(model)
     acting = np.array([model.joint(n).iv for n in model.actuated], dtype=np.int64)
     bases = [point_basis(np.asarray(f.points, dtype=float)) for f in standing]
     spread, resultant = _diagonal([b[0] for b in bases]), _diagonal([b[1] for b in bases])
@@ -161,7 +161,7 @@ def _made(model: Model, feet: Sequence[Contact] | None) -> Standing:
     sizes = update, spread.size, len(spread) + len(resultant), resultant.size
     soles = tuple(replace(foot, name=f"{k} {foot.name}") for k, foot in enumerate(standing))  # the same foot may be named twice
     of_set = ConstraintSet(model, contacts=soles, loops=False).table
-    table = widened(of_set, sizes, (len(acting), len(base), *acting, *base))
+    table = widen(of_set, sizes, (len(acting), len(base), *acting, *base))
     return Standing(
         model, standing, table_handle(close_loops(model).topology, table.parameters, STANDING, table.numbers), spread.reshape(-1),
         resultant.reshape(-1), acting, base, unknowns, np.zeros(model.nv),
@@ -172,13 +172,13 @@ def _made(model: Model, feet: Sequence[Contact] | None) -> Standing:
 def contact_model(
     model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None, v: ArrayLike | None = None, a: ArrayLike | None = None
 ) -> ContactModel:
-    """What motors and base feel at q (nq,): gravity, the feet, and the motion v, a (nv,) of the tree where it is known.
+    """The equations of motors and base at q (nq,): gravity, the feet, and the motion v, a (nv,) of the tree where it is known.
 
     Feet: those named `..._sole` if None. Errors: InputError for wrong shapes, numbers and feet; LinkageError in singular
     postures.
     """
     model = model.tree
-    s = standing_on(model, feet)
+    s = make_standing(model, feet)
     if type(q) is np.ndarray and q.shape == (model.nq,) and q.dtype == np.float64:
         x = q.copy()
     else:
@@ -208,12 +208,12 @@ def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
 @public
 def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "motors") -> ContactEstimate:
     """The wrenches that explain the motors' forces tau (n,), in the order of `model.actuated`. Errors: LinkageError where
-    they do not tell the wrenches; InputError for wrong shapes and numbers."""
+    they do not determine the wrenches; InputError for wrong shapes and numbers."""
     c, s = contacts, contacts.standing
     t = tau if type(tau) is np.ndarray and tau.dtype == np.float64 and tau.flags.c_contiguous else real_array("tau", tau).copy()
     n, k, points = len(s.motors), s.unknowns, s.spread.size // s.unknowns
     if t.shape != (n,):
-        raise InputError(f"tau has shape {t.shape}, expected ({n},): a force for each of {refusals.listed(c.model.actuated)}")
+        raise InputError(f"tau has shape {t.shape}, expected ({n},): a force for each of {refusals.list_names(c.model.actuated)}")
     entry = MOTOR_WRENCHES if method == "motors" and n == k else BALANCED_WRENCHES if method == "balanced" and len(s.base) else None
     answer, quality = np.empty(points + 6 * len(s.feet)), np.empty(1)
     if entry is not None and state(entry, s.handle, t, c.update, s.spread, s.resultant, answer, quality)[0] == OK:
@@ -222,32 +222,32 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
         at = int(np.flatnonzero(~np.isfinite(t))[0])
         raise InputError(f"tau[{at}] (joint {c.model.actuated[at]!r}) is {t[at]}: every entry must be finite")
     if method == "motors":
-        y = _told_by_motors(c, c.motors - t)
+        y = _solve_by_motors(c, c.motors - t)
     elif method == "balanced":
-        raise _unbalanced(c)
+        raise _fixed_base_error(c)
     else:
         raise InputError(f"method must be 'motors' or 'balanced', got {method!r}", method=method)
     return ContactEstimate((c.resultant @ y).reshape(-1, 6), (c.spread @ y).reshape(-1, 3))
 
 
-def _told_by_motors(c: ContactModel, b: np.ndarray) -> np.ndarray:
+def _solve_by_motors(c: ContactModel, b: np.ndarray) -> np.ndarray:
     """Least squares with more motors than unknowns, minimum norm with fewer; never of lower rank than either allows."""
     y, _, _, values = np.linalg.lstsq(c.A, b, rcond=None)
-    if values[-1] <= DETERMINED * values[0]:
-        raise _undetermined(c)
+    if values[-1] <= MIN_SINGULAR_RATIO * values[0]:
+        raise _undetermined_error(c)
     return np.asarray(y)
 
 
-def _unbalanced(c: ContactModel) -> FreeflyerError:
+def _fixed_base_error(c: ContactModel) -> FreeflyerError:
     if not len(c.base):
         return InputError(f"the base of {c.model.name!r} is fixed: it has no equations to use; take method='motors'")
-    return _undetermined(c)
+    return _undetermined_error(c)
 
 
-def _undetermined(c: ContactModel) -> LinkageError:
+def _undetermined_error(c: ContactModel) -> LinkageError:
     return LinkageError(
-        f"the motors of {c.model.name!r} do not tell the wrenches at {refusals.listed(f.frame for f in c.feet)} in this posture "
-        "(a stretched leg, or more feet than motors feel): name fewer feet, or move",
+        f"the motors of {c.model.name!r} do not determine the wrenches at {refusals.list_names(f.frame for f in c.feet)} in this "
+        "posture (a stretched leg, or too many feet for the motors): name fewer feet, or move",
         feet=tuple(f.frame for f in c.feet),
     )  # fmt: skip
 

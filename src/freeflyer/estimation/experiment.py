@@ -18,13 +18,13 @@ from freeflyer.sim.mujoco_scene import Plant
 from freeflyer.sim.mujoco_spec import Servos
 from freeflyer.sim.run import Run
 
-FALLEN = 0.05  # m that the base may be away from where it is sent
-CURE = "Sway less or slower, or take stiffer servos"
+MAX_BASE_ERROR = 0.05  # m that the base may be away from where it is sent
+ADVICE = "Sway less or slower, or take stiffer servos"
 
 
 @dataclass(frozen=True)
 class Record:
-    """What was measured at the times t (n,): offset (n,) asked for, m; q (n, nq) of the simulator; positions, forces (n, m) of
+    """What was measured at the times t (n,): wanted offset (n,), m; q (n, nq) of the simulator; positions, forces (n, m) of
     the motors; contacts (n, f, 6) of the simulator, [force; torque about the origin], world axes."""
 
     t: np.ndarray
@@ -47,9 +47,9 @@ def simulate(
             targets=lambda t: table[round(t / servos.step)], progress=progress,
         )  # fmt: skip
     except StepError as error:
-        raise InputError(f"{s.model.name!r} falls in the simulator at once: {error}. {CURE}", t=0.0) from None
+        raise InputError(f"{s.model.name!r} falls in the simulator at once: {error}. {ADVICE}", t=0.0) from None
     offset = offset_at(run.t, sway)[0]
-    _upright(s, run, offset)
+    _check_upright(s, run, offset)
     q, motors = run.q[:n], robot.motor_coordinates
     contacts = np.stack([in_world(frame_pose(s.model, q, f.frame), run.forces[f.name][:n]) for f in robot.feet], axis=1)
     return Record(run.t[:n], offset[:n], q, q[:, s.positions], run.tau[:n, motors], contacts)
@@ -67,13 +67,13 @@ def _targets(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, t
     return np.hstack([positions(offset) + ahead, turns])
 
 
-def _upright(s: Sensors, run: Run, offset: np.ndarray) -> None:
+def _check_upright(s: Sensors, run: Run, offset: np.ndarray) -> None:
     sent = run.q[0, :3] + np.column_stack([0.0 * offset, offset, 0.0 * offset])
     off = np.abs(run.q[:, :3] - sent).max(axis=1)
-    late = np.flatnonzero(~(off < FALLEN))
+    late = np.flatnonzero(~(off < MAX_BASE_ERROR))
     if run.failure or len(late):
         k = int(late[0]) if len(late) else len(run.t) - 1
         raise InputError(
             f"{s.model.name!r} falls in the simulator: at {run.t[k]:.2f} s its base is {off[k]:.2g} m from where it is sent. "
-            f"{CURE}", t=float(run.t[k]),
+            f"{ADVICE}", t=float(run.t[k]),
         )  # fmt: skip

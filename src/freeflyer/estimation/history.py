@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.refusals import list_names
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import checked_feet
+from freeflyer.contacts.feet import complete_feet
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
 from freeflyer.estimation.balance import in_world, low_pass
 from freeflyer.estimation.contact import contact_model, contact_wrenches
-from freeflyer.estimation.passive import given, start as at_rest, step
+from freeflyer.estimation.passive import sensors_of, start as at_rest, step
 from freeflyer.estimation.placing import base_over_soles
-from freeflyer.estimation.postures import reached
+from freeflyer.estimation.postures import reach
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.estimation.stance import grounded, sole_points
+from freeflyer.estimation.stance import place_on_ground, sole_points
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -59,17 +59,17 @@ def contact_history(
     a sample. Errors: InputError for wrong shapes and
     numbers, times that do not increase evenly, feet that are not on one floor; LinkageError as `step`, `contact_wrenches`.
     """
-    s = given(robot)
-    times, shown, measured = _columns(s, t, positions, forces)
-    dt = _clock(times)
+    s = sensors_of(robot)
+    times, shown, measured = _check_columns(s, t, positions, forces)
+    dt = _sample_time(times)
     moved = np.diff(shown, axis=0, prepend=shown[:1]) / dt if rates is None else real_array("rates", rates)
     gain = 1.0 / dt if alpha is None else alpha
     if not 0.0 < cutoff < 0.5 / dt:
         raise InputError(f"cutoff must lie between 0 and half the rate {1.0 / dt:g} Hz of the record, got {cutoff!r}")
     if moved.shape != shown.shape:
         raise InputError(f"rates has shape {moved.shape}, expected that of positions {shown.shape}", shape=moved.shape)
-    soles = checked_feet(s.model, feet)
-    begin = _begin(s, shown[0], soles, start)
+    soles = complete_feet(s.model, feet)
+    begin = _initial_posture(s, shown[0], soles, start)
     ground = sole_points(s.model, begin, soles)
     state, n = at_rest(s, begin), len(times)
     q, misfit = np.empty((n, s.model.nq)), np.empty(n)
@@ -91,7 +91,7 @@ def contact_history(
     return ContactHistory(times, soles, q, misfit, filtered)
 
 
-def _columns(s: Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _check_columns(s: Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     times = real_array("t", t)
     if times.ndim != 1 or len(times) < 2:
         raise InputError(f"t has shape {times.shape}, expected (n,): two times or more", shape=times.shape)
@@ -101,7 +101,7 @@ def _columns(s: Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike) 
         if x.shape != (len(times), len(columns)):
             raise InputError(
                 f"{name} has shape {x.shape}, expected ({len(times)}, {len(columns)}): a row for each time, a number for each of "
-                f"{listed(columns)}",
+                f"{list_names(columns)}",
                 shape=x.shape,
             )  # fmt: skip
         found.append(np.ascontiguousarray(x))
@@ -113,7 +113,7 @@ def _columns(s: Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike) 
     return found[0], found[1], found[2]
 
 
-def _clock(t: np.ndarray) -> float:
+def _sample_time(t: np.ndarray) -> float:
     """Seconds between samples."""
     steps = np.diff(t)
     late = np.flatnonzero(steps <= 0.0)
@@ -130,7 +130,7 @@ def _clock(t: np.ndarray) -> float:
     return dt
 
 
-def _begin(s: Sensors, positions: np.ndarray, feet: tuple[Contact, ...], start: ArrayLike | None) -> np.ndarray:
+def _initial_posture(s: Sensors, positions: np.ndarray, feet: tuple[Contact, ...], start: ArrayLike | None) -> np.ndarray:
     if start is not None:
         q = row(s.model, "start", start, "q")
         if q.ndim != 1:
@@ -141,13 +141,13 @@ def _begin(s: Sensors, positions: np.ndarray, feet: tuple[Contact, ...], start: 
         raise InputError(
             f"the base of {s.model.name!r} is {s.model.joints[0].kind}: a robot that stands on its feet has a free base"
         )  # fmt: skip
-    found = reached(s, positions)
+    found = reach(s, positions)
     if found is None:
         raise InputError(f"the linkage of {s.model.name!r} does not follow its motors to their first positions: give start=")
-    return _level(s.model, found, feet)
+    return _level_soles(s.model, found, feet)
 
 
-def _level(model: Model, q: np.ndarray, feet: tuple[Contact, ...]) -> np.ndarray:
+def _level_soles(model: Model, q: np.ndarray, feet: tuple[Contact, ...]) -> np.ndarray:
     """q with all soles in the plane at height 0, as well as they can."""
     points = sole_points(model, q, feet)
     normal = np.linalg.svd(points - points.mean(axis=0))[2][2]
@@ -159,7 +159,7 @@ def _level(model: Model, q: np.ndarray, feet: tuple[Contact, ...]) -> np.ndarray
         R = frame_pose(model, q, model.joints[0].child)[:3, :3]
         turn[3:6] = R.T @ (axis / size * np.arctan2(size, normal[2]))
         q = integrate(model, q, turn)
-    return grounded(model, q, feet)
+    return place_on_ground(model, q, feet)
 
 
 def _motion(model: Model, q: np.ndarray, dt: float, cutoff: float) -> tuple[np.ndarray, np.ndarray]:

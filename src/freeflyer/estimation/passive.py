@@ -52,8 +52,8 @@ def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
 
     Quaternions at unit length. Errors: InputError for no such configuration; AssemblyError where it does not close.
     """
-    s = given(robot)
-    x = s.linkage.q if q is None else row(s.model, "q", q, "q")
+    s = sensors_of(robot)
+    x = s.partition.q if q is None else row(s.model, "q", q, "q")
     closed = assemble(s.model, x, hold=s.names, limits=False)
     return PassiveState(closed.q, np.zeros((*closed.q.shape[:-1], s.model.nv)), np.ones(closed.q.shape[:-1])[()])
 
@@ -69,7 +69,7 @@ def step(
     measures stay where they are. Errors: InputError for wrong shapes, NaN and strokes out of range; LinkageError for a
     singular sub-mechanism.
     """
-    s = given(robot)
+    s = sensors_of(robot)
     gains = _gains(alpha, beta, dt)
     n, nq, nv = len(s.names), s.model.nq, s.model.nv
     lead: tuple[int, ...] = ()
@@ -85,11 +85,11 @@ def step(
         count = int(np.prod(lead))
     if not lead:
         q_next, v, quality = np.empty(nq), np.empty(nv), np.empty(1)
-        status, where = state_of(PASSIVE_STEP, s.handle, q, x, dx, s.readable, gains, q_next, v, quality)
+        status, where = state_of(PASSIVE_STEP, s.handle, q, x, dx, s.encoder_limits, gains, q_next, v, quality)
         if status == OK:
             return PassiveState(q_next, v, float(quality[0]))
         raise _refusal(s, q, x, dx, quality[0])
-    flat = q.reshape(count, nq), x.reshape(count, n), dx.reshape(count, n), s.readable, gains
+    flat = q.reshape(count, nq), x.reshape(count, n), dx.reshape(count, n), s.encoder_limits, gains
     q_next, v, quality = np.empty((count, nq)), np.empty((count, nv)), np.empty((count, 1))
     status, where = batch(PASSIVE_STEP, s.handle, flat, (), (q_next, v, quality), 0, count)
     if status != OK:
@@ -103,11 +103,11 @@ def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
 
     q (..., nq). Errors: as constraint_residual.
     """
-    s = given(robot)
-    return np.linalg.norm(constraint_residual(s.model, q)[..., s.linkage.rows], axis=-1)[()]
+    s = sensors_of(robot)
+    return np.linalg.norm(constraint_residual(s.model, q)[..., s.partition.rows], axis=-1)[()]
 
 
-def given(robot: Model | Sensors) -> Sensors:
+def sensors_of(robot: Model | Sensors) -> Sensors:
     """The sensors of a model: its motors' encoders."""
     if isinstance(robot, Sensors):
         return robot
@@ -125,7 +125,7 @@ def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
         raise InputError(f"dt must be a positive number of seconds, got {dt!r}")
     if max(alpha, beta) * dt > BOUNDED:
         raise InputError(
-            f"alpha = {alpha:g} and beta = {beta:g} per second ask for more than {BOUNDED:g} per step of {dt:g} s: errors would "
+            f"alpha = {alpha:g} and beta = {beta:g} per second are more than {BOUNDED:g} per step of {dt:g} s: errors would "
             f"grow. Take at most {BOUNDED / dt:g}, or a shorter step",
             alpha=alpha, beta=beta, dt=dt,
         )  # fmt: skip
@@ -138,7 +138,7 @@ def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarr
         a = real_array(name, given)
         if a.ndim == 0 or a.shape[-1] != len(s.names):
             raise InputError(
-                f"{name} has shape {a.shape}, expected (..., {len(s.names)}): a number for each of {refusals.listed(s.names)}",
+                f"{name} has shape {a.shape}, expected (..., {len(s.names)}): a number for each of {refusals.list_names(s.names)}",
                 shape=a.shape, expected=len(s.names),
             )  # fmt: skip
         arrays.append(a)
@@ -155,7 +155,7 @@ def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarr
 
 def check_strokes(s: Sensors, x: np.ndarray) -> None:
     """InputError for the first measured position (..., n) that lies beyond its joint's limits."""
-    lowest, highest = s.readable.reshape(2, -1)
+    lowest, highest = s.encoder_limits.reshape(2, -1)
     wrong = np.argwhere((x < lowest) | (x > highest))
     if len(wrong):
         at = tuple(int(k) for k in wrong[0])
@@ -177,4 +177,4 @@ def _refusal(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, worst: fl
     check_strokes(s, x)
     if worst <= -1.0:
         return refusals.singular_posture(s.model, loops_of_block(s.model, worst), np.empty(0, np.int64))
-    return LinkageError(f"the passive state of {s.model.name!r} cannot be told there: the estimate is not finite")
+    return LinkageError(f"the passive state of {s.model.name!r} cannot be estimated there: the estimate is not finite")

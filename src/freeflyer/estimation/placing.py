@@ -26,7 +26,7 @@ def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground
     a, b = here.mean(axis=0), ground.mean(axis=0)
     U, sizes, V = np.linalg.svd((here - a).T @ (ground - b))
     if not sizes[1] > 1e-12:
-        raise InputError("the points of the feet lie on one line: they do not tell how the base is turned")
+        raise InputError("the points of the feet lie on one line: they do not determine the base's orientation")
     R = (U * [1.0, 1.0, np.sign(np.linalg.det(U @ V))] @ V).T
     X = frame_pose(model, q, model.joints[0].child)
     x = q.copy()

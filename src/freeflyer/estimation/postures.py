@@ -9,29 +9,29 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.loops.motion import keep_closed
 
-STRIDES = 12  # a stroke is gone in so many steps
+STEPS = 12  # a stroke is gone in so many steps
 FINITE = 1.0  # rad or m: the stroke given to a joint without limits
 
 
 def strokes(s: Sensors) -> tuple[np.ndarray, np.ndarray]:
     """(lower, upper) (n,): limits of the measured joints, a finite range about the drawn posture where there are none."""
-    here = s.linkage.q[s.positions]
+    here = s.partition.q[s.positions]
     lower = np.where(np.isfinite(s.lower), s.lower, here - 0.5 * FINITE)
     return lower, np.where(np.isfinite(s.upper), s.upper, here + 0.5 * FINITE)
 
 
-def reached(s: Sensors, target: np.ndarray) -> np.ndarray | None:
+def reach(s: Sensors, target: np.ndarray) -> np.ndarray | None:
     """q (nq,) with the measured joints at target (n,), led there from the drawn posture; None if the linkage does not follow."""
-    q = s.linkage.q.copy()
+    q = s.partition.q.copy()
     first = q[s.positions]
-    inside = _inside(s, q)
-    for k in range(1, STRIDES + 1):
-        q[s.positions] = first + (target - first) * k / STRIDES
+    inside = _is_inside(s, q)
+    for k in range(1, STEPS + 1):
+        q[s.positions] = first + (target - first) * k / STEPS
         try:
             q = keep_closed(s.model, q)[0]
         except (AssemblyError, LinkageError):
             return None
-        if inside and not _inside(s, q):
+        if inside and not _is_inside(s, q):
             return None
     return q
 
@@ -42,7 +42,7 @@ def random_postures(s: Sensors, count: int, rng: np.random.Generator, share: flo
     middle, half = 0.5 * (lower + upper), 0.5 * share * (upper - lower)
     found: list[np.ndarray] = []
     for _ in range(60 * count):
-        q = reached(s, rng.uniform(middle - half, middle + half))
+        q = reach(s, rng.uniform(middle - half, middle + half))
         if q is not None:
             found.append(q)
         if len(found) == count:
@@ -54,7 +54,7 @@ def random_postures(s: Sensors, count: int, rng: np.random.Generator, share: flo
     )  # fmt: skip
 
 
-def _inside(s: Sensors, q: np.ndarray) -> bool:
+def _is_inside(s: Sensors, q: np.ndarray) -> bool:
     from freeflyer.constraints.closure import position_limits
 
     lower, upper = position_limits(s.model)

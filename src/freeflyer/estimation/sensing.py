@@ -14,8 +14,8 @@ from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import q_of_v
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import frozen, structure
-from freeflyer.constraints.partition import Linkage, linkage
-from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.partition import Partition, partition
+from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels.calls.running import table_handle
@@ -24,37 +24,36 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 MARGIN = 0.02  # of a stroke: how far beyond its limits an encoder may read
-STILL = 1e-9  # rad or m a rad or m: who moves others by less moves nothing
+MIN_COUPLING = 1e-9  # rad or m a rad or m: coupling ratio below which a joint is decoupled
 
 
 @dataclass(frozen=True)
 class Sensors:
-    """Joints that encoders measure, and those they leave to the loops.
-
+    """The measured joints of a closed robot, and the joints that follow from them through the loops.
     names: measured joints, in the order of their measurements. coordinates (n,): their entries of v; positions (n,): of q.
-    lower, upper (n,): their limits. still: joints that nothing moves (declared rigid, or turning idly about themselves).
-    passive (m,): entries of v that follow through the loops.
-    readable (2 n,): lower, then upper ends of what encoders may read: the limits and a margin. closed: the model, loops closed.
+    lower, upper (n,): their limits. stationary: joints taken as fixed (declared rigid, or turning about themselves only).
+    passive (m,): entries of v that follow through the loops. encoder_limits (2 n,): the lower, then the upper ends of the
+    accepted readings, the limits with a margin. closed: the model, loops closed.
     """
 
     model: Model
-    linkage: Linkage
+    partition: Partition
     names: tuple[str, ...]
     coordinates: np.ndarray
     positions: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-    still: tuple[str, ...]
+    stationary: tuple[str, ...]
     passive: np.ndarray
-    readable: np.ndarray
+    encoder_limits: np.ndarray
     closed: Model
 
     @cached_property
     def handle(self) -> Any:
-        """What compiled code knows the robot and its encoders by."""
+        """Handle of the closed model with the table of its encoders, for compiled code."""
         joints, positions = np.asarray(self.coordinates), np.asarray(self.positions)
-        fit = joints.shape == positions.shape == (len(self.names),) and len(self.readable) == 2 * len(joints)
-        if not fit or not _within(joints, self.model.nv) or not _within(positions, self.model.nq):
+        fit = joints.shape == positions.shape == (len(self.names),) and len(self.encoder_limits) == 2 * len(joints)
+        if not fit or not _are_valid_indices(joints, self.model.nv) or not _are_valid_indices(positions, self.model.nq):
             raise InputError("these sensors were not made by freeflyer.estimation.sensors: their coordinates are not the model's")
         table = np.array([len(joints), *joints, *positions], np.int64)
         return table_handle(self.closed.topology, self.closed.parameters, MEASURED, table)
@@ -63,7 +62,7 @@ class Sensors:
         return {name: x for name, x in vars(self).items() if name != "handle"}
 
 
-def _within(indices: np.ndarray, n: int) -> bool:
+def _are_valid_indices(indices: np.ndarray, n: int) -> bool:
     return indices.dtype.kind == "i" and bool(((indices >= 0) & (indices < n)).all())
 
 
@@ -74,8 +73,8 @@ _known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], S
 def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -> Sensors:
     """The motors' encoders, and those of the joints `also`; remembered for each model.
 
-    rigid: joints without motor or encoder that are taken as standing still (stiff springs). Errors: InputError for robots
-    without loops or motors; LinkageError for joints that move others while nothing tells where they are.
+    rigid: joints without motor or encoder that are taken as fixed (stiff springs). Errors: InputError for robots
+    without loops or motors; LinkageError for joints that move others and are neither measured nor determined.
     """
     model = model.tree
     key = (_names("also", also), _names("rigid", rigid))
@@ -99,17 +98,17 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
         )
     if not model.description.actuated:
         raise InputError(
-            f"{model.name!r} does not say which joints have motors: name them (`actuated` of a loop file, `name_mot`, or "
+            f"{model.name!r} names no motors: name them (`actuated` of a loop file, `name_mot`, or "
             "<actuator> in MJCF)",
             robot=model.name,
         )
-    split, s, place = linkage(model), structure(model), q_of_v(model)
+    split, s, place = partition(model), structure(model), q_of_v(model)
     for name in (*also, *rigid):
         if name not in model.joint_names:
             raise unknown_name("joint", name, model.joint_names)
     both = [n for n in rigid if n in also or n in model.actuated]
     if both:
-        raise InputError(f"{listed(both)}: a joint is measured or rigid, not both", joints=tuple(both))
+        raise InputError(f"{list_names(both)}: a joint is measured or rigid, not both", joints=tuple(both))
     names = tuple(dict.fromkeys((*model.actuated, *also)))
     coordinates = np.array([model.joint(n).iv for n in names], dtype=np.int64)
     for name, j in zip(names, coordinates):
@@ -129,25 +128,25 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     moving = _moving(model, split, left, s.owner)
     if moving:
         raise LinkageError(
-            f"nothing tells where {listed(moving)} {'are' if len(moving) > 1 else 'is'}, and the loops of {model.name!r} need it: "
-            "measure them (also=) or take them as standing still (rigid=)",
+            f"the positions of {list_names(moving)} are neither measured nor determined, and the loops of {model.name!r} depend on "
+            "them: measure these joints (also=) or take them as fixed (rigid=)",
             joints=tuple(moving),
         )  # fmt: skip
-    still = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
+    stationary = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
     return Sensors(
-        model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), still,
-        split.dependent, frozen(_readable(lower, upper)), close_loops(model),
+        model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), stationary,
+        split.dependent, frozen(_encoder_ranges(lower, upper)), close_loops(model),
     )  # fmt: skip
 
 
-def _readable(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+def _encoder_ranges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     bounded = np.isfinite(lower) & np.isfinite(upper)
     margin = MARGIN * np.subtract(upper, lower, out=np.zeros(len(lower)), where=bounded)
     return np.concatenate([lower - margin, upper + margin])
 
 
-def _moving(model: Model, split: Linkage, left: list[int], owner: tuple[str, ...]) -> list[str]:
+def _moving(model: Model, split: Partition, left: list[int], owner: tuple[str, ...]) -> list[str]:
     """Of the coordinates `left`, the joints that move joints other than themselves."""
     J = constraint_jacobian(model, split.q)
     found = []
@@ -158,7 +157,7 @@ def _moving(model: Model, split: Linkage, left: list[int], owner: tuple[str, ...
         D = J[np.ix_(block.rows, block.dependent)]
         follows = -np.linalg.solve(D, J[block.rows][:, here])
         for k, j in enumerate(here):
-            moved = {owner[d] for d, x in zip(block.dependent, follows[:, k]) if abs(x) > STILL}
+            moved = {owner[d] for d, x in zip(block.dependent, follows[:, k]) if abs(x) > MIN_COUPLING}
             if moved - {owner[j]}:
                 found.append(owner[j])
     return list(dict.fromkeys(found))
@@ -167,4 +166,4 @@ def _moving(model: Model, split: Linkage, left: list[int], owner: tuple[str, ...
 def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:
     """The loops of the sub-mechanism that compiled code found singular, by its answer -1 - k."""
     rows, _ = close_loops(model).reduction.blocks[max(round(-1.0 - quality), 0)]
-    return next(b.loops for b in linkage(model).blocks if rows[0] in b.rows)
+    return next(b.loops for b in partition(model).blocks if rows[0] in b.rows)

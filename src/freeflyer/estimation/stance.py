@@ -15,7 +15,7 @@ import numpy as np
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.rows import constraints
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import points_of
+from freeflyer.contacts.feet import contact_points
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.dynamics.manifold import integrate
@@ -24,9 +24,9 @@ from freeflyer.estimation.sensing import Sensors
 from freeflyer.model.model import Model
 from freeflyer.spatial import se3
 
-LEVEL = 0.02  # m: the points of all soles lie within this of one level plane, or the robot does not stand
-STRIDE = 0.01  # m that the base moves at once
-REACHED = 1e-9  # m and rad
+LEVEL_TOLERANCE = 0.02  # m: the points of all soles lie within this of one level plane, or the robot does not stand
+BASE_STEP = 0.01  # m that the base moves at once
+POSE_TOLERANCE = 1e-9  # m and rad
 
 
 def sole_points(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
@@ -38,13 +38,13 @@ def sole_points(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndar
     return np.vstack(found)
 
 
-def grounded(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
+def place_on_ground(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
     """q with the base lifted so that the soles lie at height 0 on average. Errors: InputError for feet not on one level."""
     heights = sole_points(model, q, feet)[:, 2]
     middle = float(heights.mean())
     off = np.abs(heights - middle)
-    if off.max() > LEVEL:
-        names = np.repeat([f.frame for f in feet], [len(points_of(f)) for f in feet])
+    if off.max() > LEVEL_TOLERANCE:
+        names = np.repeat([f.frame for f in feet], [len(contact_points(f)) for f in feet])
         raise InputError(
             f"foot {str(names[np.argmax(off)])!r} of {model.name!r} is not on the floor: one of its points lies {off.max():.3f} m "
             "off the level of all soles where the linkage is closed. Give feet that stand on one level floor",
@@ -58,24 +58,24 @@ def grounded(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray
 def check_stands(s: Sensors, feet: Sequence[Contact]) -> None:
     """Errors: InputError for a base that does not float, LinkageError where motors and feet don't match."""
     first = s.model.joints[0]
-    if first.kind != "free" or len(s.linkage.base) != 6:
+    if first.kind != "free" or len(s.partition.base) != 6:
         raise InputError(f"the base of {s.model.name!r} is {first.kind}: a robot that stands on its feet has a free base")
-    joints, equations = s.model.nv - 6, len(s.linkage.rows) + 6 * len(feet)
+    joints, equations = s.model.nv - 6, len(s.partition.rows) + 6 * len(feet)
     if joints != equations:
         raise LinkageError(
-            f"{s.model.name!r} has {joints - len(s.linkage.rows)} independent joint coordinates for {len(feet)} feet: its base "
+            f"{s.model.name!r} has {joints - len(s.partition.rows)} independent joint coordinates for {len(feet)} feet: its base "
             "moves over fixed soles in one way only with six a foot",
-            motors=joints - len(s.linkage.rows), feet=len(feet),
+            motors=joints - len(s.partition.rows), feet=len(feet),
         )  # fmt: skip
 
 
-def lean(s: Sensors, q: np.ndarray, feet: Sequence[Contact], shift: np.ndarray) -> np.ndarray:
+def shift_base(s: Sensors, q: np.ndarray, feet: Sequence[Contact], shift: np.ndarray) -> np.ndarray:
     """q (nq,) with the base moved by `shift` (3,), m, over soles that stay. Errors: LinkageError out of reach."""
     targets = [frame_pose(s.model, q, f.frame) for f in feet]
     end, x = q[:3] + shift, q.copy()
-    for k in range(count := max(1, int(np.ceil(np.linalg.norm(shift) / STRIDE)))):
+    for k in range(count := max(1, int(np.ceil(np.linalg.norm(shift) / BASE_STEP)))):
         x[:3] += (end - x[:3]) / (count - k)
-        x = _placed(s, x, feet, targets)
+        x = _solve_posture(s, x, feet, targets)
     beyond = np.maximum(s.lower - x[s.positions], x[s.positions] - s.upper)
     if beyond.max() > 1e-6:
         k = int(beyond.argmax())
@@ -87,13 +87,13 @@ def lean(s: Sensors, q: np.ndarray, feet: Sequence[Contact], shift: np.ndarray) 
     return x
 
 
-def _placed(s: Sensors, q: np.ndarray, feet: Sequence[Contact], targets: Sequence[np.ndarray]) -> np.ndarray:
-    m, rows, columns = s.model, s.linkage.rows, np.setdiff1d(np.arange(s.model.nv), s.linkage.base)
+def _solve_posture(s: Sensors, q: np.ndarray, feet: Sequence[Contact], targets: Sequence[np.ndarray]) -> np.ndarray:
+    m, rows, columns = s.model, s.partition.rows, np.setdiff1d(np.arange(s.model.nv), s.partition.base)
     for _ in range(20):
         r, J = constraints(m, q)
         errors = [-r[rows]] + [se3.log(np.linalg.inv(frame_pose(m, q, f.frame)) @ X) for f, X in zip(feet, targets)]
         e = np.concatenate(errors)
-        if np.abs(e).max() < REACHED:
+        if np.abs(e).max() < POSE_TOLERANCE:
             return q
         A = np.vstack([J[rows], *(frame_jacobian(m, q, f.frame) for f in feet)])[:, columns]
         step = np.zeros(m.nv)
@@ -111,16 +111,16 @@ def _placed(s: Sensors, q: np.ndarray, feet: Sequence[Contact], targets: Sequenc
     )  # fmt: skip
 
 
-def standing(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.ndarray:
+def standing_posture(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.ndarray:
     """q (nq,): `crouch` (m) below the drawn posture, the centre of mass above the middle of the soles in x."""
     check_stands(s, feet)
-    q = lean(s, grounded(s.model, s.linkage.q, feet), feet, np.array([0.0, 0.0, -crouch]))
+    q = shift_base(s, place_on_ground(s.model, s.partition.q, feet), feet, np.array([0.0, 0.0, -crouch]))
     middle = sole_points(s.model, q, feet)[:, 0].mean()
     for _ in range(20):
         off = middle - center_of_mass(s.model, q)[0]
         if abs(off) < 1e-6:
             break
-        q = lean(s, q, feet, np.array([off, 0.0, 0.0]))
+        q = shift_base(s, q, feet, np.array([off, 0.0, 0.0]))
     return q
 
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints import refusals
 from freeflyer.errors import InputError
-from freeflyer.estimation.passive import given
+from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors, loops_of_block
 from freeflyer.kernels.calls.entry import OK
 from freeflyer.kernels.calls.running import state
@@ -26,9 +26,9 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     N and N m. Errors: InputError for more than one state, NaN, quaternions of other than unit length; LinkageError for
     singular postures.
     """
-    s = given(robot)
-    x, u = _given(s.model, "q", q, "q"), _given(s.model, "v", v, "v")
-    w = _given(s.model, "a", a, "v")
+    s = sensors_of(robot)
+    x, u = _as_state(s.model, "q", q, "q"), _as_state(s.model, "v", v, "v")
+    w = _as_state(s.model, "a", a, "v")
     if x.ndim != 1 or u.ndim != 1 or w.ndim != 1:
         raise InputError(f"closed_torques takes one state, got shapes q {x.shape}, v {u.shape}, a {w.shape}")
     tau, quality = np.empty(s.model.nv), np.empty(1)
@@ -40,7 +40,7 @@ def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     return tau
 
 
-def _given(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
+def _as_state(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
     """x as a contiguous array of float64, itself where it is one."""
     shape = (model.nq if letter == "q" else model.nv,)
     if type(x) is np.ndarray and x.dtype == np.float64 and x.shape == shape and x.flags.c_contiguous:

@@ -77,7 +77,7 @@ class Call:
         )
 
     @property
-    def given(self) -> tuple[Array, ...]:
+    def parameters(self) -> tuple[Array, ...]:
         """The inputs that the C function has."""
         return tuple(x for x in self.inputs if x.name not in self.function.zero)
 
@@ -87,7 +87,7 @@ class Call:
 
     @cached_property
     def scratch(self) -> int:
-        """Numbers of scratch that the entry asks for."""
+        """Numbers of scratch that the entry needs."""
         need = scratch_need(self.model.topology, self.lanes, self.entry.square)
         if self.batch:
             need += sum(row_need(self.lanes, n) for n in self.entry.sizes(self.model.topology))
@@ -137,5 +137,5 @@ def example_inputs(library: Library) -> dict[str, np.ndarray]:
     for name in ("v", "a", "tau", "dv"):
         found[name] = rng.standard_normal(model.nv)
     found["dv"] *= 0.01 if model.reduction else 1.0  # loops do not close again after any step
-    used = {x.name for call in library.calls for x in call.given}
+    used = {x.name for call in library.calls for x in call.parameters}
     return {name: x for name, x in found.items() if name in used}

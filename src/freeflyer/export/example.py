@@ -80,7 +80,7 @@ def main_c(library: Library) -> str:
 
 def _function(library: Library, call: Call, k: int) -> str:
     arguments = ["STATES"] if call.batch else []
-    arguments += [x.name for x in call.given] + [str(x) for x in options(library, call)]
+    arguments += [x.name for x in call.parameters] + [str(x) for x in options(library, call)]
     at = 0
     for x in call.outputs:
         arguments.append(f"results + {at}")

@@ -11,11 +11,11 @@ from freeflyer.errors import InputError
 from freeflyer.export.calls import Call, Library
 from freeflyer.export.example import main_c
 from freeflyer.export.folder import refuse_to_replace, whole_folder
-from freeflyer.export.functions import USUAL, selected
+from freeflyer.export.functions import USUAL, select_functions
 from freeflyer.export.header import header
 from freeflyer.export.identifiers import prefix_of, word
 from freeflyer.export.library import build, cmake
-from freeflyer.export.objects import NATIVE, Compiler, checked_cpu, lanes_of
+from freeflyer.export.objects import NATIVE, Compiler, check_cpu, lanes_of
 from freeflyer.export.sources import source
 from freeflyer.kernels.compiler import object_code
 from freeflyer.model.model import Model
@@ -55,7 +55,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     functions : str or sequence of str
         Names of public functions, also as 'name,name'; 'all' for all of them. See `exportable`.
     cpu : str
-        A CPU that LLVM knows ('x86-64-v3', 'haswell', ...); 'native' is this machine's, with the bits of Python's results.
+        A CPU that LLVM supports ('x86-64-v3', 'haswell', ...); 'native' is this machine's, with the bits of Python's results.
     batch : bool
         Also functions of any number of states at a time.
     prefix : str, optional
@@ -74,7 +74,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     InputError
         For robots whose loops are open, for ones that do not move, and for a CPU of another kind than this machine's.
     UnknownNameError
-        For functions that cannot be exported and CPUs that LLVM does not know.
+        For functions that cannot be exported and CPUs that LLVM does not support.
     FileError
         For a folder that is not empty, or cannot be written.
 
@@ -86,14 +86,14 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     >>> made.functions  # doctest: +SKIP
     ('quadruped_inverse_dynamics', 'quadruped_mass_matrix')
     """
-    wanted = selected(functions, model)
+    wanted = select_functions(functions, model)
     refuse_model(model)
     if prefix is not None and word(prefix) != prefix:
         raise InputError(f"prefix must be letters, digits and single underscores, got {prefix!r}", prefix=prefix)
     begin = prefix_of(model.name if prefix is None else prefix)
     target = Path(folder)
     refuse_to_replace(target, overwrite)  # before the long work
-    checked_cpu(cpu)
+    check_cpu(cpu)
     notes = []
     calls, codes = [], {}
     with Compiler(cpu, progress) as compiler:

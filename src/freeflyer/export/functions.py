@@ -13,7 +13,7 @@ from freeflyer.model.model import Model
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 ALL = "all"
 LISTED = 12  # names that an error of unknown_name lists
-MEANINGS = {  # of arguments, where a function does not say otherwise
+MEANINGS = {  # of arguments, unless a function has its own
     "q": "configuration, m and rad; quaternions x y z w of unit length",
     "v": "velocity, m/s and rad/s; of a free joint the body twist [linear; angular]",
     "a": "acceleration, m/s^2 and rad/s^2: the rate of v",
@@ -25,7 +25,7 @@ MEANINGS = {  # of arguments, where a function does not say otherwise
 
 @dataclass(frozen=True)
 class Function:
-    """A function to export: the public one's name, the entry that computes it, and a line that says what it computes.
+    """A function to export: the public one's name, the entry that computes it, and a line on what it computes.
 
     `arguments` and `results`: inputs and outputs as 'name' or 'name: meaning'. `shared`: the entry for models whose mimic joints
     share a velocity coordinate. `zero`: inputs that are always zero.
@@ -53,8 +53,8 @@ class Function:
 
     def meaning(self, argument: str) -> str:
         """What an argument is, with its unit."""
-        told = {name: text for name, _, text in (x.partition(": ") for x in (*self.arguments, *self.results)) if text}
-        return told.get(argument) or MEANINGS[argument]
+        meanings = {name: text for name, _, text in (x.partition(": ") for x in (*self.arguments, *self.results)) if text}
+        return meanings.get(argument) or MEANINGS[argument]
 
 
 DERIVATIVES = (
@@ -150,7 +150,7 @@ def exportable(model: Model | None = None) -> tuple[str, ...]:
     return tuple(CLOSED_FUNCTIONS if model is not None and model.reduction else FUNCTIONS)
 
 
-def selected(names: str | Sequence[str], model: Model | None = None) -> tuple[Function, ...]:
+def select_functions(names: str | Sequence[str], model: Model | None = None) -> tuple[Function, ...]:
     """The functions of these names, each once. Errors: UnknownNameError, InputError for no names at all."""
     known = CLOSED_FUNCTIONS if model is not None and model.reduction else FUNCTIONS
     if isinstance(names, str):

@@ -26,7 +26,7 @@ CONVENTIONS = """\
  * of the body that passes the world's origin.
  *
  * A function returns a status. It allocates nothing, locks nothing and keeps nothing: calls may run at the same time on several
- * threads, each with a scratch of its own. `scratch` holds at least as many doubles as the function's ..._SCRATCH_... says; its
+ * threads, each with a scratch of its own. `scratch` holds at least as many doubles as the function's ..._SCRATCH_...; its
  * contents before and after mean nothing. Pointers must not be null; outputs must not overlap inputs, scratch or each other."""
 
 
@@ -42,7 +42,7 @@ def header(library: Library) -> str:
         "#include <stdint.h>", "",
         "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
         *sizes(library), "", *scratch(library), "", *enums(library), "",
-        *(line for call in library.calls for line in [*explained(call), prototype(call) + ";", ""]),
+        *(line for call in library.calls for line in [*function_comment(call), prototype(call) + ";", ""]),
         "#ifdef __cplusplus", "}", "#endif", "", "#endif",
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
@@ -91,16 +91,16 @@ def enums(library: Library) -> list[str]:
 def enum(name: str, text: str, values: list[tuple[str, int, str]]) -> list[str]:
     lines = [f"/* {text} */"] if text else []
     lines.append(f"enum {name} {{")
-    for k, (key, value, told) in enumerate(values):
+    for k, (key, value, text) in enumerate(values):
         comma = "," if k + 1 < len(values) else ""
-        lines.append(f"    {key} = {value}{comma}" + (f" /* {comment(told)} */" if told else ""))
+        lines.append(f"    {key} = {value}{comma}" + (f" /* {comment(text)} */" if text else ""))
     return [*lines, "};"]
 
 
-def explained(call: Call) -> list[str]:
+def function_comment(call: Call) -> list[str]:
     """The comment above a function."""
     each = "For each state: " if call.batch else ""
-    rows = [_row(call, x, "in ") for x in call.given]
+    rows = [_row(call, x, "in ") for x in call.parameters]
     rows += [f" *   in  {x}: {call.function.meaning(x)}, enum {call.prefix}_{x}" for x in call.options]
     rows += [_row(call, x, "out") for x in call.outputs]
     return [
@@ -122,7 +122,7 @@ def prototype(call: Call) -> str:
         return f"{const}double *{x.name}" if call.batch else f"{const}double {x.name}[{x.length}]"
 
     parts = ["int64_t states"] if call.batch else []
-    parts += [array(x, "const ") for x in call.given]
+    parts += [array(x, "const ") for x in call.parameters]
     parts += [f"int64_t {x}" for x in call.options]
     parts += [array(x, "") for x in call.outputs]
     parts += ["double *scratch", *(["int64_t *refused"] if call.batch else [])]

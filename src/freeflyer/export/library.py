@@ -57,7 +57,7 @@ def make_static(folder: Path, library: str, symbols: Mapping[str, tuple[str, ...
 
 
 def run(folder: Path, command: list[str]) -> None:
-    """Errors: FreeflyerError with what the command says."""
+    """Runs the command. Errors: FreeflyerError with its output."""
     try:
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,

@@ -28,19 +28,19 @@ LISTED = " processor."  # ends a line of LLVM's list of CPUs
 
 
 def probe(cpu: str) -> tuple[int, str]:
-    """(status, what LLVM says) of a process that makes code for a CPU: LLVM ends the process where it cannot."""
+    """(status, LLVM's output) of a process that makes code for a CPU: LLVM ends the process where it cannot."""
     done = subprocess.run([sys.executable, "-c", PROBE, cpu], capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stderr
 
 
 @cache
 def known_cpus() -> tuple[str, ...]:
-    """Names of the CPUs that LLVM knows on machines of this kind."""
+    """Names of the CPUs that LLVM supports on machines of this kind."""
     _, text = probe("help")
     return tuple(line.split()[0] for line in text.splitlines() if line.rstrip().endswith(LISTED))
 
 
-def checked_cpu(name: str) -> str:
+def check_cpu(name: str) -> str:
     """The name. Errors: UnknownNameError, InputError for CPUs that are known but not of this machine's kind."""
     if name == NATIVE:
         return name
@@ -75,7 +75,7 @@ class Compiler:
     def code(self, entry: Entry, lanes: int) -> tuple[str, bytes]:
         """(symbol, object code). The symbol holds a hash of the code, so that one program can hold several libraries."""
         made = self._native(entry, lanes) if self._cpu == NATIVE else self._foreign(entry, lanes)
-        return renamed(made, build.symbol(entry.name, lanes))
+        return rename_symbol(made, build.symbol(entry.name, lanes))
 
     def _native(self, entry: Entry, lanes: int) -> bytes:
         self._progress(f"compiling {entry.name}")
@@ -98,7 +98,7 @@ class Compiler:
         return code
 
 
-def renamed(code: bytes, symbol: str) -> tuple[str, bytes]:
+def rename_symbol(code: bytes, symbol: str) -> tuple[str, bytes]:
     """Object code whose symbol begins with a hash of the code, as long as the 'freeflyer_' whose place it takes."""
     start = "freeflyer_"
     new = f"ff{hashlib.sha256(code).hexdigest()[: len(start) - 3]}_{symbol.removeprefix(start)}"

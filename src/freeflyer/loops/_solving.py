@@ -7,13 +7,13 @@ import numpy as np
 from freeflyer.constraints.closure import close
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import groups, structure
-from freeflyer.constraints.partition import REDUNDANT, reference
+from freeflyer.constraints.partition import REDUNDANT_TOLERANCE, reference
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
 
-NEAR = 1e-3  # rad or m: after a Newton step below this the independent rows are closed on their own
-AROUND = 0.1  # rad or m: how much further around a known posture each guess starts
+MAX_REMAINING_STEP = 1e-3  # rad or m: after a Newton step below this the independent rows are closed on their own
+GUESS_SPREAD = 0.1  # rad or m: how much further around a known posture each guess starts
 
 
 def independent_or_all(model: Model) -> np.ndarray | None:
@@ -24,15 +24,15 @@ def independent_or_all(model: Model) -> np.ndarray | None:
         return None
 
 
-def closed_from(
+def close_from(
     model: Model, q: np.ndarray, movable: np.ndarray, limits: bool, rows: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(q, residual, steps): all rows closed, then, for those that came near, the independent ones."""
     if rows is None or len(rows) == model.constraint_rows[0]:
         all_at_once = close(model, q, movable, limits)
         return all_at_once.q, all_at_once.residual, all_at_once.steps
-    first = close(model, q, movable, limits, enough=NEAR)
-    near = np.abs(first.residual).max(axis=1) < 2.0 * REDUNDANT
+    first = close(model, q, movable, limits, enough=MAX_REMAINING_STEP)
+    near = np.abs(first.residual).max(axis=1) < 2.0 * REDUNDANT_TOLERANCE
     if near.any():
         second = close(model, first.q[near], movable, limits, rows)
         first.q[near], first.residual[near] = second.q, second.residual
@@ -60,10 +60,10 @@ def fresh_guesses(model: Model, count: int, k: int, rng: np.random.Generator) ->
         known = reference(model).q
     except LinkageError:
         return random_configuration(model, rng, count)
-    return integrate(model, known, AROUND * k * rng.standard_normal((count, model.nv)))
+    return integrate(model, known, GUESS_SPREAD * k * rng.standard_normal((count, model.nv)))
 
 
-def restarted(
+def next_guesses(
     model: Model, fresh: np.ndarray, guess: np.ndarray, found: np.ndarray, residual: np.ndarray, movable: np.ndarray,
     tolerance: float, redundant: float, rows: np.ndarray | None,
 ) -> np.ndarray:  # fmt: skip

@@ -3,7 +3,7 @@
 Damped Newton steps on the manifold (kernels/closed/assembly.py) first close all rows as well as they can, then the independent
 rows of the linkage to the last digit, so that postures lie on the very manifold on which the split of the velocities
 (constraints/partition.py) is exact. What the redundant rows then stay open by is the file's: rounded digits (1e-8 to
-2e-7), or a linkage that over-constrains itself away from where it was drawn (Kangaroo's hip: up to 2 mm). It is told in
+2e-7), or a linkage that over-constrains itself away from where it was drawn (Kangaroo's hip: up to 2 mm). It is given in
 `residual` and bounded by `redundant`.
 """
 
@@ -20,17 +20,17 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.closure import CLOSED, file_posture, q_of_v
 from freeflyer.constraints.errors import AssemblyError, OpenLoopWarning
 from freeflyer.constraints.graph import groups, structure
-from freeflyer.constraints.partition import REDUNDANT
-from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.partition import REDUNDANT_TOLERANCE
+from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_loops
 from freeflyer.errors import InputError, unknown_name
-from freeflyer.loops._solving import closed_from, fresh_guesses, gaps, independent_or_all, is_closed, restarted
+from freeflyer.loops._solving import close_from, fresh_guesses, gaps, independent_or_all, is_closed, next_guesses
 from freeflyer.loops.branches import other_branches
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-WARNED = 1e-5  # m or rad: above what rounded digits of files leave open (2e-7)
+WARNING_GAP = 1e-5  # m or rad: above what rounded digits of files leave open (2e-7)
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
 
 
@@ -40,8 +40,8 @@ class Assembly:
 
     residual (..., r): what stays open, m or rad; gap (...): its largest entry. independent_gap (...): the largest of the
     independent rows; redundant_gap (...): of the redundant ones, which rounded or contradictory dimensions leave open (beyond
-    WARNED an OpenLoopWarning says so). worst_loop: name of the most open loop (an array of names for a batch). iterations (...):
-    steps taken. closed (...): whether independent rows are within `tolerance` and the others within `redundant`.
+    WARNING_GAP there is an OpenLoopWarning). worst_loop: name of the most open loop (an array of names for a batch). iterations
+    (...): steps taken. closed (...): whether independent rows are within `tolerance` and the others within `redundant`.
     """
 
     q: np.ndarray
@@ -59,14 +59,14 @@ class Assembly:
 @public
 def assemble(
     model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[str] | None = None, limits: bool = True,
-    tolerance: float = CLOSED, redundant: float = REDUNDANT, strict: bool = True, attempts: int | None = None,
+    tolerance: float = CLOSED, redundant: float = REDUNDANT_TOLERANCE, strict: bool = True, attempts: int | None = None,
     branches: int | None = None, rng: np.random.Generator | None = None,
 ) -> Assembly:  # fmt: skip
     """Closed postures near the guesses q (..., nq); without q: near the file's posture.
 
     hold: names of joints that stay where they are, or "actuated": all motors. The base stays, unless loops tie it to the
     world. limits: keep joints that move within their limits. strict: raise AssemblyError for a posture that does not
-    close; else `closed` tells. attempts: random guesses (seeded by `rng`, reproducible without) for a posture that its own
+    close; else see `closed`. attempts: random guesses (seeded by `rng`, reproducible without) for a posture that its own
     guess does not close: 24 for one posture, none for batches. branches: up to that many different closures of one
     posture, all joints that the loops do not determine held; q is then (found, nq), the nearest first.
     """
@@ -76,7 +76,7 @@ def assemble(
     check_configuration(model, "q", guess, "q")
     lead = guess.shape[:-1]
     if not model.constraint_rows[0]:
-        return _told(model, guess, np.zeros((*lead, 0)), np.zeros(lead, np.int64), None, tolerance, redundant)
+        return _make_assembly(model, guess, np.zeros((*lead, 0)), np.zeros(lead, np.int64), None, tolerance, redundant)
     rng = np.random.default_rng(0) if rng is None else rng
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
@@ -88,14 +88,14 @@ def assemble(
     rows = independent_or_all(model)
     tries = (0 if lead else ATTEMPTS) if attempts is None else attempts
     flat = guess.reshape(-1, model.nq)
-    found, residual, steps = closed_from(model, flat, movable, limits, rows)
+    found, residual, steps = close_from(model, flat, movable, limits, rows)
     for k in range(tries):
         is_open = ~is_closed(residual, rows, tolerance, redundant)
         if not is_open.any():
             break
         fresh = fresh_guesses(model, len(found[is_open]), k, rng)
-        again = restarted(model, fresh, flat[is_open], found[is_open], residual[is_open], movable, tolerance, redundant, rows)
-        x, r, n = closed_from(model, again, movable, limits, rows)
+        again = next_guesses(model, fresh, flat[is_open], found[is_open], residual[is_open], movable, tolerance, redundant, rows)
+        x, r, n = close_from(model, again, movable, limits, rows)
         better = np.linalg.norm(r, axis=1) < np.linalg.norm(residual[is_open], axis=1)
         where = np.flatnonzero(is_open)
         found[where[better]], residual[where[better]] = x[better], r[better]
@@ -108,7 +108,7 @@ def assemble(
         )
         lead = (len(found),)
     q, residual, steps = found.reshape(*lead, model.nq), residual.reshape(*lead, -1), steps.reshape(lead)
-    return _told(model, q, residual, steps, rows, tolerance, redundant)
+    return _make_assembly(model, q, residual, steps, rows, tolerance, redundant)
 
 
 def movable_coordinates(model: Model, hold: str | Sequence[str] | None = None) -> np.ndarray:
@@ -151,7 +151,7 @@ def _check_held(model: Model, q: np.ndarray, movable: np.ndarray) -> None:
                 )  # fmt: skip
 
 
-def _told(
+def _make_assembly(
     model: Model, q: np.ndarray, residual: np.ndarray, steps: np.ndarray, rows: np.ndarray | None, tolerance: float,
     redundant: float,
 ) -> Assembly:  # fmt: skip
@@ -161,7 +161,7 @@ def _told(
     closed = is_closed(residual, rows, tolerance, redundant)
     others = np.abs(residual if rows is None else np.delete(residual, rows, axis=-1)).max(axis=-1, initial=0.0)
     others = np.zeros_like(others) if rows is None else others
-    if (closed & (others > WARNED)).any():
+    if (closed & (others > WARNING_GAP)).any():
         at = np.unravel_index(int(np.argmax(np.where(closed, others, 0.0))), others.shape)
         warnings.warn(
             f"loop {str(worst[at] if np.ndim(worst) else worst)!r} of {model.name!r} stays open by {others[at]:.2g} (m or rad) in "
@@ -185,7 +185,7 @@ def _check_all_closed(
     at = int(np.argmax(np.where(closed, -1.0, np.abs(residual).max(axis=1))))
     worst = int(np.argmax(np.abs(residual[at])))
     loop = constraint_loops(model)[worst]
-    where = "" if len(q) == 1 else f" in posture {at} of {len(q)} ({int((~closed).sum())} do not close; strict=False tells which)"
+    where = "" if len(q) == 1 else f" in posture {at} of {len(q)} ({int((~closed).sum())} do not close; strict=False marks them)"
     s = structure(model)
     k = next(i for i, here in enumerate(s.rows) if worst in here)
     gap = float(np.linalg.norm(residual[at, s.rows[k]]))
@@ -193,7 +193,7 @@ def _check_all_closed(
     moves = [set(c.tolist()) & set(movable.tolist()) for c in s.coordinates]
     together = next(members for members in groups(moves) if k in members)  # loops that share joints, directly or through others
     stuck = _at_limits(model, q[at], np.concatenate([s.coordinates[i] for i in together]), movable) if limits else []
-    cause = f"; at their limits are {listed(stuck)}" if stuck else ""
+    cause = f"; at their limits are {list_names(stuck)}" if stuck else ""
     cause = cause if way else "; every joint on its way round is held"
     raise AssemblyError(
         f"loop {loop!r} of {model.name!r} stays open by {gap:.3g} (m or rad){where}: no posture found from this guess closes "

@@ -9,11 +9,11 @@ import numpy as np
 from freeflyer.constraints.partition import reference
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
-from freeflyer.loops._solving import closed_from
+from freeflyer.loops._solving import close_from
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
 
-APART = 1e-3  # rad or m: postures nearer than this are the same
+MIN_DISTANCE = 1e-3  # rad or m: postures nearer than this are the same
 
 
 def other_branches(
@@ -37,20 +37,20 @@ def other_branches(
             at = slice(joint.iq, joint.iq + joint.nq)
             if set(range(joint.iv, joint.iv + joint.nv)) <= moves:
                 guesses[:, at] = random[:, at]
-    found, open_by, taken = closed_from(model, guesses, dependent, limits, rows)
+    found, open_by, taken = close_from(model, guesses, dependent, limits, rows)
     good = np.flatnonzero(is_closed(open_by))
     chosen, others, n = [q[0]], [residual[0]], [int(steps[0])]
-    away = np.linalg.norm(_wrapped(model, difference(model, q[0], found[good])), axis=-1) if len(good) else np.empty(0)
+    away = np.linalg.norm(_wrap(model, difference(model, q[0], found[good])), axis=-1) if len(good) else np.empty(0)
     for k in good[np.argsort(away)]:
-        apart = [np.linalg.norm(_wrapped(model, difference(model, x, found[k]))) for x in chosen]
-        if len(chosen) < count and min(apart) > APART:
+        apart = [np.linalg.norm(_wrap(model, difference(model, x, found[k]))) for x in chosen]
+        if len(chosen) < count and min(apart) > MIN_DISTANCE:
             chosen.append(found[k])
             others.append(open_by[k])
             n.append(int(taken[k]))
     return np.array(chosen), np.array(others), np.array(n)
 
 
-def _wrapped(model: Model, dv: np.ndarray) -> np.ndarray:
+def _wrap(model: Model, dv: np.ndarray) -> np.ndarray:
     """Differences (..., nv) with those of turning joints taken modulo a full turn."""
     dv = dv.copy()
     for joint in model.joints:

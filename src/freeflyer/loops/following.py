@@ -1,7 +1,7 @@
-"""One motor drives a closed robot along a path while others hold still or give way, so that chosen things stay constant.
+"""Path following: one motor moves a closed robot while others rest or are released, so that chosen poses or joints stay constant.
 
-What stays constant is one more loop: a frame kept towards another frame, or a joint that is locked. The motors that give
-way become passive joints. So path following is the sweep of a linkage with a single motor (papers/000, Figs 12 to 15).
+What stays constant is one more loop: a frame kept towards another frame, or a joint that is locked. The released
+motors become passive joints. So path following is the sweep of a linkage with a single motor (papers/000, Figs 12 to 15).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.loops.parts import put_into
+from freeflyer.loops.parts import embed_configuration
 from freeflyer.loops.sweeping import sweep
-from freeflyer.model.build import compiled
+from freeflyer.model.build import compile_description
 from freeflyer.model.description import WELD, Loop, Site
 from freeflyer.model.edits import lock_joints
 from freeflyer.model.model import Model
@@ -39,7 +39,7 @@ class Path:
     """Closed postures along the positions of one motor.
 
     driver: its joint. values (n,): its positions, m or rad. q (n, nq): postures of the whole model, NaN where none was
-    reached. reached (n,). gap (n,): m or rad, by how much the worst loop row is open. released: the motors that gave way.
+    reached. reached (n,). gap (n,): m or rad, by how much the worst loop row is open. released: names of the motors that follow.
     outside: for each motor that left its stroke, the driver's first and last position at which it is outside.
     """
 
@@ -69,18 +69,18 @@ def follow(
     leave more or less freedom than the driver uses.
     """
     model = model.tree
-    posture = linkage(model, q).q
+    posture = partition(model, q).q
     _check_stroke(model, driver, values)
     for name in (*hold, *release):
         model.joint(name)
     strange = [name for name in release if name not in model.actuated]
     if strange:
         raise InputError(
-            f"{strange[0]!r} is no motor that could give way; motors: {', '.join(model.actuated)}", joint=strange[0]
+            f"{strange[0]!r} is no motor that can be released; motors: {', '.join(model.actuated)}", joint=strange[0]
         )
     narrowed = _one_motor(model, driver, posture, keep, hold, release)
     try:
-        split = linkage(narrowed)
+        split = partition(narrowed)
     except LinkageError as error:
         raise InputError(
             f"with {driver!r} driven, the tasks cannot all be kept: {error}. Release as many motors as there are tasks.",
@@ -89,14 +89,15 @@ def follow(
     if len(split.free):
         loose = [j.name for j in narrowed.joints if j.iv in split.free]
         raise InputError(
-            f"nothing determines {', '.join(loose)}: {len(release)} motors are released and the tasks settle fewer; keep or "
-            "hold something for each", loose=loose,
+            f"nothing determines {', '.join(loose)}: {len(release)} motors are released and the tasks determine fewer; keep or "
+            "hold a frame or joint for each", loose=loose,
         )  # fmt: skip
     swept = sweep(narrowed, {driver: values})
-    whole = put_into(narrowed, model, swept.q, posture)
+    whole = embed_configuration(narrowed, model, swept.q, posture)
     whole[~swept.reached] = np.nan
     return Path(
-        driver, swept.values[0], whole, swept.reached, swept.gap, tuple(release), _outside(model, release, swept.values[0], whole)
+        driver, swept.values[0], whole, swept.reached, swept.gap, tuple(release),
+        _outside_ranges(model, release, swept.values[0], whole),
     )  # fmt: skip
 
 
@@ -115,7 +116,7 @@ def _one_motor(
     for joint in model.joints:
         if joint.nq and joint.mimic is None:
             start[joint.name] = replace(start[joint.name], initial=tuple(q[joint.iq : joint.iq + joint.nq]))
-    tied = compiled(replace(d, sites=tuple(sites), loops=tuple(loops), joints=tuple(start.values()), actuated=(driver,)))
+    tied = compile_description(replace(d, sites=tuple(sites), loops=tuple(loops), joints=tuple(start.values()), actuated=(driver,)))
     moving_base = [j.name for j in model.joints if j.parent == "world" and j.kind in ("free", "planar")]
     still = [m for m in model.actuated if m != driver and m not in release] + list(hold) + moving_base
     return lock_joints(tied, still, q) if still else tied
@@ -147,7 +148,7 @@ def _check_stroke(model: Model, driver: str, values: ArrayLike) -> None:
         )  # fmt: skip
 
 
-def _outside(model: Model, motors: Sequence[str], values: np.ndarray, q: np.ndarray) -> dict[str, tuple[float, float]]:
+def _outside_ranges(model: Model, motors: Sequence[str], values: np.ndarray, q: np.ndarray) -> dict[str, tuple[float, float]]:
     found = {}
     for name in motors:
         joint = model.joint(name)

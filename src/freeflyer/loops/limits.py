@@ -1,4 +1,4 @@
-"""Position limits seen through a linkage: where its joints can go when motors have strokes and joints have stops.
+"""Position limits through a linkage: the joint positions that strokes of motors and stops of joints allow.
 
 The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops; a box of joint limits
 is only an approximation of it (papers/000, Figs 7 and 11). The boundary is found as there, by inverse kinematics (30): motors
@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.closed import closed_at
-from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.closed import close_with_partition
+from freeflyer.constraints.partition import Partition, partition
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
 from freeflyer.loops.stepping import step_closed
@@ -27,16 +27,16 @@ from freeflyer.model.public import public
 from freeflyer.optimization import InfeasibleError, nearest
 
 STEPS = 24  # steps from the middle of a stroke to its end
-STALLED = 1e-9  # m: a motor step so short means that the limits allow no more
-ROUNDS = 120  # steps towards one point of the box at most
-TOUCHING = 1e-6  # rad or m from a limit: it is the one that holds
+MIN_MOTOR_STEP = 1e-9  # m: a motor step so short means that the limits allow no more
+MAX_STEPS = 120  # steps towards one point of the box at most
+LIMIT_DISTANCE = 1e-6  # rad or m from a limit: it is the one that holds
 
 
 @dataclass(frozen=True)
 class ReachableSet:
     """Boundary of what a group of motors can do with as many joints; p points once around, the last next to the first.
 
-    motors, joints: names. wanted (p, k): motor positions asked for, around the box of strokes. motor_positions (p, k): the
+    motors, joints: names. wanted (p, k): wanted motor positions, around the box of strokes. motor_positions (p, k): the
     nearest that the limits allow. joint_positions (p, k): the boundary, rad or m. box (k, 2): the joints' own stops,
     infinite where they have none. extent (k, 2): least and greatest value on the boundary. held_by: for each point the
     limits that hold it ("left_hip_roll at 0.471"). stopped (p,): where a singularity, no limit, ended the motion. q (p, nq).
@@ -67,7 +67,7 @@ class ReachableSet:
 
 
 @public
-def reachable(
+def reachable_set(
     model: Model, motors: Sequence[str], joints: Sequence[str], q: ArrayLike | None = None, points: int = 96
 ) -> ReachableSet:
     """The joint positions that two motors reach, from q (nq,), closed (without it: the file's posture, assembled).
@@ -76,18 +76,18 @@ def reachable(
     stroke, for joints that the motors do not move, for a posture outside of the limits.
     """
     model = model.tree
-    split = linkage(model, q)
+    split = partition(model, q)
     infos, seen = [model.joint(n) for n in motors], [model.joint(n) for n in joints]
     _check(model, split, motors, joints, points)
     at, iq = [j.iv for j in infos], [j.iq for j in infos]
     low, high = model.position_lower[at], model.position_upper[at]
     stops = _Stops(model, split, at)
     stops.check(split.q)
-    p = closed_at(model, split)
-    wanted = _around(low, high, points)
+    p = close_with_partition(model, split)
+    wanted = _rectangle_points(low, high, points)
     x, found, stopped = split.q, [], []
     for target in (*np.linspace(x[iq], wanted[0], STEPS), *wanted):
-        x, blocked = _towards(model, p, stops, x, target)
+        x, blocked = _approach(model, p, stops, x, target)
         found.append(x)
         stopped.append(blocked)
     postures = np.array(found[STEPS:])
@@ -110,7 +110,7 @@ def polygon_area(points: np.ndarray) -> float:
 class _Stops:
     """The limits that a group of motors can run into: its own strokes, then the stops of the joints that it moves."""
 
-    def __init__(self, model: Model, split: Linkage, motors: list[int]) -> None:
+    def __init__(self, model: Model, split: Partition, motors: list[int]) -> None:
         self.split = split
         self.columns = [int(np.flatnonzero(split.independent == i)[0]) for i in motors]
         limited = np.isfinite(model.position_lower) | np.isfinite(model.position_upper)
@@ -123,7 +123,7 @@ class _Stops:
 
     def check(self, q: np.ndarray) -> None:
         for joint, x, low, high in zip(self.joints, q[self.iq], self.low, self.high):
-            if not low - TOUCHING <= x <= high + TOUCHING:
+            if not low - LIMIT_DISTANCE <= x <= high + LIMIT_DISTANCE:
                 raise InputError(
                     f"joint {joint.name!r} stands at {x:.6g}, outside of its limits {low:g} to {high:g}: start from a posture "
                     "inside of all limits", joint=joint.name, position=float(x), lower=float(low), upper=float(high),
@@ -133,17 +133,17 @@ class _Stops:
         """The limits that the motors run into at q; a joint that they do not move is not held by its stop."""
         G = motion_map(model, self.split, q[None])[0][np.ix_(self.iv, self.columns)]
         x = np.where(np.abs(G).max(axis=1) > 1e-9, q[self.iq], np.nan)
-        ends = ((x <= self.low + TOUCHING, self.low), (x >= self.high - TOUCHING, self.high))
+        ends = ((x <= self.low + LIMIT_DISTANCE, self.low), (x >= self.high - LIMIT_DISTANCE, self.high))
         return tuple(f"{j.name} at {end[i]:.4g}" for i, j in enumerate(self.joints) for hit, end in ends if hit[i])
 
 
-def _towards(
+def _approach(
     model: Model, p: Model, stops: _Stops, q: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, bool]:
     """The posture nearest to motor positions `target` (k,) that limits allow, and whether a singularity ended the way."""
     k = len(target)
     longest = (stops.high[:k] - stops.low[:k]).max() / (2.0 * STEPS)
-    for _ in range(ROUNDS):
+    for _ in range(MAX_STEPS):
         G = motion_map(model, p.reduction.split, q[None])[0][:, stops.columns]
         wish = target - q[stops.iq[:k]]
         wish *= min(1.0, longest / max(np.abs(wish).max(), 1e-300))
@@ -153,7 +153,7 @@ def _towards(
         except InfeasibleError as error:
             text = "no motor step keeps the limits: the posture is outside of them"
             raise InfeasibleError(f"{text} ({error})", **error.data) from error
-        if np.abs(step).max() < STALLED:
+        if np.abs(step).max() < MIN_MOTOR_STEP:
             return q, False
         for _ in range(30):
             du = np.zeros((1, p.nv))
@@ -168,7 +168,7 @@ def _towards(
     return q, False
 
 
-def _around(low: np.ndarray, high: np.ndarray, points: int) -> np.ndarray:
+def _rectangle_points(low: np.ndarray, high: np.ndarray, points: int) -> np.ndarray:
     """Points (points, 2) evenly around a rectangle, beginning in the middle of an edge."""
     s = (np.arange(points) / points * 4.0 + 0.5) % 4.0
     side, along = s.astype(int), s % 1.0
@@ -177,7 +177,7 @@ def _around(low: np.ndarray, high: np.ndarray, points: int) -> np.ndarray:
     return low + np.stack([x, y], axis=-1) * (high - low)
 
 
-def _check(model: Model, split: Linkage, motors: Sequence[str], joints: Sequence[str], points: int) -> None:
+def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequence[str], points: int) -> None:
     if len(motors) != 2 or len(joints) != 2:
         raise InputError(f"the boundary is drawn for two motors and two joints; got {len(motors)} and {len(joints)}")
     if isinstance(points, bool) or not isinstance(points, int) or points < 8:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.closed import closed_at
+from freeflyer.constraints.closed import close_with_partition
 from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.constraints.running import velocity_map
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
@@ -59,11 +59,11 @@ def manipulability(
 ) -> ManipulabilityMap:  # fmt: skip
     """The map over the grid `axes` (motor: positions), the motors named in `moved_by` (all of them) counted as moving.
 
-    The model should have its base held (`loops.limb`), or the base counts too. Errors: as `sweep`.
+    The model should have its base held (`loops.extract_limb`), or the base counts too. Errors: as `sweep`.
     """
     model = model.tree
     model.frame(frame)
-    split = linkage(model, q)
+    split = partition(model, q)
     moving = model.actuated if moved_by is None else tuple(moved_by)
     columns = _columns(model, split, moving)
     swept = sweep(model, axes, q, progress=lambda f: progress(0.75 * f))
@@ -85,15 +85,15 @@ def manipulability(
 
 
 @public
-def motion_map(model: Model, split: Linkage, q: np.ndarray) -> np.ndarray:
+def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
     """G (n, nv, nu): what all coordinates do when the independent ones (nu,) move, at closed q (n, nq); papers/000 (8).
 
-    `split` as of `linkage`. Errors: InputError for wrong shapes.
+    `split` as of `partition`. Errors: InputError for wrong shapes.
     """
     model = model.tree
     try:
-        return velocity_map(closed_at(model, split), q)
-    except LinkageError:  # redundant rows open by more than compiled code takes for closed: beyond stops, say
+        return velocity_map(close_with_partition(model, split), q)
+    except LinkageError:  # redundant rows open by more than the tolerance of compiled code, as beyond stops
         pass
     J = constraint_jacobian(model, q)
     G = np.zeros((len(q), model.nv, len(split.independent)))
@@ -121,13 +121,13 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     return inside
 
 
-def _measures(model: Model, split: Linkage, frame: str, columns: list[int], q: np.ndarray) -> tuple[np.ndarray, ...]:
+def _measures(model: Model, split: Partition, frame: str, columns: list[int], q: np.ndarray) -> tuple[np.ndarray, ...]:
     J = frame_jacobian(model, q, frame, expressed="mixed") @ motion_map(model, split, q)[..., columns]
     halves = [np.sqrt(np.maximum(np.linalg.det(A @ A.swapaxes(-1, -2)), 0.0)) for A in (J[:, :3], J[:, 3:])]
     return frame_pose(model, q, frame)[:, :3, 3], *halves
 
 
-def _columns(model: Model, split: Linkage, moving: Sequence[str]) -> list[int]:
+def _columns(model: Model, split: Partition, moving: Sequence[str]) -> list[int]:
     at = [model.joint(name).iv for name in moving]
     strange = [name for name, i in zip(moving, at) if i not in split.independent]
     if strange:

@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.conditioning import condition
 from freeflyer.constraints.factorisation import TOLERANCE, rank, singular_values
 from freeflyer.constraints.graph import Structure, structure
-from freeflyer.constraints.partition import Block, Linkage, linkage
+from freeflyer.constraints.partition import Block, Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-MOST_TOGETHER = 3  # ties that are tried together when a block is taken apart; with more it is left whole
+MAX_COMBINED_TIES = 3  # ties that are tried together when a block is taken apart; with more it is left whole
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Mechanism:
     rows: all of them; redundancy: rows - constraints. mobility: passive + motors - constraints. gruebler: the same by
     counting all rows. free: passive coordinates that nothing determines. strokes (n, 2): limits of the motors' coordinates,
     m or rad. condition: how nearly singular its rows are against its dependent coordinates, an upper bound on how far
-    these outrun the motors (linkage). singularity: its inverse; zero at a fold, at most one.
+    these outrun the motors (partition). singularity: its inverse; zero at a fold, at most one.
     """
 
     name: str
@@ -94,9 +94,9 @@ class Mechanisms:
 
 @public
 def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
-    """The sub-mechanisms at the assembled posture q (nq,), the file's if none is given. Errors: those of `linkage`."""
+    """The sub-mechanisms at the assembled posture q (nq,), the file's if none is given. Errors: those of `partition`."""
     model = model.tree
-    split, s = linkage(model, q), structure(model)
+    split, s = partition(model, q), structure(model)
     J = constraint_jacobian(model, split.q)
     parts = tuple(m for block in split.blocks for m in _parts(model, s, split, J, block))
     return Mechanisms(
@@ -109,9 +109,9 @@ def _joints(s: Structure, coordinates: np.ndarray) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s.owner[j] for j in coordinates))
 
 
-def _parts(model: Model, s: Structure, split: Linkage, J: np.ndarray, block: Block) -> Iterator[Mechanism]:
+def _parts(model: Model, s: Structure, split: Partition, J: np.ndarray, block: Block) -> Iterator[Mechanism]:
     taken: set[int] = set()
-    for rows, ties, dependent in _with_their_motors(s, list(_solved_in_turn(s, J, block))):
+    for rows, ties, dependent in _join_to_motors(s, list(_order_of_solution(s, J, block))):
         touched = np.unique(np.concatenate([s.coordinates[k] for k in ties]))
         others = np.intersect1d(np.setdiff1d(block.dependent, dependent), touched)
         motors = np.intersect1d(np.setdiff1d(touched, list(taken)), s.actuated)
@@ -135,7 +135,7 @@ def _parts(model: Model, s: Structure, split: Linkage, J: np.ndarray, block: Blo
 Group = tuple[np.ndarray, list[int], np.ndarray]
 
 
-def _with_their_motors(s: Structure, groups: list[Group]) -> list[Group]:
+def _join_to_motors(s: Structure, groups: list[Group]) -> list[Group]:
     """Groups joined to sub-mechanisms that have motors: one without goes to its only driver, or takes the drivers whose
     joints serve nothing else (of an ankle: its two rods and levers, not the knee that other groups lean on, too)."""
     k = 0
@@ -169,7 +169,7 @@ def _motors(s: Structure, groups: list[Group], k: int) -> bool:
     return bool(len(np.setdiff1d(np.intersect1d(touched, s.actuated), np.concatenate([np.empty(0, np.int64), *before]))))
 
 
-def _solved_in_turn(s: Structure, J: np.ndarray, block: Block) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
+def _order_of_solution(s: Structure, J: np.ndarray, block: Block) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
     """(rows, ties, dependent coordinates) of groups that can be solved one after the other, each with those before it.
 
     A group of ties is complete when its rows determine every dependent coordinate on its way that is still unknown.
@@ -194,7 +194,7 @@ def _complete(
     s: Structure, J: np.ndarray, block: Block, ties: list[int], columns: dict[int, np.ndarray], unknown: set[int]
 ) -> Iterator[tuple[int, ...]]:
     """Groups of ties that determine the unknowns on their ways, the smallest first, with ties that add nothing new."""
-    for size in range(1, min(MOST_TOGETHER, len(ties)) + 1):
+    for size in range(1, min(MAX_COMBINED_TIES, len(ties)) + 1):
         for group in combinations(ties, size):
             new = sorted(set().union(*(columns[k].tolist() for k in group)) & unknown)
             if not new:

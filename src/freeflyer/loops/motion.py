@@ -9,7 +9,7 @@ from freeflyer.constraints import refusals
 from freeflyer.constraints.closure import CLOSED, close
 from freeflyer.constraints.errors import AssemblyError
 from freeflyer.constraints.factorisation import TOLERANCE, unit_free
-from freeflyer.constraints.partition import REDUNDANT, linkage
+from freeflyer.constraints.partition import REDUNDANT_TOLERANCE, partition
 from freeflyer.constraints.rows import constraint_jacobian, constraint_loops
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, row
@@ -28,11 +28,11 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
     model = model.tree
     x = row(model, "q", q, "q")
     check_configuration(model, "q", x, "q")
-    split = linkage(model)
+    split = partition(model)
     if len(split.rows):
         closed = close(model, x.reshape(-1, model.nq), split.dependent, limits=False, rows=split.rows)
         gap = np.abs(closed.residual)
-        wrong = (gap[:, split.rows].max(axis=1) > CLOSED) | (gap.max(axis=1) > REDUNDANT)
+        wrong = (gap[:, split.rows].max(axis=1) > CLOSED) | (gap.max(axis=1) > REDUNDANT_TOLERANCE)
         if wrong.any():
             at = int(np.argmax(wrong))
             worst = int(np.argmax(gap[at]))
@@ -48,7 +48,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
 
 @public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """v (..., nv) with its dependent entries replaced by what the loops ask for: J v = 0 at the closed posture q."""
+    """v (..., nv) with its dependent entries replaced so that the loops hold: J v = 0 at the closed posture q."""
     model = model.tree
     x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")
     check_configuration(model, "v", rates, "v")
@@ -58,7 +58,7 @@ def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         raise InputError(f"the leading (batch) axes of q {x.shape} and v {rates.shape} do not broadcast together") from None
     rates = np.array(np.broadcast_to(rates, (*lead, model.nv)))
     J = constraint_jacobian(model, x)
-    for block in linkage(model).blocks:
+    for block in partition(model).blocks:
         if not block.rank:
             continue
         D = J[..., block.rows[:, None], block.dependent]

@@ -1,4 +1,4 @@
-"""Part of a closed robot: one limb with all the linkage that moves it, everything else held still."""
+"""Part of a closed robot: one limb with all joints that move it; all other joints are locked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.graph import structure
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.edits import lock_joints
@@ -16,15 +16,15 @@ from freeflyer.model.public import public
 
 
 @public
-def limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
-    """The model with only those joints left that move `frame` towards the base: its branch and what loops tie to it.
+def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
+    """The model with only those joints left that move `frame` relative to the base: its branch and the joints tied to it by loops.
 
-    The base and all other joints become fixed where q (nq,) has them (closed; without it: the file's posture, assembled).
+    The base and all other joints are fixed at their positions in q (nq,) (closed; by default the file's posture, assembled).
     Frames and joint names stay. Errors: UnknownNameError; InputError where nothing but the base moves the frame.
     """
     whole, model = model, model.tree
     model.frame(frame)
-    posture = linkage(model).q if q is None else row(model, "q", q, "q")
+    posture = partition(model).q if q is None else row(model, "q", q, "q")
     s = structure(model)
     kept = _branch(model, frame) - set(s.base.tolist())
     while True:
@@ -40,8 +40,8 @@ def limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
 
 
 @public
-def taken_from(part: Model, whole: Model, q: np.ndarray) -> np.ndarray:
-    """The coordinates (..., part.nq) of a part's joints, out of those of the whole robot (..., nq)."""
+def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarray:
+    """The configuration (..., part.nq) of a part (see `extract_limb`), from that of the whole robot (..., nq)."""
     q = np.asarray(q, float)
     out = np.empty((*q.shape[:-1], part.nq))
     for joint in part.joints:
@@ -52,8 +52,8 @@ def taken_from(part: Model, whole: Model, q: np.ndarray) -> np.ndarray:
 
 
 @public
-def put_into(part: Model, whole: Model, q_part: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The configuration (..., nq) of the whole robot: q (nq,), with a part's coordinates (..., part.nq) in their places."""
+def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The configuration (..., nq) of the whole robot: q (nq,), the entries of a part's joints replaced by q_part (..., part.nq)."""
     q_part = np.asarray(q_part, float)
     out = np.broadcast_to(np.asarray(q, float), (*q_part.shape[:-1], whole.nq)).copy()
     for joint in part.joints:

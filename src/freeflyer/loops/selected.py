@@ -1,12 +1,12 @@
-"""Passive joints in the motors' place: motions asked of them, and forces at them, as the motors see them (papers/000).
+"""Inverse transmission: motor velocities, accelerations and forces for given motions of, and forces at, selected passive joints.
 
-As many passive coordinates as motors are selected by P (21). With P J_m square, J_m = -J_u^-1 J_a,
+papers/000, (20)-(23). As many passive coordinates as motors are selected by P (21). With P J_m square, J_m = -J_u^-1 J_a,
 
     qdot = P theta_u_dot               motors = (P J_m)^-1 qdot                          (22)
     tau = J_m^T P^T tau_selected       tau_selected = (J_m^T P^T)^-1 tau                 (23)
 
 Both directions keep power, tau . motors = tau_selected . qdot. What else is independent (the base, springs, motors that were
-left out) stands still or moves as told; it never takes part in the inverse.
+left out) rests or moves as given by `others`; it never takes part in the inverse.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.graph import structure
-from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.running import motion, velocity_map
 from freeflyer.errors import InputError
 from freeflyer.loops.selection import Selection, check_determined, select
@@ -34,7 +34,7 @@ def selected_jacobian(model: Model, q: ArrayLike, joints: Sequence[str], motors:
     """
     model = model.tree
     chosen = select(model, joints, motors)
-    return _taken(chosen, velocity_map(close_loops(model), q))
+    return _select_rows(chosen, velocity_map(close_loops(model), q))
 
 
 @public
@@ -49,11 +49,11 @@ def motor_velocities(
     """
     model = model.tree
     chosen, p = select(model, joints, motors), close_loops(model)
-    u = _others(model, chosen, "others", others)
-    asked = _asked(chosen, "velocities", velocities)
+    u = _check_others(model, chosen, "others", others)
+    wanted = _check_requested(chosen, "velocities", velocities)
     G = velocity_map(p, q)
-    _fit(("q", G, 2), ("velocities", asked, 1), ("others", u, 1))
-    return _solved(model, chosen, _taken(chosen, G), asked - _rows(chosen, G, u))
+    _fit(("q", G, 2), ("velocities", wanted, 1), ("others", u, 1))
+    return _solve(model, chosen, _select_rows(chosen, G), wanted - _rows(chosen, G, u))
 
 
 @public
@@ -67,15 +67,15 @@ def motor_accelerations(
     """
     model = model.tree
     chosen, p = select(model, joints, motors), close_loops(model)
-    u, u_dot = _others(model, chosen, "others", others), _others(model, chosen, "others_rates", others_rates)
-    asked = _asked(chosen, "accelerations", accelerations)
+    u, u_dot = _check_others(model, chosen, "others", others), _check_others(model, chosen, "others_rates", others_rates)
+    wanted = _check_requested(chosen, "accelerations", accelerations)
     rates = motor_velocities(model, q, joints, velocities, motors=motors, others=others)
-    _fit(("q and velocities", rates, 1), ("accelerations", asked, 1), ("others", u, 1), ("others_rates", u_dot, 1))
+    _fit(("q and velocities", rates, 1), ("accelerations", wanted, 1), ("others", u, 1), ("others_rates", u_dot, 1))
     whole = np.zeros((*np.broadcast_shapes(rates.shape[:-1], u.shape[:-1]), p.nv))
     whole[..., chosen.motor_columns], whole[..., chosen.other_columns] = rates, u
     drift = motion(p, q, whole)[1][..., chosen.coordinates]
     G = velocity_map(p, q)
-    return _solved(model, chosen, _taken(chosen, G), asked - drift - _rows(chosen, G, u_dot))
+    return _solve(model, chosen, _select_rows(chosen, G), wanted - drift - _rows(chosen, G, u_dot))
 
 
 @public
@@ -84,12 +84,12 @@ def motor_forces(
 ) -> np.ndarray:
     """Forces (..., n), N or Nm, at the motors that do what `forces` (..., n) do at the selected joints: J_m^T P^T tau. (20).
 
-    They do the same power in every motion of the motors; what is left out of `motors` feels `independent_forces`.
+    They do the same power in every motion of the motors; on independent joints that are not in `motors` act `independent_forces`.
     """
     model = model.tree
-    asked, A = _asked(select(model, joints, motors), "forces", forces), selected_jacobian(model, q, joints, motors)
-    _fit(("q", A, 2), ("forces", asked, 1))
-    found: np.ndarray = np.einsum("...ji,...j->...i", A, asked)
+    wanted, A = _check_requested(select(model, joints, motors), "forces", forces), selected_jacobian(model, q, joints, motors)
+    _fit(("q", A, 2), ("forces", wanted, 1))
+    found: np.ndarray = np.einsum("...ji,...j->...i", A, wanted)
     return found
 
 
@@ -103,12 +103,12 @@ def selected_forces(
     """
     model = model.tree
     chosen = select(model, joints, motors)
-    asked, A = _asked(chosen, "forces", forces), selected_jacobian(model, q, joints, motors)
-    _fit(("q", A, 2), ("forces", asked, 1))
-    return _solved(model, chosen, A, asked, transposed=True)
+    wanted, A = _check_requested(chosen, "forces", forces), selected_jacobian(model, q, joints, motors)
+    _fit(("q", A, 2), ("forces", wanted, 1))
+    return _solve(model, chosen, A, wanted, transposed=True)
 
 
-def _taken(chosen: Selection, G: np.ndarray) -> np.ndarray:
+def _select_rows(chosen: Selection, G: np.ndarray) -> np.ndarray:
     part: np.ndarray = G[..., chosen.coordinates[:, None], chosen.motor_columns]
     return part
 
@@ -119,16 +119,16 @@ def _rows(chosen: Selection, G: np.ndarray, u: np.ndarray) -> np.ndarray:
     return found
 
 
-def _asked(chosen: Selection, name: str, x: ArrayLike) -> np.ndarray:
-    return _finite(name, x, len(chosen.coordinates), "one for each selected coordinate: " + listed(chosen.joints))
+def _check_requested(chosen: Selection, name: str, x: ArrayLike) -> np.ndarray:
+    return _finite(name, x, len(chosen.coordinates), "one for each selected coordinate: " + list_names(chosen.joints))
 
 
-def _others(model: Model, chosen: Selection, name: str, x: ArrayLike | None) -> np.ndarray:
+def _check_others(model: Model, chosen: Selection, name: str, x: ArrayLike | None) -> np.ndarray:
     if x is None:
         return np.zeros(len(chosen.other_columns))
     owner = structure(model).owner
     rest = [owner[i] for i in chosen.split.independent[chosen.other_columns]]
-    whose = f": those of {listed(rest)}" if rest else ""
+    whose = f": those of {list_names(rest)}" if rest else ""
     return _finite(name, x, len(rest), f"all independent coordinates but the motors'{whose}")
 
 
@@ -151,7 +151,7 @@ def _fit(*arrays: tuple[str, np.ndarray, int]) -> None:
         raise InputError(f"the leading (batch) axes do not broadcast together: {shown}") from None
 
 
-def _solved(model: Model, chosen: Selection, A: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
+def _solve(model: Model, chosen: Selection, A: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
     check_determined(model, chosen, A)
     A = A.swapaxes(-1, -2) if transposed else A
     found: np.ndarray = np.linalg.solve(A, b[..., None])[..., 0]

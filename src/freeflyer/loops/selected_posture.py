@@ -1,4 +1,4 @@
-"""Postures in which selected passive joints stand where they are told: position inverse kinematics through a linkage.
+"""Postures with selected passive joints at given positions: position inverse kinematics through a linkage.
 
 (22) of papers/000 followed along the way: a step of the selected joints, motors by (P J_m)^-1, all other joints by the closed
 steps of a sweep, until the selected joints stand where they should. So the assembly mode of the start is kept; where the way meets
@@ -15,20 +15,20 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.closure import q_of_v
 from freeflyer.constraints.errors import AssemblyError
-from freeflyer.constraints.partition import linkage
-from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.partition import partition
+from freeflyer.constraints.refusals import list_names
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
-from freeflyer.loops.selection import SINGULAR, Selection, check_determined, select, smallest_values
+from freeflyer.loops.selection import MIN_SINGULAR_VALUE, Selection, check_determined, select, smallest_values
 from freeflyer.loops.stepping import step_closed
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 STEP = 0.05  # rad or m: steps of the selected joints
-ROUNDS = 8  # of Newton's method towards each step's end
-THERE = 1e-10  # rad or m: what the selected joints may miss
-BEYOND = 1e-9  # rad or m: what counts as outside of a limit
+NEWTON_STEPS = 8  # of Newton's method towards each step's end
+POSITION_TOLERANCE = 1e-10  # rad or m: what the selected joints may miss
+LIMIT_TOLERANCE = 1e-9  # rad or m: what counts as outside of a limit
 
 
 @public
@@ -44,43 +44,43 @@ def selected_posture(
     """
     model = model.tree
     chosen = select(model, joints, motors)
-    start = linkage(model).q if q is None else row(model, "q", q, "q")
+    start = partition(model).q if q is None else row(model, "q", q, "q")
     if start.ndim != 1:
         raise InputError(f"selected_posture starts from one posture (nq = {model.nq},), got shape {start.shape}", shape=start.shape)
     check_configuration(model, "q", start, "q")
-    linkage(model, start)  # refuses open and singular postures
+    partition(model, start)  # refuses open and singular postures
     place = q_of_v(model)[chosen.coordinates]
     if (place < 0).any():
         ball = next(n for n in chosen.joints if model.joint(n).nq != model.joint(n).nv)
         raise InputError(f"joint {ball!r} ({model.joint(ball).kind}) has no position of one number a coordinate", joint=ball)
-    asked = real_array("positions", positions)
-    if not asked.ndim or asked.shape[-1] != len(place) or not np.isfinite(asked).all():
+    wanted = real_array("positions", positions)
+    if not wanted.ndim or wanted.shape[-1] != len(place) or not np.isfinite(wanted).all():
         raise InputError(
-            f"positions must be finite numbers of shape (..., {len(place)}), one for each of {listed(joints)}; got shape "
-            f"{asked.shape}" + ("" if np.isfinite(asked).all() else " with NaN or infinity"), shape=asked.shape,
+            f"positions must be finite numbers of shape (..., {len(place)}), one for each of {list_names(joints)}; got shape "
+            f"{wanted.shape}" + ("" if np.isfinite(wanted).all() else " with NaN or infinity"), shape=wanted.shape,
         )  # fmt: skip
-    targets = asked.reshape(-1, len(place))
+    targets = wanted.reshape(-1, len(place))
     if limits:
-        _check_stops(model, chosen.coordinates, targets, "asked for {x:.6g}", "joint")
+        _check_stops(model, chosen.coordinates, targets, "has the target {x:.6g}", "joint")
     p = close_loops(model)
     check_determined(model, chosen, _selected(p, chosen, start[None])[0])
-    found, reached = _ways(p, chosen, place, start, targets)
+    found, reached = _continue_to(p, chosen, place, start, targets)
     if not reached.all():
         at = int(np.argmin(reached))
         where = f" (target {at} of {len(targets)})" if len(targets) > 1 else ""
         got = ", ".join(f"{n} {x:.4g} of {y:.4g}" for n, x, y in zip(chosen.joints, found[at, place], targets[at]))
         raise AssemblyError(
-            f"{model.name!r} does not reach the asked positions{where} without crossing a singularity; it gets to {got} (rad or "
-            "m). Ask for less, or start from a posture in the assembly mode that you mean (q=)",
+            f"{model.name!r} does not reach the target positions{where} without crossing a singularity; it gets to {got} (rad "
+            "or m). Take nearer targets, or start from a posture in the assembly mode that you mean (q=)",
             index=at, q=found[at], joints=chosen.joints,
         )  # fmt: skip
     if limits:
         moving = np.setdiff1d(chosen.split.independent[chosen.motor_columns], np.flatnonzero(q_of_v(model) < 0))
         _check_stops(model, moving, found[:, q_of_v(model)[moving]], "would have to go to {x:.6g}", "motor")
-    return found.reshape(*asked.shape[:-1], model.nq)
+    return found.reshape(*wanted.shape[:-1], model.nq)
 
 
-def _ways(
+def _continue_to(
     p: Model, chosen: Selection, place: np.ndarray, start: np.ndarray, targets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), reached (n,)): the postures at the ends of the ways to targets (n, k), or where those ended."""
@@ -89,13 +89,13 @@ def _ways(
     signs = _signs(p, chosen, q)
     for s in np.arange(1, count + 1) / count:
         wanted = start[place] + s * (targets - start[place])
-        for _ in range(ROUNDS):
+        for _ in range(NEWTON_STEPS):
             miss = wanted - q[:, place]
-            far = np.flatnonzero(reached & (np.abs(miss).max(axis=1) > THERE))
+            far = np.flatnonzero(reached & (np.abs(miss).max(axis=1) > POSITION_TOLERANCE))
             if not len(far):
                 break
             A = _selected(p, chosen, q[far])
-            regular = smallest_values(A) > SINGULAR
+            regular = smallest_values(A) > MIN_SINGULAR_VALUE
             reached[far[~regular]] = False
             far, A = far[regular], A[regular]
             du = np.zeros((len(far), p.nv))
@@ -103,7 +103,7 @@ def _ways(
             moved, fine = step_closed(p, q[far], du)
             q[far[fine]] = moved[fine]
             reached[far[~fine]] = False
-        reached &= np.abs(wanted - q[:, place]).max(axis=1) <= THERE
+        reached &= np.abs(wanted - q[:, place]).max(axis=1) <= POSITION_TOLERANCE
         on = np.flatnonzero(reached)
         reached[on] = _signs(p, chosen, q[on]) == signs[on]
     return q, reached
@@ -123,14 +123,14 @@ def _signs(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
 def _check_stops(model: Model, coordinates: np.ndarray, x: np.ndarray, what: str, kind: str) -> None:
     """InputError where a coordinate's position, a column of x (n, k), is outside of its limits."""
     low, high = model.position_lower[coordinates], model.position_upper[coordinates]
-    beyond = np.argwhere((x < low - BEYOND) | (x > high + BEYOND))
+    beyond = np.argwhere((x < low - LIMIT_TOLERANCE) | (x > high + LIMIT_TOLERANCE))
     if len(beyond):
         at, k = (int(i) for i in beyond[0])
         joint = next(j for j in model.joints if j.iv <= coordinates[k] < j.iv + j.nv)
         unit = "m" if joint.kind == "prismatic" else "rad"
         where = f" for target {at} of {len(x)}" if len(x) > 1 else ""
         raise InputError(
-            f"{kind} {joint.name!r} {what.format(x=x[at, k])} {unit}{where}, outside of its range {low[k]:g} to {high[k]:g}: ask "
-            "for a position within reach, or pass limits=False",
+            f"{kind} {joint.name!r} {what.format(x=x[at, k])} {unit}{where}, outside of its range {low[k]:g} to {high[k]:g}: take "
+            "a position within its range, or pass limits=False",
             joint=joint.name, position=float(x[at, k]), lower=float(low[k]), upper=float(high[k]), index=at,
         )  # fmt: skip

@@ -11,13 +11,13 @@ import numpy as np
 from freeflyer.constraints.closed import close_loops
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import structure
-from freeflyer.constraints.partition import Linkage
+from freeflyer.constraints.partition import Partition
 from freeflyer.constraints.reduction import has_loops
-from freeflyer.constraints.refusals import listed
+from freeflyer.constraints.refusals import list_names
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.model import Model
 
-SINGULAR = 1e-6  # of the unit-free smallest singular value of P J_m: selected joints that do not determine the motors
+MIN_SINGULAR_VALUE = 1e-6  # of the unit-free smallest singular value of P J_m: selected joints that do not determine the motors
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Selection:
     coordinates: np.ndarray
     motor_columns: np.ndarray
     other_columns: np.ndarray
-    split: Linkage
+    split: Partition
 
 
 _known: WeakKeyDictionary[Model, dict[tuple[object, object], Selection]] = WeakKeyDictionary()
@@ -41,8 +41,8 @@ _known: WeakKeyDictionary[Model, dict[tuple[object, object], Selection]] = WeakK
 def select(model: Model, joints: Sequence[str], motors: Sequence[str] | None = None) -> Selection:
     """The selection P of (21): passive `joints` with as many coordinates as `motors` (without them: as all motors) have.
 
-    Errors: UnknownNameError; InputError for a model without loops, a name given twice, a joint that has a motor, belongs to
-    the base or that no loop determines, a motor that is none, or another number of coordinates than the motors have.
+    Errors: UnknownNameError; InputError for a model without loops, a name given twice, a joint that has a motor, is the base
+    or that no loop determines, a motor that is none, or another number of coordinates than the motors have.
     """
     if isinstance(joints, str) or isinstance(motors, str):
         raise InputError("joints and motors are lists of names", joints=joints, motors=motors)
@@ -63,9 +63,9 @@ def smallest_values(A: np.ndarray) -> np.ndarray:
 
 
 def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
-    """LinkageError for P J_m (..., n, n) that is singular somewhere: says which motors the selected joints leave free."""
+    """LinkageError for P J_m (..., n, n) that is singular somewhere, with the motors that the selected joints leave free."""
     values = np.asarray(smallest_values(A))
-    if values.size == 0 or values.min() > SINGULAR:
+    if values.size == 0 or values.min() > MIN_SINGULAR_VALUE:
         return
     index = tuple(int(k) for k in np.unravel_index(int(np.argmin(values)), values.shape))
     left, _, right = np.linalg.svd(A[index])
@@ -74,9 +74,9 @@ def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
     loose = [owner[j] for j, x in zip(chosen.split.independent[chosen.motor_columns], right[-1]) if abs(x) > 1e-3]
     where = f" at posture {', '.join(map(str, index))} of the batch" if index else ""
     raise LinkageError(
-        f"the selected joints do not determine the motors{where}: {listed(loose)} can move while all of them stand still, as the "
-        f"velocities of {listed(tied)} depend on each other or on no motor. Select for each motor a joint of its sub-mechanism "
-        "(freeflyer.loops.mechanisms lists them), or leave the singular posture",
+        f"the selected joints do not determine the motors{where}: {list_names(loose)} can move while all of them are at rest, as "
+        f"the velocities of {list_names(tied)} depend on each other or on no motor. Select for each motor a joint of its sub-"
+        "mechanism (freeflyer.loops.mechanisms lists them), or leave the singular posture",
         motors=tuple(dict.fromkeys(loose)), joints=tuple(dict.fromkeys(tied)), index=index, smallest=float(values[index]),
     )  # fmt: skip
 
@@ -94,12 +94,12 @@ def _select(model: Model, joints: tuple[str, ...], motors: tuple[str, ...] | Non
                 raise InputError(f"{kind} names {name!r} {names.count(name)} times: name each joint once", joint=name)
     for name in chosen_motors:
         if name not in model.actuated:
-            raise InputError(f"{name!r} is no motor; motors: {listed(model.actuated, 16)}", joint=name)
+            raise InputError(f"{name!r} is no motor; motors: {list_names(model.actuated, 16)}", joint=name)
     coordinates = [_coordinates(model, p, name) for name in joints]
     selected = np.array([i for c in coordinates for i in c], np.int64)
     moving = np.array([i for n in chosen_motors for i in _range(model, n)], np.int64)
     if len(selected) != len(moving):
-        some = "the motors" if motors is None else f"the motors {listed(motors)}"
+        some = "the motors" if motors is None else f"the motors {list_names(motors)}"
         sizes = f"{len(joints)} joints" + (f" with {len(selected)} coordinates" if len(joints) != len(selected) else "")
         raise InputError(
             f"{sizes} selected for {some}, which have {len(moving)}: P J_m is {len(selected)} x {len(moving)} and has an "

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.closed import closed_at
-from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.closed import close_with_partition
+from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian, constraint_loops
 from freeflyer.errors import InputError
 from freeflyer.loops.maps import motion_map
-from freeflyer.loops.stepping import NEAR, step_closed
+from freeflyer.loops.stepping import MIN_SINGULAR_RATIO, step_closed
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 STEPS = 160  # over the whole way
-FINEST = 1e-7  # m or rad: the place is known as well as that; closer to the fold Newton's method has no ground. A posture that
-# is singular but for the last digits of a file is known to NEAR of stepping.py alone
-TOGETHER = 3.0  # blocks whose independence is within this factor of the least fold together
+DISTANCE_RESOLUTION = 1e-7  # m or rad, of the distance to a singularity; closer to it Newton's method does not converge. A posture
+# that is singular but for the last digits of a file is located to MIN_SINGULAR_RATIO of stepping.py only
+EQUAL_INDEPENDENCE = 3.0  # blocks whose independence is within this factor of the smallest one count as singular together
 
 
 @dataclass(frozen=True)
@@ -60,23 +60,23 @@ def first_singularity(
 ) -> Singularity:
     """The first singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
 
-    Strokes and stops are ignored: where the linkage itself ends is asked. Starts from q (nq,), closed (without it: the
+    Strokes and stops are ignored: the limit of the linkage itself is found. Starts from q (nq,), closed (without it: the
     file's posture, assembled). Errors: UnknownNameError; InputError for no motion, or joints that loops determine.
     """
     model = model.tree
-    split = linkage(model, q)
+    split = partition(model, q)
     weights = _weights(model, split, direction)
     if not (np.isfinite(furthest) and furthest > 0.0):
         raise InputError(f"furthest must be a finite number above zero (m or rad); got {furthest!r}", furthest=furthest)
-    p = closed_at(model, split)
+    p = close_with_partition(model, split)
     du, step = weights[split.independent], furthest / STEPS
-    x, gone = _walk(p, split.q, 0.0, du, furthest, step, NEAR)
+    x, gone = _follow_direction(p, split.q, 0.0, du, furthest, step, MIN_SINGULAR_RATIO)
     found = gone < furthest
     if found:  # nearly singular: is it exactly so a little further on?
-        there, distance = _walk(p, x, gone, du, min(gone + step, furthest), step, 0.0)
+        there, distance = _follow_direction(p, x, gone, du, min(gone + step, furthest), step, 0.0)
         x, gone = (there, distance) if distance < min(gone + step, furthest) else (x, gone)
     lost = _independence(p, x) / _independence(p, split.q)
-    names, folding = constraint_loops(model), np.flatnonzero(lost <= TOGETHER * lost.min())
+    names, folding = constraint_loops(model), np.flatnonzero(lost <= EQUAL_INDEPENDENCE * lost.min())
     loops = tuple(dict.fromkeys(names[row] for k in folding for row in p.reduction.blocks[k][0]))
     rates = np.abs(motion_map(model, split, x[None])[0] @ weights[split.independent])
     turning = [
@@ -85,8 +85,10 @@ def first_singularity(
     fastest = max(turning, key=lambda j: rates[j.iv], default=None)
     positions = {name: float(x[model.joint(name).iq]) for name in direction}
     inside = all(
-        model.position_lower[model.joint(n).iv] - FINEST <= p <= model.position_upper[model.joint(n).iv] + FINEST
-        for n, p in positions.items()
+        low - DISTANCE_RESOLUTION <= p <= high + DISTANCE_RESOLUTION
+        for p, low, high in (
+            (p, model.position_lower[model.joint(n).iv], model.position_upper[model.joint(n).iv]) for n, p in positions.items()
+        )
     )
     return Singularity(
         dict(direction), gone if found else np.inf, furthest, positions, inside, float(lost.min()), loops,
@@ -94,11 +96,11 @@ def first_singularity(
     )  # fmt: skip
 
 
-def _walk(
+def _follow_direction(
     p: Model, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float, near: float
 ) -> tuple[np.ndarray, float]:
     """(q (nq,), distance) where a way along du (nu,) ends: at `end`, or just before a step that is not fine, however short."""
-    while gone < end and step > FINEST:
+    while gone < end and step > DISTANCE_RESOLUTION:
         reach = min(gone + step, end)
         moved, fine = step_closed(p, x[None], (reach - gone) * du[None], halvings=0, near=near)
         if fine[0]:
@@ -118,7 +120,7 @@ def _independence(p: Model, q: np.ndarray) -> np.ndarray:
     return np.array([np.linalg.svd(A / np.linalg.norm(A, axis=0), compute_uv=False)[-1] for A in parts])
 
 
-def _weights(model: Model, split: Linkage, direction: Mapping[str, float]) -> np.ndarray:
+def _weights(model: Model, split: Partition, direction: Mapping[str, float]) -> np.ndarray:
     weights = np.zeros(model.nv)
     for name, weight in direction.items():
         joint = model.joint(name)

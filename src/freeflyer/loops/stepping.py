@@ -1,12 +1,12 @@
 """Steps of a closed robot that keep its assembly mode: a tangent, Newton's corrections, and a look at what lay between.
 
-A state counts only if its way to the next posture met no singularity. Determinants of blocks would tell by their signs, were it
+A state counts only if the motion to the next posture met no singularity. Signs of the blocks' determinants would be enough, were it
 not for two that change at once (two parallelograms on one crank fold together); so each block's matrices before and
 after a step, A0 and A1, are joined by a straight line, which meets a singular one where A0^-1 A1 has an eigenvalue that is real
 and not positive. There is nothing to look at while |A0^-1 A1 - 1| < 1; long steps are halved first.
 
-Nor does a state count that is too near to a singular one: a parallelogram whose file says that its bars are alike up to the last
-digit lies flat on the way from one assembly mode to another, and that digit would decide which one follows.
+States too near to a singular one do not count either: a parallelogram whose bars are equal up to the last digit of a file
+passes a flat posture between two assembly modes, and that digit would decide which one follows.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from freeflyer.kernels.closed.steps import CLOSED
 from freeflyer.model.model import Model
 
 HALVINGS = 4  # how often a step is halved that did not close, or was long
-SHORT = 0.2  # rad or m: a step in which no coordinate moves further; what its ends say is believed
-NEAR = 5e-4  # of a block's smallest singular value, columns at unit length: the root of the digits that files are rounded to
+MAX_STEP = 0.2  # rad or m of each coordinate: longer steps are halved, so that a test at both ends of a step is enough
+MIN_SINGULAR_RATIO = 5e-4  # of a block's smallest singular value, columns at unit length: the root of a file's rounding
 NEARLY_REAL = 0.3  # |imaginary| / |real|: two eigenvalues that change signs together come out as a pair
 ZERO = 1e-9  # of an eigenvalue of A0^-1 A1: a singular end
 
 
 def step_closed(
-    p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = NEAR
+    p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = MIN_SINGULAR_RATIO
 ) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), fine (n,)): closed postures q (n, nq) moved by du (n, nu) of the independent coordinates, closed again in the
-    same mode and not nearer to a singular posture than `near`; where that is not fine the posture is of no use.
+    same mode and not nearer to a singular posture than `near`; the returned posture is undefined where `fine` is False.
     """
     if not len(p.reduction.split.rows):
         dv = np.zeros((len(q), p.tree.nv))
@@ -42,9 +42,9 @@ def step_closed(
     fine = closed & (facts[:, 1] < 1.0)
     unsure = np.flatnonzero(~fine & closed)
     if len(unsure):
-        short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= SHORT
+        short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= MAX_STEP
         judged = unsure[short] if halvings else unsure
-        fine[judged] = ~crossed(p, q[judged], moved[judged])
+        fine[judged] = ~crosses_singularity(p, q[judged], moved[judged])
         again = np.concatenate([unsure[~short], np.flatnonzero(~closed)])
     else:
         again = np.flatnonzero(~closed)
@@ -58,7 +58,7 @@ def step_closed(
     return moved, fine
 
 
-def crossed(p: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
+def crosses_singularity(p: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     """(n,): whether a block of the Jacobian is singular on the straight line between those of q0 and q1 (n, nq)."""
     found = np.zeros(len(q0), bool)
     if not len(q0):

@@ -15,8 +15,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.closed import closed_at
-from freeflyer.constraints.partition import Linkage, linkage
+from freeflyer.constraints.closed import close_with_partition
+from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import InputError
 from freeflyer.loops.stepping import step_closed
@@ -50,20 +50,21 @@ def sweep(
 ) -> Sweep:  # fmt: skip
     """The closed postures for every combination of the motor positions in `axes` (name: (n,)), the others at rest.
 
-    Starts from q (nq,), closed (without it: the file's posture, assembled). `progress` hears the fraction done. limits=False allows
-    positions beyond a motor's stroke; stops of other joints are not looked at (`inside_limits` tells). Errors: UnknownNameError;
-    InputError for a joint that loops determine, positions that are not a row of finite numbers, or outside of the stroke.
+    Starts from q (nq,), closed (without it: the file's posture, assembled). progress(fraction) is called while it
+    runs. limits=False allows positions beyond a motor's stroke; stops of other joints are not checked (see `inside_limits`).
+    Errors: UnknownNameError; InputError for a joint that loops determine, positions that are not a row of finite numbers, or
+    outside of the stroke.
     """
     model = model.tree
-    split = linkage(model, q)
+    split = partition(model, q)
     names = tuple(axes)
     values = tuple(_positions(model, split, name, axes[name], limits) for name in names)
     shape = tuple(len(x) for x in values)
-    Q, reached, p = split.q.copy()[None], np.ones(1, bool), closed_at(model, split)
+    Q, reached, p = split.q.copy()[None], np.ones(1, bool), close_with_partition(model, split)
     work = np.cumprod(shape) / np.cumprod(shape).sum()  # states that each axis adds
     for k, (name, x) in enumerate(zip(names, values)):
         heard = partial(_report, progress, float(work[:k].sum()), float(work[k]))
-        Q, reached = _along(p, name, x, Q, reached, heard)
+        Q, reached = _sweep_axis(p, name, x, Q, reached, heard)
     Q = Q.reshape(*shape, model.nq)
     reached = reached.reshape(shape)
     Q[~reached] = np.nan
@@ -73,7 +74,7 @@ def sweep(
     return Sweep(names, values, Q, reached, gap)
 
 
-def _along(
+def _sweep_axis(
     p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray, progress: Callable[[float], object]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Every state of Q (n, nq) taken to every position of one axis: ((n, len(x), nq) and (n, len(x)), flattened)."""
@@ -107,7 +108,7 @@ def _report(progress: Callable[[float], object], before: float, share: float, do
     progress(before + share * done)
 
 
-def _positions(model: Model, split: Linkage, name: str, given: ArrayLike, limits: bool) -> np.ndarray:
+def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limits: bool) -> np.ndarray:
     joint = model.joint(name)
     x = real_array(f"positions of {name!r}", given)
     if x.ndim != 1 or not len(x) or not np.isfinite(x).all():

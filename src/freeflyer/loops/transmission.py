@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.loops.following import Path
@@ -20,7 +20,7 @@ from freeflyer.loops.maps import motion_map
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-DEAD = 1e-6  # m/m or m/rad: a frame that moves less than that with its motor is at a dead point
+DEAD_POINT_RATIO = 1e-6  # m/m or m/rad: a frame that moves less than that with its motor is at a dead point
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class ForceCurve:
 
 @public
 def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
-    """How a joint follows the driver of a path, the motors that the path released giving way."""
+    """How a joint follows the driver of a path, while the released motors follow."""
     model = model.tree
     info, driver = model.joint(joint), model.joint(path.driver)
     if info.nv != 1:
@@ -81,8 +81,8 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
     if path.released:
         slopes = np.gradient(y, x)
     else:
-        G = motion_map(model, linkage(model), path.q[path.reached])
-        slopes = G[:, info.iv, np.flatnonzero(linkage(model).independent == driver.iv)[0]]
+        G = motion_map(model, partition(model), path.q[path.reached])
+        slopes = G[:, info.iv, np.flatnonzero(partition(model).independent == driver.iv)[0]]
     return Curve(
         path.driver, joint, x, y, slopes, float(slope), float(offset), float(np.abs(y - slope * x - offset).max())
     )
@@ -106,11 +106,11 @@ def force_curve(
     if not np.isfinite(force):
         raise InputError(f"force must be a finite number (N); got {force!r}", force=force)
     along = along / length
-    split, driver = linkage(model), model.joint(path.driver)
+    split, driver = partition(model), model.joint(path.driver)
     q = path.q[path.reached]
     column = np.flatnonzero(split.independent == driver.iv)
     G = motion_map(model, split, q)[..., column[0]]
     rate = np.einsum("i,nij,nj->n", along, frame_jacobian(model, q, frame, expressed="mixed")[:, :3], G)
-    ratio = np.where(np.abs(rate) > DEAD, 1.0 / np.where(rate == 0.0, 1.0, rate), np.inf)
+    ratio = np.where(np.abs(rate) > DEAD_POINT_RATIO, 1.0 / np.where(rate == 0.0, 1.0, rate), np.inf)
     height = frame_pose(model, q, frame)[:, :3, 3] @ along
     return ForceCurve(path.driver, frame, float(force), path.values[path.reached], height, ratio, ratio * force)

@@ -19,10 +19,10 @@ from freeflyer.model.flatten import Body
 ROUNDING = 1e-15  # sines and cosines below this are zero: axes that are parallel, or at right angles
 
 
-def aligned(
+def align(
     bodies: Sequence[Body], frames: Sequence[tuple[str, int, np.ndarray]]
 ) -> tuple[list[Body], list[tuple[str, int, np.ndarray]]]:
-    """The same tree with the x axes of its screws chosen; nothing that a user sees depends on it."""
+    """The same tree with the x axes of its screws chosen; no result depends on it."""
     first = {}
     for i, b in reversed(list(enumerate(bodies))):
         if i and b.kind == L.SCREW:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.model.description import WORLD, Description
 
-ORIGINS = {"chosen": "chosen", "default": "the default, for the file says nothing of it", "file": "as in the file"}
+ORIGINS = {"chosen": "chosen", "default": "the default, as the file does not define it", "file": "as in the file"}
 
 
 def base_kind(description: Description) -> str:
@@ -15,7 +15,7 @@ def base_kind(description: Description) -> str:
     return kinds[0] if len(kinds) == 1 or len(set(kinds)) == 1 else "several (" + ", ".join(dict.fromkeys(kinds)) + ")"
 
 
-def base_in_words(description: Description) -> str:
+def describe_base(description: Description) -> str:
     """The same with its origin: "free (chosen)", "fixed (as in the file)"."""
     origin = ORIGINS.get(description.base)
     return base_kind(description) + (f" ({origin})" if origin else "")

@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.alignment import aligned
+from freeflyer.model.alignment import align
 from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, flatten
 from freeflyer.model.model import COMPILED, JointInfo, Model
@@ -28,15 +28,15 @@ def build(description: Description, inertias: str = "strict") -> Model:
     inertias: "strict" refuses negative ones, "as-is" takes them. Errors: DescriptionError that names the link, joint, frame,
     loop or number at fault.
     """
-    return compiled(validate(description, inertias))
+    return compile_description(validate(description, inertias))
 
 
-def compiled(description: Description) -> Model:
+def compile_description(description: Description) -> Model:
     """The Model of a valid description (see `validate`)."""
     return _Builder(description).model()
 
 
-def recompiled(model: Model, made_by: tuple[Callable[..., Model], tuple[Any, ...]], **changes: Any) -> Model:
+def recompile(model: Model, made_by: tuple[Callable[..., Model], tuple[Any, ...]], **changes: Any) -> Model:
     """The model with other arrays of a compile step: `changes` by field, `made_by` the call that makes this one again."""
     return replace(model, **changes, _made_by=made_by, origin=COMPILED)
 
@@ -145,9 +145,9 @@ class _Builder:
         names = [WORLD] if WORLD not in self.links else []
         frames = [(n, *self.where[n]) for n in names + [link.name for link in description.links]]
         frames += [(n, self.where[link][0], self.where[link][1] @ X) for n, link, X in sites]
-        arrays = _spread(list(zip(self.sources, self.joints, self.ratios)), nv)
+        arrays = _coordinate_data(list(zip(self.sources, self.joints, self.ratios)), nv)
         shared = any(j.mimic is not None for j in self.joints)
-        bodies, frames = aligned(self.bodies, frames)
+        bodies, frames = align(self.bodies, frames)
         topology, parameters = flatten(
             bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity, description.loops,
             [(self._coupled(c.joint1), self._coupled(c.joint2), c.coefficients) for c in description.couplings],
@@ -170,7 +170,7 @@ class _Builder:
             velocity_limit=arrays["velocity"], effort_limit=arrays["effort"], armature=arrays["armature"],
             damping=arrays["damping"], friction=arrays["friction"], neutral=neutral,
             shared_coordinates=shared, topology=topology, parameters=parameters, description=description,
-            frame_index={f[0]: k for k, f in enumerate(frames)}, _made_by=(compiled, (description,)), origin=COMPILED,
+            frame_index={f[0]: k for k, f in enumerate(frames)}, _made_by=(compile_description, (description,)), origin=COMPILED,
         )  # fmt: skip
 
 
@@ -179,7 +179,7 @@ _PER_COORDINATE = {
 }  # fmt: skip
 
 
-def _spread(joints: list[tuple[Joint, JointInfo, float]], nv: int) -> dict[str, np.ndarray]:
+def _coordinate_data(joints: list[tuple[Joint, JointInfo, float]], nv: int) -> dict[str, np.ndarray]:
     """Per-coordinate data of the joints; a follower's armature and losses count on its leader's coordinate."""
     arrays = {name: np.full(nv, default) for name, default in _PER_COORDINATE.items()}
     for joint, info, _ in joints:

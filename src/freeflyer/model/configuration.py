@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.capacity import MOST_AXES, MOST_ENTRIES
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
@@ -84,11 +84,11 @@ def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
         isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in counts
     )
     if not whole:
-        raise InputError(f"size must be a count or a tuple of counts of at least 0, got {shown(size)}", size=size)
+        raise InputError(f"size must be a count or a tuple of counts of at least 0, got {format_value(size)}", size=size)
     if len(counts) >= MOST_AXES or prod(map(int, counts)) > MOST_ENTRIES or max(counts, default=0) > MOST_ENTRIES:
         raise InputError(
             f"size must be a count or a tuple of up to {MOST_AXES - 1} counts, of at most {MOST_ENTRIES} states in all; "
-            f"got {shown(size)}", size=size,
+            f"got {format_value(size)}", size=size,
         )  # fmt: skip
     return tuple(int(n) for n in counts)
 

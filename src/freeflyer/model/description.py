@@ -1,4 +1,4 @@
-"""What a robot *is*, as a file would say it: links, joints, sites, loops. Readers make one, `build` compiles it.
+"""The description of a robot, as in a file: links, joints, sites, loops. Readers make one, `build` compiles it.
 
 A `Description` is plain data in the links' own frames; nothing is merged, sorted or turned. Edits and writers work on
 it, so that a Model can always be written back with its names, fixed links and limits. None of it can be changed, its
@@ -140,7 +140,7 @@ class Description(Record):
 
     `keyframes` are the file's named postures. `mujoco` lists the joints of the MJCF file that it was read from, in the order of
     its qpos (empty: not read from MJCF). `base` is how its base came about: "chosen" (by `load`'s argument), "default" (a file
-    that says nothing of it), "file", or "" where nothing is known.
+    that does not define it), "file", or "" where nothing is known.
     """
 
     name: str
@@ -151,7 +151,7 @@ class Description(Record):
     couplings: tuple[Coupling, ...] = ()
     actuated: tuple[str, ...] = ()
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
-    notes: tuple[str, ...] = ()  # what the reader wants the user to know
+    notes: tuple[str, ...] = ()  # the reader's notes to the user
     keyframes: tuple[Keyframe, ...] = ()
     mujoco: tuple[MujocoJoint, ...] = ()
     base: str = ""

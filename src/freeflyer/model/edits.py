@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, unknown_name
-from freeflyer.model.build import compiled
+from freeflyer.model.build import compile_description
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
 from freeflyer.model.gravity import gravity_vector
-from freeflyer.model.inertias import joined, moved
+from freeflyer.model.inertias import join, transform
 from freeflyer.model.inputs import real_array
-from freeflyer.model.locking import leader, locked, open_loops
+from freeflyer.model.locking import leader, lock, open_loops
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.rigid_groups import rigid_groups
@@ -39,7 +39,7 @@ def lock_joints(
     dropped if closed. Errors: unknown names; positions that are not finite or not of the joint's size; a coupling with
     only one joint locked, a loop left open, all motors locked while passive joints move.
     """
-    return model.like(compiled(locked(model.description, _positions(model, joints, configuration))))
+    return model.like(compile_description(lock(model.description, _positions(model, joints, configuration))))
 
 
 @public
@@ -54,9 +54,9 @@ def merge_fixed(model: Model) -> Model:
     parts: dict[str, list[Inertia]] = {}
     for link in description.links:
         top, X = where[link.name]
-        parts.setdefault(top, []).append(moved(link.inertia, X) if top != link.name else link.inertia)
+        parts.setdefault(top, []).append(transform(link.inertia, X) if top != link.name else link.inertia)
     links = tuple(
-        Link(x.name, joined(*parts[x.name]) if len(parts[x.name]) > 1 else x.inertia)
+        Link(x.name, join(*parts[x.name]) if len(parts[x.name]) > 1 else x.inertia)
         for x in description.links
         if where[x.name][0] == x.name
     )
@@ -65,7 +65,7 @@ def merge_fixed(model: Model) -> Model:
     sites = [Site(s.name, where[s.link][0], where[s.link][1] @ s.placement) for s in description.sites]
     sites += [Site(x.name, *where[x.name]) for x in description.links if where[x.name][0] != x.name]
     loops = open_loops(description)
-    return model.like(compiled(replace(description, links=links, joints=joints, sites=tuple(sites), loops=loops)))
+    return model.like(compile_description(replace(description, links=links, joints=joints, sites=tuple(sites), loops=loops)))
 
 
 @public
@@ -77,7 +77,7 @@ def attach_payload(
 
     `com` (3,) in m, `inertia` (3, 3) in kg m^2 about the com (none: a point mass). With a `name` the payload is a link
     of its own, fixed by joint `<name>_joint`; else it adds to the link's inertia. Errors: unknown names, a name that is
-    taken, a mass not above zero, entries that are not finite, an inertia that no body has.
+    used already, a mass not above zero, entries that are not finite, an inertia that no body has.
     """
     body = _payload(mass, com, inertia)
     description = model.description
@@ -85,17 +85,17 @@ def attach_payload(
     target, X = (site.link, site.placement) if site else (link, np.eye(4))
     if target not in model.link_names or target == WORLD:
         frames = [f for f in model.frame_names if f != WORLD]
-        raise unknown_name("link or site", link, frames, "A payload hangs on a link of the robot.")
+        raise unknown_name("link or site", link, frames, "A payload is fixed to a link of the robot.")
     if name is None:
         carrier = description.link(target)
-        heavier = description.with_link(replace(carrier, inertia=joined(carrier.inertia, moved(body, X))))
-        return model.like(compiled(heavier))
+        heavier = description.with_link(replace(carrier, inertia=join(carrier.inertia, transform(body, X))))
+        return model.like(compile_description(heavier))
     joint = Joint(f"{name}_joint", "fixed", target, name, X)
     for new, taken in ((name, model.frame_names), (joint.name, [j.name for j in description.joints])):
         if new in taken:
-            raise InputError(f"the name {new!r} is taken in {model.name!r}: choose another for the payload.", name=new)
+            raise InputError(f"the name {new!r} is used in {model.name!r}: choose another for the payload.", name=new)
     links, joints = (*description.links, Link(name, body)), (*description.joints, joint)
-    return model.like(compiled(validate(replace(description, links=links, joints=joints), inertias="as-is")))
+    return model.like(compile_description(validate(replace(description, links=links, joints=joints), inertias="as-is")))
 
 
 @public
@@ -104,7 +104,7 @@ def with_gravity(model: Model, gravity: ArrayLike) -> Model:
 
     Errors: InputError for other shapes, a lone number among them, and for what is not finite.
     """
-    return model.like(compiled(replace(model.description, gravity=gravity_vector(gravity))))
+    return model.like(compile_description(replace(model.description, gravity=gravity_vector(gravity))))
 
 
 def _positions(

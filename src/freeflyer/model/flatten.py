@@ -149,7 +149,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
 def spreads(bodies: Sequence[Body], masses: np.ndarray) -> list[float]:
     """Upper bounds of each body's integral of squared distance from its origin over the mass that it carries, in any posture.
 
-    Joints that slide are taken to do so by a metre. Rounding of an inertia is told by what it is made of: this.
+    Joints that slide are taken to do so by a metre. This is the scale of an inertia's rounding error.
     """
     squares = [max(float(np.trace(b.rotational)) / 2.0, 0.0) for b in bodies]  # inertias may be taken as they are: negative
     for i in range(len(bodies) - 1, 0, -1):
@@ -161,9 +161,9 @@ def spreads(bodies: Sequence[Body], masses: np.ndarray) -> list[float]:
 
 
 def reference_bodies(bodies: Sequence[Body]) -> set[int]:
-    """For each tree on the world its first body with mass (or that branches): matrices are seen from there.
+    """For each tree on the world its first body with mass (or that branches): the point of reference of matrices.
 
-    A planar base begins with massless bodies that stay where it came from: seen from them, far out, digits would be lost.
+    A planar base begins with massless bodies that stay where it came from: about their origins, far out, digits would be lost.
     """
     below: list[list[int]] = [[] for _ in bodies]
     for i, body in enumerate(bodies[1:], 1):

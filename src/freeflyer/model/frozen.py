@@ -31,7 +31,7 @@ def frozen_array(x: ArrayLike) -> np.ndarray:
     memory = bytes(array.nbytes + ALIGNMENT)
     start = np.frombuffer(memory, np.uint8).ctypes.data
     offset = -start % ALIGNMENT
-    ctypes.memmove(start + offset, array.ctypes.data, array.nbytes)  # nobody else has seen these bytes yet
+    ctypes.memmove(start + offset, array.ctypes.data, array.nbytes)  # these bytes are not shared yet
     return np.frombuffer(memory, array.dtype, array.size, offset).reshape(shape)
 
 
@@ -47,7 +47,7 @@ def is_frozen(array: np.ndarray) -> bool:
 
 
 def is_masked(x: object) -> bool:
-    """Whether x is an array of which entries are masked. Only an array of another type than NumPy's own asks for numpy.ma."""
+    """Whether x is an array of which entries are masked. numpy.ma is imported only for arrays of another type than NumPy's own."""
     return isinstance(x, np.ndarray) and type(x) is not np.ndarray and bool(np.ma.is_masked(x))
 
 

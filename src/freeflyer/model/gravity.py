@@ -16,7 +16,7 @@ def gravity_vector(gravity: Any) -> tuple[float, float, float]:
     """Three finite numbers (m/s^2, world axes); InputError for anything else."""
     g = real_array("gravity", gravity)
     if g.shape != (3,):
-        raise InputError(f"gravity {mistaken(g)}", shape=g.shape, expected=(3,))
+        raise InputError(f"gravity {explain_mistake(g)}", shape=g.shape, expected=(3,))
     if not np.isfinite(g).all():
         raise InputError(f"gravity must be three finite numbers in m/s^2, {DOWN}; got {g.tolist()}", value=g.tolist())
     x, y, z = g.tolist()
@@ -27,14 +27,14 @@ def gravity_rows(gravity: Any) -> np.ndarray:
     """Finite numbers (..., 3) (m/s^2, world axes); InputError for anything else."""
     g = real_array("gravity", gravity)
     if g.ndim == 0 or g.shape[-1] != 3:
-        raise InputError(f"gravity {mistaken(g)}", shape=g.shape, expected=(3,))
+        raise InputError(f"gravity {explain_mistake(g)}", shape=g.shape, expected=(3,))
     if not np.isfinite(g).all():
         at = [int(k) for k in np.argwhere(~np.isfinite(g))[0]]
         raise InputError(f"gravity{at} is {g[tuple(at)]}: every entry must be finite, {DOWN} (m/s^2)", index=tuple(at))
     return g
 
 
-def mistaken(g: np.ndarray) -> str:
+def explain_mistake(g: np.ndarray) -> str:
     """What is wrong with numbers of another shape than (3,), and what to write instead."""
     if g.size != 1:
         return f"must be three numbers in m/s^2 along the world's axes, {DOWN}; got shape {g.shape}"

@@ -1,4 +1,4 @@
-"""Inertias of links: seen from another frame, and joined to one body."""
+"""Inertias of links: changed to another frame, and joined to one body."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import numpy as np
 from freeflyer.model.description import Inertia
 
 
-def moved(inertia: Inertia, X: np.ndarray) -> Inertia:
+def transform(inertia: Inertia, X: np.ndarray) -> Inertia:
     """The inertia, given in frame B, in frame A: X (4, 4) is the pose of B in A."""
     R = X[:3, :3]
     return Inertia(inertia.mass, R @ inertia.com + X[:3, 3], R @ inertia.rotational @ R.T)
 
 
-def joined(*parts: Inertia) -> Inertia:
+def join(*parts: Inertia) -> Inertia:
     """Rigidly joined bodies as one, all given in the same frame; without mass the com is the frame's origin."""
     mass = float(sum(part.mass for part in parts))
     com = np.zeros(3)

@@ -1,4 +1,4 @@
-"""Checks of what users pass as q, v, a, tau: shape and type at once, values only when a kernel has refused them."""
+"""Checks of the arguments q, v, a, tau: shape and type at once, values only after a kernel has refused them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def real_array(name: str, x: Any) -> np.ndarray:
     try:
         array = np.asarray(x)
     except Exception as error:
-        raise InputError(f"{name} cannot be read as an array: {error}", name=name) from None
+        raise InputError(f"{name} cannot be converted to an array: {error}", name=name) from None
     if is_masked(x):
         raise InputError(f"{name} is a masked array: fill or drop its masked entries first", name=name)
     if array.dtype.kind not in "fiu":
@@ -40,7 +40,7 @@ def finite_array(name: str, x: Any) -> np.ndarray:
 def output_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
     """out itself, if compiled code can write a result of this shape to it; InputError otherwise.
 
-    Subclasses are refused: a masked array would keep its mask, a matrix has another idea of axes, compiled code takes neither.
+    Subclasses are refused: compiled code ignores the mask of a masked array and the axes of a matrix.
     """
     check_output(out)
     flags = out.flags
@@ -86,7 +86,7 @@ def _wrong_length(model: Model, name: str, array: np.ndarray, letter: str, n: in
     elif array.ndim and letter == "u" and n != of_tree == array.shape[-1]:
         hint = f" (the loops of {model.name!r} are closed: v[..., model.reduction.split.independent] are its velocities)"
     elif array.ndim and letter == "v" and n != model.nv == array.shape[-1]:
-        hint = " (velocities of all joints are asked for, as freeflyer.velocity_map makes them of independent ones)"
+        hint = " (velocities of all joints are expected, v = freeflyer.velocity_map(model, q) @ u)"
     elif array.ndim and array.shape[-1] == (model.nv if letter == "q" else model.nq):
         hint = f" (this model has nq = {model.nq} position and nv = {model.nv} velocity coordinates)"
     elif array.ndim > 1 and array.shape[0] == n:

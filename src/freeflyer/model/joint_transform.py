@@ -21,9 +21,9 @@ def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
         case "fixed":
             return np.eye(4)
         case "spherical":
-            return _turned(position)
+            return _rotate(position)
         case "free":
-            X = _turned(position[3:])
+            X = _rotate(position[3:])
             X[:3, 3] = position[:3]
             return X
     X = np.eye(4)
@@ -35,5 +35,5 @@ def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
     return X
 
 
-def _turned(q: np.ndarray) -> np.ndarray:
+def _rotate(q: np.ndarray) -> np.ndarray:
     return se3.from_position_quaternion(np.zeros(3), quaternion.normalize(quaternion.check_unit(q)))

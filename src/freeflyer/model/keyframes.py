@@ -30,7 +30,7 @@ def keyframes_of(model: Model) -> Mapping[str, np.ndarray]:
     return MappingProxyType(found)
 
 
-def followed(description: Description, placed: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
+def complete_followers(description: Description, placed: Mapping[str, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
     """The positions, with those of joints that mimic others as these put them."""
     found = dict(placed)
     for joint in description.joints:

@@ -1,4 +1,4 @@
-"""Arguments held against their annotations, after something has gone wrong."""
+"""Arguments compared with their annotations, after an error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Literal, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import FreeflyerError, InputError, shown
+from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.model.capacity import refuse_too_large
 from freeflyer.model.description import Description
 from freeflyer.model.inputs import check_output, real_array
@@ -22,7 +22,7 @@ LARGEST = sys.float_info.max
 
 
 def refuse(error: Exception, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
-    """InputError for the first argument that is not of its kind; a sentence that is there already says more, but of a model."""
+    """InputError for the first argument that is not of its kind; an error that exists already is kept, except for models."""
     if not isinstance(error, FreeflyerError):
         refuse_too_large(error, function.__name__, arguments)
         for out in _outputs(arguments):
@@ -38,7 +38,7 @@ def refuse(error: Exception, function: Callable[..., Any], arguments: dict[str, 
         if k == 0 and name == "model":
             refuse_no_model(x, function.__name__)
         elif name != "out" and not isinstance(error, FreeflyerError) and not _is(x, kind):
-            raise InputError(f"{name} must be {_words(kind)}, got {_shown(x)}: see help({function.__name__})") from None
+            raise InputError(f"{name} must be {_words(kind)}, got {_format(x)}: see help({function.__name__})") from None
 
 
 def _outputs(arguments: dict[str, Any]) -> Iterable[Any]:
@@ -57,15 +57,15 @@ def refuse_no_model(model: Any, function: str, place: str = "first") -> None:
     elif hasattr(model, "shape"):
         advice = f"the model comes first, then arrays; {advice}"
     raise InputError(
-        f"the {place} argument of {function} must be a freeflyer Model, got {_shown(model)}: {advice}", model=model
+        f"the {place} argument of {function} must be a freeflyer Model, got {_format(model)}: {advice}", model=model
     ) from None
 
 
-def _shown(x: Any) -> str:
+def _format(x: Any) -> str:
     if x is None:
         return "None"
     kind = f"{type(x).__module__}.{type(x).__qualname__}".removeprefix("builtins.")
-    return f"{kind} {shown(x, 60)}" if isinstance(x, str | bytes | int | float | complex) else kind
+    return f"{kind} {format_value(x, 60)}" if isinstance(x, str | bytes | int | float | complex) else kind
 
 
 def _parts(kind: Any) -> list[Any]:
@@ -81,7 +81,7 @@ def _parts(kind: Any) -> list[Any]:
 
 
 def _is(x: Any, kind: Any) -> bool:
-    """Whether x is of an annotated kind; True for kinds that are not told apart here."""
+    """Whether x is of an annotated kind; True for kinds that are not checked here."""
     return any(_is_one(x, part) for part in _parts(kind))
 
 

@@ -1,4 +1,4 @@
-"""The front door for robot files: `load` reads one, stands it on a base, checks it and compiles it to a Model."""
+"""`load`: reads a robot file, gives the robot a base, checks it and compiles it to a Model."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def load(
     """The Model of a URDF or MJCF file (or of its text, a string that begins with '<'), or of a mujoco.MjSpec.
 
     base: "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world, None keeps
-    what the file says (see `with_base`), "auto" keeps what an MJCF file says and floats the robot of a URDF file, which says
-    nothing of it; `print(model)` tells which. loops: a YAML file of loop constraints and motors (see readers.loops_yaml).
+    the base of the file (see `with_base`), "auto" keeps that of an MJCF file and floats the robot of a URDF file, which defines
+    nothing of it; `print(model)` shows which. loops: a YAML file of loop constraints and motors (see readers.loops_yaml).
     inertias: "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them. gravity (3,) in
     m/s^2 replaces the file's. Raises FileError or DescriptionError with what is wrong and what to do.
     """
-    from freeflyer.model.build import compiled
+    from freeflyer.model.build import compile_description
 
-    return compiled(describe(source, base, loops, inertias, gravity))
+    return compile_description(describe(source, base, loops, inertias, gravity))
 
 
 def describe(
@@ -66,7 +66,7 @@ def describe(
 
 
 def read(source: str | os.PathLike[str] | MjSpec) -> Description:
-    """The Description of a URDF or MJCF file or text, told apart by the root element, or of a mujoco.MjSpec; not yet checked."""
+    """The Description of a URDF or MJCF file or text (by its root element), or of a mujoco.MjSpec; not yet checked."""
     from freeflyer.model.readers.mjcf import read_mjcf, read_spec
     from freeflyer.model.readers.safe_file import read_xml
     from freeflyer.model.readers.urdf import read_urdf
@@ -100,7 +100,7 @@ def with_base(description: Description, base: str | None) -> Description:
     (MJCF, or a base that was chosen before), and floats others. The description remembers which it was.
     """
     if base not in (*BASES, AUTO, None):
-        expected = f"{', '.join(BASES)}, {AUTO!r}, or None for what the file says"
+        expected = f"{', '.join(BASES)}, {AUTO!r}, or None for that of the file"
         raise InputError(f"base is {base!r}; expected one of {expected}")
     if base is None or (base == AUTO and description.base):
         return replace(description, base=description.base or "file")
@@ -124,7 +124,7 @@ def _with_base(description: Description, base: str) -> Description:
             return description
         if len(ties) > 1 or wrong[0].kind != "fixed":
             raise DescriptionError(f'base="free" needs one base that can be let go, but {kept}')
-        return _let_go(description, wrong[0])
+        return _free_tie(description, wrong[0])
     free = [j for j in ties if j.kind == "free"]
     if len(free) > 1:
         raise DescriptionError(f"base={base!r} replaces one free joint, but {kept}")
@@ -133,12 +133,12 @@ def _with_base(description: Description, base: str) -> Description:
         return description
     if not free and (len(ties) > 1 or tie.kind != "fixed"):
         raise DescriptionError(f'base="planar" needs one base that can be moved, but {kept}')
-    X = _drawn_at(tie)
+    X = _pose_in_file(tie)
     joint = Joint(tie.name if free else _free_name(description), base, WORLD, tie.child, X)
     return _replace_tie(description, tie, replace(joint, axis=X[2, :3].copy()))  # planar: the normal is the world's z
 
 
-def _let_go(description: Description, tie: Joint) -> Description:
+def _free_tie(description: Description, tie: Joint) -> Description:
     """The fixed joint `tie` to the world becomes a free one."""
     if any(link.name == WORLD and link.inertia.mass > 0.0 for link in description.links):
         raise DescriptionError(f"link {WORLD!r} has a mass but never moves: give it another name, so that it can float")
@@ -182,7 +182,7 @@ def _moving_ties(description: Description) -> list[Joint]:
     return moving or ties
 
 
-def _drawn_at(joint: Joint) -> np.ndarray:
+def _pose_in_file(joint: Joint) -> np.ndarray:
     """Pose (4, 4) in the world at which the file draws the child of a free joint."""
     if not joint.initial:
         return joint.placement

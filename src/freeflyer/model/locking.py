@@ -9,24 +9,24 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.model.description import WORLD, Coupling, Description, Joint, Loop
 from freeflyer.model.joint_transform import joint_transform
-from freeflyer.model.recorded_states import resting_at, without_joints
+from freeflyer.model.recorded_states import place_joints, without_joints
 from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.spatial import se3
 
-CLOSED = 1e-5  # m and rad: what a loop that becomes rigid may be off (files round, loops are closed by iteration)
-AGREED = 1e-6  # rad or m: two ways of giving one position
+GAP_TOLERANCE = 1e-5  # m and rad: what a loop that becomes rigid may be off (files round, loops are closed by iteration)
+POSITION_TOLERANCE = 1e-6  # rad or m: two ways of giving one position
 
 
-def locked(description: Description, positions: dict[str, np.ndarray]) -> Description:
+def lock(description: Description, positions: dict[str, np.ndarray]) -> Description:
     """The description with these joints fixed at these positions (nq each), and with what follows from that."""
     positions = _with_followers(description, positions)
     after = replace(
         description,
-        joints=tuple(_fixed(j, positions[j.name]) if j.name in positions else j for j in description.joints),
-        couplings=tuple(c for c in description.couplings if not _settled(c, positions)),
+        joints=tuple(_fix(j, positions[j.name]) if j.name in positions else j for j in description.joints),
+        couplings=tuple(c for c in description.couplings if not _is_settled(c, positions)),
         actuated=tuple(name for name in description.actuated if name not in positions),
         keyframes=without_joints(description.keyframes, positions),
-        mujoco=resting_at(description.mujoco, _parts(description, positions)),
+        mujoco=place_joints(description.mujoco, _parts(description, positions)),
     )
     _check_motors(description, after)
     return replace(after, loops=open_loops(after))
@@ -52,10 +52,10 @@ def _with_followers(description: Description, positions: dict[str, np.ndarray]) 
         if head.name in positions:
             implied = ratio * positions[head.name] + offset
             given = positions.get(joint.name, implied)
-            if np.abs(given - implied).max() > AGREED:
+            if np.abs(given - implied).max() > POSITION_TOLERANCE:
                 raise InputError(
-                    f"joint {joint.name!r} mimics {head.name!r}, whose position {_shown(positions[head.name])} puts it "
-                    f"at {_shown(implied)}, not {_shown(given)}: leave it out, or give positions that agree.",
+                    f"joint {joint.name!r} mimics {head.name!r}, whose position {_format_position(positions[head.name])} puts it "
+                    f"at {_format_position(implied)}, not {_format_position(given)}: leave it out, or give positions that agree.",
                     joint=joint.name, leader=head.name,
                 )  # fmt: skip
             out[joint.name] = implied
@@ -70,23 +70,23 @@ def _with_followers(description: Description, positions: dict[str, np.ndarray]) 
 
 def _parts(description: Description, positions: dict[str, np.ndarray]) -> dict[str, tuple[float, ...]]:
     """The positions by MuJoCo's names of joints, which split kinds that it lacks into several."""
-    from freeflyer.model.readers.mjcf_names import CHAINS, grouped
+    from freeflyer.model.readers.mjcf_names import CHAINS, group_name
 
     found: dict[str, tuple[float, ...]] = {}
     for joint in description.joints:
         if joint.name in positions:
             x = tuple(float(value) for value in positions[joint.name])
             parts = len(CHAINS.get(joint.kind, ()))
-            found |= {grouped(joint.name, joint.kind, k): x[k : k + 1] for k in range(parts)} or {joint.name: x}
+            found |= {group_name(joint.name, joint.kind, k): x[k : k + 1] for k in range(parts)} or {joint.name: x}
     return found
 
 
-def _fixed(joint: Joint, position: np.ndarray) -> Joint:
+def _fix(joint: Joint, position: np.ndarray) -> Joint:
     placement = joint.placement @ joint_transform(joint, position)
     return Joint(joint.name, "fixed", joint.parent, joint.child, placement)
 
 
-def _settled(coupling: Coupling, positions: dict[str, np.ndarray]) -> bool:
+def _is_settled(coupling: Coupling, positions: dict[str, np.ndarray]) -> bool:
     """Whether locking made a coupling a fact; an error where it contradicts it or locks only one of its joints."""
     one, two = coupling.joint1 in positions, coupling.joint2 in positions
     constant = coupling.joint2 == ""
@@ -103,7 +103,7 @@ def _settled(coupling: Coupling, positions: dict[str, np.ndarray]) -> bool:
             f"{rule}: lock {coupling.joint1!r} too, at {implied:.9g}.", coupling=coupling.name, position=implied
         )
     given = float(positions[coupling.joint1][0])
-    if abs(given - implied) > AGREED:
+    if abs(given - implied) > POSITION_TOLERANCE:
         raise InputError(f"{rule}: that is {implied:.9g} here, not {given:.9g}.", coupling=coupling.name)
     return True
 
@@ -117,7 +117,7 @@ def _check_motors(before: Description, after: Description) -> None:
     if passive:
         raise InputError(
             f"this locks every actuated joint and leaves passive ones free ({', '.join(passive[:6])}): a description "
-            "without motors cannot be told from one where every joint has one. Keep a motor, or lock these too.",
+            "without motors means the same as one where every joint has one. Keep a motor, or lock these too.",
             passive=passive,
         )
 
@@ -137,14 +137,14 @@ def _rigid(loop: Loop, frames: dict[str, tuple[str, np.ndarray]]) -> bool:
         return False
     X_ab = se3.inverse(X_a) @ X_b
     gap = np.concatenate([X_ab[:3, 3], se3.log(X_ab)[3:]]) * np.array(loop.mask)
-    if np.abs(gap).max() > CLOSED:
+    if np.abs(gap).max() > GAP_TOLERANCE:
         raise InputError(
             f"these positions make both ends of loop {loop.name!r} rigid while it is open by {np.abs(gap).max():.3g} "
-            f"(m or rad; at most {CLOSED:g}): lock the joints at a configuration that closes the loops.",
+            f"(m or rad; at most {GAP_TOLERANCE:g}): lock the joints at a configuration that closes the loops.",
             loop=loop.name, gap=gap,
         )  # fmt: skip
     return True
 
 
-def _shown(position: np.ndarray) -> str:
+def _format_position(position: np.ndarray) -> str:
     return ", ".join(f"{x:.9g}" for x in np.atleast_1d(position))

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError, shown, unknown_name
+from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels.calls.running import handle, table_handle
 from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic
 from freeflyer.model.frozen import frozen_array
 
-COMPILED = object()  # what tells the arrays of the library's own compile step (build.py) from arrays made elsewhere
+COMPILED = object()  # marks the arrays of the library's own compile step (build.py)
 ARRAYS = (
     "position_lower", "position_upper", "velocity_limit", "effort_limit", "armature", "damping", "friction", "neutral",
     "topology", "parameters",
@@ -48,7 +48,7 @@ class Model:
     Coordinates: q (nq,) and v (nv,) list the joints of `joints` in order (depth-first, in file order); limits, armature
     (kg m^2 or kg), damping and friction are (nv,) arrays, infinite or zero where the file gives none. `frame_names` are
     the links, then the sites. Nothing of a Model can be changed; edits return a new one. Models are made by `load`, `build`
-    and the edits alone: compiled code trusts what their arrays say of sizes and places.
+    and the edits alone: compiled code does not check the sizes and indices in their arrays.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Model:
     _made_by: tuple[Callable[..., Model], tuple[Any, ...]]  # the call that makes a copy of it
     reduction: Any = field(default=None)  # of a closed model: constraints.reduction.Reduction; None for a tree
     origin: InitVar[object] = None  # COMPILED
-    handle: Any = field(init=False)  # what compiled code knows the model by
+    handle: Any = field(init=False)  # for compiled code
     _zero: np.ndarray = field(init=False)  # (nv,)
     _gravity: np.ndarray = field(init=False)  # (3,)
     _unloaded: Any = field(init=False)  # handle for entries that take wrenches, of which there are none
@@ -84,7 +84,7 @@ class Model:
     def __post_init__(self, origin: object) -> None:
         if origin is not COMPILED:
             raise InputError(
-                "a Model cannot be made from arrays, nor by dataclasses.replace: compiled code trusts its arrays. Load a file "
+                "a Model cannot be made from arrays, nor by dataclasses.replace: compiled code does not check them. Load a file "
                 "(freeflyer.load), build a description (freeflyer.build(dataclasses.replace(model.description, ...))) or edit "
                 "a model (freeflyer.lock_joints, merge_fixed, attach_payload, with_gravity)"
             )
@@ -152,7 +152,7 @@ class Model:
     def __repr__(self) -> str:
         loops = f", {len(self.loops)} loops {'open' if self.reduction is None else 'closed'}" if self.loops else ""
         sizes = f"nq {self.nq}, nv {self.nv}, {len(self.joints)} joints, {self.mass:.6g} kg"
-        return f"<freeflyer.Model {shown(self.name)}: {sizes}{loops}>"
+        return f"<freeflyer.Model {format_value(self.name)}: {sizes}{loops}>"
 
     def __str__(self) -> str:
         from freeflyer.model.tree import summary

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.model.base import base_in_words
+from freeflyer.model.base import describe_base
 from freeflyer.model.description import WORLD, Joint
 from freeflyer.model.model import Model
 
@@ -15,7 +15,7 @@ def summary(model: Model) -> str:
     lines = [
         f"{model.name}: nq {model.nq}, nv {model.nv}, {moving} moving joint{'s' * (moving != 1)}, {len(model.actuated)} actuated, "
         f"{model.mass:.6g} kg moving",
-        f"base: {base_in_words(d)}",
+        f"base: {describe_base(d)}",
     ]
     if model.loops or d.couplings:
         tied = f"{len(model.loops)} loops" + (f", {len(d.couplings)} couplings" if d.couplings else "")

@@ -1,4 +1,4 @@
-"""Is a Description a robot? Names, tree, joints, loops and inertias; each complaint comes with its cure."""
+"""Validation of descriptions: names, tree, joints, loops and inertias; each error contains its remedy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError, InputError, unknown_name
 from freeflyer.model.description import JOINT_KINDS, WORLD, Description, joint_sizes
-from freeflyer.model.gravity import mistaken
+from freeflyer.model.gravity import explain_mistake
 from freeflyer.model.validate_numbers import (
     ONE_DOF,
     check_eigenvalues,
@@ -25,7 +25,7 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     """The same description, if it is one connected robot of finite numbers; else a DescriptionError.
 
     `inertias="strict"` refuses rotational inertias with a negative eigenvalue; "as-is" takes them unchanged. A link
-    that fixed joints weld to others is judged with them, and gets a note where only the sum is physical. Inertias that
+    that fixed joints weld to others is checked with them, and gets a note where only the sum is physical. Inertias that
     only break the triangle inequality pass: real files are full of them. Time is linear in the number of links.
     """
     if inertias not in ("strict", "as-is"):
@@ -47,14 +47,14 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     if not harmless:
         return description
     shown = ", ".join(harmless[:6]) + (f", ... ({len(harmless)} in all)" if len(harmless) > 6 else "")
-    note = f"negative rotational inertia of {shown}: harmless, for the links that are welded to it make up for it"
+    note = f"negative rotational inertia of {shown}: harmless, as the sum with the links welded to it is positive"
     return description if note in description.notes else replace(description, notes=(*description.notes, note))
 
 
 def _check_gravity(gravity: object) -> None:
     number = np.asarray(gravity)
     if number.size == 1 and number.dtype.kind in "iuf":
-        raise DescriptionError(f"gravity {mistaken(number)}", value=gravity)
+        raise DescriptionError(f"gravity {explain_mistake(number)}", value=gravity)
     check_vector(gravity, (3,), "gravity (m/s^2)")
 
 
@@ -76,7 +76,7 @@ def _check_names(description: Description) -> None:
                 raise DescriptionError(f"two {kind}s are named {name!r}: names must differ; rename one", name=name)
             seen.add(name)
     if any(s.name == WORLD for s in description.sites):
-        raise DescriptionError(f"a site is named {WORLD!r}, the name of what never moves: rename it", name=WORLD)
+        raise DescriptionError(f"a site is named {WORLD!r}, the name of the fixed world: rename it", name=WORLD)
 
 
 def _check_known(kind: str, name: object, known: Iterable[str], who: str) -> None:
@@ -97,7 +97,7 @@ def _check_tree(description: Description) -> None:
         _check_known("link", j.parent, links, f"parent of joint {j.name!r}")
         _check_known("link", j.child, links, f"child of joint {j.name!r}")
         if j.child == WORLD:
-            raise DescriptionError(f"joint {j.name!r} moves {WORLD!r}, which stands still: swap its parent and child")
+            raise DescriptionError(f"joint {j.name!r} moves {WORLD!r}, which is fixed: swap its parent and child")
         if j.child in carrier:
             raise DescriptionError(
                 f"link {j.child!r} has two parents: {parent[j.child]!r} (joint {carrier[j.child]!r}) and {j.parent!r} "
@@ -124,7 +124,7 @@ def _check_tree(description: Description) -> None:
         shown = ", ".join(repr(r) for r in roots[:6]) + (f", ... ({len(roots)} in all)" if len(roots) > 6 else "")
         raise DescriptionError(
             f"the links are disconnected: {shown} have no parent, and a robot has one root; join the parts (by a fixed "
-            f"joint, say), tie each to the link {WORLD!r}, or delete the links that are not used",
+            f"joint, for one), tie each to the link {WORLD!r}, or delete the links that are not used",
             roots=tuple(roots),
         )
 

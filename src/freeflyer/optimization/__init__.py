@@ -1,4 +1,4 @@
-"""Quadratic programs and strict hierarchies by several solvers; every answer is checked, and failures are told apart."""
+"""Quadratic programs and strict hierarchies by several solvers; every answer is checked, and failures have errors of their own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
     "Solution", "SolverError", "UnboundedError", "nearest", "solve_hierarchy", "solve_qp", "solvers",
 ]  # fmt: skip
 
-_HOMES = {  # loaded on first use
+_MODULES = {  # loaded on first use
     "errors": (
         "InfeasibleError", "MissingSolverError", "NotConvergedError", "NumericalError", "SolverError", "UnboundedError",
     ),
@@ -35,13 +35,13 @@ _HOMES = {  # loaded on first use
     "residuals": ("Residuals",),
     "solution": ("Solution",),
 }  # fmt: skip
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'freeflyer.optimization' has no attribute {name!r}")
-    return getattr(import_module(f"freeflyer.optimization.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"freeflyer.optimization.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -9,29 +9,31 @@ from daqp import solve
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.optimization.solution import Attempt, Solution
 
-SHARE = 0.1  # of the tolerance: how far daqp may pass a limit, whose rows it scales to length 1
-LOOSER = (1e-9, 1e-7, 1e-6, 1e-5)  # tried where rows depend on each other, which is called infeasible else; polishing does the rest
+TOLERANCE_SHARE = 0.1  # of the tolerance: how far daqp may exceed a limit, whose rows it scales to length 1
+# tried where rows depend on each other, which daqp would report as infeasible; polishing makes up for them
+LOOSER_TOLERANCES = (1e-9, 1e-7, 1e-6, 1e-5)
 OUTCOMES = {
     1: ("solved", "optimal"), 2: ("solved", "optimal"), -1: ("failed", "infeasible"), -2: ("failed", "cycling"),
     -3: ("failed", "unbounded"), -4: ("limit", "iteration limit"), -5: ("failed", "not convex"),
     -6: ("failed", "more rows hold at the start than are independent"), -7: ("limit", "time limit"), -8: ("failed", "unsupported"),
 }  # fmt: skip
-MOST = 10000  # iterations, daqp's own default
+MAX_ITERATIONS = 10000  # iterations, daqp's own default
 
 
 def attempt(
     p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None
 ) -> Attempt:
-    """One solution by daqp.solve; `warm` gives the first active set, and is left out where it does not fit."""
+    """One solution by daqp.solve; `warm` gives the first active set, and is ignored where its size differs."""
     H, g, A, lower, upper = p
     if warm is None or len(warm.dual) != len(lower):
         x, _, flag, info = solve(
-            H, g, A, upper, lower, primal_tol=SHARE * tolerance, iter_limit=iterations or MOST, time_limit=seconds or 0.0
-        )
+            H, g, A, upper, lower, primal_tol=TOLERANCE_SHARE * tolerance, iter_limit=iterations or MAX_ITERATIONS,
+            time_limit=seconds or 0.0,
+        )  # fmt: skip
     else:
         x, _, flag, info = solve(
-            H, g, A, upper, lower, primal_tol=SHARE * tolerance, iter_limit=iterations or MOST, time_limit=seconds or 0.0,
-            dual_start=warm.dual,
+            H, g, A, upper, lower, primal_tol=TOLERANCE_SHARE * tolerance, iter_limit=iterations or MAX_ITERATIONS,
+            time_limit=seconds or 0.0, dual_start=warm.dual,
         )  # fmt: skip
         if flag < 0 and flag not in (-4, -7):
             return attempt(p, tolerance, iterations, seconds, None)
@@ -40,6 +42,6 @@ def attempt(
 
 
 def further_attempts(p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None) -> Iterator[Attempt]:
-    """What is worth trying where the first attempt gave no answer and nothing proves that there is none."""
-    for accuracy in LOOSER:
-        yield attempt(p, accuracy / SHARE, iterations, seconds, None)
+    """Further attempts where the first one failed and nothing proves that there is no solution."""
+    for accuracy in LOOSER_TOLERANCES:
+        yield attempt(p, accuracy / TOLERANCE_SHARE, iterations, seconds, None)

@@ -6,7 +6,7 @@ from freeflyer.errors import FreeflyerError
 
 
 class SolverError(FreeflyerError):
-    """Base of the errors of solvers: no answer is returned. `.data["solver"]` names the solver, `.data["status"]` quotes it."""
+    """Base of the errors of solvers: no solution is returned. `.data["solver"]` names the solver, `.data["status"]` quotes it."""
 
 
 class InfeasibleError(SolverError, ValueError):

@@ -12,9 +12,9 @@ from freeflyer.optimization.errors import (
     SolverError,
     UnboundedError,
 )
-from freeflyer.optimization.problem import QuadraticProgram, crossed
+from freeflyer.optimization.problem import QuadraticProgram, first_crossed_row
 from freeflyer.optimization.residuals import Residuals, residuals
-from freeflyer.optimization.scaling import equilibrated
+from freeflyer.optimization.scaling import equilibrate
 from freeflyer.optimization.solution import Attempt
 
 LISTED = 8  # rows in a sentence
@@ -22,26 +22,26 @@ LISTED = 8  # rows in a sentence
 
 def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> SolverError:
     """The error of an attempt that gave no answer. `limits`: those that the caller set, in words; at these nothing is proven."""
-    told = {"solver": solver, "status": found.status, "iterations": found.iterations}
-    if (row := crossed(p)) is not None:
+    facts = {"solver": solver, "status": found.status, "iterations": found.iterations}
+    if (row := first_crossed_row(p)) is not None:
         only = np.zeros(len(p.lower))
         only[row] = 1.0
         text = f"its lower limit {p.lower[row]:.6g} lies above its upper limit {p.upper[row]:.6g}"
-        return InfeasibleError(f"no x satisfies {_rows(p, only)}: {text}", certificate=None, **_conflict(p, only), **told)
+        return InfeasibleError(f"no x satisfies {_rows(p, only)}: {text}", certificate=None, **_conflict(p, only), **facts)
     left = residuals(p, found.x, found.dual)
     if found.outcome == "limit" and limits:
         return NotConvergedError(
             f"{solver} stopped at {limits} ({found.status}) before it was done; its x has {_words(left)}: allow more, or begin "
-            "with warm=", x=found.x, residuals=left, **told,
+            "with warm=", x=found.x, residuals=left, **facts,
         )  # fmt: skip
-    scaled = equilibrated(p)
+    scaled = equilibrate(p)
     C = scaled.program.rows()
     y = infeasibility(C, scaled.program.lower, scaled.program.upper)
     if y is not None:
         y = y * scaled.rows
         return InfeasibleError(
             f"no x satisfies {_rows(p, y)} together (proven by multipliers; {solver}: {found.status})",
-            certificate=y, **_conflict(p, y), **told,
+            certificate=y, **_conflict(p, y), **facts,
         )  # fmt: skip
     d = descent(scaled.program, C)
     if d is not None:
@@ -49,16 +49,16 @@ def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> So
         most = int(np.abs(d).argmax())
         return UnboundedError(
             f"the objective decreases without end along a direction in which H has no curvature and no limit is met, most of it "
-            f"variable {most}: give these variables a cost or bounds ({solver}: {found.status})", ray=d, **told,
+            f"variable {most}: give these variables a cost or bounds ({solver}: {found.status})", ray=d, **facts,
         )  # fmt: skip
     if found.outcome == "limit":
         return NotConvergedError(
             f"{solver} did not converge in {found.iterations} iterations ({found.status}); its x has {_words(left)}: allow more "
-            "by iterations=, or take another solver", x=found.x, residuals=left, **told,
+            "by iterations=, or take another solver", x=found.x, residuals=left, **facts,
         )  # fmt: skip
     return NumericalError(
         f"{solver} ends with {found.status!r}, but its x has {_words(left)}, and nothing proves that there is no answer: scale "
-        "variables and rows to similar sizes, raise tolerance=, or take another solver", x=found.x, residuals=left, **told,
+        "variables and rows to similar sizes, raise tolerance=, or take another solver", x=found.x, residuals=left, **facts,
     )  # fmt: skip
 
 

@@ -64,7 +64,7 @@ class _State(NamedTuple):
 def solve_hierarchy(
     levels: Sequence[Any], *, warm: HierarchySolution | None = None, solver: str = "daqp", tolerance: float = 1e-8
 ) -> HierarchySolution:
-    """The x (n,) that meets the levels in their order: the first comes first, whatever it costs those below.
+    """The x (n,) that meets the levels in their order: an earlier level is never changed for a later one.
 
     levels: `Level`s or tuples (A, lower, upper) or (A, lower, upper, weights), A (m, n), limits (m,), equal for equalities,
     infinite where there is none. warm: the solution of a hierarchy of the same shape. Levels that cannot be met are no errors:
@@ -73,7 +73,7 @@ def solve_hierarchy(
         feet, posture = (J, b, b), (np.eye(n), a, a)
         h = solve_hierarchy([feet, (np.eye(n), -limit, limit), posture])
 
-    Errors: as of solve_qp, `.data["level"]` says where; InputError for wrong shapes or limits that cross.
+    Errors: as of solve_qp, `.data["level"]` is the level; InputError for wrong shapes or limits that cross.
     """
     rows = _levels(levels)
     n = rows[0].A.shape[1]
@@ -98,7 +98,7 @@ def _descend(
     A, lower, upper, weights = level
     w = np.ones(len(A)) if weights is None else weights
     equal = lower == upper
-    B, at = _along(A, s.N), A @ s.x
+    B, at = _restrict(A, s.N), A @ s.x
     E = B[equal] * np.sqrt(w[equal])[:, None]
     target = (upper - at)[equal] * np.sqrt(w[equal])
     soft = ~equal & B.any(axis=1)
@@ -107,7 +107,7 @@ def _descend(
     x = s.x + s.N @ z
     v = _violation(level, x)
     fixed = equal | _unmet(level, x, v, tolerance)
-    N = _left(s.N, A[fixed])
+    N = _remaining_directions(s.N, A[fixed])
     kept = ~fixed & (np.isfinite(lower) | np.isfinite(upper))
     below = _State(
         x, N, np.concatenate((s.C, A[kept])), np.append(s.lower, lower[kept]), np.append(s.upper, upper[kept])
@@ -134,7 +134,7 @@ def _program(
     r, soft = s.N.shape[1], 0 if rows is None else len(rows.B)
     if not (E.any() or soft):
         return np.zeros(r), None
-    at, C = s.C @ s.x, _along(s.C, s.N)
+    at, C = s.C @ s.x, _restrict(s.C, s.N)
     free = ~C.any(axis=1)
     low, high = np.where(free, -np.inf, np.minimum(s.lower - at, 0.0)), np.where(free, np.inf, np.maximum(s.upper - at, 0.0))
     if free.all() and not soft:
@@ -152,7 +152,7 @@ def _program(
     return step.x[:r], step
 
 
-def _along(A: np.ndarray, N: np.ndarray) -> np.ndarray:
+def _restrict(A: np.ndarray, N: np.ndarray) -> np.ndarray:
     """A N, rows that change by rounding only set to zero."""
     B = A @ N
     B[np.linalg.norm(B, axis=1) <= DEPENDENT * np.linalg.norm(A, axis=1)] = 0.0
@@ -170,7 +170,7 @@ def _unmet(level: Level, x: np.ndarray, violation: np.ndarray, tolerance: float)
     return np.asarray(np.abs(violation) > UNMET * tolerance * np.maximum(size, np.abs(level.A).max(axis=1, initial=0.0)))
 
 
-def _left(N: np.ndarray, A: np.ndarray) -> np.ndarray:
+def _remaining_directions(N: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Basis of the directions of N along which rows A do not change."""
     if not len(A) or not N.shape[1]:
         return N

@@ -6,10 +6,10 @@ import numpy as np
 
 from freeflyer.optimization.problem import QuadraticProgram
 
-ACTIVE = (1e-9, 1e-6, 1e-4)  # relative: multipliers below do not count; tried one after the other
+ACTIVE_RATIOS = (1e-9, 1e-6, 1e-4)  # relative: multipliers below do not count; tried one after the other
 
 
-def polished(p: QuadraticProgram, x: np.ndarray, y: np.ndarray, active: float) -> tuple[np.ndarray, np.ndarray]:
+def polish(p: QuadraticProgram, x: np.ndarray, y: np.ndarray, active: float) -> tuple[np.ndarray, np.ndarray]:
     """x and multipliers y corrected by the least step that makes limits with multipliers above `active` hold exactly.
 
     H dx + C^T dy = -(H x + g + C^T y),  C dx = limits - C x  of the rows C that hold; their number may be more than what is

@@ -82,7 +82,7 @@ def refuse_numbers(p: QuadraticProgram) -> None:
         raise InputError(f"H must be positive semidefinite; it has the eigenvalue {least:.3g}", eigenvalue=least)
 
 
-def crossed(p: QuadraticProgram) -> int | None:
+def first_crossed_row(p: QuadraticProgram) -> int | None:
     """The first row whose lower limit lies above its upper one."""
     wrong = np.flatnonzero(p.lower > p.upper)
     return int(wrong[0]) if len(wrong) else None

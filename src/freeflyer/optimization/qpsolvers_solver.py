@@ -16,12 +16,12 @@ from freeflyer.optimization.errors import MissingSolverError
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.optimization.solution import Attempt, Solution
 
-SHARE = 0.1  # of the tolerance: what a solver is asked for
+TOLERANCE_SHARE = 0.1  # of the tolerance: that of the solver
 PACKAGES = {"osqp": "osqp", "proxqp": "proxsuite", "piqp": "piqp"}
 STARTS = ("osqp", "proxqp")  # solvers that take a first x
-PROOFS = {"osqp": {"eps_prim_inf": 1e-9, "eps_dual_inf": 1e-9}}  # with 1e-4, its own, feasible programs are refused
-AGAIN = {"proxqp": {"primal_infeasibility_solving": True, "max_iter": 1000}}  # takes no program for infeasible
-MOST = {"osqp": 20000, "proxqp": 100, "piqp": 250}
+CERTIFICATE_OPTIONS = {"osqp": {"eps_prim_inf": 1e-9, "eps_dual_inf": 1e-9}}  # with 1e-4, its own, feasible programs are refused
+RETRY_OPTIONS = {"proxqp": {"primal_infeasibility_solving": True, "max_iter": 1000}}  # takes no program for infeasible
+MAX_ITERATIONS = {"osqp": 20000, "proxqp": 100, "piqp": 250}
 
 
 def available() -> tuple[str, ...]:
@@ -37,12 +37,12 @@ def attempt(
     if solver not in available():
         raise _missing(solver)
     split = _Split(p)
-    options = _options(solver, SHARE * tolerance, iterations, seconds) | dict(more)
+    options = _options(solver, TOLERANCE_SHARE * tolerance, iterations, seconds) | dict(more)
     if warm is not None and solver in STARTS and len(warm.x) == len(p.g):
         options["initvals"] = warm.x
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the outcome is told by the error, in one place
+            warnings.simplefilter("ignore")  # the error describes the outcome
             found = qpsolvers.solve_problem(split.problem, solver, **options)
     except (qpsolvers.exceptions.QPError, ValueError, RuntimeError, ArithmeticError) as error:
         return Attempt(np.full(len(p.g), np.nan), np.zeros(len(p.lower)), "failed", str(error), 0)
@@ -56,8 +56,8 @@ def attempt(
 def further_attempts(
     p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None
 ) -> Iterator[Attempt]:
-    """What is worth trying where the first attempt gave no answer and nothing proves that there is none."""
-    yield attempt(p, solver, tolerance, iterations, seconds, None, AGAIN.get(solver, {}))
+    """Further attempts where the first one failed and nothing proves that there is no solution."""
+    yield attempt(p, solver, tolerance, iterations, seconds, None, RETRY_OPTIONS.get(solver, {}))
 
 
 class _Split:
@@ -94,13 +94,13 @@ class _Split:
 
 
 def _options(solver: str, accuracy: float, iterations: int | None, seconds: float | None) -> dict[str, Any]:
-    """Accuracy and limits in a solver's own words. Those of other solvers are left as they are."""
+    """Accuracy and limits as a solver's own options. Those of other solvers keep their defaults."""
     if solver not in PACKAGES:
         if iterations is not None or seconds is not None:
             raise InputError(f"iterations and seconds cannot be limited for {solver}, only for daqp, {', '.join(PACKAGES)}")
         return {}
-    options: dict[str, Any] = {"eps_abs": accuracy, "eps_rel": 0.0, "max_iter": iterations or MOST[solver]}
-    options |= PROOFS.get(solver, {})
+    options: dict[str, Any] = {"eps_abs": accuracy, "eps_rel": 0.0, "max_iter": iterations or MAX_ITERATIONS[solver]}
+    options |= CERTIFICATE_OPTIONS.get(solver, {})
     if seconds is not None:
         if solver != "osqp":
             raise InputError(f"{solver} has no limit of time: limit iterations, or take daqp or osqp", solver=solver)

@@ -13,17 +13,17 @@ from freeflyer.errors import InputError
 from freeflyer.optimization import daqp_solver
 from freeflyer.optimization.errors import InfeasibleError, UnboundedError
 from freeflyer.optimization.failures import failure
-from freeflyer.optimization.polishing import ACTIVE, polished
+from freeflyer.optimization.polishing import ACTIVE_RATIOS, polish
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program, refuse_numbers
 from freeflyer.optimization.residual_sums import squared_residuals
 from freeflyer.optimization.residuals import residuals
-from freeflyer.optimization.scaling import equilibrated
+from freeflyer.optimization.scaling import equilibrate
 from freeflyer.optimization.solution import Attempt, Solution
 
-CLOSE = 1e-4  # of the tolerance: sums of squares of residuals below need no look at single entries (a tenth of residuals.SMALL)
-FURTHEST = 1e-2  # of the size of x: how far polishing may move it before proofs that there is no answer are sought
-FAR = 1e6  # of a unit: a larger x is doubted as well
-LOST = 1e5  # of a unit of the scaled program: so far out it cannot be told whether there is an answer
+QUICK_SHARE = 1e-4  # of the tolerance: sums of squares of residuals below are accepted without single entries (0.1 residuals.SMALL)
+MAX_POLISHING_MOVE = 1e-2  # of the size of x: how far polishing may move it before proofs that there is no answer are sought
+DOUBTFUL_SIZE = 1e6  # of a unit: a larger x is checked as well
+UNDECIDABLE_SIZE = 1e5  # of a unit of the scaled program: beyond it rounding hides whether there is an answer
 
 
 def solve_qp(
@@ -51,18 +51,18 @@ def solve_qp(
     if solver == "daqp":
         found = daqp_solver.attempt(p, tolerance, iterations, seconds, warm)
     else:
-        found = _others(p, solver, tolerance, iterations, seconds, warm)
-    close = checked(p, found, tolerance, solver) if found.outcome == "solved" else None
+        found = _try_others(p, solver, tolerance, iterations, seconds, warm)
+    close = quick_check(p, found, tolerance, solver) if found.outcome == "solved" else None
     return close or _answer(p, found, tolerance, solver, iterations, seconds)
 
 
-def checked(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) -> Solution | None:
+def quick_check(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) -> Solution | None:
     """The solution if its residuals, as sums of squares, are far below the tolerance; None: look closer."""
     sums = squared_residuals(p, found.x, found.dual)
     if sums is None:
         return None
     limits, stationarity, values, sizes, value = sums
-    close = (CLOSE * tolerance) ** 2
+    close = (QUICK_SHARE * tolerance) ** 2
     if not (limits <= close * max(1.0, values) and stationarity <= close * sizes):
         return None
     accuracy = max(limits, stationarity / sizes if sizes else 0.0) ** 0.5
@@ -72,39 +72,39 @@ def checked(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) 
 def _answer(
     p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, iterations: int | None, seconds: float | None
 ) -> Solution:
-    """What is not plainly right: looked at entry by entry, polished, tried again, or told to be no answer."""
+    """An attempt that quick_check refuses: checked entry by entry, polished, solved again, or refused with an error."""
     refuse_numbers(p)
     given = [f"{iterations} iterations"] if iterations else []
     limits = " and ".join(given + ([f"{seconds:g} s"] if seconds else []))
     if found.outcome == "limit" and limits:
         raise failure(p, found, solver, limits)
-    answer = _accepted(p, found, tolerance, solver, FURTHEST) if found.outcome == "solved" else None
+    answer = _accept(p, found, tolerance, solver, MAX_POLISHING_MOVE) if found.outcome == "solved" else None
     if answer is not None:
         return answer
     error = failure(p, found, solver, "")
     if isinstance(error, InfeasibleError | UnboundedError):
         raise error
-    scaled = equilibrated(p)
+    scaled = equilibrate(p)
     further = _further(scaled.program, solver, tolerance, iterations, seconds)
-    for again in chain((found,), map(scaled.back, further)):
-        answer = _accepted(p, again, tolerance, solver, np.inf)
-        if answer is not None and np.abs(answer.x / scaled.columns).max(initial=0.0) <= LOST:
+    for again in chain((found,), map(scaled.unscale, further)):
+        answer = _accept(p, again, tolerance, solver, np.inf)
+        if answer is not None and np.abs(answer.x / scaled.columns).max(initial=0.0) <= UNDECIDABLE_SIZE:
             return answer
     raise error
 
 
-def _accepted(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, furthest: float) -> Solution | None:
+def _accept(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, furthest: float) -> Solution | None:
     """The attempt, as it is or polished, if its residuals keep the tolerance. Polishing may move x by `furthest` of its size:
-    endless descent and contradictions are met far out, where every limit is passed by little of its row's terms."""
+    unbounded and infeasible programs end far out, where each limit is exceeded by a small part of its row's terms."""
     if found.outcome == "failed" or not (np.isfinite(found.x).all() and np.isfinite(found.dual).all()):
         return None
     size = max(1.0, float(np.abs(found.x).max(initial=0.0)))
-    if size > FAR and np.isfinite(furthest):
+    if size > DOUBTFUL_SIZE and np.isfinite(furthest):
         return None
     if not (p.H.any() or p.g.any()):  # any feasible x is a minimum: multipliers are rounding
         found = found._replace(dual=np.zeros(len(found.dual)))
     first = [(found.x, found.dual)] if found.outcome == "solved" else []
-    guesses = chain(first, (polished(p, found.x, found.dual, active) for active in ACTIVE))
+    guesses = chain(first, (polish(p, found.x, found.dual, active) for active in ACTIVE_RATIOS))
     best, least = None, tolerance
     for k, (x, y) in enumerate(guesses):
         worst = max(residuals(p, x, y))
@@ -112,12 +112,12 @@ def _accepted(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str
             value = float(0.5 * x @ p.H @ x + p.g @ x)
             again = k > 0 or found.outcome != "solved"
             best, least = Solution(x, value, y, len(p.A), worst, found.iterations, again, solver), worst
-        if least <= CLOSE * tolerance:
+        if least <= QUICK_SHARE * tolerance:
             break
     return best
 
 
-def _others(
+def _try_others(
     p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None
 ) -> Attempt:
     from freeflyer.optimization import qpsolvers_solver  # qpsolvers takes 0.5 s to import

@@ -21,7 +21,7 @@ SMALL = 1e-3  # of the largest size of an equation: equations with smaller terms
 class Residuals(NamedTuple):
     """Relative residuals, the largest of each kind.
 
-    primal: by how much a limit is passed, over the size of the row's terms, or over a row's largest entry where x is that small.
+    primal: by how much a limit is exceeded, over the size of the row's terms, or over a row's largest entry where x is that small.
     dual: of stationarity, over the size of its terms. complementarity: for a multiplier that is not zero, the distance from
     its limit or what stationarity would miss without the multiplier, whichever is less.
     """
@@ -36,7 +36,7 @@ def residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> Residuals:
     if not (np.isfinite(x).all() and np.isfinite(y).all() and (p.lower <= p.upper).all()):
         return Residuals(np.inf, np.inf, np.inf)
     C = p.rows()
-    passed, scale = passing(C, p.lower, p.upper, x)
+    passed, scale = limit_violations(C, p.lower, p.upper, x)
     sizes = np.abs(p.H) @ np.abs(x) + np.abs(p.g) + np.abs(y) @ np.abs(C)
     sizes = np.maximum(sizes, np.abs(p.H).max(axis=1, initial=0.0))
     sizes = np.maximum(sizes, SMALL * sizes.max(initial=0.0))
@@ -45,20 +45,20 @@ def residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> Residuals:
         away = np.where(y > 0.0, p.upper - C @ x, C @ x - p.lower) / scale
         without = np.abs(y) / (sizes / np.abs(C)).min(axis=1, initial=np.inf)
     held = np.where(y != 0.0, np.minimum(np.abs(away), without), 0.0)
-    return Residuals(_largest(passed), _largest(_over(missing, sizes)), _largest(held))
+    return Residuals(_largest(passed), _largest(_relative(missing, sizes)), _largest(held))
 
 
-def passing(C: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """By how much C x passes each limit, relative, and the sizes that it is relative to."""
+def limit_violations(C: np.ndarray, lower: np.ndarray, upper: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By how much C x exceeds each limit, relative, and the sizes that it is relative to."""
     value, terms, least = C @ x, np.abs(C) @ np.abs(x), np.abs(C).max(axis=1, initial=0.0)
     above, below = value - upper, lower - value
     limit = np.where(above > below, upper, lower)
     limit = np.where(np.isfinite(limit), limit, 0.0)
     scale = np.maximum(terms + np.abs(limit), least)
-    return _over(np.maximum(np.maximum(above, below), 0.0), scale), scale
+    return _relative(np.maximum(np.maximum(above, below), 0.0), scale), scale
 
 
-def _over(x: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _relative(x: np.ndarray, size: np.ndarray) -> np.ndarray:
     return np.where(x > 0.0, x / np.where(size > 0.0, size, 1e-300), np.where(np.isnan(x), np.inf, 0.0))
 
 

@@ -20,12 +20,12 @@ class Scaled(NamedTuple):
     rows: np.ndarray
     cost: float
 
-    def back(self, found: Attempt) -> Attempt:
+    def unscale(self, found: Attempt) -> Attempt:
         """The attempt in the units of the program that was scaled."""
         return found._replace(x=found.x * self.columns, dual=found.dual * self.rows * self.cost)
 
 
-def equilibrated(p: QuadraticProgram) -> Scaled:
+def equilibrate(p: QuadraticProgram) -> Scaled:
     """Rows and columns of [H C^T; C 0] scaled until their largest entries are about 1; the bounds are rows of it."""
     n, k = len(p.g), len(p.lower)
     K = np.zeros((n + k, n + k))

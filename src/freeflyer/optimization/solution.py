@@ -42,7 +42,7 @@ class Solution(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """What a solver ended with. outcome: "solved", "limit" (of iterations or time) or "failed"; status: its own word for it."""
+    """The result of a solver. outcome: "solved", "limit" (of iterations or time) or "failed"; status: the solver's own."""
 
     x: np.ndarray
     dual: np.ndarray

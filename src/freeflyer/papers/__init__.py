@@ -4,7 +4,7 @@
 
     result = papers.reproduction("linearization").compute(print)
 
-A reproduction is a module with a `REPRODUCTION`, listed in MODULES under its key; modules come when they are asked for.
+A reproduction is a module with a `REPRODUCTION`, listed in MODULES under its key; modules are imported on first use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MODULES = {
 
 
 def names() -> tuple[str, ...]:
-    """What `reproduction` knows, sorted."""
+    """The keys of `reproduction`, sorted."""
     return tuple(sorted(MODULES))
 
 

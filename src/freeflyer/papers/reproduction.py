@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 
 class Progress(Protocol):
-    """Hears what is being done, and how much of it is (0 to 1) where that is known."""
+    """Called with what is being done, and the fraction done (0 to 1) where that is known."""
 
     def __call__(self, text: str, fraction: float | None = None, /) -> None: ...
 

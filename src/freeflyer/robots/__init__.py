@@ -31,7 +31,7 @@ _MAKERS: dict[str, Callable[..., Model]] = {
 
 
 def names() -> tuple[str, ...]:
-    """The robots that `make` knows, sorted."""
+    """The kinds of robots of `make`, sorted."""
     return tuple(sorted(_MAKERS))
 
 

@@ -16,21 +16,21 @@ AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0
 ROOT_JOINT = "root_joint"  # the base's joint, named as `ff.load` names it
 
 
-def at(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
+def translation(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
     """A pose (4, 4) that shifts and does not turn."""
     pose = np.eye(4)
     pose[:3, 3] = x, y, z
     return pose
 
 
-def floating(link: str) -> Joint:
+def floating_joint(link: str) -> Joint:
     """The joint by which a robot's root link flies free."""
     return Joint(ROOT_JOINT, "free", WORLD, link)
 
 
 @dataclass(frozen=True)
 class Motor:
-    """Limits of a revolute joint: position (rad), speed (rad/s), effort (Nm); the rotor inertia seen at it (kg m^2)."""
+    """Limits of a revolute joint: position (rad), speed (rad/s), effort (Nm); the rotor inertia at it (kg m^2)."""
 
     lower: float
     upper: float
@@ -80,5 +80,5 @@ def serial_arm(
         link = Link(f"arm_link_{i}", segment.inertia)
         joints.append(hinge(f"arm_joint_{i}", parent, link.name, placement, AXES[segment.turn], segment.motor))
         links.append(link)
-        parent, placement = link.name, at(z=segment.length)
+        parent, placement = link.name, translation(z=segment.length)
     return tuple(links), tuple(joints), (Site("end_effector", parent, placement),)

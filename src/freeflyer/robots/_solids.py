@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from freeflyer.model.description import Inertia
-from freeflyer.model.inertias import joined
+from freeflyer.model.inertias import join
 
-__all__ = ["box", "capsule", "cylinder", "ellipsoid", "joined"]
+__all__ = ["box", "capsule", "cylinder", "ellipsoid", "join"]
 
 
 def box(mass: float, size: Sequence[float], center: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:

@@ -8,8 +8,8 @@ from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Link, Site
 from freeflyer.model.model import Model
 from freeflyer.robots._check import one_of
-from freeflyer.robots._parts import at, floating, serial_arm
-from freeflyer.robots._solids import box, capsule, cylinder, joined
+from freeflyer.robots._parts import floating_joint, serial_arm, translation
+from freeflyer.robots._solids import box, capsule, cylinder, join
 from freeflyer.robots.arms import arm_segments
 
 ROTOR_CIRCLE, ROTOR_HEIGHT = 0.45, 0.06  # rotors above the body's frame (m)
@@ -30,14 +30,14 @@ def aerial_manipulator_description(rotors: int = 6, arm: int = 4) -> Description
     one_of("rotors", rotors, (4, 6, 8))
     one_of("arm", arm, (3, 4))
     hubs = [_hub(i, rotors) for i in range(rotors)]
-    below = at(z=-0.08)
+    below = translation(z=-0.08)
     below[1, 1] = below[2, 2] = -1.0  # the arm's z points down
     arm_links, arm_joints, arm_sites = serial_arm("body", below, arm_segments(arm, 0.60, 0.90, 4.0))
     sites = (
-        *(Site(f"rotor_{i}", "body", at(*hub)) for i, hub in enumerate(hubs, start=1)),
+        *(Site(f"rotor_{i}", "body", translation(*hub)) for i, hub in enumerate(hubs, start=1)),
         Site("imu", "body"), Site("arm_mount", "body", below), *arm_sites,
     )  # fmt: skip
-    base = floating("body")
+    base = floating_joint("body")
     return Description(
         "aerial_manipulator", (Link("body", _body(hubs)), *arm_links), (base, *arm_joints), sites,
         actuated=tuple(j.name for j in arm_joints),
@@ -57,4 +57,4 @@ def _body(hubs: list[tuple[float, float, float]]) -> Inertia:
             capsule(0.12, 0.012, (0.2 * x, 0.2 * y, 0.0), (x, y, 0.0)),
             cylinder(0.14, 0.02, (x, y, 0.0), (x, y, z)),
         ]
-    return joined(*core)
+    return join(*core)

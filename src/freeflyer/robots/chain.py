@@ -11,7 +11,7 @@ from freeflyer.model.build import build
 from freeflyer.model.description import JOINT_KINDS, Description, Joint, Link, Site, joint_sizes
 from freeflyer.model.model import Model
 from freeflyer.robots._check import one_of, positive, whole
-from freeflyer.robots._parts import at, floating
+from freeflyer.robots._parts import floating_joint, translation
 from freeflyer.robots._solids import capsule
 
 AXES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # y, x, z, y, ...
@@ -42,9 +42,9 @@ def chain_description(
     inertia = capsule(mass, 0.2 * length, (0.0, 0.0, 0.0), (0.0, 0.0, -length))
     links = tuple(Link(f"link_{i}", inertia) for i in range(n + 1))
     moving = tuple(_joint(i, kinds[(i - 1) % len(kinds)], length) for i in range(1, n + 1))
-    root = (floating("link_0"),) if base == "free" else ()
+    root = (floating_joint("link_0"),) if base == "free" else ()
     return Description(
-        f"chain_{n}", links, root + moving, sites=(Site("tip", f"link_{n}", at(z=-length)),),
+        f"chain_{n}", links, root + moving, sites=(Site("tip", f"link_{n}", translation(z=-length)),),
         actuated=tuple(j.name for j in moving if j.kind != "fixed"),
     )  # fmt: skip
 
@@ -62,7 +62,7 @@ def _joint(i: int, kind: str, length: float) -> Joint:
     nv = joint_sizes(kind)[1]
     reach = {"revolute": np.pi, "helical": np.pi, "prismatic": 0.5 * length}.get(kind)
     return Joint(
-        f"joint_{i}", kind, f"link_{i - 1}", f"link_{i}", at(z=-length), AXES[(i - 1) % 3], AXES[i % 3],
+        f"joint_{i}", kind, f"link_{i - 1}", f"link_{i}", translation(z=-length), AXES[(i - 1) % 3], AXES[i % 3],
         pitch=PITCH if kind == "helical" else 0.0,
         lower=() if reach is None else (-reach,), upper=() if reach is None else (reach,),
         velocity=(SPEED,) * nv, effort=(EFFORT,) * nv,

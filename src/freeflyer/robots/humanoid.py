@@ -5,8 +5,8 @@ from __future__ import annotations
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Link, Site
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import AXES, Motor, at, floating, hinge
-from freeflyer.robots._solids import box, capsule, ellipsoid, joined
+from freeflyer.robots._parts import AXES, Motor, floating_joint, hinge, translation
+from freeflyer.robots._solids import box, capsule, ellipsoid, join
 from freeflyer.robots.humanoid_joints import SIDES, moving_joints
 from freeflyer.robots.humanoid_limbs import Part, arm, leg
 
@@ -22,7 +22,7 @@ CHEST_PITCH = Motor(-0.3, 0.5, 6.0, 250.0, 0.15)
 def humanoid(dof: int = 33) -> Model:
     """A floating-base humanoid with `dof` actuated joints, 20 to 45 (nv = dof + 6); 1.8 m tall, 100 kg at any dof.
 
-    Which joints move at which dof is told in `freeflyer.robots.humanoid_joints`; the others are fixed at zero. The
+    Which joints move at which dof is defined in `freeflyer.robots.humanoid_joints`; the others are fixed at zero. The
     pelvis frame lies between the hips, 0.93 m above the soles when all joints are zero; x is forward, y left, z up.
     Each foot has the site `left_sole` (on the ground below the ankle) and four corners `left_sole_front_left`,
     `..._front_right`, `..._rear_left`, `..._rear_right`; other sites are `left_palm`, `camera`, `imu`, and the same on
@@ -36,19 +36,19 @@ def humanoid_description(dof: int = 33) -> Description:
     moving = moving_joints(dof)
     parts = [part for side in SIDES for part in leg(side)] + _trunk() + [part for side in SIDES for part in arm(side)]
     links = (Link("pelvis", _pelvis()), *(Link(part.link, part.inertia) for part in parts))
-    base = floating("pelvis")
+    base = floating_joint("pelvis")
     joints = tuple(
         hinge(p.joint, p.parent, p.link, p.placement, AXES[p.turn], p.motor if p.joint in moving else None)
         for p in parts
     )
-    sites: tuple[Site, ...] = (Site("imu", "pelvis", at(z=0.05)), Site("camera", "head", at(x=0.10, z=0.12)))
+    sites: tuple[Site, ...] = (Site("imu", "pelvis", translation(z=0.05)), Site("camera", "head", translation(x=0.10, z=0.12)))
     sites += tuple(site for part in parts for site in part.sites)
     actuated = tuple(j.name for j in joints if j.kind != "fixed")
     return Description(f"humanoid_{dof}", links, (base, *joints), sites, actuated=actuated)
 
 
 def _pelvis() -> Inertia:
-    return joined(box(8.0, (0.16, 0.24, 0.14), (0.0, 0.0, 0.05)), capsule(3.0, 0.06, (0, -0.10, 0), (0, 0.10, 0)))
+    return join(box(8.0, (0.16, 0.24, 0.14), (0.0, 0.0, 0.05)), capsule(3.0, 0.06, (0, -0.10, 0), (0, 0.10, 0)))
 
 
 def _trunk() -> list[Part]:
@@ -56,15 +56,15 @@ def _trunk() -> list[Part]:
     motor = capsule(2.0, 0.06, (0.0, -0.04, 0.0), (0.0, 0.04, 0.0))
     abdomen = box(10.0, (0.20, 0.30, 0.18), (0.0, 0.0, 0.09))
     collar = capsule(3.0, 0.06, (0.0, -0.11, 0.22), (0.0, 0.11, 0.22))
-    chest = joined(box(15.6, (0.22, 0.34, 0.22), (0.0, 0.0, 0.12)), collar)
+    chest = join(box(15.6, (0.22, 0.34, 0.22), (0.0, 0.0, 0.12)), collar)
     neck = capsule(0.6, 0.04, (0.0, 0.0, 0.0), (0.0, 0.0, 0.06))
     head = ellipsoid(3.6, (0.10, 0.08, 0.11), (0.0, 0.0, 0.10))
     return [
-        Part("waist_yaw", "pelvis", "waist_yaw_link", at(z=0.12), "yaw", WAIST_YAW, motor),
-        Part("waist_pitch", "waist_yaw_link", "waist_pitch_link", at(), "pitch", WAIST_PITCH, motor),
-        Part("waist_roll", "waist_pitch_link", "abdomen", at(), "roll", WAIST_ROLL, abdomen),
-        Part("chest_pitch", "abdomen", "chest", at(z=0.18), "pitch", CHEST_PITCH, chest),
-        Part("neck_yaw", "chest", "neck", at(z=0.28), "yaw", NECK_YAW, neck),
-        Part("neck_roll", "neck", "neck_roll_link", at(z=0.08), "roll", NECK_ROLL, ellipsoid(0.4, (0.04, 0.04, 0.04))),
-        Part("neck_pitch", "neck_roll_link", "head", at(), "pitch", NECK_PITCH, head),
+        Part("waist_yaw", "pelvis", "waist_yaw_link", translation(z=0.12), "yaw", WAIST_YAW, motor),
+        Part("waist_pitch", "waist_yaw_link", "waist_pitch_link", translation(), "pitch", WAIST_PITCH, motor),
+        Part("waist_roll", "waist_pitch_link", "abdomen", translation(), "roll", WAIST_ROLL, abdomen),
+        Part("chest_pitch", "abdomen", "chest", translation(z=0.18), "pitch", CHEST_PITCH, chest),
+        Part("neck_yaw", "chest", "neck", translation(z=0.28), "yaw", NECK_YAW, neck),
+        Part("neck_roll", "neck", "neck_roll_link", translation(z=0.08), "roll", NECK_ROLL, ellipsoid(0.4, (0.04, 0.04, 0.04))),
+        Part("neck_pitch", "neck_roll_link", "head", translation(), "pitch", NECK_PITCH, head),
     ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.model.description import Inertia, Site
-from freeflyer.robots._parts import Motor, at
-from freeflyer.robots._solids import box, capsule, cylinder, ellipsoid, joined
+from freeflyer.robots._parts import Motor, translation
+from freeflyer.robots._solids import box, capsule, cylinder, ellipsoid, join
 
 HIP_Y, THIGH, SHANK, ANKLE = 0.10, 0.42, 0.42, 0.09  # hip offset; lengths down to the ankle, ankle to ground (m)
 TOE, HEEL, SOLE_HALF_WIDTH = 0.16, 0.09, 0.05  # the sole, from below the ankle
@@ -56,20 +56,20 @@ def leg(side: str) -> list[Part]:
     hip = cylinder(1.5, 0.05, (0.0, 0.0, -0.04), (0.0, 0.0, 0.06))
     hip_cross = capsule(1.5, 0.05, (-0.04, 0.0, 0.0), (0.04, 0.0, 0.0))
     hip_motor, knee_motor = (cylinder(1.5, r, (0.0, -0.05, 0.0), (0.0, 0.05, 0.0)) for r in (0.06, 0.05))
-    upper = joined(capsule(6.0, 0.07, (0.0, 0.0, -0.05), (0.0, 0.0, -0.36)), hip_motor)
-    lower = joined(capsule(3.0, 0.05, (0.0, 0.0, -0.05), (0.0, 0.0, -0.38)), knee_motor)
+    upper = join(capsule(6.0, 0.07, (0.0, 0.0, -0.05), (0.0, 0.0, -0.36)), hip_motor)
+    lower = join(capsule(3.0, 0.05, (0.0, 0.0, -0.05), (0.0, 0.0, -0.38)), knee_motor)
     ankle = capsule(0.7, 0.03, (0.0, -0.02, 0.0), (0.0, 0.02, 0.0))
-    sole = joined(
+    sole = join(
         box(1.5, (TOE + HEEL, 2.0 * SOLE_HALF_WIDTH, 0.03), ((TOE - HEEL) / 2.0, 0.0, -ANKLE + 0.015)),
         box(0.5, (0.08, 0.07, 0.06), (0.0, 0.0, -0.03)),
     )
     return [
-        _part(side, "hip_yaw", "pelvis", yaw_link, at(y=s * HIP_Y), "yaw", hip),
-        _part(side, "hip_roll", yaw_link, roll_link, at(), "roll", hip_cross),
-        _part(side, "hip_pitch", roll_link, thigh, at(), "pitch", upper),
-        _part(side, "knee", thigh, shank, at(z=-THIGH), "pitch", lower),
-        _part(side, "ankle_pitch", shank, ankle_link, at(z=-SHANK), "pitch", ankle),
-        _part(side, "ankle_roll", ankle_link, foot, at(), "roll", sole, _sole_sites(side, foot)),
+        _part(side, "hip_yaw", "pelvis", yaw_link, translation(y=s * HIP_Y), "yaw", hip),
+        _part(side, "hip_roll", yaw_link, roll_link, translation(), "roll", hip_cross),
+        _part(side, "hip_pitch", roll_link, thigh, translation(), "pitch", upper),
+        _part(side, "knee", thigh, shank, translation(z=-THIGH), "pitch", lower),
+        _part(side, "ankle_pitch", shank, ankle_link, translation(z=-SHANK), "pitch", ankle),
+        _part(side, "ankle_roll", ankle_link, foot, translation(), "roll", sole, _sole_sites(side, foot)),
     ]
 
 
@@ -79,23 +79,23 @@ def arm(side: str) -> list[Part]:
     clavicle, pitch_link, roll_link = f"{side}_clavicle", f"{side}_shoulder_pitch_link", f"{side}_shoulder_roll_link"
     upper_arm, elbow_link = f"{side}_upper_arm", f"{side}_elbow_link"
     forearm, wrist = f"{side}_forearm", f"{side}_wrist_link"
-    palm = joined(box(0.3, (0.07, 0.03, 0.08), (0.0, 0.0, -0.05)), cylinder(0.1, 0.025, (0, 0, 0), (0, 0, -0.02)))
+    palm = join(box(0.3, (0.07, 0.03, 0.08), (0.0, 0.0, -0.05)), cylinder(0.1, 0.025, (0, 0, 0), (0, 0, -0.02)))
     bone = capsule(1.2, 0.035, (0.0, 0.0, 0.0), (0.0, s * CLAVICLE, 0.0))
     shoulder = capsule(0.8, 0.045, (0.0, 0.0, 0.0), (0.0, s * 0.03, 0.0))
     shoulder_cross = capsule(0.8, 0.045, (-0.02, 0.0, 0.0), (0.02, 0.0, 0.0))
     upper = capsule(2.4, 0.045, (0.0, 0.0, -0.04), (0.0, 0.0, -0.26))
     elbow = capsule(1.2, 0.04, (0.0, -0.02, 0.0), (0.0, 0.02, 0.0))
     lower = capsule(0.8, 0.035, (0.0, 0.0, -0.06), (0.0, 0.0, -0.24))
-    grip = at(z=-0.09)
+    grip = translation(z=-0.09)
     return [
-        _part(side, "clavicle_yaw", "chest", clavicle, at(y=s * (SHOULDER_Y - CLAVICLE), z=0.22), "yaw", bone),
-        _part(side, "shoulder_pitch", clavicle, pitch_link, at(y=s * CLAVICLE), "pitch", shoulder),
-        _part(side, "shoulder_roll", pitch_link, roll_link, at(), "roll", shoulder_cross),
-        _part(side, "upper_arm_yaw", roll_link, upper_arm, at(), "yaw", upper),
-        _part(side, "elbow", upper_arm, elbow_link, at(z=-UPPER_ARM), "pitch", elbow),
-        _part(side, "forearm_yaw", elbow_link, forearm, at(), "yaw", lower),
-        _part(side, "wrist_pitch", forearm, wrist, at(z=-FOREARM), "pitch", ellipsoid(0.3, (0.03, 0.03, 0.03))),
-        _part(side, "wrist_roll", wrist, hand, at(), "roll", palm, (Site(f"{side}_palm", hand, grip),)),
+        _part(side, "clavicle_yaw", "chest", clavicle, translation(y=s * (SHOULDER_Y - CLAVICLE), z=0.22), "yaw", bone),
+        _part(side, "shoulder_pitch", clavicle, pitch_link, translation(y=s * CLAVICLE), "pitch", shoulder),
+        _part(side, "shoulder_roll", pitch_link, roll_link, translation(), "roll", shoulder_cross),
+        _part(side, "upper_arm_yaw", roll_link, upper_arm, translation(), "yaw", upper),
+        _part(side, "elbow", upper_arm, elbow_link, translation(z=-UPPER_ARM), "pitch", elbow),
+        _part(side, "forearm_yaw", elbow_link, forearm, translation(), "yaw", lower),
+        _part(side, "wrist_pitch", forearm, wrist, translation(z=-FOREARM), "pitch", ellipsoid(0.3, (0.03, 0.03, 0.03))),
+        _part(side, "wrist_roll", wrist, hand, translation(), "roll", palm, (Site(f"{side}_palm", hand, grip),)),
         *(_finger(side, name, x) for name, x in FINGERS.items()),
     ]
 
@@ -105,7 +105,7 @@ def _finger(side: str, name: str, x: float) -> Part:
     length, z = (0.05, -0.03) if name == "thumb" else (0.07, -0.09)
     solid = capsule(0.06, 0.008, (0.0, 0.0, 0.0), (0.0, 0.0, -length))
     motor = MOTORS["finger"] if side == "right" else MOTORS["finger"].mirrored()
-    return Part(f"{side}_{name}", f"{side}_hand", f"{side}_{name}_link", at(x, 0.0, z), "roll", motor, solid)
+    return Part(f"{side}_{name}", f"{side}_hand", f"{side}_{name}_link", translation(x, 0.0, z), "roll", motor, solid)
 
 
 def _part(
@@ -122,9 +122,9 @@ def _sign(side: str) -> float:
 
 def _sole_sites(side: str, foot: str) -> tuple[Site, ...]:
     corners = {
-        f"{end}_{edge}": at(x, y, -ANKLE)
+        f"{end}_{edge}": translation(x, y, -ANKLE)
         for end, x in (("front", TOE), ("rear", -HEEL))
         for edge, y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
     }
-    sole = Site(f"{side}_sole", foot, at(z=-ANKLE))
+    sole = Site(f"{side}_sole", foot, translation(z=-ANKLE))
     return (sole, *(Site(f"{sole.name}_{corner}", foot, X) for corner, X in corners.items()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Joint, Link, Loop, Site
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import at, floating
-from freeflyer.robots._solids import box, joined
+from freeflyer.robots._parts import floating_joint, translation
+from freeflyer.robots._solids import box, join
 from freeflyer.robots.kangaroo_ankle import HEEL, SOLE, SOLE_HALF_WIDTH, TOE, ankle
 from freeflyer.robots.kangaroo_hip import hip
 from freeflyer.robots.kangaroo_hip_yaw import hip_yaw
@@ -36,8 +36,8 @@ def kangaroo_like() -> Model:
 
 
 def kangaroo_like_description() -> Description:
-    links, joints = [Link(BASE, _trunk())], [floating(BASE)]
-    sites, loops, motors = [Site("imu", BASE, at(z=0.1))], list[Loop](), list[str]()
+    links, joints = [Link(BASE, _trunk())], [floating_joint(BASE)]
+    sites, loops, motors = [Site("imu", BASE, translation(z=0.1))], list[Loop](), list[str]()
     for side in ("left", "right"):
         more = _leg(side)
         links += more[0]
@@ -64,13 +64,13 @@ def _leg(side: str) -> tuple[list[Link], list[Joint], list[Site], list[Loop]]:
 def _sole(side: str) -> list[Site]:
     foot = f"{side}_ankle_roll_link"
     corners = [
-        Site(f"{side}_sole_{end}_{edge}", foot, at(x, y, -SOLE))
+        Site(f"{side}_sole_{end}_{edge}", foot, translation(x, y, -SOLE))
         for end, x in (("front", TOE), ("rear", -HEEL))
         for edge, y in (("left", SOLE_HALF_WIDTH), ("right", -SOLE_HALF_WIDTH))
     ]
-    return [Site(f"{side}_sole", foot, at(z=-SOLE)), *corners]
+    return [Site(f"{side}_sole", foot, translation(z=-SOLE)), *corners]
 
 
 def _trunk() -> Inertia:
     """Pelvis, electronics, batteries and the cage around them."""
-    return joined(box(4.0, (0.16, 0.22, 0.08), (-0.04, 0.0, 0.0)), box(12.4, (0.20, 0.26, 0.40), (-0.06, 0.0, 0.22)))
+    return join(box(4.0, (0.16, 0.22, 0.08), (-0.04, 0.0, 0.0)), box(12.4, (0.20, 0.26, 0.40), (-0.06, 0.0, 0.22)))

@@ -27,9 +27,9 @@ from freeflyer.robots.kangaroo_parts import (
     SubMechanism,
     X,
     Y,
+    at_width,
     direction,
-    shifted,
-    sideways,
+    shift_point,
 )  # fmt: skip
 
 DRIVEN = 0.035  # m: the pendulum's arm that the actuator pushes; its stroke turns it by 35 degrees
@@ -49,9 +49,9 @@ TOE, HEEL, SOLE_HALF_WIDTH = 0.14, 0.07, 0.045  # m
 
 def ankle() -> SubMechanism:
     """The sub-mechanism of the left leg; the link `ankle_roll` is the foot."""
-    toe, heel = shifted(ANKLE, direction(330.0), 0.11), shifted(ANKLE, direction(225.0), 0.06)
+    toe, heel = shift_point(ANKLE, direction(330.0), 0.11), shift_point(ANKLE, direction(225.0), 0.06)
     pieces = [
-        Piece("ankle_pitch", "knee", ANKLE, Y, 0.09, (shifted(ANKLE, Y, -0.02), shifted(ANKLE, Y, 0.02)),
+        Piece("ankle_pitch", "knee", ANKLE, Y, 0.09, (shift_point(ANKLE, Y, -0.02), shift_point(ANKLE, Y, 0.02)),
               limits=(-PITCH_STOP[1], -PITCH_STOP[0])),
         Piece("ankle_roll", "ankle_pitch", ANKLE, ACROSS, 0.42, (heel, toe), 0.02, limits=(-ROLL_STOP, ROLL_STOP)),
     ]  # fmt: skip
@@ -65,15 +65,15 @@ def ankle() -> SubMechanism:
 
 def _transmission(name: str, sign: float) -> tuple[list[Piece], list[Cut]]:
     wide, narrow = LEG_Y + sign * UPPER_WIDTH, LEG_Y + sign * HALF_WIDTH
-    hanger, pivot = sideways(HIP_AXIS, wide), sideways(KNEE, wide)
-    push, top, bottom = (shifted(p, direction(a), r) for p, a, r in (
+    hanger, pivot = at_width(HIP_AXIS, wide), at_width(KNEE, wide)
+    push, top, bottom = (shift_point(p, direction(a), r) for p, a, r in (
         (hanger, 180.0, DRIVEN), (hanger, UPPER_ARM, CARRYING), (pivot, UPPER_ARM, CARRYING)))  # fmt: skip
-    housing = shifted(push, direction(90.0), ROD_LENGTH)
+    housing = shift_point(push, direction(90.0), ROD_LENGTH)
     down, up = direction(270.0), direction(90.0)
-    ball, heel = (shifted(sideways(p, narrow), direction(LOWER_ARM), CARRYING) for p in (KNEE, ANKLE))
+    ball, heel = (shift_point(at_width(p, narrow), direction(LOWER_ARM), CARRYING) for p in (KNEE, ANKLE))
     pieces = [
-        Piece(f"{name}_housing", "hip_roll", housing, Y, 0.7, (housing, shifted(housing, down, 0.08)), STRUT),
-        Piece(f"{name}_motor", f"{name}_housing", push, up, 0.12, (shifted(push, down, -0.09), push), motor=STROKE),
+        Piece(f"{name}_housing", "hip_roll", housing, Y, 0.7, (housing, shift_point(housing, down, 0.08)), STRUT),
+        Piece(f"{name}_motor", f"{name}_housing", push, up, 0.12, (shift_point(push, down, -0.09), push), motor=STROKE),
         Piece(f"{name}_pendulum", "hip_roll", hanger, Y, 0.065, (hanger, top)),
         Piece(f"{name}_upper_bar", f"{name}_pendulum", top, Y, 0.11, (top, bottom), 0.008),
         Piece(f"{name}_butterfly", "knee", pivot, Y, 0.08, (pivot, ball)),
@@ -90,4 +90,4 @@ def _transmission(name: str, sign: float) -> tuple[list[Piece], list[Cut]]:
 
 
 def _short(point: Point) -> tuple[Point, Point]:
-    return shifted(point, Y, -0.006), shifted(point, Y, 0.006)
+    return shift_point(point, Y, -0.006), shift_point(point, Y, 0.006)

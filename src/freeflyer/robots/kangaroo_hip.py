@@ -24,8 +24,8 @@ from freeflyer.robots.kangaroo_parts import (
     SubMechanism,
     X,
     Y,
-    between,
-    shifted,
+    shift_point,
+    unit_vector,
 )  # fmt: skip
 
 CENTER: Point = (0.0, AXIS[1], AXIS[2] - 0.09)  # where pitch and roll axes meet
@@ -41,7 +41,7 @@ def hip() -> SubMechanism:
     x, y, z = CENTER
     pelvis = ((x - 0.03, y + 0.01, z - 0.02), (x - 0.03, y + 0.05, z - 0.11))
     pieces = [
-        Piece("hip_pitch", "hip_yaw", CENTER, Y, 0.1, (shifted(CENTER, Y, -0.02), shifted(CENTER, Y, 0.02)),
+        Piece("hip_pitch", "hip_yaw", CENTER, Y, 0.1, (shift_point(CENTER, Y, -0.02), shift_point(CENTER, Y, 0.02)),
               limits=(-PITCH_STOP, PITCH_STOP)),
         Piece("hip_roll", "hip_pitch", CENTER, X, 2.0, pelvis, 0.05, limits=(-ROLL_STOP, ROLL_STOP)),
     ]  # fmt: skip
@@ -57,11 +57,11 @@ def _brace(name: str, offset: float) -> tuple[list[Piece], Cut]:
     x, y, z = CENTER
     foot: Point = (x + ARM, y + offset, z)
     cradle: Point = (x + CRADLE_X, y + offset, z + CRADLE_Z)
-    along, pull = between(cradle, foot), between(foot, cradle)
+    along, pull = unit_vector(cradle, foot), unit_vector(foot, cradle)
     pieces = [
-        Piece(f"{name}_cradle", "hip_yaw", cradle, X, 0.15, (shifted(cradle, X, -0.02), shifted(cradle, X, 0.02))),
-        Piece(f"{name}_housing", f"{name}_cradle", cradle, Y, 0.7, (cradle, shifted(cradle, along, -0.08)), STRUT),
-        Piece(f"{name}_motor", f"{name}_housing", foot, pull, 0.15, (shifted(foot, along, -0.1), foot), motor=STROKE),
-        Piece(f"{name}_fork", "hip_roll", foot, X, 0.05, (shifted(foot, Y, -0.012), shifted(foot, Y, 0.012))),
+        Piece(f"{name}_cradle", "hip_yaw", cradle, X, 0.15, (shift_point(cradle, X, -0.02), shift_point(cradle, X, 0.02))),
+        Piece(f"{name}_housing", f"{name}_cradle", cradle, Y, 0.7, (cradle, shift_point(cradle, along, -0.08)), STRUT),
+        Piece(f"{name}_motor", f"{name}_housing", foot, pull, 0.15, (shift_point(foot, along, -0.1), foot), motor=STROKE),
+        Piece(f"{name}_fork", "hip_roll", foot, X, 0.05, (shift_point(foot, Y, -0.012), shift_point(foot, Y, 0.012))),
     ]
     return pieces, Cut(f"{name}_joint", f"{name}_fork", f"{name}_motor", foot, BALL_WITH_ANGLE)

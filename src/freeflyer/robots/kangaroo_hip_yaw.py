@@ -9,7 +9,18 @@ from __future__ import annotations
 
 import math
 
-from freeflyer.robots.kangaroo_parts import IN_XY, STRUT, Cut, Motor, Piece, Point, SubMechanism, Z, between, shifted
+from freeflyer.robots.kangaroo_parts import (
+    IN_XY,
+    STRUT,
+    Cut,
+    Motor,
+    Piece,
+    Point,
+    SubMechanism,
+    Z,
+    shift_point,
+    unit_vector,
+)
 
 AXIS: Point = (0.0, 0.09, -0.06)  # where the hip yaw axis meets the plane of the actuator
 ARM = 0.04  # m: full stroke is half the arm, 30 degrees
@@ -22,13 +33,13 @@ LIMIT = math.radians(35.0)  # stops beyond what the actuator reaches
 def hip_yaw(root: str) -> SubMechanism:
     """The sub-mechanism of the left leg; the link `hip_yaw` carries the rest of the leg."""
     turn = math.radians(ARM_DIRECTION)
-    pin = shifted(AXIS, (math.cos(turn), math.sin(turn), 0.0), ARM)
-    pivot = shifted(pin, (-math.sin(turn), math.cos(turn), 0.0), ROD_LENGTH)
-    along = between(pivot, pin)
+    pin = shift_point(AXIS, (math.cos(turn), math.sin(turn), 0.0), ARM)
+    pivot = shift_point(pin, (-math.sin(turn), math.cos(turn), 0.0), ROD_LENGTH)
+    along = unit_vector(pivot, pin)
     hip = (AXIS[0], AXIS[1], AXIS[2] - 0.09)
     pieces = (
-        Piece("yaw_housing", root, pivot, Z, 0.7, (pivot, shifted(pivot, along, 0.08)), STRUT),
-        Piece("yaw_motor", "yaw_housing", pin, along, 0.12, (shifted(pin, along, -0.09), pin), motor=STROKE),
+        Piece("yaw_housing", root, pivot, Z, 0.7, (pivot, shift_point(pivot, along, 0.08)), STRUT),
+        Piece("yaw_motor", "yaw_housing", pin, along, 0.12, (shift_point(pin, along, -0.09), pin), motor=STROKE),
         Piece("hip_yaw", root, AXIS, Z, 0.9, (AXIS, hip), 0.045, limits=(-LIMIT, LIMIT)),
     )
     return SubMechanism("RRPR", pieces, (Cut("yaw_pin", "hip_yaw", "yaw_motor", pin, IN_XY),))

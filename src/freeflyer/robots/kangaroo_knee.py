@@ -11,7 +11,7 @@ thigh's axis if they turn against each other at equal speed, and the rocker, acr
 In (b) the full stroke takes the pin through 120 degrees, from 20 degrees off the slide's direction to 40 degrees off the
 opposite one. The nut's line lies halfway between the pin's distances at both ends, so the push rod leans equally there and
 stroke = crank (cos 20 + cos 40). Starting close to the dead point makes the stretched leg move fast and pushes hardest
-half way down, as the paper's Fig 15 wants it. Push rod and long bar share the pin on the shank.
+half way down, as in the paper's Fig 15. Push rod and long bar share the pin on the shank.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from freeflyer.robots.kangaroo_parts import (
     Point,
     SubMechanism,
     Y,
+    at_width,
     direction,
-    shifted,
-    sideways,
+    shift_point,
 )  # fmt: skip
 
 LEG_Y = 0.13  # the plane of the leg
@@ -46,26 +46,26 @@ SLIDE_OFFSET = PIN * (math.sin(START) + math.sin(END)) / 2.0  # m: the nut's lin
 FULL = math.pi - START - END
 
 THIGH_DOWN, SHANK_DOWN = direction(270.0 + LEAN), direction(270.0 - LEAN)
-KNEE = shifted(HIP_AXIS, THIGH_DOWN, THIGH)
-ANKLE = shifted(KNEE, SHANK_DOWN, SHANK)
+KNEE = shift_point(HIP_AXIS, THIGH_DOWN, THIGH)
+ANKLE = shift_point(KNEE, SHANK_DOWN, SHANK)
 
 
 def knee() -> SubMechanism:
     """The sub-mechanism of the left leg; the links `thigh` and `knee` (the shank) carry the ankle's bars."""
-    crank = shifted(HIP_AXIS, direction(150.0), CRANK)
+    crank = shift_point(HIP_AXIS, direction(150.0), CRANK)
     slide = crank_to_knee(crank)
     arm = direction(slide - math.degrees(START))
-    corner, pin = shifted(crank, arm, PIN), shifted(KNEE, arm, PIN)
-    elbow = shifted(crank, direction(210.0), CRANK)  # the common end, on the line straight back
+    corner, pin = shift_point(crank, arm, PIN), shift_point(KNEE, arm, PIN)
+    elbow = shift_point(crank, direction(210.0), CRANK)  # the common end, on the line straight back
     rocker = _rocker_pivot(elbow)
     nut = _nut(pin, slide)
     up = direction(slide + 180.0)
     pieces = (
-        Piece("thigh", "hip_roll", HIP_AXIS, Y, 2.2, (HIP_AXIS, shifted(HIP_AXIS, THIGH_DOWN, 0.30)), 0.05),
-        Piece("length_motor", "thigh", nut, up, 0.5, (nut, shifted(nut, up, 0.06)), STRUT, motor=STROKE),
+        Piece("thigh", "hip_roll", HIP_AXIS, Y, 2.2, (HIP_AXIS, shift_point(HIP_AXIS, THIGH_DOWN, 0.30)), 0.05),
+        Piece("length_motor", "thigh", nut, up, 0.5, (nut, shift_point(nut, up, 0.06)), STRUT, motor=STROKE),
         Piece("push_rod", "length_motor", nut, Y, 0.24, (nut, pin)),
         Piece(
-            "knee", "thigh", KNEE, Y, 0.6, (KNEE, shifted(KNEE, SHANK_DOWN, 0.30)), 0.03, limits=(-0.01, FULL + 0.01)
+            "knee", "thigh", KNEE, Y, 0.6, (KNEE, shift_point(KNEE, SHANK_DOWN, 0.30)), 0.03, limits=(-0.01, FULL + 0.01)
         ),
         Piece("rocker", "hip_roll", rocker, Y, 0.09, (rocker, elbow)),
         Piece("triangle", "rocker", elbow, Y, 0.11, (elbow, corner)),
@@ -94,5 +94,5 @@ def _nut(pin: Point, slide: float) -> Point:
     """The nut above the pin on its line, a push rod's length away."""
     down, across = direction(slide), direction(slide - 90.0)
     offset = sum((p - k) * a for p, k, a in zip(pin, KNEE, across)) - SLIDE_OFFSET
-    back = shifted(pin, across, -offset)
-    return sideways(shifted(back, down, -math.sqrt(PUSH_ROD**2 - offset**2)), LEG_Y)
+    back = shift_point(pin, across, -offset)
+    return at_width(shift_point(back, down, -math.sqrt(PUSH_ROD**2 - offset**2)), LEG_Y)

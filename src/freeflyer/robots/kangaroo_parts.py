@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freeflyer.model.description import Inertia, Joint, Link, Loop, Site
-from freeflyer.robots._parts import at
+from freeflyer.robots._parts import translation
 from freeflyer.robots._solids import capsule
 
 Point = tuple[float, float, float]
@@ -35,7 +35,7 @@ class Motor:
 
 @dataclass(frozen=True)
 class Piece:
-    """A joint at `point`, and the link it carries, a capsule from `solid[0]` to `solid[1]`; all as the file says above.
+    """A joint at `point`, and the link it carries, a capsule from `solid[0]` to `solid[1]`; all as in this module's docstring.
 
     `axis` is a unit vector along y, or across it: then the right side's angle counts the other way round.
     `limits` are those of a hinge (rad), none where empty; a piece with a motor slides along `axis`.
@@ -72,13 +72,13 @@ class SubMechanism:
     cuts: tuple[Cut, ...]
 
 
-def shifted(point: Point, along: Point, length: float) -> Point:
+def shift_point(point: Point, along: Point, length: float) -> Point:
     """The point `length` away in the direction `along`."""
     x, y, z = (p + length * a for p, a in zip(point, along))
     return x, y, z
 
 
-def sideways(point: Point, y: float) -> Point:
+def at_width(point: Point, y: float) -> Point:
     """The same point in the plane at `y`."""
     return point[0], y, point[2]
 
@@ -88,7 +88,7 @@ def direction(degrees: float) -> Point:
     return math.cos(math.radians(degrees)), 0.0, math.sin(math.radians(degrees))
 
 
-def between(a: Point, b: Point) -> Point:
+def unit_vector(a: Point, b: Point) -> Point:
     """The unit vector from a to b."""
     d = np.subtract(b, a)
     x, y, z = d / np.linalg.norm(d)
@@ -100,9 +100,9 @@ def tree(side: str, root: str, pieces: Sequence[Piece]) -> tuple[list[Link], lis
     where: dict[str, Point] = {root: (0.0, 0.0, 0.0)}
     links, joints = [], []
     for piece in pieces:
-        one = _mirrored(piece) if side == "right" else piece
+        one = _mirror(piece) if side == "right" else piece
         parent = root if one.parent == root else f"{side}_{one.parent}_link"
-        placement = at(*np.subtract(one.point, where[one.parent]))
+        placement = translation(*np.subtract(one.point, where[one.parent]))
         links.append(Link(f"{side}_{one.name}_link", _inertia(one)))
         joints.append(_joint(f"{side}_{one.name}", parent, links[-1].name, placement, one))
         where[one.name] = one.point
@@ -117,7 +117,7 @@ def ties(side: str, pieces: Sequence[Piece], cuts: Sequence[Cut]) -> tuple[list[
         name = f"{side}_{cut.name}"
         for end, link in (("a", cut.link_a), ("b", cut.link_b)):
             x, y, z = np.subtract(cut.point, where[link])
-            sites.append(Site(f"{name}/{end}", f"{side}_{link}_link", at(x, y if side == "left" else -y, z)))
+            sites.append(Site(f"{name}/{end}", f"{side}_{link}_link", translation(x, y if side == "left" else -y, z)))
         loops.append(Loop(name, f"{name}/a", f"{name}/b", cut.mask))
     return sites, loops
 
@@ -139,7 +139,7 @@ def _inertia(piece: Piece) -> Inertia:
     return capsule(piece.mass, piece.radius, start, end)
 
 
-def _mirrored(piece: Piece) -> Piece:
+def _mirror(piece: Piece) -> Piece:
     """The piece on the right; a turn about y or a slide keeps its sign, a turn across y changes it."""
     flips = piece.motor is None and piece.axis[1] == 0.0
     limits = (-piece.limits[1], -piece.limits[0]) if flips and piece.limits else piece.limits

@@ -7,15 +7,15 @@ import numpy as np
 from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Site
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import ROOT_JOINT, at, serial_arm
-from freeflyer.robots._solids import box, cylinder, joined
+from freeflyer.robots._parts import ROOT_JOINT, serial_arm, translation
+from freeflyer.robots._solids import box, cylinder, join
 from freeflyer.robots.arms import arm_segments
 
 BASE_SIZE, BASE_MASS = (0.70, 0.50, 0.24), 45.0
 WHEEL_RADIUS, WHEEL_WIDTH, WHEEL_MASS = 0.10, 0.05, 1.8
 TRACK = 0.56  # between the middles of the two driven wheels (m)
 WHEEL_BASE = 0.50  # between the axles of the holonomic base (m)
-MOUNT = at(x=0.15, z=0.34)  # of the arm, in the base
+MOUNT = translation(x=0.15, z=0.34)  # of the arm, in the base
 ARM = arm_segments(6, 1.10, 18.0, 150.0)
 
 
@@ -30,7 +30,7 @@ def holonomic_manipulator() -> Model:
 
 def holonomic_manipulator_description() -> Description:
     wheels = [_wheel(x, y) for x in (-WHEEL_BASE / 2, WHEEL_BASE / 2) for y in (-TRACK / 2, TRACK / 2)]
-    return _manipulator("holonomic_manipulator", joined(_platform(), *wheels), (600.0, 600.0, 200.0))
+    return _manipulator("holonomic_manipulator", join(_platform(), *wheels), (600.0, 600.0, 200.0))
 
 
 def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
@@ -48,15 +48,15 @@ def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
 
 def differential_drive_manipulator_description(rolling_wheels: bool = False) -> Description:
     sides = {"left": TRACK / 2, "right": -TRACK / 2}
-    contacts = tuple(Site(f"{side}_wheel_contact", "platform", at(y=y)) for side, y in sides.items())
+    contacts = tuple(Site(f"{side}_wheel_contact", "platform", translation(y=y)) for side, y in sides.items())
     name = "differential_drive_manipulator"
     if not rolling_wheels:
         wheels = [_wheel(0.0, y) for y in sides.values()]
-        return _manipulator(name, joined(_platform(), *wheels), (600.0, 600.0, 200.0), sites=contacts)
+        return _manipulator(name, join(_platform(), *wheels), (600.0, 600.0, 200.0), sites=contacts)
     links = tuple(Link(f"{side}_wheel_link", _wheel(0.0, 0.0, height=0.0)) for side in sides)
     joints = tuple(
         Joint(
-            f"{side}_wheel", "continuous", "platform", f"{side}_wheel_link", at(y=y, z=WHEEL_RADIUS),
+            f"{side}_wheel", "continuous", "platform", f"{side}_wheel_link", translation(y=y, z=WHEEL_RADIUS),
             np.array([0.0, 1.0, 0.0]), velocity=(20.0,), effort=(30.0,), armature=(0.02,),
         )
         for side, y in sides.items()
@@ -81,7 +81,7 @@ def _manipulator(
 def _platform() -> Inertia:
     """Box with the batteries low, and the arm's pedestal; its frame lies on the ground below the middle."""
     pedestal = cylinder(BASE_MASS * 0.08, 0.09, (0.15, 0.0, 0.28), (0.15, 0.0, 0.34))
-    return joined(box(BASE_MASS * 0.92, BASE_SIZE, (0.0, 0.0, 0.16)), pedestal)
+    return join(box(BASE_MASS * 0.92, BASE_SIZE, (0.0, 0.0, 0.16)), pedestal)
 
 
 def _wheel(x: float, y: float, height: float = WHEEL_RADIUS) -> Inertia:

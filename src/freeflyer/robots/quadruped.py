@@ -5,8 +5,8 @@ from __future__ import annotations
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Joint, Link, Site
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import AXES, Motor, at, floating, hinge
-from freeflyer.robots._solids import box, capsule, cylinder, ellipsoid, joined
+from freeflyer.robots._parts import AXES, Motor, floating_joint, hinge, translation
+from freeflyer.robots._solids import box, capsule, cylinder, ellipsoid, join
 
 HIP_X, HIP_Y = 0.30, 0.11  # where the hip roll axes are, from the trunk's middle (m)
 OUT, THIGH, SHANK = 0.09, 0.28, 0.28  # lengths of a leg's links (m)
@@ -26,9 +26,9 @@ def quadruped() -> Model:
 
 
 def quadruped_description() -> Description:
-    trunk = joined(box(16.0, (0.62, 0.22, 0.14)), ellipsoid(1.5, (0.07, 0.06, 0.05), (0.36, 0.0, 0.03)))
-    links, sites = [Link("trunk", trunk)], [Site("imu", "trunk"), Site("camera", "trunk", at(x=0.43, z=0.03))]
-    joints = [floating("trunk")]
+    trunk = join(box(16.0, (0.62, 0.22, 0.14)), ellipsoid(1.5, (0.07, 0.06, 0.05), (0.36, 0.0, 0.03)))
+    links, sites = [Link("trunk", trunk)], [Site("imu", "trunk"), Site("camera", "trunk", translation(x=0.43, z=0.03))]
+    joints = [floating_joint("trunk")]
     for end, x in (("front", HIP_X), ("rear", -HIP_X)):
         for side, s in (("left", 1.0), ("right", -1.0)):
             leg_links, leg_joints, foot = _leg(f"{end}_{side}", x, s)
@@ -43,14 +43,14 @@ def _leg(leg: str, x: float, s: float) -> tuple[list[Link], list[Joint], Site]:
     """One leg at distance x in front of the trunk's middle; s is +1 on the left, -1 on the right."""
     hip = cylinder(1.6, 0.05, (0.0, -0.01 * s, 0.0), (0.0, 0.07 * s, 0.0))
     knee_motor = cylinder(0.5, 0.045, (0.0, 0.0, 0.0), (0.0, 0.04 * s, 0.0))
-    thigh = joined(capsule(1.1, 0.03, (0.0, 0.0, 0.0), (0.0, 0.0, -THIGH)), knee_motor)
+    thigh = join(capsule(1.1, 0.03, (0.0, 0.0, 0.0), (0.0, 0.0, -THIGH)), knee_motor)
     ball = ellipsoid(0.075, (FOOT_RADIUS,) * 3, (0.0, 0.0, FOOT_RADIUS - SHANK))
-    shank = joined(capsule(0.25, 0.015, (0.0, 0.0, 0.0), (0.0, 0.0, FOOT_RADIUS - SHANK)), ball)
+    shank = join(capsule(0.25, 0.015, (0.0, 0.0, 0.0), (0.0, 0.0, FOOT_RADIUS - SHANK)), ball)
     links = [Link(f"{leg}_hip", hip), Link(f"{leg}_thigh", thigh), Link(f"{leg}_shank", shank)]
     roll = HIP_ROLL if s > 0 else HIP_ROLL.mirrored()
     joints = [
-        hinge(f"{leg}_hip_roll", "trunk", links[0].name, at(x, HIP_Y * s), AXES["roll"], roll),
-        hinge(f"{leg}_hip_pitch", links[0].name, links[1].name, at(y=OUT * s), AXES["pitch"], HIP_PITCH),
-        hinge(f"{leg}_knee", links[1].name, links[2].name, at(z=-THIGH), AXES["pitch"], KNEE),
+        hinge(f"{leg}_hip_roll", "trunk", links[0].name, translation(x, HIP_Y * s), AXES["roll"], roll),
+        hinge(f"{leg}_hip_pitch", links[0].name, links[1].name, translation(y=OUT * s), AXES["pitch"], HIP_PITCH),
+        hinge(f"{leg}_knee", links[1].name, links[2].name, translation(z=-THIGH), AXES["pitch"], KNEE),
     ]
-    return links, joints, Site(f"{leg}_foot", links[2].name, at(z=-SHANK))
+    return links, joints, Site(f"{leg}_foot", links[2].name, translation(z=-SHANK))

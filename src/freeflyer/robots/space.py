@@ -5,8 +5,8 @@ from __future__ import annotations
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Inertia, Link, Site
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import at, floating, serial_arm
-from freeflyer.robots._solids import box, joined
+from freeflyer.robots._parts import floating_joint, serial_arm, translation
+from freeflyer.robots._solids import box, join
 from freeflyer.robots.arms import arm_segments
 
 BODY_SIZE, BODY_MASS = (1.2, 1.0, 1.0), 400.0
@@ -25,16 +25,16 @@ def space_manipulator() -> Model:
 
 
 def space_manipulator_description() -> Description:
-    front = at(x=BODY_SIZE[0] / 2.0)
+    front = translation(x=BODY_SIZE[0] / 2.0)
     front[:3, :3] = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]  # z turned to x
     arm_links, arm_joints, arm_sites = serial_arm("satellite", front, ARM)
     tips = {side: s * (BODY_SIZE[1] / 2.0 + GAP + PANEL_SIZE[1]) for side, s in (("left", 1.0), ("right", -1.0))}
     sites = (
         Site("arm_mount", "satellite", front),
-        *(Site(f"{side}_panel_tip", "satellite", at(y=y)) for side, y in tips.items()),
+        *(Site(f"{side}_panel_tip", "satellite", translation(y=y)) for side, y in tips.items()),
         *arm_sites,
     )
-    base = floating("satellite")
+    base = floating_joint("satellite")
     return Description(
         "space_manipulator", (Link("satellite", _satellite()), *arm_links), (base, *arm_joints), sites,
         actuated=tuple(j.name for j in arm_joints), gravity=(0.0, 0.0, 0.0),
@@ -44,4 +44,4 @@ def space_manipulator_description() -> Description:
 def _satellite() -> Inertia:
     y = BODY_SIZE[1] / 2.0 + GAP + PANEL_SIZE[1] / 2.0
     panels = (box(PANEL_MASS, PANEL_SIZE, (0.0, s * y, 0.0)) for s in (1.0, -1.0))
-    return joined(box(BODY_MASS, BODY_SIZE), *panels)
+    return join(box(BODY_MASS, BODY_SIZE), *panels)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from freeflyer.sim.changes import Change
     from freeflyer.sim.events import Event, Occurrence
-    from freeflyer.sim.floor_contacts import unilateral
+    from freeflyer.sim.floor_contacts import unilateral_events
     from freeflyer.sim.mujoco_run import simulate_in_mujoco
     from freeflyer.sim.mujoco_scene import Plant, mujoco_plant
     from freeflyer.sim.mujoco_spec import Servos
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Change", "Event", "Occurrence", "Plant", "Run", "Sensing", "Servos", "State", "load", "mujoco_plant", "replay", "simulate",
-    "simulate_in_mujoco", "unilateral",
+    "simulate_in_mujoco", "unilateral_events",
 ]  # fmt: skip
 
-_HOMES = {  # loaded on first use
+_MODULES = {  # loaded on first use
     "changes": ("Change",),
     "events": ("Event", "Occurrence"),
     "mujoco_scene": ("Plant", "mujoco_plant"),
@@ -34,15 +34,15 @@ _HOMES = {  # loaded on first use
     "sensing": ("Sensing",),
     "simulating": ("simulate",),
     "state": ("State",),
-    "floor_contacts": ("unilateral",),
+    "floor_contacts": ("unilateral_events",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'freeflyer.sim' has no attribute {name!r}")
-    return getattr(import_module(f"freeflyer.sim.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"freeflyer.sim.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""What an event's action changes, checked and applied."""
+"""Changes by actions of events: checked and applied."""
 
 from __future__ import annotations
 
@@ -8,50 +8,50 @@ from typing import Any
 import numpy as np
 
 from freeflyer.constraints.sets import ConstraintSet, check_set
-from freeflyer.errors import FreeflyerError, InputError, shown
+from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.model.inputs import finite_row
-from freeflyer.sim.equations import anchored
+from freeflyer.sim.equations import anchor
 from freeflyer.sim.events import Event
 from freeflyer.sim.state import State
 
 KEEP: Any = object()
-HELD = 1e-6  # m/s and rad/s (of the largest velocity) by which a velocity may miss the constraints
+VELOCITY_TOLERANCE = 1e-6  # m/s and rad/s (of the largest velocity) by which a velocity may miss the constraints
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What an event changes: the configuration q (nq,), the velocity v (nv,), the set that holds from now on (None: no set). What
-    is not given stays. A set is held where the robot is, and v moves along it: freeflyer.impact gives such a velocity."""
+    """What an event changes: the configuration q (nq,), the velocity v (nv,), the set that holds from now on (None: no set). Fields
+    that are not given stay. A set is held where the robot is, and v moves along it: freeflyer.impact gives such a velocity."""
 
     q: Any = None
     v: Any = None
     constraints: ConstraintSet | None = KEEP
 
 
-def changed(event: Event, state: State) -> State:
+def apply_event(event: Event, state: State) -> State:
     """The state after the event's action. Errors: InputError, with the event's name, for a change that cannot be made."""
     change = None if event.action is None else event.action(state)
-    return state if change is None else applied(f"the action of event {event.name!r}", change, state)
+    return state if change is None else apply_change(f"the action of event {event.name!r}", change, state)
 
 
-def applied(what: str, change: Any, state: State) -> State:
-    """The state after a Change; `what` asks for it."""
+def apply_change(what: str, change: Any, state: State) -> State:
+    """The state after a Change; `what` made it."""
     if not isinstance(change, Change):
-        raise InputError(f"{what} must return a freeflyer.sim.Change or None, got {shown(change)}")
+        raise InputError(f"{what} must return a freeflyer.sim.Change or None, got {format_value(change)}")
     try:
         q = state.q if change.q is None else _one(state, "q", change.q, "q")
         v = state.v if change.v is None else _one(state, "v", change.v, "u")
         equations = state.equations
         if change.constraints is not KEEP:
-            equations = equations.under(_held(change.constraints, state, q))
+            equations = equations.with_constraints(_check_held(change.constraints, state, q))
     except FreeflyerError as error:
-        raise InputError(f"{what} makes a change that cannot be: {error}", t=state.t) from None
+        raise InputError(f"{what} returns an invalid change: {error}", t=state.t) from None
     held = equations.constraints
     if held is not None:
         rate = np.abs(held.jacobian(q) @ v)
-        if rate.max(initial=0.0) > HELD * max(1.0, float(np.abs(v).max(initial=0.0))):
+        if rate.max(initial=0.0) > VELOCITY_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0))):
             raise InputError(
-                f"{what} leaves v moving against the constraints: row {held.row_names[int(rate.argmax())]!r} by {rate.max():.3g}. "
+                f"{what} gives v that violates the constraints: row {held.row_names[int(rate.argmax())]!r} by {rate.max():.3g}. "
                 "Give the velocity after the impact, freeflyer.impact(...).v", t=state.t,
             )  # fmt: skip
     return replace(state, equations=equations, q=q, v=v)
@@ -65,10 +65,10 @@ def _one(state: State, name: str, x: Any, letter: str) -> np.ndarray:
     return found
 
 
-def _held(constraints: Any, state: State, q: np.ndarray) -> ConstraintSet | None:
+def _check_held(constraints: Any, state: State, q: np.ndarray) -> ConstraintSet | None:
     if constraints is None:
         return None
     if not isinstance(constraints, ConstraintSet):
-        raise InputError(f"constraints must be a ConstraintSet or None, got {shown(constraints)}")
+        raise InputError(f"constraints must be a ConstraintSet or None, got {format_value(constraints)}")
     check_set(state.model, constraints)
-    return anchored(constraints, q)
+    return anchor(constraints, q)

@@ -34,9 +34,9 @@ class Equations:
 
     def accelerations(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
         """(..., nv)."""
-        return self.solved(t, q, v, tau)[0]
+        return self.solve(t, q, v, tau)[0]
 
-    def solved(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
+    def solve(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
         """Accelerations, and the wrenches {name: (..., 6)} of the constraints, in their frames' axes."""
         loads: Any = {"external": self.external(t, q, v) if callable(self.external) else self.external}
         loads |= {"expressed": self.expressed, "gravity": self.gravity}
@@ -45,26 +45,26 @@ class Equations:
         found = constrained_dynamics(self.model, q, v, tau, constraints=self.constraints, **loads)
         return found.a, found.forces
 
-    def projected(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest state that the constraints admit: what a step's error has let drift is taken back."""
+    def project(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest state that the constraints admit: the drift of a step is removed."""
         if self.constraints is None or not self.constraints.names:
             return q, v
-        if self.of_positions.names:
-            q = project_configuration(self.model, q, constraints=self.of_positions)
+        if self.without_rolling.names:
+            q = project_configuration(self.model, q, constraints=self.without_rolling)
         return q, project_velocity(self.model, q, v, constraints=self.constraints)
 
-    def under(self, constraints: ConstraintSet | None) -> Equations:
+    def with_constraints(self, constraints: ConstraintSet | None) -> Equations:
         """The same, another set holding."""
         return replace(self, constraints=constraints)
 
     @cached_property
-    def of_positions(self) -> ConstraintSet:
+    def without_rolling(self) -> ConstraintSet:
         """The set without what rolls, which holds velocities alone."""
         assert self.constraints is not None
         return replace(self.constraints, rolling=())
 
 
-def anchored(constraints: ConstraintSet, q: np.ndarray) -> ConstraintSet:
+def anchor(constraints: ConstraintSet, q: np.ndarray) -> ConstraintSet:
     """The set, held at q where it is held nowhere yet."""
     held = constraints.anchored(q)
     contacts = tuple([new if c.at is None else c for c, new in zip(constraints.contacts, held.contacts)])

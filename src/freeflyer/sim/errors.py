@@ -1,4 +1,4 @@
-"""Errors of simulations: each ends a run, which keeps what came before."""
+"""Errors of simulations: each ends a run, which keeps the samples before it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from freeflyer.errors import FreeflyerError
 
 
 class StepError(FreeflyerError, ArithmeticError):
-    """A step that leads out of the numbers, or an error that cannot be kept below what is allowed."""
+    """A step after which the state is not finite, or an integration error above its tolerance."""
 
 
 class EventError(FreeflyerError, ArithmeticError):

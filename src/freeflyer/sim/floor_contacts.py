@@ -22,7 +22,7 @@ from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.frames import frame_velocity
 from freeflyer.dynamics.motion_derivatives import frame_acceleration
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import real_array
 from freeflyer.sim.changes import Change
 from freeflyer.sim.errors import EventError
@@ -42,7 +42,7 @@ class Plane:
     height: float
 
 
-def unilateral(stance: ConstraintSet, *, height: float = 0.0, normal: ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Event, ...]:
+def unilateral_events(stance: ConstraintSet, *, height: float = 0.0, normal: ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Event, ...]:
     """Events by which the contacts of a set open and close on the plane normal . p = height (m, world axes).
 
     To be given to freeflyer.sim.simulate as `events`, with `constraints` the contacts that hold at the start (stance, or
@@ -50,24 +50,24 @@ def unilateral(stance: ConstraintSet, *, height: float = 0.0, normal: ArrayLike 
     which is recorded only. A surface or line that lands tilted ends the run with an EventError: give its corners as points.
     Landings are plastic. Errors: InputError for what is no set, and for sets without contacts.
 
-        run = ff.sim.simulate(model, q, v, dt=1e-3, duration=1.0, constraints=stance, events=ff.sim.unilateral(stance))
+        run = ff.sim.simulate(model, q, v, dt=1e-3, duration=1.0, constraints=stance, events=ff.sim.unilateral_events(stance))
     """
     if not isinstance(stance, ConstraintSet) or not stance.contacts:
-        raise InputError(f"stance must be a ConstraintSet with contacts that open and close, got {shown(stance)}")
+        raise InputError(f"stance must be a ConstraintSet with contacts that open and close, got {format_value(stance)}")
     n, h = real_array("normal", normal), real_array("height", height)
     if n.shape != (3,) or not np.linalg.norm(n) > 1e-9 or not np.isfinite(n).all() or h.shape != () or not np.isfinite(h):
-        raise InputError(f"the plane has a normal (3,) and a height in m, got {shown(normal)} and {shown(height)}")
+        raise InputError(f"the plane has a normal (3,) and a height in m, got {format_value(normal)} and {format_value(height)}")
     plane = Plane(n / np.linalg.norm(n), float(h))
     events: list[Event] = []
     for contact in stance.contacts:
-        opened = partial(_opened, stance, plane, contact)
+        opened = partial(_open, stance, plane, contact)
         force, gap = partial(_normal_force, contact, plane), partial(_open_gap, contact, plane)
-        begins = None if events else partial(_started, stance, plane)
+        begins = None if events else partial(_start, stance, plane)
         events.append(Event(f"{contact.name} opens", force, -1, action=opened, start=begins))
-        closed = partial(_closed, stance, plane)
+        closed = partial(_close, stance, plane)
         events.append(Event(f"{contact.name} closes", gap, -1, action=closed))
         if contact.friction is not None:
-            events.append(Event(f"{contact.name} slips", partial(_grip, contact, plane), -1))
+            events.append(Event(f"{contact.name} slips", partial(_friction_margin, contact, plane), -1))
     return tuple(events)
 
 
@@ -85,7 +85,7 @@ def _normal_force(contact: Contact, plane: Plane, state: State) -> float:
     return float(plane.normal @ _force(state, contact)) if _holds(state, contact) else np.nan
 
 
-def _grip(contact: Contact, plane: Plane, state: State) -> float:
+def _friction_margin(contact: Contact, plane: Plane, state: State) -> float:
     """The friction that is left, N; NaN while the contact is open."""
     if not _holds(state, contact):
         return np.nan
@@ -128,7 +128,7 @@ def _sinking(contact: Contact, plane: Plane, state: State) -> float:
     return -float(((rates + np.cross(V[3:], velocities)) @ R.T @ plane.normal).min())
 
 
-def _set_of(stance: ConstraintSet, state: State, names: set[str]) -> ConstraintSet:
+def _make_set(stance: ConstraintSet, state: State, names: set[str]) -> ConstraintSet:
     """What else holds, and of the stance's contacts those named, held where they are."""
     others = [] if state.constraints is None else [c for c in state.constraints.contacts if c.name not in stance.item_names]
     chosen = (*others, *(c.held_at(None) for c in stance.contacts if c.name in names))
@@ -144,11 +144,11 @@ def _touching(stance: ConstraintSet, plane: Plane, state: State, holding: set[st
     return [c for c in stance.contacts if c.name not in holding and _heights(c, plane, state).min() <= TOUCH_GAP]
 
 
-def _opened(stance: ConstraintSet, plane: Plane, contact: Contact, state: State) -> Change:
-    return Change(constraints=_settled(stance, plane, state, _holding(stance, state) - {contact.name}))
+def _open(stance: ConstraintSet, plane: Plane, contact: Contact, state: State) -> Change:
+    return Change(constraints=_consistent_set(stance, plane, state, _holding(stance, state) - {contact.name}))
 
 
-def _started(stance: ConstraintSet, plane: Plane, state: State) -> Change | None:
+def _start(stance: ConstraintSet, plane: Plane, state: State) -> Change | None:
     """Where a simulation begins: contacts that pull open, those that touch close if they approach. Errors: InputError for an open
     contact below the plane."""
     holding = _holding(stance, state)
@@ -159,13 +159,13 @@ def _started(stance: ConstraintSet, plane: Plane, state: State) -> Change | None
                 "(constraints=)", name=contact.name,
             )  # fmt: skip
     if any(_approach(c, plane, state, state.v) > NEGLIGIBLE for c in _touching(stance, plane, state, holding)):
-        return _closed(stance, plane, state)
-    settled = _settled(stance, plane, state, holding)
+        return _close(stance, plane, state)
+    settled = _consistent_set(stance, plane, state, holding)
     same = {c.name for c in settled.contacts if c.name in stance.item_names} == holding
     return None if same else Change(constraints=settled)
 
 
-def _closed(stance: ConstraintSet, plane: Plane, state: State) -> Change:
+def _close(stance: ConstraintSet, plane: Plane, state: State) -> Change:
     """The impact: those that approach take hold, but for those that would be pulled."""
     holding = _holding(stance, state)
     landing = [c for c in _touching(stance, plane, state, holding) if _approach(c, plane, state, state.v) > 0.0]
@@ -176,43 +176,43 @@ def _closed(stance: ConstraintSet, plane: Plane, state: State) -> Change:
                 "(freeflyer.contacts.point), which close one after the other", name=contact.name, t=state.t,
             )  # fmt: skip
 
-    def solved(names: set[str]) -> tuple[Mapping[str, np.ndarray], np.ndarray]:
-        found = impact(state.model, state.q, state.v, constraints=_set_of(stance, state, names))
+    def solve(names: set[str]) -> tuple[Mapping[str, np.ndarray], np.ndarray]:
+        found = impact(state.model, state.q, state.v, constraints=_make_set(stance, state, names))
         return found.impulses, found.v
 
-    def moving_in(contact: Contact, v: np.ndarray) -> float:
+    def approach(contact: Contact, v: np.ndarray) -> float:
         return _approach(contact, plane, state, v)
 
     size = state.model.mass * max(NEGLIGIBLE, float(np.abs(state.v).max(initial=0.0)))
     begin = holding | {c.name for c in landing}
-    names, v = _exchanged(stance, plane, state, begin, solved, moving_in, NEGLIGIBLE * size, NEGLIGIBLE)
-    after = replace(state, v=v, equations=state.equations.under(_set_of(stance, state, names)))
-    return Change(v=v, constraints=_settled(stance, plane, after, names))
+    names, v = _exchange(stance, plane, state, begin, solve, approach, NEGLIGIBLE * size, NEGLIGIBLE)
+    after = replace(state, v=v, equations=state.equations.with_constraints(_make_set(stance, state, names)))
+    return Change(v=v, constraints=_consistent_set(stance, plane, after, names))
 
 
-def _settled(stance: ConstraintSet, plane: Plane, state: State, holding: set[str]) -> ConstraintSet:
+def _consistent_set(stance: ConstraintSet, plane: Plane, state: State, holding: set[str]) -> ConstraintSet:
     """The set with which no contact pulls and none that touches is pressed into the plane."""
 
-    def solved(names: set[str]) -> tuple[Mapping[str, np.ndarray], State]:
-        there = replace(state, equations=state.equations.under(_set_of(stance, state, names)))
+    def solve(names: set[str]) -> tuple[Mapping[str, np.ndarray], State]:
+        there = replace(state, equations=state.equations.with_constraints(_make_set(stance, state, names)))
         return there.forces, there
 
-    def moving_in(contact: Contact, there: State) -> float:
+    def approach(contact: Contact, there: State) -> float:
         return -np.inf if abs(_approach(contact, plane, there, there.v)) > NEGLIGIBLE else _sinking(contact, plane, there)
 
     weight = state.model.mass * 9.81
-    names, _ = _exchanged(stance, plane, state, holding, solved, moving_in, NEGLIGIBLE * weight, NEGLIGIBLE * 9.81)
-    return _set_of(stance, state, names)
+    names, _ = _exchange(stance, plane, state, holding, solve, approach, NEGLIGIBLE * weight, NEGLIGIBLE * 9.81)
+    return _make_set(stance, state, names)
 
 
-def _exchanged(stance: ConstraintSet, plane: Plane, state: State, names: set[str], solved: Callable[[set[str]], tuple[Any, Any]],
-               moving_in: Callable[[Contact, Any], float], pull: float, motion: float) -> tuple[set[str], Any]:  # fmt: skip
+def _exchange(stance: ConstraintSet, plane: Plane, state: State, names: set[str], solve: Callable[[set[str]], tuple[Any, Any]],
+               approach: Callable[[Contact, Any], float], pull: float, motion: float) -> tuple[set[str], Any]:  # fmt: skip
     """(contacts that hold, what else was solved): one contact at a time leaves that pulls by more than `pull`, or joins that
     touches and moves in by more than `motion`. EventError where that does not end."""
-    seen: set[frozenset[str]] = set()
-    while frozenset(names) not in seen:
-        seen.add(frozenset(names))
-        forces, more = solved(names)
+    tried: set[frozenset[str]] = set()
+    while frozenset(names) not in tried:
+        tried.add(frozenset(names))
+        forces, more = solve(names)
         normal = {
             c.name: float(plane.normal @ state.pose(c.frame)[:3, :3] @ forces[c.name][:3])
             for c in stance.contacts if c.name in names
@@ -221,7 +221,7 @@ def _exchanged(stance: ConstraintSet, plane: Plane, state: State, names: set[str
         if worst is not None and normal[worst] < -pull:
             names = names - {worst}
             continue
-        open_ones = {c.name: moving_in(c, more) for c in _touching(stance, plane, state, names)}
+        open_ones = {c.name: approach(c, more) for c in _touching(stance, plane, state, names)}
         fastest = max(open_ones, key=lambda name: open_ones[name], default=None)
         if fastest is None or open_ones[fastest] <= motion:
             return names, more

@@ -1,4 +1,4 @@
-"""A closed robot as MuJoCo can hold it: every loop a point or a pose.
+"""A closed robot for MuJoCo: every loop tied by a point or a pose.
 
 A pin of a planar linkage, two rows, becomes a point where the linkage keeps the third row closed anyway; that is checked.
 A universal joint that was cut, a point and one angle, becomes a point: the angle only keeps a piece from turning idly about
@@ -11,42 +11,42 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freeflyer.constraints.partition import linkage
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
 from freeflyer.errors import InputError
-from freeflyer.model.build import compiled
+from freeflyer.model.build import compile_description
 from freeflyer.model.description import POINT, Loop
 from freeflyer.model.model import Model
 
-SAME = 1e-6  # m or rad
-IDLE = 1e-9  # of the others that an idle turn moves, m or rad a rad
+GAP_TOLERANCE = 1e-6  # m or rad
+IDLE_RATIO = 1e-9  # of the others that an idle turn moves, m or rad a rad
 
 
 @dataclass(frozen=True, eq=False)
 class Widened:
-    """model: with the loops that MuJoCo holds. idle: joints that lost the row which keeps them from turning."""
+    """model: with the loops that MuJoCo holds. idle: joints whose rotation no row determines any more."""
 
     model: Model
     idle: tuple[str, ...]
 
 
 def for_simulator(model: Model, q: np.ndarray) -> Widened:
-    """The robot for MuJoCo, checked at the closed postures q (n, nq). Errors: InputError for loops that it cannot hold."""
-    loops = tuple(_wider(model, loop) for loop in model.description.loops)
+    """The robot for MuJoCo, checked at the closed postures q (n, nq). Errors: InputError for loops that MuJoCo cannot tie."""
+    loops = tuple(_widen(model, loop) for loop in model.description.loops)
     if loops == model.description.loops:
         return Widened(model, ())
-    wide = compiled(replace(model.description, loops=loops))
+    wide = compile_description(replace(model.description, loops=loops))
     gap = float(np.abs(constraint_residual(wide, q)).max())
-    if gap > SAME:
+    if gap > GAP_TOLERANCE:
         raise InputError(
-            f"MuJoCo ties points and poses only, and as such the loops of {model.name!r} do not close along the way (open by "
+            f"MuJoCo ties points and poses only, and with these the loops of {model.name!r} stay open in the given postures (by "
             f"{gap:.2g} m or rad)",
             gap=gap,
         )  # fmt: skip
     return Widened(wide, _idle(model, wide, q[0]))
 
 
-def _wider(model: Model, loop: Loop) -> Loop:
+def _widen(model: Model, loop: Loop) -> Loop:
     turns = sum(loop.mask[3:])
     if turns in (0, 1) and any(loop.mask[:3]):
         return replace(loop, mask=POINT)
@@ -57,16 +57,16 @@ def _wider(model: Model, loop: Loop) -> Loop:
 
 def _idle(model: Model, wide: Model, q: np.ndarray) -> tuple[str, ...]:
     """The joints that move while motors and base stand still; each of them moves nothing but itself."""
-    split = linkage(model, q)
+    split = partition(model, q)
     J = constraint_jacobian(wide, q)[:, split.dependent]
     _, values, rows = np.linalg.svd(J)
-    rank = int((values > SAME * values[0]).sum())
+    rank = int((values > GAP_TOLERANCE * values[0]).sum())
     null = rows[rank:]
-    moving = np.flatnonzero(np.abs(null).max(axis=0, initial=0.0) > IDLE ** 0.5)
+    moving = np.flatnonzero(np.abs(null).max(axis=0, initial=0.0) > IDLE_RATIO ** 0.5)
     owner = [next(j.name for j in model.joints if j.iv <= split.dependent[k] < j.iv + j.nv) for k in moving]
     if len(owner) != len(null):
         raise InputError(
-            f"the loops of {model.name!r} that tie an angle carry other joints with them ({', '.join(owner[:6])}): MuJoCo ties "
+            f"the loops of {model.name!r} that tie an angle move other joints ({', '.join(owner[:6])}): MuJoCo ties "
             "points and poses only",
             joints=tuple(owner),
         )  # fmt: skip

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.external import load_forces
 from freeflyer.dynamics.frames import Expressed, expression, frame_pose
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -21,7 +21,7 @@ from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
 from freeflyer.sim.equations import Loads
 from freeflyer.sim.errors import StepError
-from freeflyer.sim.inputs import Drive, drive_of
+from freeflyer.sim.inputs import InputLaw, make_input_law
 from freeflyer.sim.mujoco_scene import Plant
 from freeflyer.sim.recording import Recorder
 from freeflyer.sim.run import Run, digest
@@ -35,34 +35,34 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
                        sensing: Sensing | None = None, progress: Callable[[float], None] | None = None) -> Run:  # fmt: skip
     """The motion of a plant (`mujoco_plant`) from q (nq,), v (nv,) of its model for `duration` (s), sampled every dt (s).
 
-    inputs: as freeflyer.sim.simulate; all are asked once every dt, their forces tau (nv,) are held in between. targets: positions
+    inputs: as freeflyer.sim.simulate; all are evaluated once every dt, their forces (nv,) are held in between. targets: positions
     (m,) of the plant's servos, or (m + k,) with those of its idle pieces, or a function (t) that gives them at every step of
     MuJoCo; the starting posture's if None. external: wrenches, or a function (t, q, v) that gives them (pushes), held over dt.
-    sensing: what the controller is shown. dt: a multiple of the plant's step.
+    sensing: noise and delay of the controller's input. dt: a multiple of the plant's step.
     run.tau: with what the servos add. run.forces: {name of foot: (T, 6)}, what acts on the foot, in its frame's axes at its origin.
     Of a closed model v is that of the independent joints, and run.tau (T, nv of the tree) is that of all joints where there are
     servos; q is as closed as MuJoCo holds it.
-    A robot whose numbers are lost ends the run, which keeps what came before (`.failure`). Errors: InputError.
+    A state that is not finite ends the run, which keeps the samples before it (`.failure`). Errors: InputError.
     """
     if not isinstance(plant, Plant):
-        raise InputError(f"plant must be what freeflyer.sim.mujoco_plant makes, got {shown(plant)}")
+        raise InputError(f"plant must be what freeflyer.sim.mujoco_plant makes, got {format_value(plant)}")
     model = plant.model
     h, every, count = _steps(plant, dt, duration)
-    drive, seen = drive_of(model, inputs, True), check_sensing(model, sensing, h)
+    input_law, sensing = make_input_law(model, inputs, True), check_sensing(model, sensing, h)
     expression(expressed)  # refuses other words
     start = finite_row(model, "q", q, "q")
     _set(plant, start, finite_row(model, "v", v, "u"))
-    steered = _Steered(plant, drive, _targets(plant, targets, start), external, expressed, every)
+    servo_run = _ServoRun(plant, input_law, _targets(plant, targets, start), external, expressed, every)
     settings = {"simulator": "MuJoCo", "dt": h, "duration": count * h, "expressed": expressed,
-                "sensing": None if seen is None else asdict(seen)}  # fmt: skip
+                "sensing": None if sensing is None else asdict(sensing)}  # fmt: skip
     record = Recorder(model, settings, digest(model))
     states: list[tuple[np.ndarray, np.ndarray]] = []
     with collected_warnings() as warnings:
         for k in range(count + 1):
             try:
                 states.append(_state(plant))
-                seen_now = states[-1] if seen is None else seen.seen(model, states, h)
-                steered.over(k * h, *states[-1], seen_now, record, last=k == count)
+                measured = states[-1] if sensing is None else sensing.measure(model, states, h)
+                servo_run.advance(k * h, *states[-1], measured, record, last=k == count)
                 if warnings:
                     raise StepError(f"MuJoCo warns: {warnings[0]}")
             except Exception as error:
@@ -73,31 +73,31 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
 
 
 @dataclass(frozen=True, eq=False)
-class _Steered:
-    """A plant with what acts on it; every: MuJoCo's steps from sample to sample."""
+class _ServoRun:
+    """A plant with its inputs; every: MuJoCo's steps from sample to sample."""
 
     plant: Plant
-    drive: Drive
+    input_law: InputLaw
     wanted: Any
     external: Loads
     expressed: Expressed
     every: int
 
-    def over(self, t: float, q: np.ndarray, v: np.ndarray, seen: tuple[np.ndarray, np.ndarray], record: Recorder,
+    def advance(self, t: float, q: np.ndarray, v: np.ndarray, measured: tuple[np.ndarray, np.ndarray], record: Recorder,
              last: bool) -> None:  # fmt: skip
         """Record the sample at the time t and, but for the last one, go on to the next."""
         plant, mujoco = self.plant, self.plant.mujoco
-        tau = self.drive.tau(t, *seen)
+        tau = self.input_law.tau(t, *measured)
         loads = self.external(t, q, v) if callable(self.external) else self.external
-        plant.data.qfrc_applied[:] = _applied(plant, q, tau, loads, self.expressed)
-        _steer(plant, self.wanted, t)
+        plant.data.qfrc_applied[:] = _applied_forces(plant, q, tau, loads, self.expressed)
+        _set_servo_targets(plant, self.wanted, t)
         if last:
             mujoco.mj_forward(plant.mj, plant.data)
         else:
             mujoco.mj_step(plant.mj, plant.data)  # its forces are those at q
-        record.sample(t, q, v, _with_servos(plant, tau), _feet(plant, q))
+        record.sample(t, q, v, _add_servo_forces(plant, tau), _feet(plant, q))
         if not last:
-            _go_on(plant, self.wanted, t, self.every - 1)
+            _advance(plant, self.wanted, t, self.every - 1)
 
 
 def _steps(plant: Plant, dt: Any, duration: Any) -> tuple[float, int, int]:
@@ -135,15 +135,15 @@ def _state(plant: Plant) -> tuple[np.ndarray, np.ndarray]:
     return q, v[..., model.reduction.split.independent] if model.reduction else v
 
 
-def _applied(plant: Plant, q: np.ndarray, tau: np.ndarray, loads: Any, expressed: Expressed) -> np.ndarray:
+def _applied_forces(plant: Plant, q: np.ndarray, tau: np.ndarray, loads: Any, expressed: Expressed) -> np.ndarray:
     """qfrc_applied (nv of MuJoCo,)."""
-    model, whole = plant.model, _of_all_joints(plant.model, tau)
+    model, whole = plant.model, _expand_forces(plant.model, tau)
     if loads is not None:
         whole = whole + load_forces(model.tree, q, loads, None, expressed)
     return V.forces_to_theirs(plant.places.velocities, q, whole)
 
 
-def _of_all_joints(model: Model, tau: np.ndarray) -> np.ndarray:
+def _expand_forces(model: Model, tau: np.ndarray) -> np.ndarray:
     """Forces (nv of the tree,): those of a closed model act on its independent joints."""
     if not model.reduction:
         return tau
@@ -168,7 +168,7 @@ def _targets(plant: Plant, targets: Any, q: np.ndarray) -> np.ndarray | Callable
     return checked(q[plant.motor_positions] if targets is None else targets)
 
 
-def _steer(plant: Plant, wanted: Any, t: float) -> None:
+def _set_servo_targets(plant: Plant, wanted: Any, t: float) -> None:
     """The servos' positions at the time t."""
     x = wanted(t) if callable(wanted) else wanted
     m = len(plant.motors)
@@ -177,21 +177,21 @@ def _steer(plant: Plant, wanted: Any, t: float) -> None:
         plant.data.ctrl[plant.idle] = x[m:]
 
 
-def _go_on(plant: Plant, wanted: Any, t: float, count: int) -> None:
+def _advance(plant: Plant, wanted: Any, t: float, count: int) -> None:
     """So many steps of MuJoCo, after one at the time t."""
     if not callable(wanted):
         plant.mujoco.mj_step(plant.mj, plant.data, nstep=count)
         return
     for n in range(1, count + 1):
-        _steer(plant, wanted, t + n * plant.mj.opt.timestep)
+        _set_servo_targets(plant, wanted, t + n * plant.mj.opt.timestep)
         plant.mujoco.mj_step(plant.mj, plant.data)
 
 
-def _with_servos(plant: Plant, tau: np.ndarray) -> np.ndarray:
+def _add_servo_forces(plant: Plant, tau: np.ndarray) -> np.ndarray:
     """tau and the forces of the servos; of all joints of a closed model where it has servos."""
     if not len(plant.motors):
         return tau
-    whole = _of_all_joints(plant.model, tau)
+    whole = _expand_forces(plant.model, tau)
     added = np.zeros_like(whole)
     added[plant.motor_coordinates] = plant.data.actuator_force[plant.motors]
     return whole + added

@@ -2,7 +2,7 @@
 
 The robot is the user's own MJCF file where there is one, else what `to_mjcf` writes. What is added: a floor; servos where they are
 asked for (force = stiffness (wanted - position) - damping rate); spheres for feet that have no shape; rods, which touch nothing,
-where links have no shape to be seen; and soft servos for pieces that MuJoCo's loops leave turning idly. What the reader of robot
+where links have no visible shape; and soft servos for pieces that MuJoCo's loops leave turning idly. What the reader of robot
 files leaves out (tendons, flexes, plugins) is not simulated either.
 """
 
@@ -20,21 +20,29 @@ from freeflyer.constraints.set_tables import surface_points
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import feet_of
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError, shown
-from freeflyer.model.build import compiled as compile_description
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.build import compile_description as compile_description
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.load import with_base
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.model.readers.mjcf_gate import collected_warnings, compiled, spec_with_shapes
+from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.model.states.mujoco_places import Places, mujoco_places
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_loops import for_simulator
-from freeflyer.sim.mujoco_spec import Servos, add_floor, add_rods, add_spheres, check_servos, drive, only_feet_touch
+from freeflyer.sim.mujoco_spec import (
+    Servos,
+    add_floor,
+    add_rods,
+    add_servos,
+    add_spheres,
+    check_servos,
+    only_feet_touch,
+)
 from freeflyer.spatial import se3
 
-SAME = 1e-6  # m: how well the simulator's bodies stand where the model's links stand
+POSE_TOLERANCE = 1e-6  # m: how well the simulator's bodies stand where the model's links stand
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +104,8 @@ def mujoco_plant(model: Model, q: Any = None, *, path: str | os.PathLike[str] | 
 
     path: the robot's own MJCF file, as the model was read from, with its shapes; without it the simulated robot is what `to_mjcf`
     writes. feet: contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at
-    their points. feet=None: all colliding shapes of the file touch as it says, and without a file the feet that `contacts.feet_of`
-    finds. motors: joints that get position servos with the gains of `servos`, which also says MuJoCo's step, how stiffly it ties
+    their points. feet=None: all colliding shapes touch as in the file, and without a file the feet of `contacts.feet_of`.
+    motors: joints that get position servos with the gains of `servos`, which also holds MuJoCo's step, how stiffly it ties
     loops, and whether the file's joint damping and friction stay. friction: coefficient of the floor.
     Errors: FileError for what MuJoCo refuses; InputError for another robot, and for loops that MuJoCo cannot hold.
 
@@ -109,7 +117,7 @@ def mujoco_plant(model: Model, q: Any = None, *, path: str | os.PathLike[str] | 
         feet = feet_of(model) if named else ()
     for foot in feet or ():
         if not isinstance(foot, Contact):
-            raise InputError(f"feet must list what freeflyer.contacts makes, got {shown(foot)}")
+            raise InputError(f"feet must list what freeflyer.contacts makes, got {format_value(foot)}")
         model.frame(foot.frame)
     _refuse_twice("feet", [foot.name for foot in feet or ()])
     for name in motors:
@@ -118,7 +126,7 @@ def mujoco_plant(model: Model, q: Any = None, *, path: str | os.PathLike[str] | 
             raise InputError(f"a servo drives a joint of one coordinate, {name!r} is {joint.kind}", joint=name)
     _refuse_twice("motors", list(motors))
     if friction is not None and (isinstance(friction, bool) or not isinstance(friction, int | float) or not 0.0 <= friction < 1e9):
-        raise InputError(f"friction must be a coefficient of 0 or more, got {shown(friction)}")
+        raise InputError(f"friction must be a coefficient of 0 or more, got {format_value(friction)}")
     start = finite_row(model, "q", model.neutral if q is None else q, "q")
     if start.ndim != 1:
         raise InputError(f"q must be one configuration (nq,), got shape {start.shape}")
@@ -133,7 +141,7 @@ def _refuse_twice(what: str, names: Sequence[str]) -> None:
 
 def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Contact] | None, motors: Sequence[str], q: np.ndarray,
           servos: Servos, friction: float | None = None, driven: Model | None = None) -> Plant:  # fmt: skip
-    """The simulator with the tree `model` at the first of the postures q (n, nq), where it will be sent; driven: the closed model
+    """The simulator with the tree `model` at the first of the postures q (n, nq), of the simulation; driven: the closed model
     whose inputs it takes, if not the tree. Errors: as mujoco_plant."""
     check_servos(servos)
     import mujoco
@@ -152,8 +160,8 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     if path is None:
         add_spheres(mujoco, spec, model, feet or (), q[0])
     add_floor(mujoco, spec, friction)
-    drive(mujoco, spec, motors, idle, servos)
-    mj = compiled(spec, robot)
+    add_servos(mujoco, spec, motors, idle, servos)
+    mj = compile_model(spec, robot)
     places = _places(model, mj, where)
     data = mujoco.MjData(mj)
     data.qpos[:] = configuration_to_mujoco(model, places, q[0])
@@ -201,7 +209,7 @@ def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
         name = mj.body(b).name
         if name in model.link_names:
             off = max(off, float(np.abs(frame_pose(model, q, name)[:3, 3] - data.xpos[b]).max()))
-    if off > SAME:
+    if off > POSE_TOLERANCE:
         raise InputError(
             f"{where} is another robot than the model of {model.name!r}: masses or links differ by {off:.2g} (m, or of the mass). "
             "Give the file that the model was read from, unedited",

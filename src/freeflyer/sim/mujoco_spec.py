@@ -11,7 +11,7 @@ import numpy as np
 from freeflyer.constraints.set_tables import surface_points
 from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model
 from freeflyer.model.readers.mjcf_shapes import collides, delete
 from freeflyer.model.rotations import placement
@@ -27,7 +27,7 @@ ROD_RADIUS = 0.01  # m: of the rods that show links without shapes
 @dataclass(frozen=True)
 class Servos:
     """stiffness (N/m, N m/rad), damping (N s/m, N m s/rad) of the motors' servos. step: s of simulated time. loop_time (s),
-    loop_impedance: how stiffly MuJoCo ties loops (solref[0], solimp[0] = solimp[1]): soft ones give way under load, as
+    loop_impedance: how stiffly MuJoCo ties loops (solref[0], solimp[0] = solimp[1]): soft ones deform under load, as
     linkages that flex do. friction: keep the joints' damping and friction of the file."""
 
     stiffness: float = 1e6
@@ -42,9 +42,9 @@ def check_servos(servos: Servos) -> None:
     for name in ("stiffness", "damping", "step", "loop_time", "loop_impedance"):
         value = getattr(servos, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < LARGEST_GAIN:
-            raise InputError(f"{name} must be a positive number, got {shown(value)}")
+            raise InputError(f"{name} must be a positive number, got {format_value(value)}")
     if not isinstance(servos.friction, bool):
-        raise InputError(f"friction of Servos must be True or False, got {shown(servos.friction)}")
+        raise InputError(f"friction of Servos must be True or False, got {format_value(servos.friction)}")
     if servos.loop_time < 2.0 * servos.step or not servos.loop_impedance < 1.0:
         raise InputError(
             f"loops with loop_time = {servos.loop_time:g} s and loop_impedance = {servos.loop_impedance:g} do not hold in MuJoCo: "
@@ -59,10 +59,10 @@ def only_feet_touch(mujoco: Any, spec: Any, feet: Sequence[Contact], bare: bool)
     for geom in spec.geoms:
         geom.contype, geom.conaffinity = (1, 0) if geom.parent.name in links and not bare and collides(geom) else (0, 0)
     bodies, shaped = {body.name for body in spec.bodies}, {geom.parent.name for geom in spec.geoms if geom.contype}
-    bare_feet = () if bare else sorted((links & bodies) - shaped)  # of bodies that the file lacks more is said later
+    bare_feet = () if bare else sorted((links & bodies) - shaped)  # bodies that the file lacks are refused later
     if bare_feet:
         raise InputError(
-            f"link {bare_feet[0]!r} has no colliding shape in the file: its foot would fall through the floor. Give shapes, "
+            f"link {bare_feet[0]!r} has no colliding shape in the file: nothing would carry its foot. Give shapes, "
             "or leave path= out, which puts spheres at the points of feet"
         )
 
@@ -100,8 +100,8 @@ def add_floor(mujoco: Any, spec: Any, friction: float | None = None) -> None:
         floor.friction[0] = friction
 
 
-def drive(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str], servos: Servos) -> None:
-    """Position servos in place of the file's actuators, soft ones on idle pieces; loops, step and friction as `servos` says."""
+def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str], servos: Servos) -> None:
+    """Position servos in place of the file's actuators, soft ones on idle pieces; loops, step and friction as in `servos`."""
     for old in (*spec.actuators, *spec.keys):  # keyframes hold controls of the file's own actuators
         delete(spec, old)
     gains = [(name, servos.stiffness, servos.damping) for name in motors] + [(name, IDLE_STIFFNESS, IDLE_DAMPING) for name in idle]

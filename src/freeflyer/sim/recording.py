@@ -1,4 +1,4 @@
-"""Samples of a run as they come, made into arrays at its end."""
+"""Recording of samples, made into arrays at the end of a run."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class Recorder:
             tau = [np.broadcast_to(x, v[0].shape) for x in tau]
         return Run(
             np.array(t), np.stack(q), np.stack(v), np.stack(tau),
-            _stacked(forces), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
+            _stack_forces(forces), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
         )  # fmt: skip
 
 
-def _stacked(forces: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+def _stack_forces(forces: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
     """{name: (T, 6)}, NaN where a constraint does not hold."""
     names = dict.fromkeys(name for f in forces for name in f)
     absent = np.full(6, np.nan)

@@ -28,7 +28,7 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
     """The run again, from its first sample, with its own settings (dt, integrator, gravity, sensing and its seed, ...), compared
     bit for bit.
 
-    inputs, constraints, events, external: those of the first time, which no file can hold. progress: as freeflyer.sim.simulate.
+    inputs, constraints, events, external: as in the first run (a file cannot hold them). progress: as freeflyer.sim.simulate.
     Errors: InputError for a run of another model, or of MuJoCo; ReplayError, with the first sample that differs. Bits are the same
     on one machine with the same versions; elsewhere they differ by rounding.
     """
@@ -57,7 +57,7 @@ def _compare(run: Run, again: Run) -> None:
             k = int(differs[0])
             raise ReplayError(
                 f"{name} differs from sample {k} on ({run.t[k]:.6g} s), by {np.abs(a[k] - b[k]).max():.2g}: give the inputs, "
-                "constraints and events of the first time, and an equal version of freeflyer", sample=k,
+                "constraints and events of the first run, and an equal version of freeflyer", sample=k,
             )  # fmt: skip
     if len(run.t) != len(again.t) or [e.t for e in run.events] != [e.t for e in again.events]:
         raise ReplayError(

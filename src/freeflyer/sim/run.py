@@ -1,4 +1,4 @@
-"""A run: what a simulation gave, sample by sample; saved and loaded as one file."""
+"""A run: the samples of a simulation; saved and loaded as one file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
-from freeflyer.errors import FileError, InputError, shown
+from freeflyer.errors import FileError, InputError, format_value
 from freeflyer.files import write_atomically
 from freeflyer.model.model import Model
 from freeflyer.sim.events import Occurrence
@@ -28,7 +28,7 @@ PLACES = ("q", "v", "v_after")  # of an occurrence
 @dataclass(frozen=True, eq=False)
 class Run:
     """Samples at t (T,), s: q (T, ..., nq), v and tau (T, ..., nv); forces {name: (T, ..., 6)} of the constraints, on the robot in
-    their frames' axes at their origins, NaN while they do not hold. events: what took place, in order.
+    their frames' axes at their origins, NaN while they do not hold. events: occurrences, in order.
 
     failure: None, or the sentence of the error that ended the run early; the samples before it are kept. settings: the arguments
     that `freeflyer.sim.replay` repeats the run with. robot, digest: the model's name, and a hash of its numbers.
@@ -72,7 +72,7 @@ def load(path: str | os.PathLike[str]) -> Run:
         with np.load(Path(path), allow_pickle=False) as file:
             head = json.loads(str(file["head"]))
             if head["format"] != FORMAT:
-                raise FileError(f"{str(path)!r} is a run of another format ({shown(head['format'])}); {FORMAT!r} is read")
+                raise FileError(f"{str(path)!r} is a run of another format ({format_value(head['format'])}); {FORMAT!r} is read")
             names = ["t", "q", "v", "tau", *(f"force {k}" for k in range(len(head["forces"])))]
             names += [f"event {k} {part}" for k in range(len(head["events"])) for part in PLACES]
             a = {name: file[name] for name in names}
@@ -87,7 +87,7 @@ def load(path: str | os.PathLike[str]) -> Run:
     except FileError:
         raise
     except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:
-        raise FileError(f"{str(path)!r} is no run that freeflyer wrote: {shown(str(error))}", path=str(path)) from None
+        raise FileError(f"{str(path)!r} is no run that freeflyer wrote: {format_value(str(error))}", path=str(path)) from None
 
 
 def _check_arrays(head: Any, a: Mapping[str, np.ndarray]) -> None:
@@ -100,12 +100,12 @@ def _check_arrays(head: Any, a: Mapping[str, np.ndarray]) -> None:
             raise ValueError(f"{name} holds {x.dtype} of shape {x.shape}")
     for name, kinds in (("failure", str | None), ("settings", dict), ("robot", str), ("digest", str)):
         if not isinstance(head[name], kinds):
-            raise ValueError(f"{name} is {shown(head[name])}")
+            raise ValueError(f"{name} is {format_value(head[name])}")
     if not all(isinstance(x, str) for x in head["forces"]):
         raise ValueError("forces must be names")
     for event in head["events"]:
         if not isinstance(event["name"], str) or not isinstance(event["t"], float) or not isinstance(event["holding"], list):
-            raise ValueError(f"an event is {shown(event)}")
+            raise ValueError(f"an event is {format_value(event)}")
 
 
 def digest(model: Model) -> str:
@@ -118,7 +118,7 @@ def digest(model: Model) -> str:
 def check_run(model: Model, run: object) -> Run:
     """InputError for what is no run of this model."""
     if not isinstance(run, Run):
-        raise InputError(f"run must be a freeflyer.sim.Run, got {shown(run)}")
+        raise InputError(f"run must be a freeflyer.sim.Run, got {format_value(run)}")
     if run.digest != digest(model):
         raise InputError(
             f"the run is of another robot ({run.robot!r}) than this model ({model.name!r}), or of another version of its file",

@@ -1,4 +1,4 @@
-"""What a controller is shown of the simulated state: noise and delay, the same in every run with the same seed."""
+"""Noise and delay of the state that a controller gets, the same in every run with the same seed."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
 
-LONGEST = 1e6  # s of delay
+MAX_DELAY = 1e6  # s of delay
 
 
 @dataclass(frozen=True)
 class Sensing:
     """position_noise, velocity_noise: standard deviations, a number or (nv,), in m and rad, m/s and rad/s; positions are turned and
-    moved along the tangent space. delay (s): how old the state is that the controller is shown, a multiple
-    of dt. seed: of the noise.
+    moved along the tangent space. delay (s): age of the state that the controller gets, a multiple of dt. seed: of the noise.
 
         ff.sim.Sensing(position_noise=1e-4, velocity_noise=1e-2, delay=2e-3, seed=7)
     """
@@ -34,15 +33,15 @@ class Sensing:
         for name in ("position_noise", "velocity_noise"):
             x = finite_array(name, getattr(self, name))
             if x.ndim > 1 or (x < 0).any():
-                raise InputError(f"{name} must be a number or (nv,) numbers of 0 or more, got {shown(getattr(self, name))}")
+                raise InputError(f"{name} must be a number or (nv,) numbers of 0 or more, got {format_value(getattr(self, name))}")
             object.__setattr__(self, name, float(x) if x.ndim == 0 else tuple(x.tolist()))
-        if isinstance(self.delay, bool) or not isinstance(self.delay, int | float) or not 0.0 <= self.delay < LONGEST:
-            raise InputError(f"delay must be a number of seconds from 0 to {LONGEST:g}, got {shown(self.delay)}")
+        if isinstance(self.delay, bool) or not isinstance(self.delay, int | float) or not 0.0 <= self.delay < MAX_DELAY:
+            raise InputError(f"delay must be a number of seconds from 0 to {MAX_DELAY:g}, got {format_value(self.delay)}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise InputError(f"seed must be a whole number of 0 or more, got {shown(self.seed)}")
+            raise InputError(f"seed must be a whole number of 0 or more, got {format_value(self.seed)}")
 
-    def seen(self, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], dt: float) -> tuple[np.ndarray, np.ndarray]:
-        """(q, v) that the controller is shown at the last of these samples, dt (s) apart."""
+    def measure(self, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], dt: float) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v) that the controller gets at the last of these samples, dt (s) apart."""
         k = len(states) - 1
         q, v = states[max(0, k - round(self.delay / dt))]
         if self.position_noise == 0.0 and self.velocity_noise == 0.0:
@@ -56,9 +55,9 @@ def check_sensing(model: Model, sensing: object, dt: float) -> Sensing | None:
     if sensing is None:
         return None
     if not isinstance(sensing, Sensing):
-        raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {shown(sensing)}")
+        raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {format_value(sensing)}")
     if abs(sensing.delay / dt - round(sensing.delay / dt)) > 1e-6:
-        raise InputError(f"delay must be a multiple of dt = {dt:g} s, got {sensing.delay:g}: the controller is shown samples")
+        raise InputError(f"delay must be a multiple of dt = {dt:g} s, got {sensing.delay:g}: the controller gets samples")
     for name in ("position_noise", "velocity_noise"):
         x = getattr(sensing, name)
         if isinstance(x, tuple) and len(x) != model.nv:

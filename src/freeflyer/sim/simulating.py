@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import check_configuration, finite_row, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.sim.changes import HELD, applied
-from freeflyer.sim.equations import Equations, Loads, anchored
+from freeflyer.sim.changes import VELOCITY_TOLERANCE, apply_change
+from freeflyer.sim.equations import Equations, Loads, anchor
 from freeflyer.sim.events import Event, Occurrence, check_events
-from freeflyer.sim.inputs import Drive, Forces, drive_of
+from freeflyer.sim.inputs import Forces, InputLaw, make_input_law
 from freeflyer.sim.recording import Recorder
 from freeflyer.sim.run import Run, digest
 from freeflyer.sim.sensing import Sensing, check_sensing
@@ -40,19 +40,19 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              progress: Callable[[float], None] | None = None) -> Run:  # fmt: skip
     """The motion from q (nq,), v (nv,) for `duration` (s), sampled every dt (s); the last sample is at the duration.
 
-    inputs: a function (t, q, v) -> tau (nv,), evaluated wherever the integrator asks; or an object with `.tau(q, v)`
-    (a Regulator), or `.tau_at(t, q, v)` (a Tracker), asked once every dt, its forces held in between; or fixed forces; or none.
+    inputs: a function (t, q, v) -> tau (nv,), evaluated at every stage of the integrator; or an object with `.tau(q, v)`
+    (a Regulator), or `.tau_at(t, q, v)` (a Tracker), evaluated once every dt, its forces held in between; or fixed forces; or none.
     hold=True samples and holds a function, too, and so does sensing=.
     sensing: what a controller is shown (noise, delay). integrator: "rk4", "semi-implicit" or "explicit" take one step every dt;
     "rk45", "dop853" and, for stiff problems, "radau", "bdf" and "lsoda" take as many as keep the error below rtol, atol.
     constraints: a set that holds from the start; contacts and locks are held where they are, if not elsewhere already, and drift is
-    taken back after every step. events: see freeflyer.sim.Event, and freeflyer.sim.unilateral for contacts that open and close.
+    removed after every step. events: see freeflyer.sim.Event; for contacts that open and close freeflyer.sim.unilateral_events.
     external: wrenches, or a function (t, q, v) that gives them; expressed, gravity: as freeflyer.forward_dynamics.
     progress(share): called once every sample. Leading axes (many robots at once) where there are no events, and an integrator that
     takes one step every dt.
 
     A motion whose numbers are no longer finite, events without end, or inputs that refuse a state end the run, which keeps what
-    came before and says why (`.failure`). An error of your own functions is raised, with the run so far as its attribute `run`.
+    came before, with the reason (`.failure`). An error of your own functions is raised, with the run so far as its attribute `run`.
     Errors: InputError for bad arguments and a start that violates the constraints; errors of the equations at the start.
 
         run = ff.sim.simulate(model, q, v, regulator, dt=1e-3, duration=2.0)
@@ -70,22 +70,22 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     q0, v0 = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q0, v0))
     gravity = None if gravity is None else np.array(gravity_vector(gravity))
     start = _start(Equations(model, constraints, external, expressed, gravity), q0, v0)
-    seen = check_sensing(model, sensing, h)
-    if seen is not None and hold is False:
+    sensing = check_sensing(model, sensing, h)
+    if sensing is not None and hold is False:
         raise InputError("sensing shows samples, once every dt: with it, inputs are held (leave hold= out)")
-    drive = drive_of(model, inputs, True if seen is not None else hold)
+    input_law = make_input_law(model, inputs, True if sensing is not None else hold)
     settings = {
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
-        "sensing": None if seen is None else asdict(seen),
+        "sensing": None if sensing is None else asdict(sensing),
     }  # fmt: skip
     record = Recorder(model, settings, digest(model))
-    return _run(record, start, drive, stepper, watched, seen, q0, v0, h, count, float(duration), progress)
+    return _run(record, start, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
-def _run(record: Recorder, equations: Equations, drive: Drive, stepper: Stepper, events: tuple[Event, ...], sensing: Sensing | None,
-         q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
+def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: Stepper, events: tuple[Event, ...],
+         sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
          progress: Callable[[float], None] | None) -> Run:  # fmt: skip
     states: list[tuple[np.ndarray, np.ndarray]] = []
     values: list[float] | None = None
@@ -93,10 +93,10 @@ def _run(record: Recorder, equations: Equations, drive: Drive, stepper: Stepper,
         t = min(k * dt, duration)
         try:
             states.append((q, v))
-            law = _law(drive, sensing, equations.model, states, t, dt)
+            law = _law(input_law, sensing, equations.model, states, t, dt)
             state = State(equations, t, q, v, law)
             if k == 0:
-                state = _started(events, state, record)
+                state = _apply_start_events(events, state, record)
                 q, equations = state.q, state.equations
             record.sample(t, state.q, state.v, state.tau, state.forces)
             if k == count:
@@ -114,22 +114,22 @@ def _run(record: Recorder, equations: Equations, drive: Drive, stepper: Stepper,
     return record.run()
 
 
-def _law(drive: Drive, sensing: Sensing | None, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], t: float,
+def _law(input_law: InputLaw, sensing: Sensing | None, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], t: float,
          dt: float) -> Forces:  # fmt: skip
-    """The forces from the time t on: the drive's own, or what it says now, held."""
-    if not drive.held:
-        return drive.tau
-    q, v = states[-1] if sensing is None else sensing.seen(model, states, dt)
-    tau = drive.tau(t, q, v)
+    """The forces from the time t on: the law itself, or its value at t, held."""
+    if not input_law.held:
+        return input_law.tau
+    q, v = states[-1] if sensing is None else sensing.measure(model, states, dt)
+    tau = input_law.tau(t, q, v)
     return lambda _, x, u: tau
 
 
-def _started(events: tuple[Event, ...], state: State, record: Recorder) -> State:
+def _apply_start_events(events: tuple[Event, ...], state: State, record: Recorder) -> State:
     """The state after what events change where a simulation begins."""
     for event in events:
         change = None if event.start is None else event.start(state)
         if change is not None:
-            before, state = state, applied(f"the start of event {event.name!r}", change, state)
+            before, state = state, apply_change(f"the start of event {event.name!r}", change, state)
             holding = () if state.constraints is None else state.constraints.names
             record.events.append(Occurrence("start", state.t, before.q, before.v, state.v, holding))
     return state
@@ -161,17 +161,17 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
     if constraints is None:
         return equations
     if not isinstance(constraints, ConstraintSet):
-        raise InputError(f"constraints must be a ConstraintSet, got {shown(constraints)}")
+        raise InputError(f"constraints must be a ConstraintSet, got {format_value(constraints)}")
     check_set(equations.model, constraints)
     if q.ndim > 1:
         raise InputError("constraints hold in one motion at a time: give q (nq,) and v (nv,) without leading axes")
-    equations = equations.under(anchored(constraints, q))
-    gap = np.abs(equations.of_positions.residual(q)) if equations.of_positions.names else np.zeros(0)
+    equations = equations.with_constraints(anchor(constraints, q))
+    gap = np.abs(equations.without_rolling.residual(q)) if equations.without_rolling.names else np.zeros(0)
     rate = np.abs(constraints.jacobian(q) @ v)
     speed = max(1.0, float(np.abs(v).max(initial=0.0)))
     for what, values, size, cure in (("q", gap, 1.0, "project_configuration"), ("v", rate, speed, "project_velocity")):
-        if values.max(initial=0.0) > HELD * size:
-            names = equations.of_positions.row_names if what == "q" else constraints.row_names
+        if values.max(initial=0.0) > VELOCITY_TOLERANCE * size:
+            names = equations.without_rolling.row_names if what == "q" else constraints.row_names
             raise InputError(
                 f"{what} violates the constraints: row {names[int(values.argmax())]!r} by {values.max():.3g}. Start from "
                 f"freeflyer.{cure}(...)", row=names[int(values.argmax())],

@@ -16,7 +16,7 @@ from freeflyer.sim.equations import Equations
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """t (s), q (nq,), v (nv,). law(t, q, v): the generalised forces that act. Computed when they are asked for: tau (nv,) of that
+    """t (s), q (nq,), v (nv,). law(t, q, v): the generalised forces that act. Computed at first access: tau (nv,) of that
     law, a (nv,), forces (name -> (6,) of the constraints, as constrained_dynamics gives them)."""
 
     equations: Equations
@@ -58,4 +58,4 @@ class State:
 
     @cached_property
     def _solved(self) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
-        return self.equations.solved(self.t, self.q, self.v, self.tau)
+        return self.equations.solve(self.t, self.q, self.v, self.tau)

@@ -20,7 +20,7 @@ import numpy as np
 from freeflyer.dynamics.integrators import SCHEMES
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.manifold_derivatives import integrate_derivatives, quaternion_blocks
-from freeflyer.errors import InputError, shown
+from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model
 from freeflyer.sim.errors import StepError
 
@@ -59,7 +59,7 @@ class Stepper:
     def _adaptive(self, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
         from scipy.integrate import solve_ivp
 
-        if h < 64.0 * np.spacing(max(abs(t), abs(t + h))):  # less than these methods can tell from nothing
+        if h < 64.0 * np.spacing(max(abs(t), abs(t + h))):  # below the resolution of these methods
             return _fixed("explicit", model, a, t, q, v, h)
         n, calls, end = model.nv, 0, t + h
         turns = np.concatenate([np.zeros(0, int), *(np.arange(at.stop - 3, at.stop) for at, _ in quaternion_blocks(model))])
@@ -103,10 +103,10 @@ def stepper_of(integrator: object, rtol: Any, atol: Any) -> Stepper:
     """InputError for other names, and for tolerances out of range."""
     if not isinstance(integrator, str) or not (integrator in SCHEMES or integrator in ADAPTIVE):
         known = ", ".join(repr(name) for name in (*SCHEMES, *ADAPTIVE))
-        raise InputError(f"integrator must be one of {known}, got {shown(integrator)}", integrator=integrator)
+        raise InputError(f"integrator must be one of {known}, got {format_value(integrator)}", integrator=integrator)
     for name, x in (("rtol", rtol), ("atol", atol)):
         if isinstance(x, bool) or not isinstance(x, int | float | np.floating) or not 1e-14 <= x <= 1.0:
-            raise InputError(f"{name} must be a number from 1e-14 to 1, got {shown(x)}", **{name: x})
+            raise InputError(f"{name} must be a number from 1e-14 to 1, got {format_value(x)}", **{name: x})
     return Stepper(integrator, float(rtol), float(atol))
 
 

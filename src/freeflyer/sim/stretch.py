@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.sim.changes import changed
+from freeflyer.sim.changes import apply_event
 from freeflyer.sim.errors import EventError
-from freeflyer.sim.events import Event, Occurrence, located
+from freeflyer.sim.events import Event, Occurrence, locate
 from freeflyer.sim.inputs import Forces
 from freeflyer.sim.state import State
 from freeflyer.sim.steppers import Stepper
 
 MOST_EVENTS = 100  # within one dt
 CHATTER_TIME = 2.0**-18  # of dt: the same event twice within less chatters
-RUNGS = 20  # after an event the rest of the step is taken in parts that double, from 2^-20 of it: what returns soon is seen
+DOUBLINGS = 20  # after an event the rest of the step is split into parts that double, from 2^-20 of it
 SHORTEST = 1e-12  # of dt: shorter parts are joined to the next
 SIMULTANEOUS = 1e-9  # of a step
 
@@ -73,15 +73,15 @@ class Stretch:
         rest, least = self.t1 - t, SHORTEST * (self.t1 - t0)
         if rest <= least:
             return [self.t1] if rest > 0.0 and not after_event else []
-        rungs = range(RUNGS, 0, -1) if after_event else ()
+        rungs = range(DOUBLINGS, 0, -1) if after_event else ()
         return [*(t + rest * 2.0**-k for k in rungs if rest * 2.0**-k > least), self.t1]
 
     def _values(self, state: State) -> list[float]:
-        return [event.at(state) for event in self.watched]
+        return [event.evaluate(state) for event in self.watched]
 
     def _passed(self, before: Sequence[float], after: Sequence[float]) -> list[int]:
         """Numbers of the events that took place."""
-        return [k for k, event in enumerate(self.watched) if event.passed(before[k], after[k])]
+        return [k for k, event in enumerate(self.watched) if event.is_crossed(before[k], after[k])]
 
     def _moved(self, state: State, h: float) -> State:
         """The state h later."""
@@ -90,7 +90,7 @@ class Stretch:
         def a(s: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return state.a if x is state.q else equations.accelerations(s, x, y, law(s, x, y))
 
-        q, v = equations.projected(*self.stepper.advance(equations.model, a, state.t, state.q, state.v, h))
+        q, v = equations.project(*self.stepper.advance(equations.model, a, state.t, state.q, state.v, h))
         q.flags.writeable = v.flags.writeable = False  # a controller that writes to what it is shown changes nothing
         return State(equations, state.t + h, q, v, law)
 
@@ -100,7 +100,7 @@ class Stretch:
         def state_at(x: float) -> State:
             return self._moved(state, x) if x > 0.0 else state
 
-        found = sorted((located(self.watched[k], values[k], state_at, h), k) for k in passed)
+        found = sorted((locate(self.watched[k], values[k], state_at, h), k) for k in passed)
         hits = [hit for hit in found if hit[0] <= found[0][0] + SIMULTANEOUS]
         return state_at(hits[-1][0] * h), sorted(k for _, k in hits)
 
@@ -108,11 +108,11 @@ class Stretch:
         """The state after the actions of simultaneous events, in their order, and whether one of them ends the run."""
         for number, k in enumerate(passed):
             event = self.watched[k]
-            settled = number > 0 and bool(np.isnan(event.at(state)))  # by the action of an event before
+            settled = number > 0 and bool(np.isnan(event.evaluate(state)))  # by the action of an event before
             if settled and event.action is None:
                 continue
             self._refuse_chatter(self.record[known:], event, state, t0)
-            q, v, state = state.q, state.v, state if settled else changed(event, state)
+            q, v, state = state.q, state.v, state if settled else apply_event(event, state)
             holding = () if state.constraints is None else state.constraints.names
             self.record.append(Occurrence(event.name, state.t, q, v, state.v, holding))
             if event.terminal:

@@ -1,4 +1,4 @@
-"""What every function of `spatial` asks of its arguments: layout, shape, finite numbers, unit norms, orthogonality."""
+"""Checks of the arguments of `spatial`: layout, shape, finite numbers, unit norms, orthogonality."""
 
 from __future__ import annotations
 

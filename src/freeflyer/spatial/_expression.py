@@ -14,7 +14,7 @@ from freeflyer.spatial import se3
 EXPRESSIONS = ("body", "mixed", "world")
 
 
-def between(X_WB: np.ndarray, source: str, target: str) -> np.ndarray:
+def relative_transform(X_WB: np.ndarray, source: str, target: str) -> np.ndarray:
     """X_TS (..., 4, 4) from the frame of the expression `source` to that of `target`."""
     return se3.compose(_frame(X_WB, target, "target"), se3.inverse(_frame(X_WB, source, "source")))
 

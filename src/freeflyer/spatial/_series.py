@@ -46,17 +46,17 @@ def cosc(x: np.ndarray) -> np.ndarray:
 
 def cosc_slope(x: np.ndarray) -> np.ndarray:
     """d cosc / dx."""
-    return _switched(x, _COSC_SLOPE, lambda y: (sinc(y) - 2.0 * cosc(y)) / (2.0 * y))
+    return _switch(x, _COSC_SLOPE, lambda y: (sinc(y) - 2.0 * cosc(y)) / (2.0 * y))
 
 
 def sinc3(x: np.ndarray) -> np.ndarray:
     """(t - sin t) / t^3."""
-    return _switched(x, _SINC3, lambda y: (1.0 - sinc(y)) / y)
+    return _switch(x, _SINC3, lambda y: (1.0 - sinc(y)) / y)
 
 
 def sinc3_slope(x: np.ndarray) -> np.ndarray:
     """d sinc3 / dx."""
-    return _switched(x, _SINC3_SLOPE, lambda y: (cosc(y) - 3.0 * (1.0 - sinc(y)) / y) / (2.0 * y))
+    return _switch(x, _SINC3_SLOPE, lambda y: (cosc(y) - 3.0 * (1.0 - sinc(y)) / y) / (2.0 * y))
 
 
 def half_cot(x: np.ndarray) -> np.ndarray:
@@ -66,12 +66,12 @@ def half_cot(x: np.ndarray) -> np.ndarray:
 
 def cotc(x: np.ndarray) -> np.ndarray:
     """(1 - (t / 2) cot(t / 2)) / t^2."""
-    return _switched(x, _COTC, lambda y: (1.0 - half_cot(y)) / y)
+    return _switch(x, _COTC, lambda y: (1.0 - half_cot(y)) / y)
 
 
 def cotc_slope(x: np.ndarray) -> np.ndarray:
     """d cotc / dx."""
-    return _switched(x, _COTC_SLOPE, lambda y: ((1.0 + sinc(y)) / (4.0 * _nonzero(cosc(y), y)) - 1.0) / (y * y))
+    return _switch(x, _COTC_SLOPE, lambda y: ((1.0 + sinc(y)) / (4.0 * _nonzero(cosc(y), y)) - 1.0) / (y * y))
 
 
 def _nonzero(c: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -84,7 +84,7 @@ def _nonzero(c: np.ndarray, x: np.ndarray) -> np.ndarray:
     return c
 
 
-def _switched(x: np.ndarray, series: tuple[float, ...], closed: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def _switch(x: np.ndarray, series: tuple[float, ...], closed: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     small = np.asarray(x < SWITCH)
     if small.all():
         return _horner(series, x)
@@ -101,7 +101,7 @@ def _horner(series: tuple[float, ...], x: np.ndarray) -> np.ndarray:
     return np.asarray(out)
 
 
-def _derived(series: tuple[float, ...]) -> tuple[float, ...]:
+def _differentiate(series: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(k * c for k, c in enumerate(series))[1:]
 
 
@@ -114,7 +114,7 @@ def _bernoulli(n: int) -> list[Fraction]:
 
 
 _SINC3 = tuple((-1) ** k / factorial(2 * k + 3) for k in range(14))
-_SINC3_SLOPE = _derived(_SINC3)
-_COSC_SLOPE = _derived(tuple((-1) ** k / factorial(2 * k + 2) for k in range(15)))
+_SINC3_SLOPE = _differentiate(_SINC3)
+_COSC_SLOPE = _differentiate(tuple((-1) ** k / factorial(2 * k + 2) for k in range(15)))
 _COTC = tuple(float(abs(B) / factorial(2 * n + 2)) for n, B in enumerate(_bernoulli(42)[2::2]))
-_COTC_SLOPE = _derived(_COTC)
+_COTC_SLOPE = _differentiate(_COTC)

@@ -31,7 +31,7 @@ def skew(a: np.ndarray) -> np.ndarray:
     return out
 
 
-def times(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+def multiply(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """A (..., m, n) on vectors b (..., n)."""
     return (A @ b[..., None])[..., 0]
 

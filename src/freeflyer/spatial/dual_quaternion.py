@@ -87,7 +87,7 @@ def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
     """The unit dual quaternion (..., 8) of `position` (..., 3) in m and the unit quaternion `q` (..., 4)."""
     p, q = ck.arrays(("position", position, ck.POINT), ("q", q, ck.QUATERNION))
     r = ck.unit_quaternion("q", q)
-    dual = 0.5 * quaternion.multiply(_assembled(p, p)[..., :4], r)
+    dual = 0.5 * quaternion.multiply(_assemble(p, p)[..., :4], r)
     return np.concatenate([np.broadcast_to(r, dual.shape), dual], axis=-1)
 
 
@@ -124,7 +124,7 @@ def log(x: ArrayLike) -> np.ndarray:
     w = quaternion.log(r)
     turned = cross3(w, p)
     linear = p - 0.5 * turned + series.cotc(series.squared_angle(w))[..., None] * cross3(w, turned)
-    return 0.5 * _assembled(w, linear)
+    return 0.5 * _assemble(w, linear)
 
 
 def sclerp(x0: ArrayLike, x1: ArrayLike, t: ArrayLike) -> np.ndarray:
@@ -202,13 +202,13 @@ def to_vec6(h: ArrayLike) -> np.ndarray:
 def from_vec6(entries: ArrayLike) -> np.ndarray:
     """The pure dual quaternion (..., 8) of [primary x, y, z; dual x, y, z]."""
     e = ck.array("entries", entries, _PURE6)
-    return _assembled(e[..., :3], e[..., 3:])
+    return _assemble(e[..., :3], e[..., 3:])
 
 
 def from_twist(twist: ArrayLike) -> np.ndarray:
     """angular + eps linear (..., 8) of a twist [linear; angular]; body or world, the expression stays."""
     V = ck.array("twist", twist, ck.TWIST)
-    return _assembled(V[..., 3:], V[..., :3])
+    return _assemble(V[..., 3:], V[..., :3])
 
 
 def to_twist(h: ArrayLike) -> np.ndarray:
@@ -220,7 +220,7 @@ def to_twist(h: ArrayLike) -> np.ndarray:
 def from_wrench(wrench: ArrayLike) -> np.ndarray:
     """force + eps torque (..., 8) of a wrench [force; torque]."""
     F = ck.array("wrench", wrench, ck.WRENCH)
-    return _assembled(F[..., :3], F[..., 3:])
+    return _assemble(F[..., :3], F[..., 3:])
 
 
 def to_wrench(h: ArrayLike) -> np.ndarray:
@@ -269,10 +269,10 @@ def _adjoint(x: np.ndarray, h: np.ndarray) -> np.ndarray:
 
 def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     l, m, s, t = a[..., :3], a[..., 4:7], b[..., :3], b[..., 4:7]
-    return _assembled(cross3(l, s), cross3(l, t) + cross3(m, s))
+    return _assemble(cross3(l, s), cross3(l, t) + cross3(m, s))
 
 
-def _assembled(primary: np.ndarray, dual: np.ndarray) -> np.ndarray:
+def _assemble(primary: np.ndarray, dual: np.ndarray) -> np.ndarray:
     out = np.zeros((*np.broadcast_shapes(primary.shape, dual.shape)[:-1], 8))
     out[..., :3], out[..., 4:7] = primary, dual
     return out

@@ -46,7 +46,7 @@ def about_com(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np.n
 
 def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """The spatial inertia (..., 6, 6): [[m 1, -m skew(com)], [m skew(com), rotational about the origin]]."""
-    m, c, I = _checked(mass, com, rotational)
+    m, c, I = _check(mass, com, rotational)
     moment = vec.skew(m[..., None] * c)
     return vec.blocks(m[..., None, None] * np.eye(3), -moment, moment, I + _shift(m, c))
 
@@ -67,7 +67,7 @@ def from_matrix(spatial: ArrayLike) -> MassProperties:
 def parameters(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """The ten numbers (..., 10) in which dynamics is linear: mass, mass * com (3), then Ixx, Ixy, Iyy, Ixz, Iyz, Izz
     about the frame's origin."""
-    m, c, I = _checked(mass, com, rotational)
+    m, c, I = _check(mass, com, rotational)
     I = I + _shift(m, c)
     first = m[..., None] * c
     parts = [m, first[..., 0], first[..., 1], first[..., 2], *(I[..., i, j] for i, j in _ORDER)]
@@ -91,7 +91,7 @@ def pseudo_inertia(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np
     It is the integral of density over [p; 1] [p; 1]^T, hence positive definite for a body that fills a volume.
     Second moments are trace(I) / 2 - I of the rotational inertia I. Another frame: X_AB pseudo X_AB^T.
     """
-    m, c, I = _checked(mass, com, rotational)
+    m, c, I = _check(mass, com, rotational)
     first = m[..., None] * c
     out = np.empty((*np.broadcast_shapes(I.shape[:-2], first.shape[:-1]), 4, 4))
     out[..., :3, :3] = _second_moments(I) + m[..., None, None] * c[..., :, None] * c[..., None, :]
@@ -107,7 +107,7 @@ def transform(X_AB: ArrayLike, spatial: ArrayLike) -> np.ndarray:
     return T @ ck.symmetric("spatial", S) @ np.swapaxes(T, -1, -2)
 
 
-def _checked(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _check(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     m, c, I = ck.arrays(("mass", mass, ck.SCALAR), ("com", com, ck.POINT), ("rotational", rotational, ck.MATRIX3))
     return m, c, ck.symmetric("rotational", I)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _series as series
-from freeflyer.spatial._vector import times
+from freeflyer.spatial._vector import multiply
 
 __all__ = [
     "act", "ad", "adjoint", "coadjoint", "compose", "exp", "from_position_angle", "hat", "interpolate", "inverse",
@@ -47,7 +47,7 @@ def from_position_angle(position: ArrayLike, angle: ArrayLike) -> np.ndarray:
 
 def to_position_angle(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """(position (..., 2), angle (...) in (-pi, pi]) of poses."""
-    X = _checked(X)
+    X = _check_pose(X)
     return X[..., :2, 2].copy(), _angle(X)
 
 
@@ -59,22 +59,22 @@ def compose(*poses: ArrayLike) -> np.ndarray:
 
 def inverse(X: ArrayLike) -> np.ndarray:
     """X_BA (..., 3, 3) of X_AB."""
-    X = _checked(X)
+    X = _check_pose(X)
     Rt = np.swapaxes(X[..., :2, :2], -1, -2)
-    return _pose(Rt, -times(Rt, X[..., :2, 2]))
+    return _pose(Rt, -multiply(Rt, X[..., :2, 2]))
 
 
 def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
     """Points (..., 2) in B, given in A by the pose X_AB: R p_B + p."""
     X, x = ck.arrays(("X", X, ck.MATRIX3), ("point", point, ck.POINT2))
     X = ck.pose("X", X)
-    return times(X[..., :2, :2], x) + X[..., :2, 2]
+    return multiply(X[..., :2, :2], x) + X[..., :2, 2]
 
 
 def adjoint(X: ArrayLike) -> np.ndarray:
     """Ad (..., 3, 3) = [[R, -S p], [0, 1]]: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y)."""
-    X = _checked(X)
-    return _matrix(X[..., :2, :2], -times(_S, X[..., :2, 2]), 1.0)
+    X = _check_pose(X)
+    return _matrix(X[..., :2, :2], -multiply(_S, X[..., :2, 2]), 1.0)
 
 
 def coadjoint(X: ArrayLike) -> np.ndarray:
@@ -85,20 +85,20 @@ def coadjoint(X: ArrayLike) -> np.ndarray:
 def ad(twist: ArrayLike) -> np.ndarray:
     """The Lie bracket (..., 3, 3) = [[omega S, -S v], [0, 0]]: ad(a) @ b = vee(hat(a) hat(b) - hat(b) hat(a))."""
     xi = ck.array("twist", twist, ck.TWIST2)
-    return _matrix(xi[..., 2, None, None] * _S, -times(_S, xi[..., :2]), 0.0)
+    return _matrix(xi[..., 2, None, None] * _S, -multiply(_S, xi[..., :2]), 0.0)
 
 
 def exp(twist: ArrayLike) -> np.ndarray:
     """The pose (..., 3, 3) reached by the constant body `twist` in one second, from the identity."""
     xi = ck.array("twist", twist, ck.TWIST2)
-    return _pose(_turn(xi[..., 2]), times(_so2_jacobian(xi[..., 2]), xi[..., :2]))
+    return _pose(_turn(xi[..., 2]), multiply(_so2_jacobian(xi[..., 2]), xi[..., :2]))
 
 
 def log(X: ArrayLike) -> np.ndarray:
     """The twist (..., 3) with the angle in (-pi, pi] and exp(log(X)) = X."""
-    X = _checked(X)
+    X = _check_pose(X)
     t = _angle(X)
-    return np.concatenate([times(_so2_jacobian_inverse(t), X[..., :2, 2]), t[..., None]], axis=-1)
+    return np.concatenate([multiply(_so2_jacobian_inverse(t), X[..., :2, 2]), t[..., None]], axis=-1)
 
 
 def left_jacobian(twist: ArrayLike) -> np.ndarray:
@@ -106,7 +106,7 @@ def left_jacobian(twist: ArrayLike) -> np.ndarray:
     xi = ck.array("twist", twist, ck.TWIST2)
     v, t = xi[..., :2], xi[..., 2]
     x = series.squared_angle(xi[..., 2:])
-    column = (t * series.sinc3(x))[..., None] * v - series.cosc(x)[..., None] * times(_S, v)
+    column = (t * series.sinc3(x))[..., None] * v - series.cosc(x)[..., None] * multiply(_S, v)
     return _matrix(_so2_jacobian(t), column, 1.0)
 
 
@@ -114,7 +114,7 @@ def left_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
     """J^-1 (..., 3, 3): log(exp(d) exp(xi)) = xi + J^-1 d to first order; InputError at angles 2 pi, 4 pi, ..."""
     xi = ck.array("twist", twist, ck.TWIST2)
     v, t = xi[..., :2], xi[..., 2]
-    column = (t * series.cotc(series.squared_angle(xi[..., 2:])))[..., None] * v + 0.5 * times(_S, v)
+    column = (t * series.cotc(series.squared_angle(xi[..., 2:])))[..., None] * v + 0.5 * multiply(_S, v)
     return _matrix(_so2_jacobian_inverse(t), column, 1.0)
 
 
@@ -135,7 +135,7 @@ def interpolate(X0: ArrayLike, X1: ArrayLike, t: ArrayLike) -> np.ndarray:
     return A @ exp(s[..., None] * log(inverse(A) @ ck.pose("X1", B)))
 
 
-def _checked(X: ArrayLike) -> np.ndarray:
+def _check_pose(X: ArrayLike) -> np.ndarray:
     return ck.pose("X", ck.array("X", X, ck.MATRIX3))
 
 

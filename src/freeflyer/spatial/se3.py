@@ -1,7 +1,7 @@
 """Poses of rigid bodies, SE(3): homogeneous matrices X_AB (4, 4) that turn points in B into points in A.
 
 Twists are [linear; angular]. Leading axes broadcast. Poses are checked (rotation orthogonal within 1e-6, last row
-0 0 0 1) and InputError says what is wrong.
+0 0 0 1) and InputError with the reason.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
 
 def to_position_quaternion(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """(position (..., 3), unit quaternion x, y, z, w (..., 4) with w >= 0) of poses."""
-    R, p = _parts(_checked(X))
+    R, p = _parts(_check_pose(X))
     return p.copy(), quaternion.from_matrix(R)
 
 
@@ -69,27 +69,27 @@ def compose(*poses: ArrayLike) -> np.ndarray:
 
 def inverse(X: ArrayLike) -> np.ndarray:
     """X_BA (..., 4, 4) of X_AB."""
-    R, p = _parts(_checked(X))
+    R, p = _parts(_check_pose(X))
     Rt = np.swapaxes(R, -1, -2)
-    return _pose(Rt, -vec.times(Rt, p))
+    return _pose(Rt, -vec.multiply(Rt, p))
 
 
 def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
     """Points (..., 3) in B, given in A by the pose X_AB: R p_B + p."""
     X, x = ck.arrays(("X", X, ck.MATRIX4), ("point", point, ck.POINT))
     R, p = _parts(ck.pose("X", X))
-    return vec.times(R, x) + p
+    return vec.multiply(R, x) + p
 
 
 def adjoint(X: ArrayLike) -> np.ndarray:
     """Ad (..., 6, 6) = [[R, skew(p) R], [0, R]]: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y)."""
-    R, p = _parts(_checked(X))
+    R, p = _parts(_check_pose(X))
     return vec.blocks(R, vec.skew(p) @ R, np.zeros((3, 3)), R)
 
 
 def coadjoint(X: ArrayLike) -> np.ndarray:
     """Ad^-T (..., 6, 6) = [[R, 0], [skew(p) R, R]]: wrenches [force; torque] in B to wrenches in A; keeps power."""
-    R, p = _parts(_checked(X))
+    R, p = _parts(_check_pose(X))
     return vec.blocks(R, np.zeros((3, 3)), vec.skew(p) @ R, R)
 
 
@@ -107,7 +107,7 @@ def exp(twist: ArrayLike) -> np.ndarray:
     x = series.squared_angle(w)
     W = vec.skew(w)
     R = np.eye(3) + _at(series.sinc(x)) * W + _at(series.cosc(x)) * (W @ W)
-    return _pose(R, vec.times(_so3_jacobian(x, W), v))
+    return _pose(R, vec.multiply(_so3_jacobian(x, W), v))
 
 
 def log(X: ArrayLike) -> np.ndarray:
@@ -115,9 +115,9 @@ def log(X: ArrayLike) -> np.ndarray:
 
     Accurate to rounding from angle 0 to pi; at pi the axis and its opposite give the same pose, and either may come.
     """
-    R, p = _parts(_checked(X))
+    R, p = _parts(_check_pose(X))
     w = quaternion.log(quaternion.from_matrix(R))
-    v = vec.times(_so3_jacobian_inverse(series.squared_angle(w), vec.skew(w)), p)
+    v = vec.multiply(_so3_jacobian_inverse(series.squared_angle(w), vec.skew(w)), p)
     return np.concatenate([v, w], axis=-1)
 
 
@@ -160,7 +160,7 @@ def interpolate(X0: ArrayLike, X1: ArrayLike, t: ArrayLike) -> np.ndarray:
     return A @ exp(s[..., None] * log(inverse(A) @ ck.pose("X1", B)))
 
 
-def _checked(X: ArrayLike) -> np.ndarray:
+def _check_pose(X: ArrayLike) -> np.ndarray:
     return ck.pose("X", ck.array("X", X, ck.MATRIX4))
 
 

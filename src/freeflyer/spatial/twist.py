@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _vector as vec, se3
-from freeflyer.spatial._expression import EXPRESSIONS, between
+from freeflyer.spatial._expression import EXPRESSIONS, relative_transform
 
 __all__ = [
     "EXPRESSIONS", "change_expression", "change_frame", "change_rate_expression", "classical_acceleration", "cross",
@@ -24,33 +24,33 @@ __all__ = [
 def change_frame(X_AB: ArrayLike, twist: ArrayLike) -> np.ndarray:
     """The same motion (..., 6), given at B's origin along B's axes, at A's origin along A's axes: Ad(X_AB) twist."""
     X, V = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("twist", twist, ck.TWIST))
-    return vec.times(se3.adjoint(X), V)
+    return vec.multiply(se3.adjoint(X), V)
 
 
 def expression_matrix(X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """The matrix (..., 6, 6) that turns B's twist, or a Jacobian, expressed as `source` into `target`."""
-    return se3.adjoint(between(ck.pose("X_WB", ck.array("X_WB", X_WB, ck.MATRIX4)), source, target))
+    return se3.adjoint(relative_transform(ck.pose("X_WB", ck.array("X_WB", X_WB, ck.MATRIX4)), source, target))
 
 
 def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """B's twist (..., 6), given as `source`, expressed as `target`: "body", "mixed" or "world"."""
     V, X = ck.arrays(("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))
-    return vec.times(expression_matrix(X, source, target), V)
+    return vec.multiply(expression_matrix(X, source, target), V)
 
 
 def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """The time derivative (..., 6) of B's twist expressed as `target`, from that of its twist expressed as `source`.
 
-    Body and world rates are one motion seen from two frames. The mixed rate is another: its linear part is the
+    Body and world rates are one motion in two frames. The mixed rate is another: its linear part is the
     acceleration of B's origin, because the world's axes do not turn with the body. `twist` is expressed as `source`.
     """
     A, V, X = ck.arrays(("rate", rate, ck.TWIST), ("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))
-    A, V = (vec.times(expression_matrix(X, source, "body"), x) for x in (A, V))
+    A, V = (vec.multiply(expression_matrix(X, source, "body"), x) for x in (A, V))
     if source == "mixed":
         A = A - _turning(V)
     if target == "mixed":
         A = A + _turning(V)
-    return vec.times(expression_matrix(X, "body", target), A)
+    return vec.multiply(expression_matrix(X, "body", target), A)
 
 
 def classical_acceleration(rate: ArrayLike, twist: ArrayLike) -> np.ndarray:

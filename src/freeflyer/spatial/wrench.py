@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _vector as vec, se3
-from freeflyer.spatial._expression import between
+from freeflyer.spatial._expression import relative_transform
 
 __all__ = ["at_point", "change_expression", "change_frame", "cross", "cross_matrix", "expression_matrix", "power"]
 
@@ -26,18 +26,18 @@ def at_point(force: ArrayLike, point: ArrayLike) -> np.ndarray:
 def change_frame(X_AB: ArrayLike, wrench: ArrayLike) -> np.ndarray:
     """The same load (..., 6), given at B's origin along B's axes, at A's origin along A's axes: Ad(X_AB)^-T wrench."""
     X, F = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("wrench", wrench, ck.WRENCH))
-    return vec.times(se3.coadjoint(X), F)
+    return vec.multiply(se3.coadjoint(X), F)
 
 
 def expression_matrix(X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """The matrix (..., 6, 6) that turns the wrench on B expressed as `source` into `target`."""
-    return se3.coadjoint(between(ck.pose("X_WB", ck.array("X_WB", X_WB, ck.MATRIX4)), source, target))
+    return se3.coadjoint(relative_transform(ck.pose("X_WB", ck.array("X_WB", X_WB, ck.MATRIX4)), source, target))
 
 
 def change_expression(wrench: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """The wrench (..., 6) on B, given as `source`, expressed as `target`: "body", "mixed" or "world"."""
     F, X = ck.arrays(("wrench", wrench, ck.WRENCH), ("X_WB", X_WB, ck.MATRIX4))
-    return vec.times(expression_matrix(X, source, target), F)
+    return vec.multiply(expression_matrix(X, source, target), F)
 
 
 def cross(twist: ArrayLike, wrench: ArrayLike) -> np.ndarray:

@@ -31,19 +31,19 @@ class Algorithm:
         return getattr(ff, self.name.partition(",")[0])
 
     @property
-    def given(self) -> str:
+    def variant(self) -> str:
         """What is given besides."""
         return self.name.partition(", ")[2]
 
     @property
     def least(self) -> int:
         """The fewest velocity coordinates of a robot on which it is timed: contacts hold six each, and the base moves."""
-        return 6 * self.frames + 6 if "contacts" in self.given else 0
+        return 6 * self.frames + 6 if "contacts" in self.variant else 0
 
     @property
     def frames(self) -> int:
-        """On how many frames wrenches act, or of how many motions are asked."""
-        count = self.given.partition(" ")[0]
+        """The number of frames on which wrenches act, or whose motions are computed."""
+        count = self.variant.partition(" ")[0]
         return int(count) if count.isdecimal() else 0
 
 
@@ -81,7 +81,7 @@ ALGORITHMS = (
 INDEPENDENT = 1e-2  # smallest singular value of the Jacobian of frames that contacts may hold
 MOST_FRAMES = max(algorithm.frames for algorithm in ALGORITHMS)
 # what a report times: quick to compile
-USUAL = tuple(a.name for a in ALGORITHMS if not (a.given or a.name.endswith("_derivatives")))
+USUAL = tuple(a.name for a in ALGORITHMS if not (a.variant or a.name.endswith("_derivatives")))
 BY_NAME = {algorithm.name: algorithm for algorithm in ALGORITHMS}
 
 
@@ -101,18 +101,18 @@ def into_memory(algorithm: Algorithm, call: Any) -> Call | None:
 
 
 def _call(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | slice) -> Any:
-    function, arguments, given = algorithm.function, _arguments(algorithm, x, frame, which), algorithm.given
-    if given == "gravity":
+    function, arguments, variant = algorithm.function, _arguments(algorithm, x, frame, which), algorithm.variant
+    if variant == "gravity":
         return partial(function, model, *arguments, gravity=np.array(model.gravity))
-    if "contacts" in given:
+    if "contacts" in variant:
         contacts = tuple(map(ff.contacts.surface, held_frames(model, algorithm.frames)))
         held = ff.ConstraintSet(model, contacts=contacts, loops=False)
         return partial(_derivatives if "derivatives" in algorithm.name else _accelerations, held, *arguments)
     frames = ff.frame_set(model, *outer_frames(model)[: algorithm.frames])
-    if "wrench" in given:
+    if "wrench" in variant:
         W = wrenches(x.count)[which][..., : algorithm.frames, :]
         return partial(function, model, *arguments, (frames, np.ascontiguousarray(W)))
-    if "frames" in given:
+    if "frames" in variant:
         return partial(function, model, *arguments, frames=frames)
     return partial(function, model, *arguments)
 
@@ -156,9 +156,9 @@ def outermost_frame(model: Any) -> str:
     return deepest[0].name
 
 
-def possible(model: Any, algorithm: Algorithm) -> bool:
+def has_enough_links(model: Any, algorithm: Algorithm) -> bool:
     """Whether the robot has as many links as the algorithm's wrenches or contacts need."""
-    if "contacts" in algorithm.given:
+    if "contacts" in algorithm.variant:
         return model.nv >= algorithm.least and len(held_frames(model, algorithm.frames)) == algorithm.frames
     return algorithm.frames <= len(outer_frames(model))
 

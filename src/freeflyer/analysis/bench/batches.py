@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from freeflyer.analysis.bench.results import BatchPoint
-from freeflyer.analysis.bench.robots import Contestant
+from freeflyer.analysis.bench.robots import BenchRobot
 from freeflyer.analysis.bench.runner import Effort, time_robot
 
 SIZES = (16, 64, 512, 4096)
@@ -17,7 +17,7 @@ ALGORITHMS = (
 
 
 def batches(
-    robots: Iterable[Contestant], with_peer: bool, effort: Effort, progress: Callable[[str], None]
+    robots: Iterable[BenchRobot], with_peer: bool, effort: Effort, progress: Callable[[str], None]
 ) -> tuple[BatchPoint, ...]:
     """Time batches of SIZES states on each robot, ours and the peer's interleaved."""
     points = []
@@ -31,7 +31,7 @@ def batches(
     return tuple(points)
 
 
-def price_of_a_call(points: Iterable[BatchPoint], robot: str, algorithm: str) -> float | None:
+def call_overhead(points: Iterable[BatchPoint], robot: str, algorithm: str) -> float | None:
     """Microseconds beside the states: where the line through the two shortest batches begins."""
     times = sorted(
         (p.states, p.states * p.timing.batch) for p in points if (p.robot, p.timing.algorithm) == (robot, algorithm)

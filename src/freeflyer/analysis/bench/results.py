@@ -94,7 +94,7 @@ class ClosedTimings:
 
 @dataclass(frozen=True)
 class RobotTimings:
-    """All algorithms on one robot; medians over so many blocks. `note` says why there is no peer beside it."""
+    """All algorithms on one robot; medians over so many blocks. `note`: why it has no peer."""
 
     robot: str
     nq: int

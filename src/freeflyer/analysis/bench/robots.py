@@ -14,7 +14,7 @@ from freeflyer import robots
 
 
 @dataclass(frozen=True)
-class Contestant:
+class BenchRobot:
     """A robot to time, and the URDF or MJCF file it comes from, which a peer can read too."""
 
     model: Any
@@ -22,17 +22,17 @@ class Contestant:
     mjcf: Path | None = None
 
 
-def contestants() -> Iterator[Contestant]:
+def default_robots() -> Iterator[BenchRobot]:
     """TALOS (example-robot-data), a floating chain of 50 links, the humanoid, a quadruped, arms of 1, 2 and 6 joints; of folder
     FREEFLYER_MODELS TOCABI, and with loops the five-bar, Cassie and Kangaroo."""
     talos = example_urdf("talos_reduced.urdf")
     if talos is not None:
         yield from_file(talos)
-    yield Contestant(robots.chain(50, base="free"), None)
-    yield Contestant(robots.make("humanoid"), None)
-    yield Contestant(robots.make("quadruped"), None)
+    yield BenchRobot(robots.chain(50, base="free"), None)
+    yield BenchRobot(robots.make("humanoid"), None)
+    yield BenchRobot(robots.make("quadruped"), None)
     for n in (6, 2, 1):
-        yield Contestant(robots.chain(n), None)
+        yield BenchRobot(robots.chain(n), None)
     if not os.environ.get("FREEFLYER_MODELS"):
         return
     folder = Path(os.environ["FREEFLYER_MODELS"])
@@ -47,16 +47,16 @@ def contestants() -> Iterator[Contestant]:
             yield from_file(path)
 
 
-def from_file(path: Path, **options: Any) -> Contestant:
+def from_file(path: Path, **options: Any) -> BenchRobot:
     """A robot from a file; a URDF file is handed to the peer as it is."""
     model = ff.load(path, **options)
-    return of_file(model, path)
+    return robot_of_file(model, path)
 
 
-def of_file(model: Any, path: Path | None) -> Contestant:
+def robot_of_file(model: Any, path: Path | None) -> BenchRobot:
     """A model and the file it was loaded from, if any."""
     kind = "" if path is None else path.suffix.lower()
-    return Contestant(model, path if kind == ".urdf" else None, path if kind in (".xml", ".mjcf") else None)
+    return BenchRobot(model, path if kind == ".urdf" else None, path if kind in (".xml", ".mjcf") else None)
 
 
 def example_urdf(name: str) -> Path | None:

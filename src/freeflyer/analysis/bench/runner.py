@@ -17,9 +17,9 @@ from freeflyer.analysis.bench.algorithms import (
     BY_NAME,
     Algorithm,
     batch_call,
+    has_enough_links,
     into_memory,
     outermost_frame,
-    possible,
     single_call,
 )
 from freeflyer.analysis.bench.clock import interleaved
@@ -33,7 +33,7 @@ CLOSED_BATCH = 256  # states: a closed linkage costs tens of microseconds each
 Progress = Callable[[str], None]
 
 
-def silent(_: str) -> None:
+def no_progress(_: str) -> None:
     """No progress reports."""
 
 
@@ -69,7 +69,7 @@ def threads(count: int) -> Iterator[None]:
 
 def time_robot(
     model: Any, *, urdf: Path | None = None, mjcf: Path | None = None, with_peer: bool = False, effort: Effort | None = None,
-    algorithms: tuple[str, ...] = NAMES, closed: bool = True, progress: Progress = silent,
+    algorithms: tuple[str, ...] = NAMES, closed: bool = True, progress: Progress = no_progress,
 ) -> RobotTimings:  # fmt: skip
     """Time the algorithms on a model; `urdf` or `mjcf` is the file that peers may read too, else one is written for them.
     `closed`: also with its loops closed, if it has any."""
@@ -86,7 +86,7 @@ def time_robot(
             note = f"no peer: {error}"
     rows = []
     for name in algorithms:
-        if not possible(model, BY_NAME[name]):
+        if not has_enough_links(model, BY_NAME[name]):
             continue  # wrenches or contacts on more links than there are
         progress(f"{model.name}: {name}")
         rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))

@@ -11,7 +11,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.analysis.bench.clock import interleaved
 from freeflyer.analysis.bench.results import StepTiming
-from freeflyer.analysis.bench.robots import Contestant
+from freeflyer.analysis.bench.robots import BenchRobot
 from freeflyer.errors import FreeflyerError
 from freeflyer.sim.simulating import simulate
 
@@ -19,7 +19,7 @@ DT, COUNT = 1e-3, 50
 INTEGRATORS = {"rk4": "mjINT_RK4", "semi-implicit": "mjINT_EULER"}
 
 
-def step_times(robots: Iterable[Contestant], with_peer: bool, blocks: int,
+def step_times(robots: Iterable[BenchRobot], with_peer: bool, blocks: int,
                progress: Callable[[str], None]) -> tuple[StepTiming, ...]:  # fmt: skip
     """us a step of each integrator, on each robot; "rk4, contacts": standing on its feet, where it has some by name."""
     found = []

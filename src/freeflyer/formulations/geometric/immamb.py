@@ -3,7 +3,7 @@
 Where the print differs: line 18 reads P_lambda[i:i+6:], which is P_lambda[:, i+6:], as in line 17; and lines 21 to 25 copy the
 joints' upper triangle below the diagonal only, where the base's columns (7:, 1:6) need a copy of line 20, too.
 
-Generalisations: D is (k, k) for a joint of k degrees of freedom; its diagonal takes the joint's armature (rotor inertia seen
+Generalisations: D is (k, k) for a joint of k degrees of freedom; its diagonal takes the joint's armature (rotor inertia
 at the joint), which the paper has not. A base that does not move has neither lines 15, 20, 26 nor their rows.
 """
 
@@ -16,7 +16,7 @@ from freeflyer.formulations.geometric.algebra import scalars, zeros
 from freeflyer.formulations.geometric.joints import jcalc
 from freeflyer.formulations.geometric.tree import Tree
 
-SINGULAR = 1e-13  # smallest pivot, relative to the inertia that it is of
+MIN_PIVOT_RATIO = 1e-13  # smallest pivot, relative to the inertia that it is of
 
 
 def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
@@ -61,9 +61,9 @@ def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
 
 
 def _inverse(D: np.ndarray, M: np.ndarray, joint: str) -> np.ndarray:
-    """D^-1 of a pivot; InputError where it is singular beside the inertia M that it belongs to."""
+    """D^-1 of a pivot; InputError where it is singular beside the inertia M of its body."""
     real = np.real(D)
-    if D.size and np.abs(np.linalg.eigvalsh(real)).min() <= SINGULAR * max(
+    if D.size and np.abs(np.linalg.eigvalsh(real)).min() <= MIN_PIVOT_RATIO * max(
         np.abs(np.real(M)).max(), np.abs(real).max()
     ):
         raise InputError(

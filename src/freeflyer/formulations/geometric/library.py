@@ -29,7 +29,7 @@ from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-LENT = 1e-3  # of its leader's inertia, to each mimic joint, in the inverse of the tree's mass matrix
+ADDED_INERTIA = 1e-3  # of its leader's inertia, to each mimic joint, in the inverse of the tree's mass matrix
 
 
 @public
@@ -169,7 +169,7 @@ def _inverse_mass_matrix(tree: Tree, q: np.ndarray) -> np.ndarray:
         return select @ immamb(tree, q) @ select.T
     leaders = tree.spread[~owned] @ select @ np.eye(len(owned))[owned]  # a one in each follower's row, at its leader
     at_rest = np.zeros(tree.spread.shape[1])
-    lent = LENT * leaders @ np.diag(mass_matrix_of(motion_pass(tree, q, at_rest, at_rest)))
+    lent = ADDED_INERTIA * leaders @ np.diag(mass_matrix_of(motion_pass(tree, q, at_rest, at_rest)))
     armature = tree.armature - leaders.T @ lent
     armature[~owned] += lent
     M_inv = immamb(replace(tree, armature=armature), q)

@@ -1,4 +1,4 @@
-"""A Model as papers/002 sees a robot: a base numbered 0 and bodies 1 ... n_B, each on its parent lambda(i) < i by one joint.
+"""A Model as a robot of papers/002: a base numbered 0 and bodies 1 ... n_B, each on its parent lambda(i) < i by one joint.
 
 The base is the body of a free joint that carries all others, or else the world (a fixed base, or several trees on it).
 Where the paper's joints have one degree of freedom, these have any number k: Gamma is (6, k). A revolute, prismatic or
@@ -26,7 +26,7 @@ class Tree:
     """Bodies 0 ... n_B (0 the base); entry i of a tuple is of body i or its joint. Units SI, vectors [linear; angular].
 
     `n_joint_columns` is the length n_J of r; `columns[i]` joint i's part of it. `spread` (base columns + n_J, nv) gives
-    base twist and r from v; `owned` tells which columns own their coordinate (mimic joints' do not). `armature`
+    base twist and r from v; `owned` marks the columns that own their coordinate (mimic joints' do not). `armature`
     (base columns + n_J,) adds to the mass matrix' diagonal. `moving`: the base floats. `gravity` is minus the model's,
     [linear; angular] (6,), world axes: the acceleration that a resting body appears to have.
     """

@@ -17,11 +17,11 @@ import numpy as np
 
 from freeflyer.model.description import Description
 from freeflyer.model.readers.mjcf_equalities import read_equalities
-from freeflyer.model.readers.mjcf_gate import Vetted, vetted
+from freeflyer.model.readers.mjcf_gate import VettedFile, vet
 from freeflyer.model.readers.mjcf_keyframes import read_keyframes
 from freeflyer.model.readers.mjcf_model import read_model
 from freeflyer.model.readers.mjcf_native import compile_spec
-from freeflyer.model.readers.mjcf_notes import ignored
+from freeflyer.model.readers.mjcf_notes import list_ignored
 from freeflyer.model.readers.mjcf_spec import Compiled, compile_xml
 
 
@@ -29,27 +29,27 @@ def read_mjcf(source: str | os.PathLike[str]) -> Description:
     """The robot of an MJCF file, or of MJCF text (a string that begins with '<').
 
     Included files and meshes must lie in the folder of the file (text has none). FileError where the file is broken, or where
-    MuJoCo refuses it; the message carries MuJoCo's own words.
+    MuJoCo refuses it; the message contains MuJoCo's own.
     """
-    robot = vetted(source)
-    return _described(robot, compile_xml(robot))
+    robot = vet(source)
+    return _describe(robot, compile_xml(robot))
 
 
 def read_spec(spec: Any) -> Description:
-    """The robot of a mujoco.MjSpec, which is left as it is. Its XML passes the same gate as a file; numbers keep their digits.
+    """The robot of a mujoco.MjSpec, which is left as it is. Its XML passes the same checks as a file; numbers keep their digits.
 
     Meshes that shape an inertia must lie in the folder of the file that the specification was read from, or be among its assets.
     Errors: as read_mjcf.
     """
     robot, compiled = compile_spec(spec)
-    return _described(robot, compiled)
+    return _describe(robot, compiled)
 
 
-def _described(robot: Vetted, compiled: Compiled) -> Description:
+def _describe(robot: VettedFile, compiled: Compiled) -> Description:
     notes, extras = robot.notes, robot.extras
     with np.errstate(all="ignore"):  # numbers that overflow are refused by `validate`
         description = read_model(compiled, extras, notes)
         description = read_equalities(description, compiled, notes)
         description = read_keyframes(description, extras, robot.where, notes)
-    notes += ignored(compiled)
+    notes += list_ignored(compiled)
     return replace(description, notes=tuple(dict.fromkeys(notes)), base="file")

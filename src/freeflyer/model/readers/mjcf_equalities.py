@@ -9,7 +9,7 @@ import numpy as np
 
 from freeflyer.model.description import POINT, WELD, Coupling, Description, Joint, Loop, Mimic, Site
 from freeflyer.model.readers.mjcf_model import is_link_site
-from freeflyer.model.readers.mjcf_names import fresh
+from freeflyer.model.readers.mjcf_names import unique_name
 from freeflyer.model.readers.mjcf_spec import Compiled
 from freeflyer.model.rotations import placement, shift
 from freeflyer.model.validate_numbers import ONE_DOF
@@ -25,7 +25,7 @@ def read_equalities(description: Description, compiled: Compiled, notes: list[st
     for e in range(m.neq):
         kind = int(m.eq_type[e])
         what = {CONNECT: "connect", WELDED: "weld", JOINT: "joint"}.get(kind, "other")
-        name = m.equality(e).name or fresh(f"{what}_{e}", taken)
+        name = m.equality(e).name or unique_name(f"{what}_{e}", taken)
         if not m.eq_active0[e]:
             notes.append(f"equality {name!r} is switched off in the file: ignored")
         elif kind in (CONNECT, WELDED):
@@ -70,7 +70,7 @@ class _Found:
         self.loops.append(Loop(name, a, b, mask))
 
     def _new_site(self, name: str, link: str, X: np.ndarray) -> str:
-        name = fresh(name, self.frames)
+        name = unique_name(name, self.frames)
         self.sites[name] = Site(name, link, X)
         return name
 

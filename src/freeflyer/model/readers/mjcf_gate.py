@@ -1,4 +1,4 @@
-"""The one way by which MJCF that others wrote reaches MuJoCo: as vetted text and bytes, so that it opens no file itself."""
+"""Checks of untrusted MJCF before MuJoCo reads it: as text and bytes, so that MuJoCo opens no file itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from freeflyer.errors import FileError
 from freeflyer.model.readers.mjcf_meshes import attach_meshes
 from freeflyer.model.readers.mjcf_shapes import collides, delete, geoms_by_inertia, mesh_of
-from freeflyer.model.readers.mjcf_tree import Extras, expand, lean
+from freeflyer.model.readers.mjcf_tree import Extras, expand, strip_unused
 from freeflyer.model.readers.safe_file import is_xml_text, read_xml
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Vetted:
-    """The tree that MuJoCo may see, words for messages that say where, notes on what is ignored, what was read besides."""
+class VettedFile:
+    """The tree that is given to MuJoCo, the place for messages, notes on ignored elements, and data read besides."""
 
     root: _Element
     where: str
@@ -30,28 +30,28 @@ class Vetted:
     extras: Extras
 
 
-def vetted(source: str | os.PathLike[str], shapes: bool = False) -> Vetted:
-    """MJCF of a path or text behind all limits: size, depth, entities, includes, copies, numbers, elements.
+def vet(source: str | os.PathLike[str], shapes: bool = False) -> VettedFile:
+    """MJCF of a path or text, checked against all limits: size, depth, entities, includes, copies, numbers, elements.
 
     shapes: geoms stay that shape no inertia. Errors: FileError.
     """
     root, where = read_xml(source, "MJCF")
-    return _vetted(root, None if is_xml_text(source) else Path(source).resolve().parent, where, shapes)
+    return _vet(root, None if is_xml_text(source) else Path(source).resolve().parent, where, shapes)
 
 
-def vetted_text(text: str, folder: Path | None, where: str) -> Vetted:
+def vet_text(text: str, folder: Path | None, where: str) -> VettedFile:
     """The same for XML text that stands for a file in this folder; `where` opens messages."""
     root, _ = read_xml(text, "MJCF")
-    return _vetted(root, folder, where, shapes=False)
+    return _vet(root, folder, where, shapes=False)
 
 
-def _vetted(root: _Element, folder: Path | None, where: str, shapes: bool) -> Vetted:
+def _vet(root: _Element, folder: Path | None, where: str, shapes: bool) -> VettedFile:
     expand(root, folder, where)
-    notes, extras = lean(root, folder, where, shapes)
-    return Vetted(root, where, notes, extras)
+    notes, extras = strip_unused(root, folder, where, shapes)
+    return VettedFile(root, where, notes, extras)
 
 
-def parsed(robot: Vetted, files: dict[str, bytes] | None = None) -> Any:
+def parse_spec(robot: VettedFile, files: dict[str, bytes] | None = None) -> Any:
     """MuJoCo's specification of the tree, its classes resolved, nothing compiled. files: what it may open, by name."""
     import mujoco
     from lxml import etree
@@ -63,8 +63,8 @@ def parsed(robot: Vetted, files: dict[str, bytes] | None = None) -> Any:
         raise refusal(robot, error) from None
 
 
-def compiled(spec: Any, robot: Vetted) -> Any:
-    """The compiled MjModel; MuJoCo's warnings become notes. Errors: FileError with MuJoCo's words."""
+def compile_model(spec: Any, robot: VettedFile) -> Any:
+    """The compiled MjModel; MuJoCo's warnings become notes. Errors: FileError with MuJoCo's message."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -75,21 +75,21 @@ def compiled(spec: Any, robot: Vetted) -> Any:
     return model
 
 
-def spec_with_shapes(source: str | os.PathLike[str]) -> tuple[Any, Vetted]:
+def spec_with_shapes(source: str | os.PathLike[str]) -> tuple[Any, VettedFile]:
     """(MjSpec, what it came from): what the reader reads of a file, with its primitive shapes and the meshes that matter.
 
     Meshes that neither collide nor shape an inertia are left out, as are height fields and muscles. Errors: FileError.
     """
     import mujoco
 
-    robot = vetted(source, shapes=True)
-    first = parsed(robot)
+    robot = vet(source, shapes=True)
+    first = parse_spec(robot)
     needed = {
         mesh: f"geom {geom.name!r} of body {body.name!r} {'shapes its inertia' if shaping else 'collides'} with"
         for body, geom, shaping in geoms_by_inertia(first)
         if (mesh := mesh_of(geom)) and (shaping or collides(geom))
     }
-    spec = parsed(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
+    spec = parse_spec(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
     for _, geom, shaping in geoms_by_inertia(spec):
         if geom.type == mujoco.mjtGeom.mjGEOM_HFIELD or (mesh_of(geom) and not shaping and not collides(geom)):
             delete(spec, geom)
@@ -113,8 +113,8 @@ def collected_warnings() -> Iterator[list[str]]:
         mujoco.set_mju_user_warning(before)
 
 
-def refusal(robot: Vetted, error: Exception) -> FileError:
-    """MuJoCo's words, and what it did not get to see: that may be what it misses."""
+def refusal(robot: VettedFile, error: Exception) -> FileError:
+    """MuJoCo's message, and the elements that were left out before: it may refer to one of them."""
     words, left_out = f"{_words(error)}{_advice(str(error))}", robot.extras.left_out
     if not left_out:
         return FileError(f"{robot.where} is refused by MuJoCo: {words}")

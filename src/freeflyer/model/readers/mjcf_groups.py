@@ -37,11 +37,11 @@ def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Jo
             continue
         hidden = {p.child for p in parts[:-1]}
         links = [x for x in links if x.name not in hidden]
-        fields: dict[str, Any] = {f: _joined(parts, f) for f in FIELDS if any(getattr(p, f) for p in parts)}
+        fields: dict[str, Any] = {f: _join(parts, f) for f in FIELDS if any(getattr(p, f) for p in parts)}
         result.append(Joint(name, kind, parts[0].parent, parts[-1].child, P, axis=axis, axis2=axis2, **fields))
     return links, result
 
 
-def _joined(parts: list[Joint], field: str) -> tuple[float, ...]:
+def _join(parts: list[Joint], field: str) -> tuple[float, ...]:
     empty = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf}.get(field, 0.0)
     return tuple((getattr(p, field) or (empty,))[0] for p in parts)

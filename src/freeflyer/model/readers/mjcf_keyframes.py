@@ -8,7 +8,7 @@ import numpy as np
 
 from freeflyer.model.description import Description, Joint
 from freeflyer.model.readers.mjcf_layout import TO_OURS
-from freeflyer.model.readers.mjcf_names import GROUPED, fresh
+from freeflyer.model.readers.mjcf_names import GROUPED, unique_name
 from freeflyer.model.readers.mjcf_tree import Extras
 from freeflyer.model.readers.safe_file import numbers
 from freeflyer.model.recorded_states import Keyframe, MujocoJoint
@@ -23,7 +23,7 @@ def read_keyframes(description: Description, extras: Extras, where: str, notes: 
     taken = {name for name, _ in extras.keyframes if name}
     found: list[Keyframe] = []
     for k, (given, text) in enumerate(extras.keyframes):
-        name = given or fresh(str(k), taken)
+        name = given or unique_name(str(k), taken)
         if text is None:
             found.append(Keyframe(name))
             continue

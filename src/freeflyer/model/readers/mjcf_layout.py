@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from freeflyer.model.readers.mjcf_names import fresh
+from freeflyer.model.readers.mjcf_names import unique_name
 from freeflyer.model.recorded_states import MujocoJoint
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
@@ -36,7 +36,7 @@ def body_names(m: Any) -> tuple[str, ...]:
     """Unnamed bodies become body_3 or the like."""
     names = [m.body(i).name for i in range(m.nbody)]
     taken = set(names)
-    return tuple(name or fresh(f"body_{i}", taken) for i, name in enumerate(names))
+    return tuple(name or unique_name(f"body_{i}", taken) for i, name in enumerate(names))
 
 
 def joint_names(m: Any, bodies: Sequence[str]) -> tuple[str, ...]:
@@ -46,5 +46,5 @@ def joint_names(m: Any, bodies: Sequence[str]) -> tuple[str, ...]:
     unnamed_free = [j for j in range(m.njnt) if m.jnt_type[j] == FREE and not names[j]]
     for j, name in enumerate(names):
         if not name:
-            names[j] = fresh("root_joint" if [j] == unnamed_free else f"{bodies[m.jnt_bodyid[j]]}_joint", taken)
+            names[j] = unique_name("root_joint" if [j] == unnamed_free else f"{bodies[m.jnt_bodyid[j]]}_joint", taken)
     return tuple(names)

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.safe_file import inside, read_bytes
+from freeflyer.model.readers.safe_file import read_bytes, resolve_inside
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -95,7 +95,7 @@ def content(meshes: Meshes, file: str, at: str) -> bytes:
     path = PurePosixPath(file.replace("\\", "/"))
     path = PurePosixPath(meshes.directory.replace("\\", "/")) / (path.name if meshes.stripped else path)
     try:
-        return read_bytes(inside(meshes.folder, str(path), at), "mesh file", MAX_BYTES)
+        return read_bytes(resolve_inside(meshes.folder, str(path), at), "mesh file", MAX_BYTES)
     except FileError as error:
         words = str(error) if str(error).startswith(at) else f"{at}: {error}"
         raise FileError(f"{words}. {ADVICE}", mesh=file) from None

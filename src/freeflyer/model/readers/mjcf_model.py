@@ -10,7 +10,7 @@ import numpy as np
 from freeflyer.model.description import Description, Inertia, Joint, Link, Site, joint_sizes
 from freeflyer.model.readers.mjcf_groups import regroup
 from freeflyer.model.readers.mjcf_layout import BALL, FREE, HINGE, NEUTRAL, SLIDE, layout, position
-from freeflyer.model.readers.mjcf_names import GROUPED, fresh, hidden_joint, hidden_link, link_site
+from freeflyer.model.readers.mjcf_names import GROUPED, hidden_joint, hidden_link, link_site, unique_name
 from freeflyer.model.readers.mjcf_spec import Compiled, Drive
 from freeflyer.model.readers.mjcf_tree import Extras
 from freeflyer.model.rotations import placement, shift, turn_about
@@ -135,7 +135,7 @@ def _chain(
     """
     if not steps:
         name = extras.names.get(("fixed", body), f"{body}_fixed")
-        return [Joint(fresh(name, taken.joints), "fixed", parent, body, X)], []
+        return [Joint(unique_name(name, taken.joints), "fixed", parent, body, X)], []
     if steps[0].joint.kind == "free":
         return [replace(steps[0].joint, parent=parent, child=body)], []
     joints, hidden = [], []
@@ -143,13 +143,13 @@ def _chain(
     for k, step in enumerate(steps):
         last = k == len(steps) - 1 and not step.anchor.any()
         between = hidden_link(body, step.joint.name)
-        child = body if last else fresh(extras.names.get(("link", between), between), taken.links)
+        child = body if last else unique_name(extras.names.get(("link", between), between), taken.links)
         P = (X if k == 0 else np.eye(4)) @ shift(step.anchor - at) @ step.turn
         joints.append(replace(step.joint, parent=parent, child=child, placement=P))
         hidden += [] if last else [child]
         parent, at = child, step.anchor
     if at.any():
-        joints.append(Joint(fresh(hidden_joint(body), taken.joints), "fixed", parent, body, shift(-at)))
+        joints.append(Joint(unique_name(hidden_joint(body), taken.joints), "fixed", parent, body, shift(-at)))
     return joints, hidden
 
 
@@ -160,7 +160,7 @@ def _sites(m: Any, bodies: tuple[str, ...]) -> tuple[Site, ...]:
         name, body = m.site(s).name, bodies[m.site_bodyid[s]]
         if name and not is_link_site(m, s, bodies):
             X = placement(m.site_pos[s], m.site_quat[s])
-            sites.append(Site(fresh(name if name not in taken else f"{name}/site", taken), body, X))
+            sites.append(Site(unique_name(name if name not in taken else f"{name}/site", taken), body, X))
     return tuple(sites)
 
 

@@ -1,4 +1,4 @@
-"""Names by which MJCF holds what it has no words for; the reader and the writer share them."""
+"""Names under which MJCF holds what it has no elements for; the reader and the writer share them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def link_site(link: str) -> str:
     return f"{link}/frame"
 
 
-def grouped(joint: str, kind: str, k: int) -> str:
+def group_name(joint: str, kind: str, k: int) -> str:
     """The k-th MuJoCo joint of a joint of a kind of CHAINS."""
     return f"{joint}/{kind}/{k}"
 
 
-def fresh(name: str, taken: set[str]) -> str:
+def unique_name(name: str, taken: set[str]) -> str:
     """The name, with a number behind it where it is taken; from now on it is."""
     k, free = 2, name
     while free in taken:

@@ -1,5 +1,5 @@
-"""A mujoco.MjSpec as a compiled model. Its XML, which MuJoCo writes with six digits, passes the gate of all files and says what is
-not read; the numbers come from a copy of the specification itself, cut down to what shapes the motion."""
+"""A mujoco.MjSpec as a compiled model. Its XML, which MuJoCo writes with six digits, passes the checks of files and shows what is
+not read; the numbers come from a copy of the specification itself, reduced to what affects the motion."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf_gate import Vetted, compiled, vetted_text
+from freeflyer.model.readers.mjcf_gate import VettedFile, compile_model, vet_text
 from freeflyer.model.readers.mjcf_layout import body_names, joint_names
 from freeflyer.model.readers.mjcf_meshes import content
 from freeflyer.model.readers.mjcf_names import CUSTOM, CUSTOM_FIELDS
@@ -17,8 +17,8 @@ from freeflyer.model.readers.mjcf_spec import Compiled, drives_of
 UNREAD = ("keys", "sensors", "tendons", "pairs", "excludes", "flexes", "skins", "cameras", "lights", "hfields", "textures")
 
 
-def compile_spec(spec: Any) -> tuple[Vetted, Compiled]:
-    """(what the gate has found, the compiled copy). Errors: FileError where MuJoCo or the gate refuses the specification."""
+def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
+    """(the checked file, the compiled copy). Errors: FileError where MuJoCo or the checks refuse the specification."""
     import mujoco
 
     copy = spec.copy()
@@ -29,14 +29,14 @@ def compile_spec(spec: Any) -> tuple[Vetted, Compiled]:
     except Exception as error:
         raise FileError(f"MuJoCo cannot write the MjSpec {spec.modelname!r} as XML: {error}") from None
     folder = Path(spec.modelfiledir).resolve() if spec.modelfiledir else None
-    robot = vetted_text(text, folder, f"MjSpec {spec.modelname!r}")
+    robot = vet_text(text, folder, f"MjSpec {spec.modelname!r}")
     robot.extras.keyframes[:] = [(key.name, _qpos(key)) for key in spec.keys]
     _restore_custom(spec, robot)
     drives = drives_of(spec, robot)
     copy = spec.copy()
     _cut(copy, mujoco)
-    _hand_over_meshes(copy, spec, robot)
-    model = compiled(copy, robot)
+    _attach_mesh_bytes(copy, spec, robot)
+    model = compile_model(copy, robot)
     bodies = body_names(model)
     return robot, Compiled(model, bodies, joint_names(model, bodies), drives)
 
@@ -45,7 +45,7 @@ def _qpos(key: Any) -> str | None:
     return " ".join(repr(float(x)) for x in key.qpos) if len(key.qpos) else None
 
 
-def _restore_custom(spec: Any, robot: Vetted) -> None:
+def _restore_custom(spec: Any, robot: VettedFile) -> None:
     """The digits of what our writer keeps in custom numerics."""
     for numeric in spec.numerics:
         if numeric.name.startswith(CUSTOM) and numeric.name.count(":") > 1:
@@ -55,7 +55,7 @@ def _restore_custom(spec: Any, robot: Vetted) -> None:
 
 
 def _cut(copy: Any, mujoco: Any) -> None:
-    """Removes from a copy what the gate removes from a file."""
+    """Removes from a copy the elements that `strip_unused` removes from a file."""
     ties = (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD, mujoco.mjtEq.mjEQ_JOINT)
     unread = [e for kind in UNREAD for e in getattr(copy, kind, ())]
     unread += [*copy.actuators, *(e for e in copy.equalities if e.type not in ties)]
@@ -74,7 +74,7 @@ def _cut(copy: Any, mujoco: Any) -> None:
             delete(copy, mesh)
 
 
-def _hand_over_meshes(copy: Any, spec: Any, robot: Vetted) -> None:
+def _attach_mesh_bytes(copy: Any, spec: Any, robot: VettedFile) -> None:
     """The bytes of mesh files under names that exist nowhere, so that MuJoCo opens no file itself."""
     own: dict[str, bytes] = {}
     assets = dict(spec.assets)

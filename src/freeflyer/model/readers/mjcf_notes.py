@@ -7,7 +7,7 @@ import numpy as np
 from freeflyer.model.readers.mjcf_spec import Compiled
 
 
-def ignored(compiled: Compiled) -> list[str]:
+def list_ignored(compiled: Compiled) -> list[str]:
     """Notes on springs, mocap bodies, gravity compensation, nonlinear damping and fluid."""
     m, bodies, joints = compiled.model, compiled.bodies, compiled.joints
     poly = getattr(m, "dof_dampingpoly", np.zeros((m.nv, 0)))  # older MuJoCo has linear damping only

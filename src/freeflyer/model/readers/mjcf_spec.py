@@ -1,4 +1,4 @@
-"""The MuJoCo side of MJCF: collect the actuators, keep the geoms that shape inertias, compile."""
+"""The specification of MJCF: actuators are collected, geoms that define inertias kept, and the model compiled."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.model.readers.mjcf_gate import Vetted, compiled, parsed
+from freeflyer.model.readers.mjcf_gate import VettedFile, compile_model, parse_spec
 from freeflyer.model.readers.mjcf_layout import body_names, joint_names
 from freeflyer.model.readers.mjcf_meshes import attach_meshes
 from freeflyer.model.readers.mjcf_shapes import delete, geoms_by_inertia, mesh_of
@@ -33,12 +33,12 @@ class Compiled:
     drives: dict[str, Drive]
 
 
-def compile_xml(robot: Vetted) -> Compiled:
-    """MuJoCo's compiled model of a lean tree; a FileError with MuJoCo's words where it refuses.
+def compile_xml(robot: VettedFile) -> Compiled:
+    """MuJoCo's compiled model of a stripped tree; a FileError with MuJoCo's message where it refuses.
 
     Inertias that come from meshes are MuJoCo's, where the mesh files are below the folder of the robot file.
     """
-    spec = parsed(robot)
+    spec = parse_spec(robot)
     drives = drives_of(spec, robot)
     needed = {
         mesh: f"body {body.name!r} has no <inertial> and takes its inertia from"
@@ -48,16 +48,16 @@ def compile_xml(robot: Vetted) -> Compiled:
     files = attach_meshes(robot.root, robot.extras.meshes, needed, robot.where)
     for section in robot.root.findall("actuator"):  # muscles would have MuJoCo simulate the robot to find their range
         robot.root.remove(section)
-    spec = parsed(robot, files)
+    spec = parse_spec(robot, files)
     for _, geom, shaping in geoms_by_inertia(spec):
         if not shaping:
             delete(spec, geom)
-    model = compiled(spec, robot)
+    model = compile_model(spec, robot)
     bodies = body_names(model)
     return Compiled(model, bodies, joint_names(model, bodies), drives)
 
 
-def drives_of(spec: Any, robot: Vetted) -> dict[str, Drive]:
+def drives_of(spec: Any, robot: VettedFile) -> dict[str, Drive]:
     """By joint, what its actuators in a specification amount to."""
     import mujoco
 

@@ -1,4 +1,4 @@
-"""The XML side of MJCF: included files are put in place, and only what shapes the motion is left for MuJoCo."""
+"""The XML of MJCF: included files are inserted, and only elements that affect the motion are left for MuJoCo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from freeflyer.errors import FileError
 from freeflyer.model.readers.mjcf_meshes import Meshes, find_meshes
 from freeflyer.model.readers.mjcf_names import CUSTOM, CUSTOM_FIELDS, CUSTOM_NAMES
-from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, inside, numbers, parse_xml, read_bytes
+from freeflyer.model.readers.safe_file import MAX_DEPTH, MAX_ELEMENTS, numbers, parse_xml, read_bytes, resolve_inside
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -54,9 +54,9 @@ def expand(root: _Element, folder: Path | None, where: str) -> None:
         at = f"{where}, <include> at line {include.sourceline}"
         if folder is None:
             raise FileError(f"{at}: MJCF text has no folder to look for {name[:200]!r} in: give the path of a file")
-        path = inside(folder, name, at)
+        path = resolve_inside(folder, name, at)
         if path in seen or len(seen) >= MAX_FILES:
-            raise FileError(f"{at}: {name[:200]!r} is included twice, or {MAX_FILES} files are: each file once, please")
+            raise FileError(f"{at}: {name[:200]!r} is included twice, or {MAX_FILES} files are: include each file once")
         seen.add(path)
         part = parse_xml(read_bytes(path, "included MJCF file"), f"included MJCF file {path.name!r}")
         elements += sum(1 for _ in part.iter())
@@ -77,8 +77,8 @@ def _check_depth(root: _Element, where: str) -> None:
                 raise FileError(f"{where} nests elements deeper than {MAX_DEPTH}, MuJoCo's limit")
 
 
-def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) -> tuple[list[str], Extras]:
-    """Removes what the motion of the robot does not need; returns notes and what was read on the way.
+def strip_unused(root: _Element, folder: Path | None, where: str, shapes: bool = False) -> tuple[list[str], Extras]:
+    """Removes elements without effect on the motion; returns notes and the data read from them.
 
     shapes: geoms that shape no inertia stay.
     """
@@ -92,7 +92,7 @@ def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) 
         if element.tag in (*DROPPED, *DROPPED_QUIETLY, "custom"):
             if element.tag in DROPPED and len(element):
                 notes.append(f"<{element.tag}> is ignored")
-                extras.left_out.append(_shown(element))
+                extras.left_out.append(_format_element(element))
             if element.tag == "asset" and element.find("model") is not None:
                 raise FileError(f"{where} attaches other models (<model> in <asset>): save it as one file with MuJoCo")
             root.remove(element)
@@ -106,7 +106,7 @@ def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) 
         for element in list(root.iter(tag)):
             if tag in INNER:
                 notes.append(f"<{tag}> is ignored")
-                extras.left_out.append(_shown(element))
+                extras.left_out.append(_format_element(element))
             element.getparent().remove(element)
     if next(root.iter("attach"), None) is not None:
         raise FileError(f"{where} has an <attach> element: save the whole model as one file with MuJoCo first")
@@ -120,12 +120,12 @@ def lean(root: _Element, folder: Path | None, where: str, shapes: bool = False) 
         _check_attributes(element, where)
         count += 1
     if count > MAX_LEFT:
-        raise FileError(f"{where} has {count} elements that shape its motion; at most {MAX_LEFT} are read")
+        raise FileError(f"{where} has {count} elements that affect its motion; at most {MAX_LEFT} are read")
     _check_copies(root, where)
     return notes, extras
 
 
-def _shown(element: _Element) -> str:
+def _format_element(element: _Element) -> str:
     """The element by its name or prefix and its line."""
     name = element.get("name", element.get("prefix", element.get("plugin")))
     return f"<{element.tag}>" + (f" {name[:40]!r}" if name else "") + f" (line {element.sourceline})"
@@ -136,7 +136,7 @@ def _drop_geoms(root: _Element) -> None:
     if any(c.get("inertiafromgeom", "auto") == "true" for c in root.iter("compiler")):
         return
     for world in root.findall("worldbody"):
-        body_of = {world: world}  # the body that an element belongs to, through frames and replicates
+        body_of = {world: world}  # the body of an element, through frames and replicates
         parents: dict[_Element, _Element] = {}
         tags: dict[_Element, set[str]] = {world: set()}
         for element in world.iterdescendants():

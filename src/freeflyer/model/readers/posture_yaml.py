@@ -35,7 +35,7 @@ def read_posture(path: str | os.PathLike[str], model: Model) -> np.ndarray:
     where = f"posture file {Path(path).name!r}" if isinstance(path, str | os.PathLike) else "the posture file"
     content = parse_yaml(read_bytes(path, "posture file", MAX_BYTES), where)
     if not isinstance(content, dict):
-        raise FileError(f"{where} holds {_shown(content)}; expected joints with their values, as in 'knee: 0.4'")
+        raise FileError(f"{where} holds {_format(content)}; expected joints with their values, as in 'knee: 0.4'")
     q = np.array(model.neutral)
     for name, value in content.items():
         joint = next((j for j in model.joints if j.name == name), None)
@@ -50,7 +50,7 @@ def read_posture(path: str | os.PathLike[str], model: Model) -> np.ndarray:
 def _values(joint: JointInfo, value: Any, where: str) -> np.ndarray:
     if joint.kind == "free" and isinstance(value, dict):
         return _pose(value, where)
-    x = _listed(value, joint.nq, where)
+    x = _check_list(value, joint.nq, where)
     if joint.kind in ("free", "spherical"):
         norm = float(np.linalg.norm(x[-4:]))
         if abs(norm**2 - 1.0) >= UNIT_TOLERANCE:
@@ -62,19 +62,19 @@ def _values(joint: JointInfo, value: Any, where: str) -> np.ndarray:
 def _pose(value: dict[Any, Any], where: str) -> np.ndarray:
     strange = [k for k in value if k not in PARTS]
     if strange or not value:
-        raise FileError(f"{where}: expected position, rpy or both, got {_shown(value)}")
-    position = _listed(value.get("position", ["0"] * 3), 3, f"{where}, position")
-    return np.concatenate([position, quaternion.from_rpy(_listed(value.get("rpy", ["0"] * 3), 3, f"{where}, rpy"))])
+        raise FileError(f"{where}: expected position, rpy or both, got {_format(value)}")
+    position = _check_list(value.get("position", ["0"] * 3), 3, f"{where}, position")
+    return np.concatenate([position, quaternion.from_rpy(_check_list(value.get("rpy", ["0"] * 3), 3, f"{where}, rpy"))])
 
 
-def _listed(value: Any, n: int, where: str) -> np.ndarray:
+def _check_list(value: Any, n: int, where: str) -> np.ndarray:
     items = value if isinstance(value, list) else [value]
     if len(items) != n or not all(isinstance(x, str) for x in items):
         wanted = "a number" if n == 1 else f"a list of {n} numbers"
-        raise FileError(f"{where}: expected {wanted}, got {_shown(value)}")
+        raise FileError(f"{where}: expected {wanted}, got {_format(value)}")
     return np.array([numbers(x, (1,), where)[0] for x in items])
 
 
-def _shown(value: Any) -> str:
+def _format(value: Any) -> str:
     text = repr(value)
     return text if len(text) < 80 else text[:77] + "..."

@@ -1,4 +1,4 @@
-"""Opening files that somebody else wrote: limits on size, depth and count, no entities, no way out of the folder."""
+"""Safe reading of untrusted files: limits on size, depth and count, no entities, no paths out of the folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from freeflyer.errors import FileError, InputError
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-MAX_BYTES = 16 * 2**20  # the largest robot file met in the wild is 0.2 MB
+MAX_BYTES = 16 * 2**20  # the largest known robot file has 0.2 MB
 MAX_DEPTH = 500  # where MuJoCo's own XML reader stops
 MAX_ELEMENTS = 200_000
 MAX_ATTRIBUTE = 100_000  # characters
@@ -60,7 +60,7 @@ def read_bytes(path: str | os.PathLike[str], what: str = "robot file", limit: in
 
 
 def read_xml(source: str | os.PathLike[str], what: str) -> tuple[_Element, str]:
-    """(root element, words for messages that say where) of a path or of XML text.
+    """(root element, the place for messages) of a path or of XML text.
 
     Comments and processing instructions are gone, a default namespace is dropped. Refused: document types and entities
     (they can name other files and grow without bound), nesting deeper than MAX_DEPTH, more than MAX_ELEMENTS elements.
@@ -80,11 +80,11 @@ def read_xml(source: str | os.PathLike[str], what: str) -> tuple[_Element, str]:
 
 
 def parse_xml(data: bytes, where: str, encoding: str | None = None) -> _Element:
-    """The root element of XML bytes that passed the gate; `where` opens the messages."""
+    """The root element of XML bytes after the checks of _gate; `where` opens the messages."""
     from lxml import etree
 
     _gate(data, where, encoding)
-    # The gate has bounded depth and refused entities, so lxml's own cruder limits (depth 256) may be lifted.
+    # _gate has bounded depth and refused entities, so lxml's own cruder limits (depth 256) may be lifted.
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True, huge_tree=True,
         encoding=encoding,
@@ -161,7 +161,7 @@ def numbers(text: str, counts: tuple[int, ...], where: str, infinite: bool = Fal
     return tuple(values)
 
 
-def inside(folder: Path, name: str, where: str) -> Path:
+def resolve_inside(folder: Path, name: str, where: str) -> Path:
     """The file `name` below `folder`, links followed; a path that leaves the folder is refused."""
     if not name.strip() or "\0" in name:
         raise FileError(f"{where}: the file name {name!r} is empty or broken")

@@ -41,7 +41,7 @@ KINDS = {
 }  # fmt: skip
 LIMITED = ("revolute", "prismatic", "helical")
 SINGLE = (*LIMITED, "continuous")
-READ = ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic")  # what yourdfpy gets to see of a joint
+READ = ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic")  # the elements of a joint that yourdfpy reads
 
 
 def read_urdf(source: str | os.PathLike[str]) -> Description:
@@ -86,7 +86,7 @@ def _parse(root: _Element, where: str) -> Any:
             io.BytesIO(etree.tostring(lean)), build_scene_graph=False, build_collision_scene_graph=False,
             load_meshes=False, load_collision_meshes=False, filename_handler=lambda name: name,
         ).robot  # fmt: skip
-    except Exception as error:  # the check above should leave nothing to complain about
+    except Exception as error:  # check_urdf should have refused it before
         raise FileError(f"{where} is not read by yourdfpy: {type(error).__name__}: {error}") from error
 
 

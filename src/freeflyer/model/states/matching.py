@@ -24,7 +24,7 @@ class Matched:
     followers: np.ndarray
 
 
-def matched(model: Model, nv: int, pairs: list[tuple[int, int]], followed: list[tuple[int, int, float]]) -> Matched:
+def match_joints(model: Model, nv: int, pairs: list[tuple[int, int]], followed: list[tuple[int, int, float]]) -> Matched:
     """pairs: (ours, theirs); followed: (theirs, our leader, ratio)."""
     v_from, leaders, ratios = np.full(model.nv, -1), np.full(nv, -1), np.ones(nv)
     for ours, theirs in pairs:
@@ -47,7 +47,7 @@ def check_all_found(model: Model, found: set[str], whose: str, cure: str) -> Non
         raise InputError(f"{whose} lacks joints that the model {model.name!r} has: {shown}. {cure}", joints=tuple(missing))
 
 
-def sized(name: str, x: Any, n: int, whose: str) -> np.ndarray:
+def check_size(name: str, x: Any, n: int, whose: str) -> np.ndarray:
     """x as an array (..., n) of finite numbers; InputError otherwise."""
     array = real_array(name, x)
     if array.ndim == 0 or array.shape[-1] != n:

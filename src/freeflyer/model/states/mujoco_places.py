@@ -13,13 +13,13 @@ from freeflyer.errors import InputError
 from freeflyer.model.locking import leader
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.readers.mjcf_layout import FREE, TO_MUJOCO, TO_OURS, body_names, joint_names, layout
-from freeflyer.model.readers.mjcf_names import CHAINS, GROUPED, grouped
+from freeflyer.model.readers.mjcf_names import CHAINS, GROUPED, group_name
 from freeflyer.model.recorded_states import SIZES, MujocoJoint
-from freeflyer.model.states.matching import check_all_found, matched
+from freeflyer.model.states.matching import check_all_found, match_joints
 from freeflyer.model.states.velocities import Block, Coordinates, cross, rotation
 
 KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
-CURE = "Give MuJoCo's compiled model as mj_model=, or the model of the file that MuJoCo simulates"
+ADVICE = "Give MuJoCo's compiled model as mj_model=, or the model of the file that MuJoCo simulates"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,18 +63,18 @@ def written_layout(model: Model) -> tuple[MujocoJoint, ...]:
     for joint in model.joints:
         if joint.kind == "helical":
             raise InputError(f"joint {joint.name!r} of {model.name!r} is helical: MuJoCo has none", joint=joint.name)
-        if joint.kind == "free" and (joint.parent != "world" or _placed(model, joint)):
+        if joint.kind == "free" and (joint.parent != "world" or _find_place(model, joint)):
             raise InputError(
                 f"free joint {joint.name!r} of {model.name!r} does not begin in the world's own frame, as MuJoCo's do",
                 joint=joint.name,
             )
         for k, kind in enumerate(CHAINS.get(joint.kind) or (KINDS[joint.kind],)):
-            name = grouped(joint.name, joint.kind, k) if joint.kind in CHAINS else joint.name
+            name = group_name(joint.name, joint.kind, k) if joint.kind in CHAINS else joint.name
             found.append(MujocoJoint(name, kind, joint.child, (0.0,) * SIZES[kind][0]))
     return tuple(found)
 
 
-def _placed(model: Model, joint: JointInfo) -> bool:
+def _find_place(model: Model, joint: JointInfo) -> bool:
     return not np.array_equal(model.description.joint(joint.name).placement, np.eye(4))
 
 
@@ -105,14 +105,14 @@ def _places(model: Model, joints: Sequence[MujocoJoint], whose: str) -> Places:
             if theirs.kind == "free":
                 blocks.append(_free(iq, iv, dof))
         at, dof = at + size, dof + width
-    check_all_found(model, found, whose, CURE)
+    check_all_found(model, found, whose, ADVICE)
     rest = model.neutral.copy()
     for joint in model.joints:
         initial = model.description.joint(joint.name).initial
         if joint.nq and joint.name not in found and initial:
             rest[joint.iq : joint.iq + joint.nq] = initial
     absent = tuple(j.name for j in model.joints if j.mimic is None and j.name not in found)
-    velocities = Coordinates(matched(model, nv, pairs, followed), tuple(blocks))
+    velocities = Coordinates(match_joints(model, nv, pairs, followed), tuple(blocks))
     return Places(q_from, rest, qpos_from, ratios, offsets, at_rest, velocities, absent)
 
 
@@ -143,7 +143,7 @@ def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> li
         if joint is not None and KINDS.get(joint.kind) != theirs.kind:
             raise InputError(
                 f"joint {theirs.name!r} is a {theirs.kind} joint in {whose} and {joint.kind} in the model {model.name!r}: "
-                f"states of another robot, or of another base. {CURE}", joint=theirs.name,
+                f"states of another robot, or of another base. {ADVICE}", joint=theirs.name,
             )  # fmt: skip
         found.append((joint, 0))
     return found

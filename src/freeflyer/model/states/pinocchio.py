@@ -13,13 +13,13 @@ from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.locking import leader
 from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.states.matching import check_all_found, matched
+from freeflyer.model.states.matching import check_all_found, match_joints
 from freeflyer.model.states.velocities import Block, Coordinates
 from freeflyer.spatial import se3
 
-CURE = "Load the same file in both, with the same base and the same joints locked"
-ONE = ("revolute", "continuous", "prismatic", "helical")
-SEVERAL = ("cylindrical", "universal", "planar")
+ADVICE = "Load the same file in both, with the same base and the same joints locked"
+ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
+SEVERAL_COORDINATES = ("cylindrical", "universal", "planar")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def pinocchio_places(pin_model: Any, model: Model) -> PinocchioPlaces:
         if joint is None:
             raise InputError(
                 f"the Pinocchio model has a joint {name!r}, which the model {model.name!r} lacks or has fixed: states of another "
-                f"robot, or of another base. {CURE}", joint=name,
+                f"robot, or of another base. {ADVICE}", joint=name,
             )  # fmt: skip
         piece = _piece(pin_model, model, joint, theirs, name, what)
         pieces.append(piece)
@@ -79,12 +79,13 @@ def pinocchio_places(pin_model: Any, model: Model) -> PinocchioPlaces:
         if piece.way == "planar":
             blocks.append(_planar(piece, joint.iv, theirs.idx_v))
         elif piece.mount is not None:
-            blocks.append(_mounted(piece.mount, joint.iv, theirs.idx_v))
+            blocks.append(_apply_mount(piece.mount, joint.iv, theirs.idx_v))
     missing = [j.name for j in model.joints if j.mimic is None and j.name not in found]
-    check_all_found(model, found, "the Pinocchio model", CURE)
+    check_all_found(model, found, "the Pinocchio model", ADVICE)
     if missing:
-        raise InputError(f"the Pinocchio model has no floating base, and the model {model.name!r} has {missing[0]!r}. {CURE}")
-    return PinocchioPlaces(pin_model.nq, tuple(pieces), Coordinates(matched(model, pin_model.nv, pairs, followed), tuple(blocks)))
+        raise InputError(f"the Pinocchio model has no floating base, and the model {model.name!r} has {missing[0]!r}. {ADVICE}")
+    coordinates = Coordinates(match_joints(model, pin_model.nv, pairs, followed), tuple(blocks))
+    return PinocchioPlaces(pin_model.nq, tuple(pieces), coordinates)
 
 
 def _piece(pin_model: Any, model: Model, joint: JointInfo, theirs: Any, name: str, what: str) -> Piece:
@@ -95,19 +96,21 @@ def _piece(pin_model: Any, model: Model, joint: JointInfo, theirs: Any, name: st
         if sizes in ((1, 1), (2, 1)):
             way = "plain" if sizes == (1, 1) else "circle"
             return Piece(way, at, model.joint(head.name).iq, sizes[0], ratio, offset, follows=True)
-    elif joint.kind in ONE and sizes in ((1, 1), (2, 1)):
+    elif joint.kind in ONE_COORDINATE and sizes in ((1, 1), (2, 1)):
         return Piece("plain" if sizes == (1, 1) else "circle", at, joint.iq, sizes[0])
     elif joint.kind == "planar" and what == "JointModelPlanar":
         return Piece("planar", at, joint.iq, 4)
     elif (joint.kind == "spherical" and what == "JointModelSpherical") or (
-        joint.kind in SEVERAL and what in ("JointModelComposite", "JointModelUniversal") and sizes == (joint.nq, joint.nv)
+        joint.kind in SEVERAL_COORDINATES
+        and what in ("JointModelComposite", "JointModelUniversal")
+        and sizes == (joint.nq, joint.nv)
     ):
         return Piece("plain", at, joint.iq, joint.nq)
     elif joint.kind == "free" and what == "JointModelFreeFlyer":
         return Piece("free", at, joint.iq, 7, mount=_mount(pin_model, joint, name))
     raise InputError(
         f"joint {name!r} is a {what} with nq {sizes[0]}, nv {sizes[1]} in Pinocchio, and {joint.kind} in the model {model.name!r}: "
-        f"their states are not converted. {CURE}", joint=name,
+        f"their states are not converted. {ADVICE}", joint=name,
     )  # fmt: skip
 
 
@@ -135,7 +138,7 @@ def _planar(piece: Piece, ours: int, theirs: int) -> Block:
     return Block(ours, theirs, 2, turn, rate=rate)
 
 
-def _mounted(mount: np.ndarray, ours: int, theirs: int) -> Block:
+def _apply_mount(mount: np.ndarray, ours: int, theirs: int) -> Block:
     B, inverse = se3.adjoint(mount), se3.adjoint(se3.inverse(mount))
     return Block(ours, theirs, 6, lambda q: B, lambda q: inverse)
 

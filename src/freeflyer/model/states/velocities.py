@@ -21,7 +21,7 @@ Function = Callable[[np.ndarray], np.ndarray]
 @dataclass(frozen=True, eq=False)
 class Block:
     """n coordinates from `ours` on here and `theirs` on there: velocities there are B(q) times those here, B (..., n, n) orthogonal
-    unless `inverse` says otherwise; `rate`: v (..., nv) -> s (..., n), zero if None."""
+    unless `inverse` is given; `rate`: v (..., nv) -> s (..., n), zero if None."""
 
     ours: int
     theirs: int
@@ -30,10 +30,10 @@ class Block:
     inverse: Function | None = None
     rate: Function | None = None
 
-    def forth(self, q: np.ndarray) -> np.ndarray:
+    def map_to_theirs(self, q: np.ndarray) -> np.ndarray:
         return self.turn(q)
 
-    def back(self, q: np.ndarray) -> np.ndarray:
+    def map_to_ours(self, q: np.ndarray) -> np.ndarray:
         return np.swapaxes(self.turn(q), -1, -2) if self.inverse is None else self.inverse(q)
 
 
@@ -57,31 +57,31 @@ def rates(c: Coordinates, v: np.ndarray) -> np.ndarray:
 def motion_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """T^-1 times their velocity (..., nv there); zero for coordinates that they lack."""
     m = c.matched
-    ours = _taken(theirs, m.v_from)
+    ours = _gather(theirs, m.v_from)
     for b in c.blocks:
-        _set(ours, b.ours, _times(b.back(q), theirs[..., b.theirs : b.theirs + b.n]))
+        _set(ours, b.ours, _multiply(b.map_to_ours(q), theirs[..., b.theirs : b.theirs + b.n]))
     return ours
 
 
 def motion_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndarray:
     """T times our velocity (..., nv); zero for joints that stand still here."""
     m = c.matched
-    theirs = _taken(ours, m.leaders)
+    theirs = _gather(ours, m.leaders)
     follow = m.followers
     if len(follow):
         theirs[..., follow] = m.ratios[follow] * theirs[..., follow]
     for b in c.blocks:
-        _set(theirs, b.theirs, _times(b.forth(q), ours[..., b.ours : b.ours + b.n]))
+        _set(theirs, b.theirs, _multiply(b.map_to_theirs(q), ours[..., b.ours : b.ours + b.n]))
     return theirs
 
 
 def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """T^T times their forces (..., nv there): forces on joints that follow others count on these, times their ratio."""
     m = c.matched
-    ours = _taken(theirs, m.v_from)
+    ours = _gather(theirs, m.v_from)
     for b in c.blocks:
-        turned = np.swapaxes(b.forth(q), -1, -2)
-        _set(ours, b.ours, _times(turned, theirs[..., b.theirs : b.theirs + b.n]))
+        turned = np.swapaxes(b.map_to_theirs(q), -1, -2)
+        _set(ours, b.ours, _multiply(turned, theirs[..., b.theirs : b.theirs + b.n]))
     for k in m.followers:
         if m.leaders[k] >= 0:
             ours[..., m.leaders[k]] += m.ratios[k] * theirs[..., k]
@@ -92,10 +92,10 @@ def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndar
     """Forces there of which T^T makes our tau (..., nv): none on joints that follow others, or that stand still here."""
     m = c.matched
     owners = np.where(np.isin(np.arange(len(m.leaders)), m.followers), -1, m.leaders)
-    theirs = _taken(ours, owners)
+    theirs = _gather(ours, owners)
     for b in c.blocks:
-        turned = np.swapaxes(b.back(q), -1, -2)
-        _set(theirs, b.theirs, _times(turned, ours[..., b.ours : b.ours + b.n]))
+        turned = np.swapaxes(b.map_to_ours(q), -1, -2)
+        _set(theirs, b.theirs, _multiply(turned, ours[..., b.ours : b.ours + b.n]))
     return theirs
 
 
@@ -106,7 +106,7 @@ def velocity_matrix(c: Coordinates, q: np.ndarray) -> np.ndarray:
     there = np.flatnonzero(m.leaders >= 0)
     T[..., there, m.leaders[there]] = m.ratios[there]
     for b in c.blocks:
-        T[..., b.theirs : b.theirs + b.n, b.ours : b.ours + b.n] = b.forth(q)
+        T[..., b.theirs : b.theirs + b.n, b.ours : b.ours + b.n] = b.map_to_theirs(q)
     return T
 
 
@@ -131,11 +131,11 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return out
 
 
-def _times(B: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _multiply(B: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.matmul(B, x[..., None])[..., 0]  # type: ignore[no-any-return]
 
 
-def _taken(x: np.ndarray, source: np.ndarray) -> np.ndarray:
+def _gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
     """Entries of x (..., n) by number, 0 for those of number -1."""
     if not len(source):
         return np.zeros((*x.shape[:-1], 0))

@@ -1,4 +1,4 @@
-"""Description to MJCF. What MuJoCo cannot hold exactly is refused; what it has no word for goes into <custom>."""
+"""Description to MJCF. What MuJoCo cannot hold exactly is refused; what it has no element for is written into <custom>."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import POINT, WELD, WORLD, Coupling, Description, joint_sizes
-from freeflyer.model.keyframes import followed
+from freeflyer.model.keyframes import complete_followers
 from freeflyer.model.readers.mjcf_layout import TO_MUJOCO
-from freeflyer.model.readers.mjcf_names import CHAINS, grouped, link_site
+from freeflyer.model.readers.mjcf_names import CHAINS, group_name, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH
 from freeflyer.model.writers.mjcf_bodies import Tree
 from freeflyer.model.writers.xml_out import description_of, finish, refuse, text
@@ -55,7 +55,7 @@ def _check(description: Description) -> None:
     if description.roots:
         raise refuse(
             f"MJCF of {description.name!r}", f"link {description.roots[0]!r} is not tied to the world",
-            'say how the robot stands: freeflyer.model.load.with_base(description, "free")',
+            'choose a base: freeflyer.model.load.with_base(description, "free")',
         )  # fmt: skip
     for j in description.joints:
         if j.kind == "helical":
@@ -80,7 +80,7 @@ def _check(description: Description) -> None:
 
 
 def _compile(content: str, root: _Element) -> None:
-    """MuJoCo must take what is written."""
+    """Checks that MuJoCo compiles the text."""
     import mujoco
 
     depth = 0
@@ -128,7 +128,7 @@ def _add_keyframes(root: _Element, description: Description, tree: Tree) -> None
 
     block = etree.Element("keyframe")
     for key in description.keyframes:
-        placed = followed(description, dict(key.positions))
+        placed = complete_followers(description, dict(key.positions))
         qpos: list[float] = []
         for motion in tree.motions:
             joint = motion.joint
@@ -156,6 +156,6 @@ def _add_motors(root: _Element, description: Description) -> None:
         else:
             n = joint_sizes(kind)[1]
             for k in range(n):
-                etree.SubElement(block, "motor", joint=grouped(name, kind, k) if kind in CHAINS else name)
+                etree.SubElement(block, "motor", joint=group_name(name, kind, k) if kind in CHAINS else name)
     if len(block):
         root.append(block)

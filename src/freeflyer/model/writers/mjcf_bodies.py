@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
-from freeflyer.model.readers.mjcf_names import CHAINS, CUSTOM, grouped, hidden_link, link_site
+from freeflyer.model.readers.mjcf_names import CHAINS, CUSTOM, group_name, hidden_link, link_site
 from freeflyer.model.rotations import inverse, placement, quaternion, shift, turn_about
 from freeflyer.model.validate_numbers import NEGLIGIBLE, PER_COORDINATE, ROUNDING
 from freeflyer.model.writers.xml_out import refuse, text
@@ -35,7 +35,7 @@ class Motion:
 
     @property
     def name(self) -> str:
-        return grouped(self.joint.name, self.joint.kind, self.k) if self.joint.kind in CHAINS else self.joint.name
+        return group_name(self.joint.name, self.joint.kind, self.k) if self.joint.kind in CHAINS else self.joint.name
 
     @property
     def drawn(self) -> np.ndarray:

@@ -53,7 +53,7 @@ def _uses_world(description: Description, joints: list[Joint]) -> bool:
 
 
 def _base_joint(description: Description) -> Joint | None:
-    """The joint that `with_base` added, if nothing else hangs on the world and it carries no data of its own."""
+    """The joint that `with_base` added, if nothing else is tied to the world and it has no data of its own."""
     ties = [j for j in description.joints if j.parent == WORLD]
     if len(ties) != 1 or ties[0].name.rstrip("_") != ROOT_JOINT or ties[0].kind not in BASES:
         return None
@@ -113,7 +113,7 @@ def _add_joint(root: _Element, joint: Joint) -> None:
 
 
 def _complete(limit: dict[str, str], kind: str) -> None:
-    """Other programs refuse a <limit> with gaps: these get numbers out of reach, and `absent` says so to our reader."""
+    """Other programs refuse a <limit> with gaps: these get numbers out of reach, which our reader drops by `absent`."""
     names = ("lower", "upper", "velocity", "effort") if kind in LIMITED else ("velocity", "effort")
     absent = [name for name in names if name not in limit]
     for name in absent:

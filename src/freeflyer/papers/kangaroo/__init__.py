@@ -1,7 +1,7 @@
 """papers/000, "Modeling and numerical analysis of Kangaroo lower body": Tables I to III and the figures, part by part.
 
 A part is a module with `compute(robot, progress)`, `tables(result)` and, where there is something to draw,
-`pictures(result)`; PARTS lists them, and modules come when they are asked for.
+`pictures(result)`; PARTS lists them, and modules are imported on first use.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def compute(progress: Progress, robot: Path | None = None, peer: Path | None = N
     progress("reading robots")
     chosen = kangaroo(robot)
     if peer is not None:
-        talos(peer)  # a wrong file is told before anything long
+        talos(peer)  # a wrong file is refused before anything long
     results = {}
     for name in PARTS:
         options = {"peer": peer} if name == "comparison" else {"path": robot} if name == "swing" else {}

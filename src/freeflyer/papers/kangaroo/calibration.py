@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.calibrating import ENOUGH, Calibrations, calibrations
+from freeflyer.analysis.calibrating import TOLERANCE, Calibrations, calibrations
 from freeflyer.estimation import sensors
 from freeflyer.papers.kangaroo.robots import Kangaroo, Names
 from freeflyer.papers.reproduction import Progress, Table
@@ -16,7 +16,7 @@ TRIED = 100  # starts
 
 
 def encoders_of(names: Names) -> tuple[str, ...]:
-    """Six absolute encoders a leg: the joints one thinks in."""
+    """Six absolute encoders a leg: the joints of a serial leg."""
     return names.yaw, names.roll, names.pitch, names.knee, names.ankle_pitch, names.ankle_roll
 
 
@@ -30,10 +30,10 @@ def compute(robot: Kangaroo, progress: Progress) -> Calibrations:
 
 
 def tables(r: Calibrations) -> list[Table]:
-    """What the paper's figure says beside ours."""
+    """The numbers of the paper's figure beside ours."""
     n, steps = r.starts, r.steps
     rows = (
-        ("starts that come below 1e-4", "6 of 6 shown", f"{sum(e[-1] < ENOUGH for e in r.errors)} of {n}"),
+        ("starts that come below 1e-4", "6 of 6 shown", f"{sum(e[-1] < TOLERANCE for e in r.errors)} of {n}"),
         ("starts that lead to the true offsets", "", f"{r.right} of {n}"),
         ("steps until then: fewest, median, most", "a few", f"{steps.min()}, {np.median(steps):g}, {steps.max()}"),
         ("error before, smallest and largest", "", f"{min(e[0] for e in r.errors):.2g}, {max(e[0] for e in r.errors):.2g}"),

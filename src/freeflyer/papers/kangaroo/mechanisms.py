@@ -10,7 +10,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.errors import InputError
-from freeflyer.loops import follow, limb, linkage, mechanisms, reachable
+from freeflyer.loops import extract_limb, follow, mechanisms, partition, reachable_set
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 from freeflyer.robots.kangaroo import sub_mechanisms
@@ -58,7 +58,7 @@ class Mechanisms:
 def compute(robot: Kangaroo, progress: Progress) -> Mechanisms:
     """The tables' numbers for the left leg."""
     progress("Table II: counting sub-mechanisms, driving motors around their strokes")
-    leg, names = limb(robot.model, robot.left.sole), robot.left
+    leg, names = extract_limb(robot.model, robot.left.sole), robot.left
     limits = _limits(leg, robot)
     parts = mechanisms(leg).parts
     made = []
@@ -86,7 +86,7 @@ def letters(kind: str) -> int:
 
 def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
     """How many joints were opened: loops between the same two links, or at one place of one link, make one pin."""
-    q = linkage(leg).q
+    q = partition(leg).q
     link = {x.name: x.link for x in leg.description.sites}
     found: list[tuple[set[str], np.ndarray]] = []
     for loop in loops:
@@ -108,7 +108,7 @@ def _limits(leg: ff.Model, robot: Kangaroo) -> dict[str, tuple[tuple[str, ...], 
         out[name] = (joint,), ((math.degrees(min(y)), math.degrees(max(y))),)
     for name, motors, joints in (("hip roll-pitch", names.hip_motors, (names.roll, names.pitch)),
                                  ("ankle", names.ankle_motors, (names.ankle_roll, names.ankle_pitch))):  # fmt: skip
-        extent = np.degrees(reachable(leg, motors, joints, points=32).extent)
+        extent = np.degrees(reachable_set(leg, motors, joints, points=32).extent)
         out[name] = joints, tuple((float(a), float(b)) for a, b in extent)
     return out
 

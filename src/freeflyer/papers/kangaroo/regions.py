@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.loops import ReachableSet, Singularity, first_singularity, limb, reachable
+from freeflyer.loops import ReachableSet, Singularity, extract_limb, first_singularity, reachable_set
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 
@@ -37,11 +37,11 @@ class Regions:
 
 def compute(robot: Kangaroo, progress: Progress) -> Regions:
     """The boundaries of the left hip and ankle, and twelve ways into singularities."""
-    n, leg = robot.left, limb(robot.model, robot.left.sole)
+    n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
     progress("Fig 7: limits of the hip")
-    hip = reachable(leg, n.hip_motors, (n.roll, n.pitch))
+    hip = reachable_set(leg, n.hip_motors, (n.roll, n.pitch))
     progress("Fig 11: limits of the ankle")
-    ankle = reachable(leg, n.ankle_motors, (n.ankle_roll, n.ankle_pitch))
+    ankle = reachable_set(leg, n.ankle_motors, (n.ankle_roll, n.ankle_pitch))
     progress("singularities of section IV")
     (h1, h2), (a1, a2) = n.hip_motors, n.ankle_motors
     ways = (
@@ -70,7 +70,7 @@ def tables(result: Regions) -> list[Table]:
                          f"{region.area * math.degrees(1.0) ** 2:.0f}", f"{region.convexity:.3f}"))  # fmt: skip
     columns = ("", "joint", "reached deg", "paper", "own stop deg", "area deg^2", "area over hull")
     one = Table(
-        "limits seen through the linkage", columns, rows, (2, 3, 4, 5, 6), "Hull 1 means convex, as the paper says."
+        "limits through the linkage", columns, rows, (2, 3, 4, 5, 6), "Hull 1 means convex, as in the paper."
     )
     spots = [
         (p.mechanism, p.motion, p.paper, _where(p.found), _side(p.found), p.found.runaway, _loops(p.found))
@@ -78,8 +78,8 @@ def tables(result: Regions) -> list[Table]:
     ]
     heads = ("", "motion", "paper", "ours", "of the strokes", "joint that runs away", "loops that fold")
     note = (
-        "Legs at the reference length; the robot's dimensions say where, the paper rounds (knee: +-0.095 from the middle of the "
-        "stroke). A hip driven differentially is kept away by the stop of roll, as in the paper."
+        "Legs at the reference length; they follow from the robot's dimensions, the paper rounds (knee: +-0.095 from the middle "
+        "of the stroke). A hip driven differentially is kept away by the stop of roll, as in the paper."
     )
     two = Table("singularities: motor positions (m)", heads, spots, (2, 3), note)
     return [one, two]

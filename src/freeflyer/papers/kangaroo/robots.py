@@ -1,4 +1,4 @@
-"""The robots of papers/000: the public Kangaroo model or our Kangaroo-like one, and TALOS; and who is who in their joints."""
+"""The robots of papers/000: the public Kangaroo model or our Kangaroo-like one, and TALOS; and the names of their joints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.errors import InputError
-from freeflyer.loops import linkage, sweep
+from freeflyer.loops import partition, sweep
 from freeflyer.robots import kangaroo_like
 
 SOLE_BELOW_ANKLE = 0.031  # m: from the ankle's axes to the lower face of the public model's foot box, which lies level
@@ -137,7 +137,7 @@ def _without(model: ff.Model, branches: tuple[str, ...]) -> ff.Model:
 
 def _with_soles(model: ff.Model, *legs: Names) -> ff.Model:
     """Adds a level frame on the ground below each ankle, where the file has none."""
-    q, sites = linkage(model).q, []
+    q, sites = partition(model).q, []
     R_WB = ff.frame_pose(model, q, model.joints[0].child)[:3, :3]
     for names in legs:
         if names.sole in model.frame_names:

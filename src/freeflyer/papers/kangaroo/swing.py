@@ -48,11 +48,11 @@ def compute(robot: Kangaroo, progress: Progress, path: Path | None = None) -> Sw
     first = run("as the file has it", Servos())
     smooth = lines(run("without friction", Servos(friction=False))) if rubs else ()
     drawn = np.array([bones(robot.model, q) for q in first.extremes])
-    return SwingResult(robot.source, lines(first), smooth, first.thinned(THIN), drawn, settings(first))
+    return SwingResult(robot.source, lines(first), smooth, first.subsample(THIN), drawn, settings(first))
 
 
 def tables(r: SwingResult) -> list[Table]:
-    """Errors of wrenches, pressure and ZMP; what the paper says beside ours."""
+    """Errors of wrenches, pressure and ZMP beside the paper's."""
     by = {x.source: x for x in r.lines}
     off, kg = by["motors"].weight_error, r.shown.weight / 9.81
     said = (
@@ -62,7 +62,7 @@ def tables(r: SwingResult) -> list[Table]:
         ("force on a foot (N), from, to", "picture", "{:.0f}, {:.0f}".format(*_range(r.shown))),
     )
     note = (
-        f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors tell the 12 "
+        f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors determine the 12 "
         "entries of two wrenches. Balanced uses the base's six equations exactly and the motors by least squares; at rest they "
         "miss the inertia of the sway, which the last row puts in from differences of the estimated posture (the paper mentions "
         "it, and leaves it out)."
@@ -71,7 +71,7 @@ def tables(r: SwingResult) -> list[Table]:
     two = Table("contact wrenches against MuJoCo's contacts", COLUMNS, [x.cells for x in r.lines], NUMERIC, note)
     three = Table(
         "the same without friction and damping in the joints", COLUMNS, [x.cells for x in r.smooth], NUMERIC,
-        "Motors alone now agree with the contacts: what they miss above is friction in passive joints, which they cannot tell.",
+        "Motors alone now agree with the contacts: what they miss above is friction in passive joints, not in motor forces.",
     )  # fmt: skip
     return [one, two, three] if r.smooth else [one, two]
 

@@ -1,4 +1,4 @@
-"""Fig 19: the passive state told from the motors' encoders while they follow sinusoids, and what it costs."""
+"""Fig 19: the passive state estimated from the motors' encoders on sinusoids, and the time that it takes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = {"ideal": Encoder(), "noisy, quantised": ENCODER}
 ALPHAS = (1.0, 1000.0)  # 1/s: the paper's, and one that closes loops within a sample
 DURATION = 6.0  # s
 THIN = 5  # of the samples, one in so many is kept for the picture
-HALF_SOLE = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.045, 0.045)])  # m: for what feet cost, not what they feel
+HALF_SOLE = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.045, 0.045)])  # m: for timings only
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.loops import Curve, ForceCurve, Keep, follow, force_curve, limb, transmission_curve
+from freeflyer.loops import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 
@@ -43,7 +43,7 @@ class Transmissions:
 def compute(robot: Kangaroo, progress: Progress) -> Transmissions:
     """All four for the left leg."""
     progress("Figs 12 to 15: retracting the leg")
-    n, leg = robot.left, limb(robot.model, robot.left.sole)
+    n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
     x = np.linspace(0.0, 0.15, SAMPLES)
     plain = follow(leg, n.length_motor, x)
     level = follow(leg, n.length_motor, x, keep=[Keep(n.sole, n.hip_link, (0, 0, 0, 1, 1, 1))], release=n.ankle_motors)
@@ -61,7 +61,7 @@ def compute(robot: Kangaroo, progress: Progress) -> Transmissions:
 
 
 def tables(r: Transmissions) -> list[Table]:
-    """Numbers read off the curves, with what the paper says of them."""
+    """Numbers read off the curves, beside the paper's."""
     f, knee = r.force, np.degrees(r.knee.y)
     move = max(float(np.ptp(x)) for x in r.level.motors.values())
     need = max(float(np.ptp(x)) for x in r.fixed.motors.values())
@@ -135,7 +135,7 @@ def new_rows(width: float, height: float) -> Any:
 
 
 def _retraction(r: Retraction, kept: str) -> Any:
-    """Passive joints beside the ankle's motors; `kept` says what stays constant."""
+    """Passive joints beside the ankle's motors; `kept`: what stays constant."""
     from freeflyer.analysis.figures import GREY, SERIES, new_figure
 
     figure, (left, right) = new_figure(8.0, 3.2, 2)

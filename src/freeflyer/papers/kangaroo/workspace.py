@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.loops import limb, manipulability
+from freeflyer.loops import extract_limb, manipulability
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 
@@ -19,7 +19,7 @@ DRAWN = 8000  # states kept for pictures
 
 @dataclass(frozen=True)
 class Workspace:
-    """count, impossible, outside: postures asked for, without assembly, beyond a joint's stop. seconds: it took. position
+    """count, impossible, outside: all postures, those without assembly, those beyond a joint's stop. seconds: it took. position
     (n, 3): of the sole in the base, m, for n states drawn evenly. linear, angular (n,): normalised manipulability there.
     peak_linear, peak_angular: what 1 stands for.
     """
@@ -38,7 +38,7 @@ class Workspace:
 
 def compute(robot: Kangaroo, progress: Progress) -> Workspace:
     """The map of the left leg."""
-    n, leg = robot.left, limb(robot.model, robot.left.sole)
+    n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
     axes = {}
     for motor in (*n.hip_motors, n.length_motor):
         info = leg.joint(motor)

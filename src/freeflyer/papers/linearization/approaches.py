@@ -1,6 +1,6 @@
 """Table 1 in its own form, approach by requirement, with measured numbers for the approaches that can be run here.
 
-Each approach gives d tau / dq and d tau / dv of the inverse dynamics; each is asked the same four questions.
+Each approach gives d tau / dq and d tau / dv of the inverse dynamics; each is compared by the same four numbers.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def approaches(model: Model, state: State, counts: Counts) -> tuple[Approach, ..
         ("geometric finite differences", geometric_differences, differences),
         ("finite differences of roll, pitch, yaw", angle_differences, differences),
     )
-    attitudes = [_turned(state.q, pitch) for pitch in PITCHES]
+    attitudes = [_pitch(state.q, pitch) for pitch in PITCHES]
     exact = [by_complex_steps("rnea", model, q, state.v, state.a)[:2] for q in attitudes]
     return tuple(
-        _judged(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made
+        _judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made
     )
 
 
@@ -82,7 +82,7 @@ def angle_differences(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray)
     return by_q, by_v
 
 
-def _judged(name: str, derivatives: Derivatives, model: Model, state: State, attitudes: list[np.ndarray],
+def _judge(name: str, derivatives: Derivatives, model: Model, state: State, attitudes: list[np.ndarray],
             exact: list[tuple[np.ndarray, ...]], per_entry: float) -> Approach:  # fmt: skip
     errors, base = [], []
     for q, truth in zip(attitudes, exact, strict=True):
@@ -94,7 +94,7 @@ def _judged(name: str, derivatives: Derivatives, model: Model, state: State, att
     )
 
 
-def _turned(q: np.ndarray, pitch: float) -> np.ndarray:
+def _pitch(q: np.ndarray, pitch: float) -> np.ndarray:
     out = q.copy()
     out[3:7] = quaternion.from_rpy([ROLL, pitch, YAW])
     return out

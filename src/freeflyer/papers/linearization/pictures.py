@@ -21,7 +21,7 @@ def pictures(result: LinearizationResult) -> dict[str, Any]:
     """Figures by name."""
     import matplotlib
 
-    with matplotlib.rc_context(PAPER | {"grid.color": "#e3e5e8"}):  # axes in space know no transparent grid
+    with matplotlib.rc_context(PAPER | {"grid.color": "#e3e5e8"}):  # 3D axes support no transparent grid
         drawn = {"fig4_robot": robot(result)}
     with matplotlib.rc_context(PAPER):
         return drawn | {

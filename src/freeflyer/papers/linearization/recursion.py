@@ -1,6 +1,6 @@
 """RF, recursive formulation, by counting: the same tables run on scalars that count what is done with them.
 
-The count takes every 6x6 matrix as full, as the tables do; a compiler or a hand that knows the zeros needs far less.
+The count takes every 6x6 matrix as full, as the tables do; code that skips the zeros needs far less.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from freeflyer.kernels.counting import CountingScalar, Operations
 from freeflyer.papers.linearization.results import Check, Counts
 from freeflyer.robots import chain
 
-SIZES = (8, 16, 24, 32)  # equally spaced, so that differences tell the degree of a polynomial
+SIZES = (8, 16, 24, 32)  # equally spaced, so that differences show the degree of a polynomial
 
 
 def count_operations(sizes: tuple[int, ...]) -> tuple[Counts, ...]:

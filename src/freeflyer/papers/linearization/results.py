@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Check:
-    """One executed check: `value`, which must be at most `bound`, of what `what` says about `requirement`.
+    """One executed check: `value`, which must be at most `bound`, of the quantity `what`, about `requirement`.
 
     A `bound` of None makes it a comparison: what another approach gives, which is not ours to pass.
     """

@@ -129,10 +129,10 @@ def mujoco_peer(model: Any, mjcf: Path) -> MujocoPeer:
         import mujoco
     except ImportError:
         raise NoPeerError("MuJoCo is not installed: pip install 'freeflyer[peers]'") from None
-    from freeflyer.model.readers.mjcf_gate import compiled, spec_with_shapes
+    from freeflyer.model.readers.mjcf_gate import compile_model, spec_with_shapes
 
     try:
-        m = compiled(*spec_with_shapes(mjcf))
+        m = compile_model(*spec_with_shapes(mjcf))
     except FileError as error:
         raise NoPeerError(str(error)) from error
     off = mujoco.mjtDisableBit

@@ -50,7 +50,7 @@ class PinocchioPeer:
         """Our v (nv,) in its order."""
         return np.ascontiguousarray(v[self.columns])
 
-    def back(self, x: np.ndarray) -> np.ndarray:
+    def in_our_order(self, x: np.ndarray) -> np.ndarray:
         """Rows or vectors (..., nv) of its coordinates in our order."""
         out = np.empty_like(x)
         out[..., self.columns] = x
@@ -84,7 +84,7 @@ class PinocchioPeer:
 
     def square(self, x: np.ndarray) -> np.ndarray:
         """A matrix (nv, nv) of its coordinates in ours."""
-        return self.back(self.back(np.array(x)).T).T
+        return self.in_our_order(self.in_our_order(np.array(x)).T).T
 
     def map_of(self, J: np.ndarray, dependent: np.ndarray, independent: np.ndarray) -> np.ndarray:
         """G (nv, nu) of the mapping Jacobian J (m, nu)."""
@@ -127,8 +127,8 @@ class PinocchioPeer:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(M_p (nu, nu), h_p (nu,)) of its terms, by numpy; index arrays are in our order of rows and coordinates."""
         M, h, J = self.terms_call(s)()
-        M, h = self.square(np.triu(M) + np.triu(M, 1).T), self.back(np.array(h))
-        J, rest = self.back(np.array(J))[rows], self.drifts(s)[rows]
+        M, h = self.square(np.triu(M) + np.triu(M, 1).T), self.in_our_order(np.array(h))
+        J, rest = self.in_our_order(np.array(J))[rows], self.drifts(s)[rows]
         solved = -np.linalg.solve(J[:, dependent], np.column_stack([J[:, independent], rest]))
         G, gamma = self.map_of(solved[:, :-1], dependent, independent), np.zeros(self.model.nv)
         gamma[dependent] = solved[:, -1]
@@ -157,7 +157,7 @@ def _drift(pin: Any, model: Any, data: Any, c: Any, x: Any) -> np.ndarray:
 
 
 def pinocchio_peer(model: Any, mjcf: Path) -> PinocchioPeer:
-    """The tree that Pinocchio reads from MJCF, tied by our loops; NoPeerError says why there is none."""
+    """The tree that Pinocchio reads from MJCF, tied by our loops. Errors: NoPeerError."""
     try:
         import pinocchio as pin
     except ImportError:

@@ -31,7 +31,7 @@ def time_closed(
     model: Any, mjcf: Path | None, with_peers: bool, batch: int, blocks: int, block_seconds: float, progress: Progress
 ) -> ClosedTimings:
     """All quantities at one closed state. `mjcf`: the robot's own file if it is MJCF; else one is written for the peers."""
-    s, split = closed_state(model), loops.linkage(model)
+    s, split = closed_state(model), loops.partition(model)
     many = _states(s, batch)
     peers: list[PinocchioPeer | MujocoPeer] = []
     notes: list[str] = []
@@ -41,7 +41,7 @@ def time_closed(
     rows = []
     for quantity in QUANTITIES:
         progress(f"{model.name}, loops closed: {quantity.name}")
-        found = [x for p in peers for x in _beside(p, model, s, quantity)]
+        found = [x for p in peers for x in _peer_calls(p, model, s, quantity)]
         calls = [quantity.call(model, s), *(call for _, call, _, _ in found if call is not None)]
         ours, *theirs = interleaved(calls, blocks, block_seconds)
         (state,) = interleaved([quantity.call(model, many)], max(5, blocks // 2), block_seconds)
@@ -99,25 +99,25 @@ def distance(ours: Any, theirs: Any) -> float:
     return float(np.max(np.abs(np.asarray(ours) - theirs)) / max(float(np.max(np.abs(theirs))), 1e-12))
 
 
-def _beside(p: Any, model: Any, s: ClosedState, quantity: Quantity) -> list[tuple[str, Call | None, float | None, str]]:
+def _peer_calls(p: Any, model: Any, s: ClosedState, quantity: Quantity) -> list[tuple[str, Call | None, float | None, str]]:
     """(label, what to time, how far from ours, what it means) of every way in which a peer answers."""
     ours, name = quantity.evaluate(model, s), quantity.name
     if isinstance(p, MujocoPeer):
         return [(p.label, *_mujoco(p, model, s, name, ours))]
     found: list[tuple[str, Call | None, float | None, str]] = [(p.label, *_pinocchio(p, model, s, name, ours))]
     if name in DYNAMICS and (call := p.lcaba_call(s)) is not None:
-        a = p.back(np.array(call()))
-        a = a[loops.linkage(model).independent] if name == "forward_dynamics" else a
+        a = p.in_our_order(np.array(call()))
+        a = a[loops.partition(model).independent] if name == "forward_dynamics" else a
         found.append((p.label, call, distance(ours, a), f"lcaba, {p.settings}"))
     return found
 
 
 def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
-    split = loops.linkage(model)
+    split = loops.partition(model)
     kept = split.independent
     if name == "constraint_jacobian":
         call = p.jacobian_call(s)
-        return call, distance(ours, -p.back(call())), "getConstraintsJacobian"
+        return call, distance(ours, -p.in_our_order(call())), "getConstraintsJacobian"
     if name == "constraint_bias":
         return None, distance(ours, -p.drifts(s)), "accelerations of frames"
     if name == "projected_equations":
@@ -126,7 +126,7 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
         return p.terms_call(s), gap, "crba, nonLinearEffects, rows; not their projection"
     if name in DYNAMICS:
         call = p.dynamics_call(s)
-        a = p.back(call())
+        a = p.in_our_order(call())
         return call, distance(ours, a[kept] if name == "forward_dynamics" else a), f"constraintDynamics, {p.settings}"
     if name == "forward_dynamics_derivatives":
         call = p.derivatives_call(s)
@@ -140,22 +140,22 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
 def _mujoco(p: MujocoPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
     if name in DYNAMICS:
         a = p.rigid_limit(s)[0]
-        a = a[loops.linkage(model).independent] if name == "forward_dynamics" else a
+        a = a[loops.partition(model).independent] if name == "forward_dynamics" else a
         return p.dynamics_call(s), distance(ours, a), "mj_forward; its rigid limit"
     if name in ("constraint_jacobian", "constraint_bias") and {tuple(loop.mask) for loop in model.loops} == {POINT}:
         J, _, bias, equality = p.rows(s)
         at = np.concatenate([np.flatnonzero(equality == p.equality(loop.name)) for loop in model.loops])
         turns = [ff.frame_pose(model, s.q, loop.frame_a)[:3, :3] for loop in model.loops]
         if name == "constraint_jacobian":
-            return p.jacobian_call(s), distance(_turned(turns, ours), -J[at]), "mj_makeConstraint"
+            return p.jacobian_call(s), distance(_rotate_rows(turns, ours), -J[at]), "mj_makeConstraint"
         rate = loops.constraint_jacobian(model, s.q) @ s.v
         spins = [ff.frame_velocity(model, s.q, s.v, loop.frame_a)[3:] for loop in model.loops]
         ours = ours + 2.0 * np.concatenate([np.cross(w, x) for w, x in zip(spins, rate.reshape(-1, 3), strict=True)])
-        return None, distance(_turned(turns, ours), -bias[at]), "aref"
+        return None, distance(_rotate_rows(turns, ours), -bias[at]), "aref"
     return None, None, ""
 
 
-def _turned(turns: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
+def _rotate_rows(turns: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
     """Rows of points, from frame a's axes to the world's, which MuJoCo's rows have."""
     return np.concatenate([R @ rows[3 * k : 3 * k + 3] for k, R in enumerate(turns)])
 

@@ -14,8 +14,8 @@ from freeflyer import loops
 @dataclass(frozen=True)
 class ClosedState:
     """q (nq,): a posture whose loops are closed. u, u_dot (nu,): independent rates and their rates; v, a (nv,): those of all
-    joints; the largest entry of v is `speed` rad/s or m/s. tau (nv,): forces in all joints; tau_u (nu,): what the
-    independent ones feel of them, G^T tau. closed: the model in its independent velocities."""
+    joints; the largest entry of v is `speed` rad/s or m/s. tau (nv,): forces in all joints; tau_u (nu,): their
+    projection on the independent ones, G^T tau. closed: the model in its independent velocities."""
 
     closed: ff.Model
     q: np.ndarray

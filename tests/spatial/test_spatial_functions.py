@@ -1,4 +1,4 @@
-"""Every public function of freeflyer.spatial at its door: batches, broadcasting, and refusal of bad arguments."""
+"""Every public function of freeflyer.spatial: batches, broadcasting, and refusal of bad arguments."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ DOORS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 ELSEWHERE = {"quaternion.random"}  # takes a generator: tested with the quaternions
 
 
-def door(name):
+def case_of(name):
     module, function = name.split(".")
     return getattr(getattr(spatial, module), function)
 
@@ -121,7 +121,7 @@ def flat(result):
 
 def test_every_public_function_has_a_row():
     public = {
-        f"{m}.{f}" for m in spatial.__all__ for f in getattr(spatial, m).__all__ if inspect.isfunction(door(f"{m}.{f}"))
+        f"{m}.{f}" for m in spatial.__all__ for f in getattr(spatial, m).__all__ if inspect.isfunction(case_of(f"{m}.{f}"))
     }
     assert public == set(DOORS) | ELSEWHERE
 
@@ -136,7 +136,7 @@ def test_names_are_sorted(module):
 @pytest.mark.parametrize("name", DOORS)
 def test_a_batch_is_its_states_one_by_one(name):
     kinds, words = DOORS[name]
-    f = door(name)
+    f = case_of(name)
     for batch in BATCHES:
         args = [KINDS[k][1](batch) for k in kinds]
         before = [a.copy() for a in args]
@@ -155,7 +155,7 @@ def test_a_batch_is_its_states_one_by_one(name):
 def test_arguments_broadcast(name):
     """The first argument (2, 1), the others (3,): a result (2, 3) equal to the repeated arguments'."""
     kinds, words = DOORS[name]
-    f, (first, *rest) = door(name), kinds
+    f, (first, *rest) = case_of(name), kinds
     a, others = KINDS[first][1]((2, 1)), [KINDS[k][1]((3,)) for k in rest]
     together = flat(f(a, *others, *words))
     repeated = [np.broadcast_to(x, (2, 3, *x.shape[x.ndim - KINDS[k][0] :])) for k, x in zip(kinds, [a, *others])]
@@ -169,7 +169,7 @@ def test_arguments_broadcast(name):
 @pytest.mark.parametrize("name", DOORS)
 def test_bad_arguments_are_named(name):
     kinds, words = DOORS[name]
-    f = door(name)
+    f = case_of(name)
     good = [KINDS[k][1]((3,)) for k in kinds]
     for i, kind in enumerate(kinds):
         tail = KINDS[kind][0]
@@ -186,7 +186,7 @@ def test_bad_arguments_are_named(name):
 
 @pytest.mark.parametrize("name", [n for n in DOORS if {"unit q", "R", "X", "X2", "I", "unit dual"} & set(DOORS[n][0])])
 def test_what_is_off_its_set_is_refused(name):
-    """Scaled rotations, quaternions off the sphere, unsymmetric inertias: told with their index."""
+    """Scaled rotations, quaternions off the sphere, unsymmetric inertias: refused with their index."""
     kinds, words = DOORS[name]
     for i, kind in enumerate(kinds):
         if kind in ("unit q", "R", "X", "X2", "I", "unit dual"):
@@ -196,7 +196,7 @@ def test_what_is_off_its_set_is_refused(name):
             else:
                 args[i][1] *= 1.0 + 1e-5
             with pytest.raises(InputError, match=r"index \(1,\)"):
-                door(name)(*args, *words)
+                case_of(name)(*args, *words)
 
 
 def test_integers_and_lists_are_numbers():
