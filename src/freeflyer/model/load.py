@@ -69,7 +69,7 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     """The Description of a URDF or MJCF file or text, told apart by the root element, or of a mujoco.MjSpec; not yet checked."""
     from freeflyer.model.readers.mjcf import read_mjcf, read_spec
     from freeflyer.model.readers.safe_file import read_xml
-    from freeflyer.model.readers.urdf import read_urdf
+    from freeflyer.model.readers.urdf import robot_of_urdf
 
     if isinstance(source, (str, os.PathLike)) and Path(str(source)[:4096]).suffix.lower() in (".yaml", ".yml"):
         raise FileError(f"{str(source)!r} is YAML: give the robot's URDF or MJCF file, and this one as loops=...")
@@ -81,13 +81,14 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
             "states of it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)"
         )
     root, where = read_xml(source, "robot file")
-    readers = {"robot": read_urdf, "mujoco": read_mjcf}
-    if root.tag not in readers:
-        raise FileError(
-            f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
-            "Convert SDF and others to one of these first, and expand xacro"
-        )
-    return readers[root.tag](source)
+    if root.tag == "robot":
+        return robot_of_urdf(root, where)
+    if root.tag == "mujoco":
+        return read_mjcf(source)
+    raise FileError(
+        f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
+        "Convert SDF and others to one of these first, and expand xacro"
+    )
 
 
 def with_base(description: Description, base: str | None) -> Description:
