@@ -62,7 +62,15 @@ def describe(
         description = read_loops(loops, description)
     if gravity is not None:
         description = replace(description, gravity=gravity_vector(gravity))
-    return with_base(validate(description, inertias), base)
+    try:
+        description = validate(description, inertias)
+    except DescriptionError as error:
+        if not isinstance(source, (str, os.PathLike)):
+            raise
+        from freeflyer.model.readers.places import located
+
+        raise located(error, source) from None
+    return with_base(description, base)
 
 
 def read(source: str | os.PathLike[str] | MjSpec) -> Description:
