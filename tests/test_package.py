@@ -34,7 +34,6 @@ HEAVY = (
     "sympy",
     "viser",
     "torch",
-    "yourdfpy",
     "lxml",
     "jax",
     "typer",

@@ -62,14 +62,22 @@ def describe(
         description = read_loops(loops, description)
     if gravity is not None:
         description = replace(description, gravity=gravity_vector(gravity))
-    return with_base(validate(description, inertias), base)
+    try:
+        description = validate(description, inertias)
+    except DescriptionError as error:
+        if not isinstance(source, (str, os.PathLike)):
+            raise
+        from freeflyer.model.readers.places import located
+
+        raise located(error, source) from None
+    return with_base(description, base)
 
 
 def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     """The Description of a URDF or MJCF file or text (by its root element), or of a mujoco.MjSpec; not yet checked."""
     from freeflyer.model.readers.mjcf import read_mjcf, read_spec
     from freeflyer.model.readers.safe_file import read_xml
-    from freeflyer.model.readers.urdf import read_urdf
+    from freeflyer.model.readers.urdf import robot_of_urdf
 
     if isinstance(source, (str, os.PathLike)) and Path(str(source)[:4096]).suffix.lower() in (".yaml", ".yml"):
         raise FileError(f"{str(source)!r} is YAML: give the robot's URDF or MJCF file, and this one as loops=...")
@@ -81,13 +89,14 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
             "states of it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)"
         )
     root, where = read_xml(source, "robot file")
-    readers = {"robot": read_urdf, "mujoco": read_mjcf}
-    if root.tag not in readers:
-        raise FileError(
-            f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
-            "Convert SDF and others to one of these first, and expand xacro"
-        )
-    return readers[root.tag](source)
+    if root.tag == "robot":
+        return robot_of_urdf(root, where)
+    if root.tag == "mujoco":
+        return read_mjcf(source)
+    raise FileError(
+        f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
+        "Convert SDF and others to one of these first, and expand xacro"
+    )
 
 
 def with_base(description: Description, base: str | None) -> Description:

@@ -55,8 +55,8 @@ def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     """(3, 3) rotation of URDF's angles: about the fixed axes x, y, z, in this order (rad)."""
     (sr, sp, sy), (cr, cp, cy) = np.sin([roll, pitch, yaw]), np.cos([roll, pitch, yaw])
     return np.array([
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [cp * cy, sp * (sr * cy) - cr * sy, sp * (cr * cy) + sr * sy],
+        [cp * sy, sp * (sr * sy) + cr * cy, sp * (cr * sy) - sr * cy],
         [-sp, cp * sr, cp * cr],
     ])  # fmt: skip
 

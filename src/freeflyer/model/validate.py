@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -35,20 +36,32 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     _check_names(description)
     _check_tree(description)
     for joint in description.joints:
-        check_joint(joint)
+        with _about(joint=joint.name):
+            check_joint(joint)
     _check_mimics(description)
     _check_frames(description)
     _check_motors(description)
     _check_keyframes(description)
     _check_gravity(description.gravity)
     for link in description.links:
-        check_inertia(link.name, link.inertia)
+        with _about(link=link.name):
+            check_inertia(link.name, link.inertia)
     harmless = check_eigenvalues(description) if inertias == "strict" else ()
     if not harmless:
         return description
     shown = ", ".join(harmless[:6]) + (f", ... ({len(harmless)} in all)" if len(harmless) > 6 else "")
     note = f"negative rotational inertia of {shown}: harmless, as the sum with the links welded to it is positive"
     return description if note in description.notes else replace(description, notes=(*description.notes, note))
+
+
+@contextmanager
+def _about(**part: str) -> Iterator[None]:
+    """Adds to the data of errors inside which part of the description they are about."""
+    try:
+        yield
+    except DescriptionError as error:
+        error.data = {**part, **error.data}
+        raise
 
 
 def _check_gravity(gravity: object) -> None:
@@ -69,20 +82,22 @@ def _check_names(description: Description) -> None:
         ("keyframe", [x.name for x in description.keyframes]),
     ):
         seen: set[str] = set()
+        part = kind if kind != "frame (link or site)" else "site"
         for name in names:
             if not isinstance(name, str) or not name.strip() or not name.isprintable():
                 raise DescriptionError(f"a {kind} has the name {name!r}: expected printable, non-empty text", name=name)
             if name in seen:
-                raise DescriptionError(f"two {kind}s are named {name!r}: names must differ; rename one", name=name)
+                data = {"name": name, part: name}
+                raise DescriptionError(f"two {kind}s are named {name!r}: names must differ; rename one", **data)
             seen.add(name)
     if any(s.name == WORLD for s in description.sites):
         raise DescriptionError(f"a site is named {WORLD!r}, the name of the fixed world: rename it", name=WORLD)
 
 
-def _check_known(kind: str, name: object, known: Iterable[str], who: str) -> None:
+def _check_known(kind: str, name: object, known: Iterable[str], who: str, **part: str) -> None:
     if not isinstance(name, str) or name not in known:
         error = unknown_name(kind, name, known)
-        raise DescriptionError(f"{who}: {error}", **error.data)
+        raise DescriptionError(f"{who}: {error}", **part, **error.data)
 
 
 def _check_tree(description: Description) -> None:
@@ -93,16 +108,19 @@ def _check_tree(description: Description) -> None:
     below: dict[str, list[str]] = {}
     for j in description.joints:
         if j.kind not in JOINT_KINDS:
-            raise DescriptionError(f"joint {j.name!r} has kind {j.kind!r}; known kinds: {', '.join(JOINT_KINDS)}")
-        _check_known("link", j.parent, links, f"parent of joint {j.name!r}")
-        _check_known("link", j.child, links, f"child of joint {j.name!r}")
+            raise DescriptionError(f"joint {j.name!r} has kind {j.kind!r}; known kinds: {', '.join(JOINT_KINDS)}", joint=j.name)
+        _check_known("link", j.parent, links, f"parent of joint {j.name!r}", joint=j.name)
+        _check_known("link", j.child, links, f"child of joint {j.name!r}", joint=j.name)
         if j.child == WORLD:
-            raise DescriptionError(f"joint {j.name!r} moves {WORLD!r}, which is fixed: swap its parent and child")
+            raise DescriptionError(
+                f"joint {j.name!r} moves {WORLD!r}, which is fixed: swap its parent and child", joint=j.name
+            )
         if j.child in carrier:
             raise DescriptionError(
                 f"link {j.child!r} has two parents: {parent[j.child]!r} (joint {carrier[j.child]!r}) and {j.parent!r} "
                 f"(joint {j.name!r}); keep one joint and close the linkage with a loop",
                 link=j.child,
+                joints=(carrier[j.child], j.name),
             )
         carrier[j.child], parent[j.child] = j.name, j.parent
         below.setdefault(j.parent, []).append(j.child)
@@ -119,6 +137,7 @@ def _check_tree(description: Description) -> None:
         raise DescriptionError(
             f"the joints run in a cycle, link by link {shown}: cut it at one joint and close it with a loop",
             links=tuple(circle),
+            joints=tuple(carrier[name] for name in circle[1:]),
         )
     if len(roots) > 1:
         shown = ", ".join(repr(r) for r in roots[:6]) + (f", ... ({len(roots)} in all)" if len(roots) > 6 else "")
@@ -144,8 +163,9 @@ def _check_mimics(description: Description) -> None:
     for j in description.joints:
         if j.mimic is None:
             continue
-        _check_known("joint", j.mimic.joint, joints, f"mimic of joint {j.name!r}")
-        check_vector((j.mimic.ratio, j.mimic.offset), (2,), f"ratio and offset of the mimic joint {j.name!r}")
+        _check_known("joint", j.mimic.joint, joints, f"mimic of joint {j.name!r}", joint=j.name)
+        with _about(joint=j.name):
+            check_vector((j.mimic.ratio, j.mimic.offset), (2,), f"ratio and offset of the mimic joint {j.name!r}")
         for one in (j, joints[j.mimic.joint]):
             if one.kind not in ONE_DOF:
                 raise DescriptionError(
@@ -159,7 +179,9 @@ def _check_mimics(description: Description) -> None:
         while way[-1] not in settled and (m := joints[way[-1]].mimic) is not None:
             way.append(m.joint)
             if m.joint in seen:
-                raise DescriptionError(f"mimic joints follow each other in a cycle: {' -> '.join(way[:20])}; free one")
+                raise DescriptionError(
+                    f"mimic joints follow each other in a cycle: {' -> '.join(way[:20])}; free one", joints=tuple(way)
+                )
             seen.add(m.joint)
         settled |= seen
 
@@ -168,12 +190,13 @@ def _check_frames(description: Description) -> None:
     links = dict.fromkeys([x.name for x in description.links] + [WORLD])
     link_of = {name: name for name in links}
     for s in description.sites:
-        _check_known("link", s.link, links, f"site {s.name!r}")
-        check_placement(s.placement, f"placement of site {s.name!r}")
+        _check_known("link", s.link, links, f"site {s.name!r}", site=s.name)
+        with _about(site=s.name):
+            check_placement(s.placement, f"placement of site {s.name!r}")
         link_of[s.name] = s.link
     for loop in description.loops:
         for name in (loop.frame_a, loop.frame_b):
-            _check_known("frame", name, link_of, f"loop {loop.name!r}")
+            _check_known("frame", name, link_of, f"loop {loop.name!r}", loop=loop.name)
         if link_of[loop.frame_a] == link_of[loop.frame_b]:
             raise DescriptionError(
                 f"loop {loop.name!r} ties {loop.frame_a!r} to {loop.frame_b!r}, both of link "
@@ -192,7 +215,7 @@ def _check_motors(description: Description) -> None:
     joints = {j.name: j for j in description.joints}
     seen: set[str] = set()
     for name in description.actuated:
-        _check_known("joint", name, joints, "actuated joints")
+        _check_known("joint", name, joints, "actuated joints", actuated=name)
         if joints[name].kind == "fixed":
             raise DescriptionError(f"actuated joint {name!r} is fixed: a motor needs a joint that moves", joint=name)
         if name in seen:
@@ -200,12 +223,15 @@ def _check_motors(description: Description) -> None:
         seen.add(name)
     for c in description.couplings:
         for name in (c.joint1, c.joint2) if c.joint2 != "" else (c.joint1,):  # "": joint1 is held at a constant
-            _check_known("joint", name, joints, f"coupling {c.name!r}")
+            _check_known("joint", name, joints, f"coupling {c.name!r}", coupling=c.name)
             if joints[name].kind not in ONE_DOF:
-                raise DescriptionError(f"coupling {c.name!r}: {name!r} is {joints[name].kind}, not of one coordinate")
+                what = f"coupling {c.name!r}: {name!r} is {joints[name].kind}, not of one coordinate"
+                raise DescriptionError(what, coupling=c.name, joint=name)
         if not c.coefficients:
-            raise DescriptionError(f"coupling {c.name!r} has no coefficients: give its polynomial's, constant first")
-        check_vector(c.coefficients, (len(c.coefficients),), f"coefficients of coupling {c.name!r}")
+            what = f"coupling {c.name!r} has no coefficients: give its polynomial's, constant first"
+            raise DescriptionError(what, coupling=c.name)
+        with _about(coupling=c.name):
+            check_vector(c.coefficients, (len(c.coefficients),), f"coefficients of coupling {c.name!r}")
 
 
 def _check_keyframes(description: Description) -> None:
@@ -215,6 +241,8 @@ def _check_keyframes(description: Description) -> None:
             if not isinstance(entry, tuple) or len(entry) != 2:
                 raise DescriptionError(f"keyframe {key.name!r} holds {entry!r}: expected (joint, position)", keyframe=key.name)
             name, position = entry
-            _check_known("joint", name, joints, f"keyframe {key.name!r}")
+            _check_known("joint", name, joints, f"keyframe {key.name!r}", keyframe=key.name)
             kind = joints[name].kind
-            check_position(position, kind, joint_sizes(kind)[0], f"keyframe {key.name!r}: the position of {kind} joint {name!r}")
+            with _about(keyframe=key.name):
+                what = f"keyframe {key.name!r}: the position of {kind} joint {name!r}"
+                check_position(position, kind, joint_sizes(kind)[0], what)

@@ -1,8 +1,7 @@
 """URDF to Description. Meshes are neither read nor looked for, and transmissions do not restrict `actuated`.
 
-yourdfpy parses links and joints. It fills gaps in silence (a missing moment of inertia becomes 1, broken XML is
-mended), so `urdf_check` refuses broken input before it. What plain URDF lacks is read from our own elements, which
-other programs skip; the writer uses the same:
+Whatever is missing or misspelt is refused (`urdf_elements`). What plain URDF lacks is read from our own elements, which other
+programs skip; the writer uses the same:
 
     <joint type="helical">    with <pitch value="..."/> (m/rad)
     <joint type="universal">  with <axis2 xyz="..."/>
@@ -18,17 +17,16 @@ other programs skip; the writer uses the same:
 
 from __future__ import annotations
 
-import copy
-import io
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from freeflyer.errors import FileError
+from freeflyer.errors import FileError, unknown_name
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Mimic, joint_sizes
 from freeflyer.model.readers.safe_file import numbers, read_xml
-from freeflyer.model.readers.urdf_check import check_urdf
+from freeflyer.model.readers.urdf_elements import LIMITS, check_root, children, named, only, place, pose
 from freeflyer.model.readers.urdf_extension import read_extension
 
 if TYPE_CHECKING:
@@ -41,7 +39,15 @@ KINDS = {
 }  # fmt: skip
 LIMITED = ("revolute", "prismatic", "helical")
 SINGLE = (*LIMITED, "continuous")
-READ = ("parent", "child", "origin", "axis", "limit", "dynamics", "mimic")  # the elements of a joint that yourdfpy reads
+READ = ("origin", "axis", "axis2", "pitch", "limit", "dynamics", "mimic", "parent", "child", "coordinates")  # of a joint
+
+
+class Notes(NamedTuple):
+    """Sentences on what is ignored and on missing bounds; names of joints without limits."""
+
+    ignored: list[str]
+    defaults: list[str]
+    unlimited: list[str]
 
 
 def read_urdf(source: str | os.PathLike[str]) -> Description:
@@ -50,116 +56,94 @@ def read_urdf(source: str | os.PathLike[str]) -> Description:
     Link names, joint names and their order are the file's. Moments of inertia are turned into link axes. A root link
     has no joint to the world yet: see `freeflyer.model.load.with_base`. FileError where the file is broken.
     """
-    root, where = read_xml(source, "URDF")
-    notes = check_urdf(root, where, KINDS)
-    robot = _parse(root, where)
-    elements = {e.get("name"): e for e in root.findall("joint")}
-    unlimited: list[str] = []
+    return robot_of_urdf(*read_xml(source, "URDF"))
+
+
+def robot_of_urdf(root: _Element, where: str) -> Description:
+    """The robot of a <robot> element; `where` opens messages."""
+    check_root(root, where)
+    notes, names = Notes([], [], []), named(root, "link", where)
+    if not names:
+        raise FileError(f"{where} has no <link>: a robot needs one at least")
     with np.errstate(all="ignore"):  # numbers that overflow are refused by `validate`
-        links = tuple(_link(x) for x in robot.links if x.name != WORLD or (x.inertial and x.inertial.mass))
-        joints = tuple(_joint(j, elements[j.name], where, notes, unlimited) for j in robot.joints)
-    if unlimited:
-        shown = ", ".join(unlimited[:6]) + (f", ... ({len(unlimited)} in all)" if len(unlimited) > 6 else "")
-        notes.append(f"no lower and upper limit, so taken as unlimited: {shown}")
-    return read_extension(Description(robot.name, links, joints, notes=tuple(notes)), root, where)
+        links = [_link(name, element, where, notes) for name, element in names.items()]
+        joints = tuple(_joint(name, e, where, names, notes) for name, e in named(root, "joint", where).items())
+    said = notes.ignored + notes.defaults
+    if notes.unlimited:
+        shown = ", ".join(notes.unlimited[:6]) + (f", ... ({len(notes.unlimited)} in all)" if len(notes.unlimited) > 6 else "")
+        said.append(f"no lower and upper limit, so taken as unlimited: {shown}")
+    links = [x for x in links if x.name != WORLD or x.inertia.mass]
+    return read_extension(Description(root.get("name"), tuple(links), joints, notes=tuple(said)), root, where)
 
 
-def _parse(root: _Element, where: str) -> Any:
-    """yourdfpy's Robot, made from links' inertials and joints alone."""
-    import yourdfpy
-    from lxml import etree
-
-    lean = etree.Element("robot", name=root.get("name"))
-    for element in root:
-        if element.tag == "link":
-            link = etree.SubElement(lean, "link", name=element.get("name"))
-            link.extend(copy.deepcopy(element.findall("inertial")))
-        elif element.tag == "joint":
-            lean.append(joint := copy.deepcopy(element))
-            for extra in [e for e in joint if e.tag not in READ]:
-                joint.remove(extra)
-            for limit in joint.findall("limit"):
-                for name in limit.attrib.pop("absent", "").split():
-                    limit.attrib.pop(name, None)
-    try:
-        return yourdfpy.URDF.load(
-            io.BytesIO(etree.tostring(lean)), build_scene_graph=False, build_collision_scene_graph=False,
-            load_meshes=False, load_collision_meshes=False, filename_handler=lambda name: name,
-        ).robot  # fmt: skip
-    except Exception as error:  # check_urdf should have refused it before
-        raise FileError(f"{where} is not read by yourdfpy: {type(error).__name__}: {error}") from error
-
-
-def _link(link: Any) -> Link:
-    inertial = link.inertial
+def _link(name: str, element: _Element, where: str, notes: Notes) -> Link:
+    who = f"{where}, link {name!r}"
+    inertial = only(element, "inertial", who)
     if inertial is None:
-        return Link(link.name)
-    X = np.eye(4) if inertial.origin is None else inertial.origin
+        return Link(name)
+    found = children(inertial, ("origin", "mass", "inertia"), f"{who}, inertial", notes.ignored)
+    for tag in ("mass", "inertia"):
+        if tag not in found:
+            raise FileError(f"{place(inertial, who)} has no <{tag}>: give it, or drop <inertial> for a massless link")
+    X, J = pose(found.get("origin")), found["inertia"]
     R = X[:3, :3]
-    J = R @ inertial.inertia @ R.T
-    return Link(link.name, Inertia(float(inertial.mass), X[:3, 3].copy(), 0.5 * (J + J.T)))
+    J = R @ np.array([
+        [J["ixx"], J["ixy"], J["ixz"]],
+        [J["ixy"], J["iyy"], J["iyz"]],
+        [J["ixz"], J["iyz"], J["izz"]],
+    ]) @ R.T  # fmt: skip
+    return Link(name, Inertia(found["mass"]["value"], X[:3, 3], 0.5 * (J + J.T)))
 
 
-def _joint(joint: Any, element: _Element, where: str, notes: list[str], unlimited: list[str]) -> Joint:
-    kind = KINDS[joint.type]
-    who = f"{where}, joint {joint.name!r}"
-    given: dict[str, Any] = {}
+def _joint(name: str, element: _Element, where: str, links: Collection[str], notes: Notes) -> Joint:
+    who = f"{where}, joint {name!r}"
+    if element.get("type") not in KINDS:
+        known = ", ".join(KINDS)
+        raise FileError(f"{who} at line {element.sourceline} has the type {element.get('type')!r}; known types: {known}")
+    kind = KINDS[element.get("type")]
+    found = children(element, READ, who, notes.ignored)
+    for tag in ("parent", "child", *{"universal": ("axis2",), "helical": ("pitch",)}.get(kind, ())):
+        if tag not in found:
+            raise FileError(f"{who} at line {element.sourceline} has no <{tag}>: a {kind} joint needs it")
+    ends = [found[tag]["link"] for tag in ("parent", "child")]
+    for tag, link in zip(("parent", "child"), ends):
+        if link not in links:  # the world too: a name that is mistyped would be a second world
+            error = unknown_name("link", link, links)
+            raise FileError(f"{place(element.find(tag), who)}: {error} Correct it, or declare it, <link name=\"{link}\"/>")
+    given = {}
     if kind in SINGLE:
-        given |= _limits(joint, element, kind, notes, unlimited)
-        losses = joint.dynamics
-        if losses is not None:
-            given |= {n: (float(x),) for n in ("damping", "friction") if (x := getattr(losses, n)) is not None}
-    given |= _coordinates(element, kind, who)
-    axis2, pitch = np.array([0.0, 1.0, 0.0]), 0.0
+        given = _limits(name, kind, found.get("limit", {}), notes) | {n: (x,) for n, x in found.get("dynamics", {}).items()}
+    elif kind != "fixed" and (unread := " and ".join(f"<{tag}>" for tag in ("limit", "dynamics") if tag in found)):
+        notes.ignored.append(f"joint {name!r} is {element.get('type')}: its {unread} is ignored (use <coordinates>)")
+    for field, text in found.get("coordinates", {}).items():
+        size = joint_sizes(kind)[field not in ("initial", "spring_reference")]
+        given[field] = numbers(text, (size,), f"{place(element.find('coordinates'), who)}, {field}", infinite=True)
+    if kind not in ("fixed", "spherical", "free"):
+        given["axis"] = _unit(found["axis"]["xyz"] if "axis" in found else (1.0, 0.0, 0.0))
     if kind == "universal":
-        axis2 = _unit(np.array(numbers(element.find("axis2").get("xyz"), (3,), f"{who}, axis2")))
+        given["axis2"] = _unit(found["axis2"]["xyz"])
     if kind == "helical":
-        (pitch,) = numbers(element.find("pitch").get("value"), (1,), f"{who}, pitch")
-    moves = kind not in ("fixed", "spherical", "free")
-    return Joint(
-        joint.name, kind, joint.parent, joint.child,
-        placement=np.eye(4) if joint.origin is None else joint.origin,
-        axis=_unit(joint.axis) if moves else np.array([0.0, 0.0, 1.0]),
-        axis2=axis2, pitch=pitch, **given,
-        mimic=None if joint.mimic is None or kind == "fixed" else
-        Mimic(joint.mimic.joint, joint.mimic.multiplier, joint.mimic.offset),
-    )  # fmt: skip
+        given["pitch"] = found["pitch"]["value"]
+    if kind != "fixed" and (mimic := found.get("mimic")):
+        given["mimic"] = Mimic(mimic["joint"], mimic.get("multiplier", 1.0), mimic.get("offset", 0.0))
+    return Joint(name, kind, ends[0], ends[1], pose(found.get("origin")), **given)
 
 
-def _unit(axis: np.ndarray) -> np.ndarray:
+def _unit(xyz: tuple[float, ...]) -> np.ndarray:
     """The axis with length 1; as it is where rounding cannot improve it, or where `validate` will refuse it."""
+    axis = np.array(xyz)
     norm = float(np.linalg.norm(axis))
     return axis if abs(norm - 1.0) < 4e-16 or norm < 1e-9 else axis / norm
 
 
-def _limits(
-    joint: Any, element: _Element, kind: str, notes: list[str], unlimited: list[str]
-) -> dict[str, tuple[float, ...]]:
+def _limits(name: str, kind: str, limit: dict[str, Any], notes: Notes) -> dict[str, Any]:
     """Limits of a joint with one coordinate. URDF has 0 for a missing bound, but files without either mean "none"."""
-    limit, said = joint.limit, "absent" in element.find("limit").attrib if joint.limit is not None else False
-    given: dict[str, tuple[float, ...]] = {
-        n: (x,) for n in ("velocity", "effort") if limit is not None and (x := getattr(limit, n)) is not None
-    }
-    if kind not in LIMITED:
-        return given
-    if limit is None or (limit.lower is None and limit.upper is None):
-        if not said:
-            unlimited.append(joint.name)
-        return given
-    for name in ("lower", "upper"):
-        if getattr(limit, name) is None:
-            notes.append(f"joint {joint.name!r} has no {name} limit: 0, URDF's default")
-    return given | {"lower": (limit.lower or 0.0,), "upper": (limit.upper or 0.0,)}
-
-
-def _coordinates(element: _Element, kind: str, who: str) -> dict[str, tuple[float, ...]]:
-    """Per-coordinate data in our <coordinates> element."""
-    found = element.find("coordinates")
-    if found is None:
-        return {}
-    nq, nv = joint_sizes(kind)
-    sizes = {"initial": nq, "spring_reference": nq}
-    return {
-        name: numbers(text, (sizes.get(name, nv),), f"{who}, {name} of <coordinates>", infinite=True)
-        for name, text in found.attrib.items()
-    }
+    fields = LIMITS if kind in LIMITED else ("velocity", "effort")
+    given = {n: (limit[n],) for n in fields if n in limit and n not in limit.get("absent", "").split()}
+    missing = [n for n in ("lower", "upper") if n in fields and n not in given]
+    if len(missing) == 1:
+        notes.defaults.append(f"joint {name!r} has no {missing[0]} limit: 0, URDF's default")
+        given[missing[0]] = (0.0,)
+    elif missing and "absent" not in limit:
+        notes.unlimited.append(name)
+    return given

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from freeflyer.errors import FileError
 from freeflyer.model.description import Coupling, Description, Loop, Site
 from freeflyer.model.readers.safe_file import numbers
+from freeflyer.model.readers.urdf_elements import children, place, pose
 from freeflyer.model.recorded_states import Keyframe
-from freeflyer.model.rotations import rotation_of_rpy
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -27,7 +25,7 @@ def read_extension(description: Description, root: _Element, where: str) -> Desc
     """The description with what the <freeflyer> element adds; as it is where there is none."""
     sites, loops, couplings, actuated, keyframes, gravity = [], [], [], [], [], description.gravity
     for element in [e for block in root.findall("freeflyer") for e in block]:
-        at = f"{where}, <freeflyer>, <{element.tag}> at line {element.sourceline}"
+        at = place(element, f"{where}, <freeflyer>")
         expected = ATTRIBUTES.get(str(element.tag))
         if expected is None:
             raise FileError(f"{at}: unknown element; known: {', '.join(ATTRIBUTES)}")
@@ -35,10 +33,14 @@ def read_extension(description: Description, root: _Element, where: str) -> Desc
             raise FileError(f"{at} has the attributes {sorted(element.attrib)}; expected {sorted(expected)}")
         match element.tag:
             case "site":
-                sites.append(Site(element.get("name"), element.get("link"), _placement(element, at)))
+                origin = children(element, ("origin",), at, []).get("origin")
+                sites.append(Site(element.get("name"), element.get("link"), pose(origin)))
             case "loop":
-                mask = tuple(int(m) for m in numbers(element.get("mask"), (6,), f"{at}, mask"))
-                loops.append(Loop(element.get("name"), element.get("frame_a"), element.get("frame_b"), mask))
+                mask = numbers(element.get("mask"), (6,), f"{at}, mask")
+                if not set(mask) <= {0.0, 1.0}:
+                    raise FileError(f"{at} has mask={element.get('mask')!r}: expected six of 0 and 1, for x y z rx ry rz")
+                ends = element.get("frame_a"), element.get("frame_b")
+                loops.append(Loop(element.get("name"), *ends, tuple(int(m) for m in mask)))
             case "coupling":
                 coefficients = numbers(element.get("coefficients"), tuple(range(1, 12)), f"{at}, coefficients")
                 couplings.append(
@@ -62,13 +64,3 @@ def _position(element: _Element, at: str) -> tuple[str, tuple[float, ...]]:
     if element.tag != "position" or sorted(element.attrib) != ["joint", "values"]:
         raise FileError(f"{at} holds <{element.tag}>: expected <position joint=... values=.../>")
     return element.get("joint"), numbers(element.get("values"), tuple(range(1, 8)), f"{at}, {element.get('joint')!r}")
-
-
-def _placement(element: _Element, at: str) -> np.ndarray:
-    """(4, 4) of the <origin> inside; the identity where there is none."""
-    origin = element.find("origin")
-    X = np.eye(4)
-    if origin is not None:
-        X[:3, 3] = numbers(origin.get("xyz", "0 0 0"), (3,), f"{at}, origin xyz")
-        X[:3, :3] = rotation_of_rpy(*numbers(origin.get("rpy", "0 0 0"), (3,), f"{at}, origin rpy"))
-    return X
