@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from freeflyer import robots
-from freeflyer.analysis.bench import start
-from freeflyer.analysis.bench.algorithms import ALGORITHMS, batch_call, outermost_frame, single_call
-from freeflyer.analysis.bench.batches import call_overhead
-from freeflyer.analysis.bench.clock import interleaved
-from freeflyer.analysis.bench.results import BatchPoint, ScalingPoint, Timing, geometric_mean
-from freeflyer.analysis.bench.runner import Effort, largest_batch, parts, time_robot
-from freeflyer.analysis.bench.scaling import exponent, scaling
-from freeflyer.analysis.states import random_states
+from freeflyer.bench import start
+from freeflyer.bench.algorithms import ALGORITHMS, batch_call, outermost_frame, single_call
+from freeflyer.bench.batches import call_overhead
+from freeflyer.bench.clock import interleaved
+from freeflyer.bench.results import BatchPoint, ScalingPoint, Timing, geometric_mean
+from freeflyer.bench.runner import Effort, largest_batch, parts, time_robot
+from freeflyer.bench.scaling import exponent, scaling
+from freeflyer.checks.states import random_states
 from freeflyer.errors import FreeflyerError
 
 

@@ -7,10 +7,10 @@ import pytest
 
 import freeflyer as ff
 from freeflyer import control, robots
-from freeflyer.analysis.linearization import study
-from freeflyer.analysis.linearization_euler import EulerRegulator, angle_linearization, angle_map, body_rates
-from freeflyer.analysis.linearization_figures import poles, recovery as draw_recovery
-from freeflyer.analysis.linearization_recovery import recovery
+from freeflyer.studies.linearization import study
+from freeflyer.studies.linearization_euler import EulerRegulator, angle_linearization, angle_map, body_rates
+from freeflyer.plots.linearization import poles, recovery as draw_recovery
+from freeflyer.studies.linearization_recovery import recovery
 from freeflyer.spatial import quaternion
 
 

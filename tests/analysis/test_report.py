@@ -12,9 +12,9 @@ from planted import arm, solid, with_inertia
 
 from freeflyer import robots
 from freeflyer.analysis import report, write_report
-from freeflyer.analysis.bench.runner import Effort
-from freeflyer.analysis.findings import Finding
-from freeflyer.analysis.page import page
+from freeflyer.bench.runner import Effort
+from freeflyer.checks.findings import Finding
+from freeflyer.report.page import page
 from freeflyer.errors import FileError
 from freeflyer.model.build import build
 from freeflyer.model.description import Inertia, Link

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from freeflyer.analysis.text import count, microseconds, number, visible
+from freeflyer.text import count, microseconds, number, visible
 
 
 @pytest.mark.parametrize("bad", ["\x1b[31mred", "two\nlines", "\r", "\u202eright to left", "\x00", "\ud800"])

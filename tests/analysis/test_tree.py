@@ -8,8 +8,8 @@ from planted import arm, shifted, solid
 
 from freeflyer import robots
 from freeflyer.analysis import overview
-from freeflyer.analysis.facts import base_kind, loop_kind
-from freeflyer.analysis.tree import tree_lines
+from freeflyer.studies.facts import base_kind, loop_kind
+from freeflyer.report.tree import tree_lines
 from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Joint, Link
 

@@ -7,12 +7,12 @@ import json
 from command import arm, run, written
 
 from freeflyer import robots
-from freeflyer.analysis.bench.runner import Effort
-from freeflyer.analysis.reporting import MARK
+from freeflyer.bench.runner import Effort
+from freeflyer.report.reporting import MARK
 
 
 def quick(monkeypatch):
-    monkeypatch.setattr("freeflyer.analysis.reporting.EFFORT", Effort(batch=16, blocks=3, block_seconds=1e-4))
+    monkeypatch.setattr("freeflyer.report.reporting.EFFORT", Effort(batch=16, blocks=3, block_seconds=1e-4))
 
 
 def test_the_report_is_written_and_named(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from constrained_samples import check_dense, distance, fresh_seed, kkt, random_s
 
 import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.analysis.bench.closed.state import closed_state
+from freeflyer.bench.closed.state import closed_state
 
 SOLES = ("left_sole_link", "right_sole_link")
 

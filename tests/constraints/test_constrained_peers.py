@@ -21,10 +21,10 @@ from freeflyer import loops
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")
 
-from freeflyer.analysis.bench.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
-from freeflyer.analysis.bench.closed.pinocchio import PinocchioPeer, pinocchio_peer
-from freeflyer.analysis.bench.closed.runner import distance
-from freeflyer.analysis.bench.closed.state import ClosedState, closed_state
+from freeflyer.bench.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
+from freeflyer.bench.closed.pinocchio import PinocchioPeer, pinocchio_peer
+from freeflyer.bench.closed.runner import distance
+from freeflyer.bench.closed.state import ClosedState, closed_state
 
 FOUR_BAR = """
 <mujoco><worldbody>

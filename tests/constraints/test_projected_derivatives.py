@@ -11,7 +11,7 @@ from closed_robots import State, near, robot, robots, shared, state
 import freeflyer as ff
 from freeflyer import close_loops
 from freeflyer.constraints.running import project_forces
-from freeflyer.loops import partition
+from freeflyer.mechanisms import partition
 
 PARTIAL = ("weld", "slider", "held")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer.loops import AssemblyError
+from freeflyer.mechanisms import AssemblyError
 
 SEED = int(np.random.SeedSequence().entropy % 2**31)
 FEET = ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot")

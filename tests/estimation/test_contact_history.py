@@ -11,7 +11,7 @@ from freeflyer.contacts import feet_of, sole
 from freeflyer.estimation import contact_history
 from freeflyer.estimation.history import METHODS
 from freeflyer.estimation.stance import sole_points
-from freeflyer.estimation.sway import Sway, route
+from freeflyer.papers.kangaroo.swing_motion import Sway, route
 
 RATE = 200.0
 

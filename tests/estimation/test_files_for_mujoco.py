@@ -14,8 +14,8 @@ from estimation_robots import sensed
 import freeflyer as ff
 from freeflyer.contacts import feet_in_file, feet_of
 from freeflyer.estimation import Sway, lateral_swing
-from freeflyer.estimation.experiment import simulate
-from freeflyer.estimation.sway import route
+from freeflyer.papers.kangaroo.swing_experiment import simulate
+from freeflyer.papers.kangaroo.swing_motion import route
 from freeflyer.model.readers.mjcf_gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim import Servos

@@ -11,7 +11,7 @@ from freeflyer import robots
 from freeflyer.constraints.rows import constraint_bias, constraint_jacobian, constraint_residual
 from freeflyer.estimation import Encoder, closed_torques, constraint_error, sensors, sinusoids, start, step, track
 from freeflyer.estimation.passive import PassiveState
-from freeflyer.loops import LinkageError
+from freeflyer.mechanisms import LinkageError
 
 
 @pytest.fixture(params=NAMES)

@@ -7,7 +7,7 @@ import pytest
 from estimation_robots import SPRINGS, sensed
 
 import freeflyer as ff
-from freeflyer.analysis.calibrating import calibrations
+from freeflyer.papers.kangaroo.calibration_study import calibrations
 from freeflyer.estimation import select_encoders
 
 
@@ -37,7 +37,7 @@ def test_motors_at_joints_of_the_tree_are_unobservable(models_folder):
 def test_joints_are_chosen_by_sensitivity():
     """The smallest singular value of the chosen joints' sensitivity is within a factor of the best of many random choices."""
     from freeflyer.estimation.postures import reach, strokes
-    from freeflyer.loops.maps import motion_map
+    from freeflyer.mechanisms.maps import motion_map
 
     s = sensed("kangaroo_like")
     lower, upper = strokes(s)

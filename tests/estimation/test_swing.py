@@ -19,8 +19,8 @@ from freeflyer.estimation import (
 )
 from freeflyer.estimation.contact import contact_wrenches
 from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, sole_points, standing_posture
-from freeflyer.estimation.sway import offset_at, route
-from freeflyer.loops import LinkageError
+from freeflyer.papers.kangaroo.swing_motion import offset_at, route
+from freeflyer.mechanisms import LinkageError
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_scene import plant
 

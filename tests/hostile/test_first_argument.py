@@ -14,7 +14,7 @@ import pytest
 import freeflyer as ff
 from freeflyer.model.public import public
 
-ROOMS = ("freeflyer", "freeflyer.analysis", "freeflyer.control", "freeflyer.estimation", "freeflyer.loops",
+ROOMS = ("freeflyer", "freeflyer.analysis", "freeflyer.control", "freeflyer.estimation", "freeflyer.mechanisms",
          "freeflyer.formulations.geometric", "freeflyer.robots")  # fmt: skip
 MODEL = ff.robots.chain(3)
 Q = np.zeros(3)

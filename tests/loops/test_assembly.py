@@ -10,7 +10,7 @@ from linkage_samples import MASKS, planar, pose, random_linkage, stewart
 
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
-from freeflyer.loops import (
+from freeflyer.mechanisms import (
     AssemblyError,
     LinkageError,
     assemble,

@@ -8,7 +8,7 @@ import pytest
 
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_bias, constraint_residual, constraints
-from freeflyer.loops import assemble
+from freeflyer.mechanisms import assemble
 
 CLOSED_CHAIN = """
 <mujoco><option gravity="0 0 -9.81"/>

@@ -14,8 +14,8 @@ from linkage_samples import BAR, shifted
 import freeflyer as ff
 from freeflyer.constraints.closed import close_with_partition
 from freeflyer.constraints.rows import constraint_jacobian
-from freeflyer.loops import first_singularity, partition, sweep
-from freeflyer.loops.stepping import crosses_singularity, step_closed
+from freeflyer.mechanisms import first_singularity, partition, sweep
+from freeflyer.mechanisms.stepping import crosses_singularity, step_closed
 
 CRANK, GROUND = 0.2, 0.5
 START = 0.5  # rad

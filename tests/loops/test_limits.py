@@ -11,11 +11,11 @@ from scipy.optimize import brentq
 
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.loops.limits import polygon_area, reachable_set
-from freeflyer.loops.maps import inside_limits, manipulability
-from freeflyer.loops.parts import extract_limb
-from freeflyer.loops.singularities import first_singularity
-from freeflyer.loops.sweeping import sweep
+from freeflyer.mechanisms.limits import polygon_area, reachable_set
+from freeflyer.mechanisms.maps import inside_limits, manipulability
+from freeflyer.mechanisms.limbs import extract_limb
+from freeflyer.mechanisms.singularities import first_singularity
+from freeflyer.mechanisms.sweeping import sweep
 from freeflyer.robots import kangaroo_hip, kangaroo_hip_yaw, kangaroo_knee
 
 HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_roll", "left_ankle_pitch"))

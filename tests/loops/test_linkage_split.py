@@ -11,7 +11,7 @@ from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewar
 import freeflyer as ff
 from freeflyer.constraints.graph import structure
 from freeflyer.constraints.rows import constraint_jacobian, constraint_residual, constraints
-from freeflyer.loops import LinkageError, assemble, partition
+from freeflyer.mechanisms import LinkageError, assemble, partition
 
 ORIENTATIONS = [np.eye(4), *(pose(np.random.default_rng(k)) for k in range(2))]
 

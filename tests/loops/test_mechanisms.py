@@ -6,8 +6,8 @@ import pytest
 from linkage_samples import MASKS, planar
 
 import freeflyer as ff
-from freeflyer.loops import partition
-from freeflyer.loops.mechanisms import mechanisms
+from freeflyer.mechanisms import partition
+from freeflyer.mechanisms.submechanisms import mechanisms
 
 
 def counts(table) -> list[tuple[int, int, int]]:

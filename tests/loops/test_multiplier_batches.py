@@ -7,7 +7,7 @@ import pytest
 from kangaroo_leg import leg
 
 from freeflyer.errors import InputError
-from freeflyer.loops import (
+from freeflyer.mechanisms import (
     constrained_forward_dynamics,
     constraint_jacobian,
     constraint_multipliers,

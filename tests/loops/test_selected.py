@@ -12,7 +12,7 @@ from linkage_samples import MASKS, planar
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.loops import (
+from freeflyer.mechanisms import (
     AssemblyError,
     LinkageError,
     motor_accelerations,

@@ -10,9 +10,9 @@ from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole
 
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.loops import assemble, constraint_residual
-from freeflyer.loops.parts import embed_configuration, extract_configuration, extract_limb
-from freeflyer.loops.sweeping import sweep
+from freeflyer.mechanisms import assemble, constraint_residual
+from freeflyer.mechanisms.limbs import embed_configuration, extract_configuration, extract_limb
+from freeflyer.mechanisms.sweeping import sweep
 from freeflyer.robots import kangaroo_hip_yaw
 
 

@@ -7,10 +7,10 @@ import pytest
 from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
-from freeflyer.analysis import estimation_times
+from freeflyer.papers.kangaroo import estimator_times as estimation_times
 from freeflyer.errors import InputError
 from freeflyer.estimation import Sway
-from freeflyer.loops import partition
+from freeflyer.mechanisms import partition
 from freeflyer.papers import kangaroo
 from freeflyer.papers.kangaroo import (
     calibration,

@@ -6,15 +6,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.checking import Check, check, check_description
-    from freeflyer.analysis.closure import Gap, loop_gaps
-    from freeflyer.analysis.facts import Overview, overview
-    from freeflyer.analysis.fall import FallStudy, free_fall
-    from freeflyer.analysis.findings import Finding
-    from freeflyer.analysis.flight import Flight, free_flight, middle_posture
-    from freeflyer.analysis.laws import Identity, identities
-    from freeflyer.analysis.postures import Conditioning, Matrices, conditioning, matrices
-    from freeflyer.analysis.reporting import Report, report, write_report
+    from freeflyer.checks.checking import Check, check, check_description
+    from freeflyer.checks.closure import Gap, loop_gaps
+    from freeflyer.studies.facts import Overview, overview
+    from freeflyer.studies.fall import FallStudy, free_fall
+    from freeflyer.checks.findings import Finding
+    from freeflyer.studies.flight import Flight, free_flight, middle_posture
+    from freeflyer.checks.laws import Identity, identities
+    from freeflyer.studies.postures import Conditioning, Matrices, conditioning, matrices
+    from freeflyer.report.reporting import Report, report, write_report
 
 __all__ = [
     "Check", "Conditioning", "FallStudy", "Finding", "Flight", "Gap", "Identity", "Matrices", "Overview", "Report", "check",

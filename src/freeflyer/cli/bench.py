@@ -12,7 +12,7 @@ import typer
 from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, load_robot
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.bench.results import Bench, RobotTimings
+    from freeflyer.bench.results import Bench, RobotTimings
 
 
 class Part(StrEnum):
@@ -50,7 +50,7 @@ def bench(
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Time each algorithm for one state and for a batch; short batches; scaling with size; solvers; imports and first calls."""
-    from freeflyer.analysis.bench.runner import Effort
+    from freeflyer.bench.runner import Effort
     from freeflyer.cli.bench_tables import show
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
@@ -66,7 +66,7 @@ def bench(
         result = _run(named, wanted, peers, Effort(batch=batch, blocks=blocks, threads=threads), progress)
     show(out, result)
     if plot is not None:
-        from freeflyer.analysis.bench.plot import save
+        from freeflyer.plots.bench import save
 
         save(result, plot)
         out.print(f"drew {plot}")
@@ -83,23 +83,23 @@ def _refuse_plot(path: Path) -> None:
 
 
 def _bench_robot(name: str, base: Any, loops: Path | None) -> Any:
-    from freeflyer.analysis.bench.robots import robot_of_file
+    from freeflyer.bench.robots import robot_of_file
 
     robot = load_robot(name, base, loops)
     return robot_of_file(robot.model, robot.path)
 
 
 def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress: Any) -> Bench:
-    from freeflyer.analysis.bench.batches import batches
-    from freeflyer.analysis.bench.clock import floor
-    from freeflyer.analysis.bench.machine import machine
-    from freeflyer.analysis.bench.results import Bench
-    from freeflyer.analysis.bench.robots import default_robots
-    from freeflyer.analysis.bench.runner import NAMES, time_robot
-    from freeflyer.analysis.bench.scaling import SIZES, scaling
-    from freeflyer.analysis.bench.solvers import solver_times
-    from freeflyer.analysis.bench.start import start_times
-    from freeflyer.analysis.bench.steps import step_times
+    from freeflyer.bench.batches import batches
+    from freeflyer.bench.clock import floor
+    from freeflyer.bench.machine import machine
+    from freeflyer.bench.results import Bench
+    from freeflyer.bench.robots import default_robots
+    from freeflyer.bench.runner import NAMES, time_robot
+    from freeflyer.bench.scaling import SIZES, scaling
+    from freeflyer.bench.solvers import solver_times
+    from freeflyer.bench.start import start_times
+    from freeflyer.bench.steps import step_times
 
     timings: tuple[RobotTimings, ...] = ()
     least = floor() if Part.robots in wanted else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from freeflyer.analysis.bench.results import ClosedTimings
-from freeflyer.analysis.text import microseconds as us, visible
+from freeflyer.bench.results import ClosedTimings
+from freeflyer.text import microseconds as us, visible
 from freeflyer.cli.output import table
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from freeflyer.analysis.bench.batches import call_overhead
-from freeflyer.analysis.bench.results import (
+from freeflyer.bench.batches import call_overhead
+from freeflyer.bench.results import (
     BatchPoint,
     Bench,
     Machine,
@@ -16,8 +16,8 @@ from freeflyer.analysis.bench.results import (
     StepTiming,
     geometric_mean,
 )
-from freeflyer.analysis.bench.scaling import ALGORITHMS, exponent
-from freeflyer.analysis.text import microseconds as us, visible
+from freeflyer.bench.scaling import ALGORITHMS, exponent
+from freeflyer.text import microseconds as us, visible
 from freeflyer.cli import bench_closed as closed
 from freeflyer.cli.output import table
 

@@ -17,7 +17,7 @@ from freeflyer.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.checking import Check
+    from freeflyer.checks.checking import Check
 
 SHOWN_PER_CODE = 5
 
@@ -29,7 +29,7 @@ def check(
     debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Check inertias, units, limits, loops, and the laws of dynamics at random states; exit code 1 on errors."""
-    from freeflyer.analysis.checking import check as run
+    from freeflyer.checks.checking import check as run
     from freeflyer.cli.output import output, write_json
 
     result = run(load_robot(robot, base, loops, inertias="as-is").model, seed)
@@ -92,8 +92,8 @@ def _findings(result: Check, everything: bool) -> Any:
 def _verdict(result: Check) -> Any:
     from rich.text import Text
 
-    from freeflyer.analysis.findings import SEVERITIES
-    from freeflyer.analysis.text import count, visible
+    from freeflyer.checks.findings import SEVERITIES
+    from freeflyer.text import count, visible
 
     counts = ", ".join(count(result.count(s), s) for s in SEVERITIES)
     return Text(f"{visible(result.robot)}: {counts}", "bold red" if result.has_errors else "bold green")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from freeflyer.cli.options import DebugOption, ForceOption, JsonOption, OutputOption
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.tour import Tour
+    from freeflyer.report.tour import Tour
 
 SHOWN = "humanoid"  # whose report is written
 COMPILED = (
@@ -25,8 +25,8 @@ def demo(
 ) -> None:  # fmt: skip
     """Take the built-in robots through dynamics, momentum and batches, and write a report of the humanoid."""
     from freeflyer import robots
-    from freeflyer.analysis.reporting import refuse_to_replace, report, write_report
-    from freeflyer.analysis.tour import tour
+    from freeflyer.report.reporting import refuse_to_replace, report, write_report
+    from freeflyer.report.tour import tour
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
     from freeflyer.dynamics.warming import warm
@@ -47,7 +47,7 @@ def demo(
 
 
 def _table(rows: list[Tour]) -> Any:
-    from freeflyer.analysis.text import microseconds as us, number
+    from freeflyer.text import microseconds as us, number
     from freeflyer.cli.output import table
 
     columns = (

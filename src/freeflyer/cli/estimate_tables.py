@@ -11,8 +11,8 @@ import numpy as np
 from freeflyer.cli.output import name, table
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.calibrating import Calibrations
-    from freeflyer.analysis.estimation_times import Times
+    from freeflyer.papers.kangaroo.calibration_study import Calibrations
+    from freeflyer.papers.kangaroo.estimator_times import Times
     from freeflyer.contacts import Contact
     from freeflyer.estimation import Encoder, Sensors, Sway
 
@@ -23,7 +23,7 @@ THIN = 5  # of the samples of sinusoids, one in so many is drawn
 
 def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress, pictures: Pictures) -> list[dict[str, Any]]:
     """Three kinds of encoders, the paper's gain alpha and one that closes loops at once."""
-    from freeflyer.analysis.estimation_figures import tracking as draw
+    from freeflyer.papers.kangaroo.estimation_figures import tracking as draw
     from freeflyer.estimation import Encoder as Kind, sinusoids, track
 
     path, numbers, closures, first = sinusoids(s), [], {}, None
@@ -60,8 +60,8 @@ def calibrate_all(
     s: Sensors, encoders: Sequence[str] | None, starts: int, rigid: Sequence[str] | None, progress: Progress, pictures: Pictures
 ) -> Calibrations:  # fmt: skip
     """Motors' offsets from random starts, all over the strokes."""
-    from freeflyer.analysis.calibrating import calibrations
-    from freeflyer.analysis.estimation_figures import calibration as draw
+    from freeflyer.papers.kangaroo.calibration_study import calibrations
+    from freeflyer.papers.kangaroo.estimation_figures import calibration as draw
     from freeflyer.estimation import select_encoders
 
     text = f"calibrating from {starts} starts"
@@ -105,9 +105,9 @@ def swing_all(
     s: Sensors, file: Path | None, feet: tuple[Contact, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
 ) -> dict[str, Any]:  # fmt: skip
     """The lateral swing, its errors and settings; the swing itself at 50 Hz."""
-    from freeflyer.analysis import swing_figures as figures
-    from freeflyer.analysis.skeleton import bones
-    from freeflyer.analysis.swing_tables import lines, settings
+    from freeflyer.papers.kangaroo import swing_figures as figures
+    from freeflyer.plots.skeleton import bones
+    from freeflyer.papers.kangaroo.swing_tables import lines, settings
     from freeflyer.estimation import lateral_swing
 
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
@@ -121,7 +121,7 @@ def swing_all(
 
 def swing(found: dict[str, Any]) -> list[Any]:
     """Errors of each estimate of the wrenches, and the settings."""
-    from freeflyer.analysis.swing_tables import COLUMNS
+    from freeflyer.papers.kangaroo.swing_tables import COLUMNS
 
     rows = [x.cells for x in found["lines"]]
     robot = found["swing"].robot
@@ -131,7 +131,7 @@ def swing(found: dict[str, Any]) -> list[Any]:
 
 def draw(out: Any, folder: Path, pictures: Pictures) -> None:
     """Write them."""
-    from freeflyer.analysis.linearization_files import save
+    from freeflyer.plots.files import save
 
     for what, picture in pictures.items():
         for path in save(folder, what, picture):

@@ -66,7 +66,7 @@ def export(
 
 
 def _show(out: Any, made: Any) -> None:
-    from freeflyer.analysis.text import count
+    from freeflyer.text import count
     from freeflyer.cli.output import COLOURS
 
     what = f"{count(len(made.functions), 'function')} for {made.cpu}"

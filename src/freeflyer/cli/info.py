@@ -9,7 +9,7 @@ from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOpti
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from freeflyer.analysis.facts import JointRow, Overview
+    from freeflyer.studies.facts import JointRow, Overview
 
 
 def info(
@@ -20,7 +20,7 @@ def info(
     debug: DebugOption = False,
 ) -> None:
     """Show what a robot consists of: its tree with masses, its joints with limits, its loops."""
-    from freeflyer.analysis.facts import overview
+    from freeflyer.studies.facts import overview
     from freeflyer.cli.output import output, write_json
 
     result = overview(load_robot(robot, base, loops).model)
@@ -42,7 +42,7 @@ def info(
 def _head(o: Overview) -> Text:
     from rich.text import Text
 
-    from freeflyer.analysis.text import count
+    from freeflyer.text import count
     from freeflyer.cli.output import name
 
     origin = f" ({o.base_origin})" if o.base_origin else ""
@@ -55,7 +55,7 @@ def _head(o: Overview) -> Text:
 
 def _mass(o: Overview) -> str:
     """The mass that moves, and all of it where a part stands still."""
-    from freeflyer.analysis.text import number
+    from freeflyer.text import number
 
     still = "" if abs(o.total_mass - o.mass) <= 1e-9 * o.total_mass else f" moving of {number(o.total_mass, 6)} kg"
     return f"{number(o.mass, 6)} kg{still}"
@@ -64,8 +64,8 @@ def _mass(o: Overview) -> str:
 def _tree(o: Overview) -> list[Text]:
     from rich.text import Text
 
-    from freeflyer.analysis.text import number
-    from freeflyer.analysis.tree import tree_lines
+    from freeflyer.text import number
+    from freeflyer.report.tree import tree_lines
     from freeflyer.cli.output import name
 
     lines = []
@@ -88,7 +88,7 @@ def _joints(o: Overview) -> Any:
 
 
 def _joint(j: JointRow) -> tuple[str, ...]:
-    from freeflyer.analysis.text import number
+    from freeflyer.text import number
 
     def listed(values: Any) -> str:
         shown = [number(x, 3) for x in values]

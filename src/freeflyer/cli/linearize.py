@@ -11,8 +11,8 @@ import typer
 from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.linearization import LinearStudy
-    from freeflyer.analysis.linearization_recovery import Recovery
+    from freeflyer.studies.linearization import LinearStudy
+    from freeflyer.studies.linearization_recovery import Recovery
 
 MOST_MODES = 24  # rows of the table
 
@@ -43,7 +43,7 @@ def linearize(
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
-    from freeflyer.analysis.linearization import study
+    from freeflyer.studies.linearization import study
     from freeflyer.cli.output import output, write_json
     from freeflyer.constraints.closed import close_loops
     from freeflyer.model.configuration import neutral
@@ -96,7 +96,7 @@ def _make_folder(folder: Path) -> Path:
 
 
 def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) -> Recovery:
-    from freeflyer.analysis.linearization_recovery import recovery
+    from freeflyer.studies.linearization_recovery import recovery
     from freeflyer.control.regulator import lqr
 
     regulator = lqr(model, result.q, inputs, bandwidth=bandwidth)
@@ -106,7 +106,7 @@ def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) ->
 def _show(out: Any, r: LinearStudy) -> None:
     from rich.text import Text
 
-    from freeflyer.analysis.text import number, visible
+    from freeflyer.text import number, visible
     from freeflyer.cli.output import name
 
     out.print(Text.assemble(name(r.robot, "bold"), f"  {r.states} states, {len(r.inputs)} inputs"), soft_wrap=True)
@@ -133,7 +133,7 @@ def _show(out: Any, r: LinearStudy) -> None:
 
 
 def _modes(r: LinearStudy) -> Any:
-    from freeflyer.analysis.text import number
+    from freeflyer.text import number
     from freeflyer.cli.output import table
 
     def row(m: Any) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def _modes(r: LinearStudy) -> Any:
 
 
 def _recovery_table(r: Recovery) -> Any:
-    from freeflyer.analysis.text import number
+    from freeflyer.text import number
     from freeflyer.cli.output import table
 
     def end(angles: Any, recovers: Any, distances: Any, k: int) -> tuple[str, str]:
@@ -164,8 +164,8 @@ def _recovery_table(r: Recovery) -> Any:
 
 
 def _draw(out: Any, folder: Path, result: LinearStudy, back: Recovery | None) -> None:
-    from freeflyer.analysis import linearization_figures as figures
-    from freeflyer.analysis.linearization_files import save
+    from freeflyer.plots import linearization as figures
+    from freeflyer.plots.files import save
 
     for path in save(folder, "poles", lambda: figures.poles(result)):
         out.print(f"wrote {path}", soft_wrap=True)

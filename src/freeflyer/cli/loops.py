@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
 
 if TYPE_CHECKING:
-    from freeflyer.loops import Mechanisms
+    from freeflyer.mechanisms import Mechanisms
 
 NEAR_SINGULAR = 1e-2  # of 1 / condition
 
@@ -50,7 +50,7 @@ def loop_report(model: Any) -> LoopReport:
 
     from freeflyer.constraints.closure import file_posture
     from freeflyer.constraints.rows import constraint_loops, constraint_residual
-    from freeflyer.loops import assemble, mechanisms
+    from freeflyer.mechanisms import assemble, mechanisms
 
     gap = np.abs(constraint_residual(model, file_posture(model)))
     found = assemble(model)
@@ -91,7 +91,7 @@ def _strokes(result: Mechanisms) -> Any:
 def _closure(result: LoopReport) -> Any:
     from rich.text import Text
 
-    from freeflyer.analysis.text import visible
+    from freeflyer.text import visible
 
     free = result.mechanisms.free
     lines = [

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 import freeflyer
-from freeflyer.analysis.text import visible
+from freeflyer.text import visible
 
 PIPED_WIDTH = 160  # columns when the output is no terminal
 COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from freeflyer.analysis.text import visible
+from freeflyer.text import visible
 from freeflyer.cli.output import console
 
 

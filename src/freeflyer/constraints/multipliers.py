@@ -168,6 +168,6 @@ def _check_consistent(model: Model, name: str, closed: np.ndarray, given: np.nda
 def _inconsistent(name: str, gap: float) -> LinkageError:
     return LinkageError(
         f"{name} does not keep the loops closed: its dependent entries differ by up to {gap:.3g} from what follows from the "
-        "independent ones; see freeflyer.loops.whole_motion",
+        "independent ones; see freeflyer.mechanisms.whole_motion",
         reason="velocity", argument=name, gap=gap,
     )  # fmt: skip

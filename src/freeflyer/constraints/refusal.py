@@ -25,7 +25,7 @@ def refusal(model: Model, q: np.ndarray, at: tuple[int, ...]) -> LinkageError:
         row = int(np.argmax(gap[k] / allowed))
         return LinkageError(
             f"loop {loops[row]!r} is open by {gap[k, row]:.3g} (m or rad) at {which}, closed is within {allowed[row]:g}: assemble "
-            "it first (freeflyer.loops.assemble), or give the tree, whose loops are open (closed.tree)",
+            "it first (freeflyer.mechanisms.assemble), or give the tree, whose loops are open (closed.tree)",
             reason="open", loop=loops[row], gap=float(gap[k, row]), state=at[-1] if at else 0,
         )  # fmt: skip
     worst, where = np.inf, 0

@@ -31,7 +31,7 @@ def check_closed(model: Model, residual: np.ndarray, rows: np.ndarray, closed: f
     loop, gap = constraint_loops(model)[worst], float(residual[worst])
     raise LinkageError(
         f"the posture leaves loop {loop!r} of {model.name!r} open by {gap:.3g} (row {constraint_names(model)[worst]!r}, m or "
-        "rad): the rank of an open linkage is not defined; assemble it first (freeflyer.loops.assemble)",
+        "rad): the rank of an open linkage is not defined; assemble it first (freeflyer.mechanisms.assemble)",
         loop=loop, gap=gap,
     )  # fmt: skip
 

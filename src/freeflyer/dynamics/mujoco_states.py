@@ -41,7 +41,7 @@ def from_mujoco(
     that the model was read from, else of what `to_mjcf` writes. Joints that are fixed in the model, or belong to other things, are
     left out; one that mimics another stands where that one puts it; a base that only the model has stands where the file draws it,
     at rest. Of a closed model v and a are the independent ones and tau the force along them; its q is as closed as MuJoCo holds it
-    (freeflyer.loops.assemble closes it). qacc and bias need qvel.
+    (freeflyer.mechanisms.assemble closes it). qacc and bias need qvel.
     Exact but for free joints' linear velocities, accelerations, forces and bias, which are rotated: 1e-15 relative.
     Errors: InputError for sizes and joints of another robot, NaN, quaternions of other than unit length.
 

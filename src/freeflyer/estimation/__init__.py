@@ -6,18 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from freeflyer.estimation.accuracy import Encoder, Sinusoids, Tracking, sinusoids, track
+    from freeflyer.papers.kangaroo.tracking_accuracy import Encoder, Sinusoids, Tracking, sinusoids, track
     from freeflyer.estimation.balance import low_pass, pressure_centers, screw_force, world_wrenches, zero_moment_point
     from freeflyer.estimation.calibration import Calibration, CalibrationError, calibrate
-    from freeflyer.estimation.comparison import Swing
+    from freeflyer.papers.kangaroo.swing_comparison import Swing
     from freeflyer.estimation.contact import ContactEstimate, ContactModel, contact_model, contact_wrenches
     from freeflyer.estimation.encoders import EncoderSelection, select_encoders
     from freeflyer.estimation.history import ContactHistory, contact_history
     from freeflyer.estimation.passive import PassiveState, constraint_error, start, step
     from freeflyer.estimation.placing import base_over_soles
     from freeflyer.estimation.sensing import Sensors, sensors
-    from freeflyer.estimation.sway import Sway
-    from freeflyer.estimation.swing import lateral_swing
+    from freeflyer.papers.kangaroo.swing_motion import Sway
+    from freeflyer.papers.kangaroo.lateral_swing import lateral_swing
     from freeflyer.estimation.torques import closed_torques
 
 __all__ = [

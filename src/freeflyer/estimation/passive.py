@@ -25,7 +25,7 @@ from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
 from freeflyer.kernels.calls.entry import OK, STATE
 from freeflyer.kernels.calls.running import batch, state as state_of
 from freeflyer.kernels.entries import PASSIVE_STEP
-from freeflyer.loops.assembly import assemble
+from freeflyer.mechanisms.assembly import assemble
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

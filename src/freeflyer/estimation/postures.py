@@ -7,7 +7,7 @@ import numpy as np
 from freeflyer.constraints.errors import AssemblyError, LinkageError
 from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors
-from freeflyer.loops.motion import keep_closed
+from freeflyer.mechanisms.motion import keep_closed
 
 STEPS = 12  # a stroke is gone in so many steps
 FINITE = 1.0  # rad or m: the stroke given to a joint without limits

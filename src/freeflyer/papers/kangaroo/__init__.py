@@ -71,7 +71,7 @@ def _tables(result: Any) -> Sequence[Table]:
 def _pictures(result: Any) -> dict[str, Any]:
     import matplotlib
 
-    from freeflyer.analysis.figures import INK, STYLE
+    from freeflyer.plots.figures import INK, STYLE
 
     style = {k: ("#1d232b" if v == INK else v) for k, v in STYLE.items()}
     style |= {"figure.facecolor": "white", "savefig.facecolor": "white", "grid.color": "#e3e5e8", "grid.alpha": 1.0}

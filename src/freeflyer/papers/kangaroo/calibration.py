@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.calibrating import TOLERANCE, Calibrations, calibrations
+from freeflyer.papers.kangaroo.calibration_study import TOLERANCE, Calibrations, calibrations
 from freeflyer.estimation import sensors
 from freeflyer.papers.kangaroo.robots import Kangaroo, Names
 from freeflyer.papers.reproduction import Progress, Table
@@ -49,6 +49,6 @@ def tables(r: Calibrations) -> list[Table]:
 
 def pictures(r: Calibrations) -> dict[str, Any]:
     """Fig 18."""
-    from freeflyer.analysis.estimation_figures import calibration
+    from freeflyer.papers.kangaroo.estimation_figures import calibration
 
     return {"fig18_calibration": calibration(r)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from freeflyer.analysis.cartesian_inertia import angular_momentum, cartesian_inertia
+from freeflyer.papers.kangaroo.cartesian_inertia import angular_momentum, cartesian_inertia
 from freeflyer.papers.kangaroo.robots import HOME_LENGTH, Kangaroo, home_posture, talos
 from freeflyer.papers.reproduction import Progress, Table
 

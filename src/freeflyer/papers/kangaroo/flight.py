@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.flight import Flight, free_flight, middle_posture
+from freeflyer.studies.flight import Flight, free_flight, middle_posture
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 

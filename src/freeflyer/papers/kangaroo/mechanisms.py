@@ -10,7 +10,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.errors import InputError
-from freeflyer.loops import extract_limb, follow, mechanisms, partition, reachable_set
+from freeflyer.mechanisms import extract_limb, follow, mechanisms, partition, reachable_set
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 from freeflyer.robots.kangaroo import sub_mechanisms

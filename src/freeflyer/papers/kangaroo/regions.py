@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.loops import ReachableSet, Singularity, extract_limb, first_singularity, reachable_set
+from freeflyer.mechanisms import ReachableSet, Singularity, extract_limb, first_singularity, reachable_set
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 
@@ -104,7 +104,7 @@ def pictures(result: Regions) -> dict[str, Any]:
 
 
 def _draw(region: ReachableSet, name: str) -> Any:
-    from freeflyer.analysis.figures import BLUE, new_figure
+    from freeflyer.plots.figures import BLUE, new_figure
 
     figure, axes = new_figure(4.6, 4.2)
     around = np.degrees(np.vstack([region.joint_positions, region.joint_positions[:1]]))

@@ -9,7 +9,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.errors import InputError
-from freeflyer.loops import partition, sweep
+from freeflyer.mechanisms import partition, sweep
 from freeflyer.robots import kangaroo_like
 
 SOLE_BELOW_ANKLE = 0.031  # m: from the ankle's axes to the lower face of the public model's foot box, which lies level

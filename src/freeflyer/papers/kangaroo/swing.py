@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.skeleton import bones
-from freeflyer.analysis.swing_tables import COLUMNS, Line, lines, settings
+from freeflyer.plots.skeleton import bones
+from freeflyer.papers.kangaroo.swing_tables import COLUMNS, Line, lines, settings
 from freeflyer.estimation import Sway, Swing, lateral_swing
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
@@ -87,7 +87,7 @@ def _range(swing: Swing) -> tuple[float, float]:
 
 def pictures(r: SwingResult) -> dict[str, Any]:
     """Figs 21 and 22."""
-    from freeflyer.analysis import swing_figures as figures
+    from freeflyer.papers.kangaroo import swing_figures as figures
 
     return {
         "fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),

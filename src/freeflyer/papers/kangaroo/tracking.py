@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.estimation_times import Times, estimation_times
+from freeflyer.papers.kangaroo.estimator_times import Times, estimation_times
 from freeflyer.contacts import sole
 from freeflyer.estimation import Encoder, sensors, sinusoids, track
-from freeflyer.estimation.accuracy import Tracking
+from freeflyer.papers.kangaroo.tracking_accuracy import Tracking
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 
@@ -109,7 +109,7 @@ def tables(r: TrackingResult) -> list[Table]:
 
 def pictures(r: TrackingResult) -> dict[str, Any]:
     """Fig 19."""
-    from freeflyer.analysis.estimation_figures import tracking
+    from freeflyer.papers.kangaroo.estimation_figures import tracking
 
     labels = [f"{x.encoders}, alpha {x.alpha:g}/s" for x in r.runs]
     figure = tracking(

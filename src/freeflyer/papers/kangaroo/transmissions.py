@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.loops import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
+from freeflyer.mechanisms import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 
@@ -99,7 +99,7 @@ def _range(joints: dict[str, np.ndarray]) -> str:
 
 def pictures(r: Transmissions) -> dict[str, Any]:
     """Figs 12 to 15."""
-    from freeflyer.analysis.figures import BLUE, ORANGE, new_figure
+    from freeflyer.plots.figures import BLUE, ORANGE, new_figure
 
     figure, axes = new_figure(4.8, 3.4)
     axes.plot(r.knee.x * 1e3, np.degrees(r.knee.y), color=BLUE, lw=1.8, label="knee")
@@ -136,7 +136,7 @@ def new_rows(width: float, height: float) -> Any:
 
 def _retraction(r: Retraction, kept: str) -> Any:
     """Passive joints beside the ankle's motors; `kept`: what stays constant."""
-    from freeflyer.analysis.figures import GREY, SERIES, new_figure
+    from freeflyer.plots.figures import GREY, SERIES, new_figure
 
     figure, (left, right) = new_figure(8.0, 3.2, 2)
     looks = (("-", 3.0), ("-", 1.5), ("--", 1.5))  # thigh and ankle may coincide

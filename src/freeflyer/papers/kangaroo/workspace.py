@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.loops import extract_limb, manipulability
+from freeflyer.mechanisms import extract_limb, manipulability
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
 

@@ -12,7 +12,7 @@ __all__ = ["REPRODUCTION", "LinearizationResult", "compute"]
 
 def compute(progress: Progress) -> LinearizationResult:
     """All of it; about ten seconds, more where kernels must be compiled first."""
-    from freeflyer.analysis.bench.machine import machine
+    from freeflyer.bench.machine import machine
     from freeflyer.papers.linearization import approaches, cost, differences, recursion, requirements, robot, trajectory
 
     progress("a robot like that of Fig 4")

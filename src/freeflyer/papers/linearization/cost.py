@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from freeflyer.analysis.bench.clock import interleaved
+from freeflyer.bench.clock import interleaved
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.evaluate import get_threads, set_threads

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.figures import BLUE, GREEN, GREY, INK, ORANGE, STYLE, new_figure
+from freeflyer.plots.figures import BLUE, GREEN, GREY, INK, ORANGE, STYLE, new_figure
 from freeflyer.papers.linearization.results import LinearizationResult
 from freeflyer.papers.linearization.robot import SHAPE
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.analysis.text import microseconds, number
+from freeflyer.text import microseconds, number
 from freeflyer.papers.linearization.cost import exponent
 from freeflyer.papers.linearization.results import LinearizationResult
 from freeflyer.papers.reproduction import Table

@@ -1,0 +1,90 @@
+"""Quadratic programs of the sizes of whole-body control: solve_qp beside the bare solver, in alternating blocks of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from freeflyer.bench.clock import Call, interleaved
+from freeflyer.bench.results import SolverTiming
+from freeflyer.optimization import solve_hierarchy, solve_qp, solvers
+
+SIZES = ((33, 48, 6), (40, 60, 12), (80, 120, 30))  # variables, two-sided rows, of which equalities
+ACCURACY = 1e-9
+Progress = Callable[[str], None]
+
+
+def solver_times(blocks: int, block_seconds: float, progress: Progress) -> tuple[SolverTiming, ...]:
+    """Every installed solver on a random program of each size, then a hierarchy of four levels by daqp."""
+    found = []
+    for n, m, equal in SIZES:
+        program = random_program(n, m, equal)
+        for solver in solvers():
+            progress(f"{solver}: {n} variables, {m} rows")
+            found.append(_time(solver, program, blocks, block_seconds))
+    progress("hierarchy")
+    levels = random_levels(33)
+    first = solve_hierarchy(levels)
+    calls: list[Call] = [lambda: solve_hierarchy(levels), lambda: solve_hierarchy(levels, warm=first)]
+    call, warm = interleaved(calls, max(3, blocks // 3), block_seconds)
+    rows = sum(len(level[1]) for level in levels)
+    return (*found, SolverTiming(f"hierarchy of {len(levels)} levels, daqp", 33, rows, None, call, None, warm, first.iterations))
+
+
+def random_program(n: int, m: int, equal: int) -> tuple[np.ndarray, ...]:
+    """(H, g, A, lower, upper) with a feasible point; the last third of the rows has no lower limit."""
+    rng = np.random.default_rng(n)
+    J = rng.standard_normal((n + 20, n))
+    A = rng.standard_normal((m, n))
+    value = A @ rng.standard_normal(n)
+    lower, upper = value - rng.uniform(0.0, 2.0, m), value + rng.uniform(0.0, 2.0, m)
+    lower[:equal] = upper[:equal] = value[:equal]
+    lower[2 * m // 3 :] = -np.inf
+    return J.T @ J + 1e-3 * np.eye(n), 10.0 * rng.standard_normal(n), A, lower, upper
+
+
+def random_levels(n: int) -> list[tuple[np.ndarray, ...]]:
+    """Equations, a box, more equations, and a wish for all of x that cannot be met."""
+    rng = np.random.default_rng(n)
+    a, b, c = rng.standard_normal(12), rng.standard_normal(6), rng.standard_normal(n)
+    box = 3.0 * np.ones(n)
+    return [(rng.standard_normal((12, n)), a, a), (np.eye(n), -box, box), (rng.standard_normal((6, n)), b, b), (np.eye(n), c, c)]
+
+
+def _time(solver: str, program: tuple[np.ndarray, ...], blocks: int, block_seconds: float) -> SolverTiming:
+    first = solve_qp(*program, solver=solver)
+    bare, bare_warm = _bare(solver, program, first)
+    ours: list[Call] = [lambda: solve_qp(*program, solver=solver), lambda: solve_qp(*program, solver=solver, warm=first)]
+    alone, alone_warm, call, warm = interleaved([bare, bare_warm, *ours], blocks, block_seconds)
+    n, m = len(program[1]), len(program[2])
+    return SolverTiming(solver, n, m, alone, call, alone_warm, warm, first.iterations)
+
+
+def _bare(solver: str, program: tuple[np.ndarray, ...], first: Any) -> tuple[Call, Call]:
+    """The solver as its own documentation calls it, to the same accuracy, cold and warm; for others than daqp: by qpsolvers."""
+    H, g, A, lower, upper = program
+    if solver == "daqp":
+        import daqp
+
+        return (
+            lambda: daqp.solve(H, g, A, upper, lower, primal_tol=ACCURACY),
+            lambda: daqp.solve(H, g, A, upper, lower, primal_tol=ACCURACY, dual_start=first.dual),
+        )
+    import qpsolvers
+    from scipy.sparse import csc_matrix
+
+    equal, below = lower == upper, np.isfinite(lower)
+    G = np.concatenate((A[~equal], -A[~equal & below]))
+    h = np.concatenate((upper[~equal], -lower[~equal & below]))
+    options: dict[str, Any] = {"eps_abs": ACCURACY, "eps_rel": 0.0} if solver in ("osqp", "proxqp", "piqp") else {}
+    matrices = [H, G, A[equal]]
+    if solver == "osqp":  # takes sparse matrices, and warns about others
+        options |= {"max_iter": 20000}
+        matrices = [csc_matrix(x) for x in matrices]
+    problem = qpsolvers.Problem(matrices[0], g, matrices[1], h, matrices[2], upper[equal])
+    return (
+        lambda: qpsolvers.solve_problem(problem, solver, **options),
+        lambda: qpsolvers.solve_problem(problem, solver, initvals=first.x, **options),
+    )

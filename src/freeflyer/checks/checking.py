@@ -1,0 +1,70 @@
+"""Checks of a robot: its description, and the laws of its dynamics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from freeflyer.checks.closure import loop_findings, with_loops_closed
+from freeflyer.checks.findings import Finding, Severity, sort_by_severity
+from freeflyer.checks.inertias import inertia_findings
+from freeflyer.checks.laws import NEED_REGULAR, Identity, identities
+from freeflyer.checks.limits import limit_findings
+from freeflyer.checks.singular import singular_findings
+from freeflyer.model.description import Description
+from freeflyer.model.public import public
+
+
+@dataclass(frozen=True)
+class Check:
+    """The findings of a check, worst first, and the identities with their residuals."""
+
+    robot: str
+    findings: tuple[Finding, ...]
+    identities: tuple[Identity, ...]
+
+    def count(self, severity: Severity) -> int:
+        return sum(f.severity == severity for f in self.findings)
+
+    @property
+    def has_errors(self) -> bool:
+        return self.count("error") > 0
+
+
+@public
+def check(model: Any, seed: int = 0) -> Check:
+    """Check the description behind a model and evaluate the identities on random states drawn from `seed`.
+
+    Those of a robot with loops are evaluated with its loops closed, if they can be.
+    """
+    model, open_because = with_loops_closed(model)
+    laws, singular = identities(model, seed), list(singular_findings(model, seed))
+    explained = NEED_REGULAR if singular else ()
+    findings = [
+        *check_description(model.description),
+        *singular,
+        *loop_findings(model, open_because),
+        *(_broken(model, law) for law in laws if not law.holds and law.law not in explained),
+    ]
+    return Check(model.name, sort_by_severity(findings), laws)
+
+
+@public
+def check_description(description: Description) -> tuple[Finding, ...]:
+    """What can be said of a description without its model: inertias, units, limits, couplings, notes of the reader."""
+    findings = [*inertia_findings(description), *limit_findings(description)]
+    for coupling in description.couplings:
+        listed = ", ".join(f"{c:.4g}" for c in coupling.coefficients)
+        sentence = (
+            f"it ties {coupling.joint1!r} to {coupling.joint2 or 'a constant'!r} by a polynomial ({listed}) that no "
+            "mimic joint can follow: it is kept but not enforced"
+        )
+        findings.append(Finding("warning", "coupling", coupling.name, sentence))
+    findings += [Finding("note", "reader", description.name, note) for note in description.notes]
+    return sort_by_severity(findings)
+
+
+def _broken(model: Any, law: Identity) -> Finding:
+    sentence = f"{law.law} ({law.meaning}) fails: residual {law.residual:.3g}, tolerance {law.tolerance:.1g}"
+    values = {"residual": law.residual, "tolerance": law.tolerance}
+    return Finding("error", "identity", model.name, sentence, values)

@@ -1,0 +1,97 @@
+"""How far open each loop is: the gap between its two frames, in the directions that the loop ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import freeflyer as ff
+from freeflyer.checks.findings import Finding
+from freeflyer.model.public import public
+
+CLOSED = 1e-6  # m or rad: what the rounding of a file's digits may leave open
+
+
+@dataclass(frozen=True)
+class Gap:
+    """`position` (m) and `angle` (rad) by which a loop is open, counting only its tied directions."""
+
+    loop: str
+    frame_a: str
+    frame_b: str
+    position: float
+    angle: float
+
+    @property
+    def is_closed(self) -> bool:
+        return self.position <= CLOSED and self.angle <= CLOSED
+
+
+@public
+def loop_gaps(model: Any, q: np.ndarray) -> tuple[Gap, ...]:
+    """The gap of every loop of the model at q (nq,).
+
+    m and rad. Errors: as freeflyer.frame_pose.
+    """
+    return tuple(
+        _gap(loop, ff.frame_pose(model, q, loop.frame_a), ff.frame_pose(model, q, loop.frame_b)) for loop in model.loops
+    )
+
+
+def _gap(loop: Any, X_WA: np.ndarray, X_WB: np.ndarray) -> Gap:
+    X_AB = np.linalg.inv(X_WA) @ X_WB
+    mask = np.asarray(loop.mask, dtype=float)
+    open_by = np.concatenate([X_AB[:3, 3], rotation_vector(X_AB[:3, :3])]) * mask
+    return Gap(
+        loop.name, loop.frame_a, loop.frame_b, float(np.linalg.norm(open_by[:3])), float(np.linalg.norm(open_by[3:]))
+    )
+
+
+def rotation_vector(R: np.ndarray) -> np.ndarray:
+    """Axis times angle (3,) of a rotation matrix (3, 3), the angle within [0, pi]."""
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_matrix(R).as_rotvec()
+
+
+def with_loops_closed(model: Any) -> tuple[Any, str]:
+    """(the model with its loops closed, ""), or (its tree, why they cannot be)."""
+    try:
+        return ff.close_loops(model), ""
+    except ff.FreeflyerError as error:
+        return model.tree, str(error)
+
+
+def loop_findings(model: Any, open_because: str = "") -> Iterator[Finding]:
+    """Loops that are open at the tree's neutral posture, or stay open when assembled; and in which velocities the laws are held."""
+    if not model.constraint_rows[0]:
+        return
+    for gap in loop_gaps(model, ff.neutral(model.tree)):
+        if not gap.is_closed:
+            advice = "assemble the linkage before using results of the tree there"
+            yield _open("open-loop", gap, f"at the neutral posture of the tree it is open by {_size(gap)}: {advice}")
+    for gap in loop_gaps(model, ff.neutral(model)) if model.reduction else ():
+        if not gap.is_closed:
+            why = "more directions are tied than the others leave free, and they contradict each other (rounded digits, for one)"
+            yield _open("redundant-loop", gap, f"assembled, it still is open by {_size(gap)}: {why}")
+    if model.reduction:
+        sentence = (
+            f"its loops are closed: of {model.tree.nv} velocities {model.nv} are independent, and the laws hold in these "
+            "(freeflyer.close_loops)"
+        )
+        yield Finding("note", "loops-closed", model.name, sentence, {"independent": float(model.nv)})
+    else:
+        sentence = f"its loops cannot be closed, the laws are those of the tree: {open_because}"
+        yield Finding("error", "loops-not-closed", model.name, sentence)
+
+
+def _size(gap: Gap) -> str:
+    angle = f" and {gap.angle:.3g} rad" if gap.angle > CLOSED else ""
+    return f"{gap.position * 1e3:.4g} mm{angle} between {gap.frame_a!r} and {gap.frame_b!r}"
+
+
+def _open(code: str, gap: Gap, sentence: str) -> Finding:
+    return Finding("warning", code, gap.loop, sentence, {"position": gap.position, "angle": gap.angle})

@@ -1,0 +1,158 @@
+"""Inverse transmission: motor velocities, accelerations and forces for given motions of, and forces at, selected passive joints.
+
+papers/000, (20)-(23). As many passive coordinates as motors are selected by P (21). With P J_m square, J_m = -J_u^-1 J_a,
+
+    qdot = P theta_u_dot               motors = (P J_m)^-1 qdot                          (22)
+    tau = J_m^T P^T tau_selected       tau_selected = (J_m^T P^T)^-1 tau                 (23)
+
+Both directions keep power, tau . motors = tau_selected . qdot. What else is independent (the base, springs, motors that were
+left out) rests or moves as given by `others`; it never takes part in the inverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.closed import close_loops
+from freeflyer.constraints.graph import structure
+from freeflyer.constraints.refusals import list_names
+from freeflyer.constraints.running import motion, velocity_map
+from freeflyer.errors import InputError
+from freeflyer.mechanisms.selection import Selection, check_determined, select
+from freeflyer.model.inputs import real_array
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+
+@public
+def selected_jacobian(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequence[str] | None = None) -> np.ndarray:
+    """P J_m (..., n, n): velocities of the selected joints for those of the motors, in the order in which both are named
+    (without `motors`: that of model.actuated). Errors: those of `select`; LinkageError in singular postures of the loops.
+    """
+    model = model.tree
+    chosen = select(model, joints, motors)
+    return _select_rows(chosen, velocity_map(close_loops(model), q))
+
+
+@public
+def motor_velocities(
+    model: Model, q: ArrayLike, joints: Sequence[str], velocities: ArrayLike, *, motors: Sequence[str] | None = None,
+    others: ArrayLike | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Velocities (..., n) of the motors that give the selected joints `velocities` (..., n). (22).
+
+    others (..., nu - n): velocities of all other independent coordinates, in tree order; without them they rest. Errors: those of
+    `select`; LinkageError where the selected joints do not determine the motors, with their names.
+    """
+    model = model.tree
+    chosen, p = select(model, joints, motors), close_loops(model)
+    u = _check_others(model, chosen, "others", others)
+    wanted = _check_requested(chosen, "velocities", velocities)
+    G = velocity_map(p, q)
+    _fit(("q", G, 2), ("velocities", wanted, 1), ("others", u, 1))
+    return _solve(model, chosen, _select_rows(chosen, G), wanted - _rows(chosen, G, u))
+
+
+@public
+def motor_accelerations(
+    model: Model, q: ArrayLike, joints: Sequence[str], velocities: ArrayLike, accelerations: ArrayLike, *,
+    motors: Sequence[str] | None = None, others: ArrayLike | None = None, others_rates: ArrayLike | None = None,
+) -> np.ndarray:  # fmt: skip
+    """Accelerations (..., n) of the motors that give the selected joints `accelerations` while they move with `velocities`:
+    (P J_m)^-1 (qddot - P J_mdot u), (22) differentiated. others, others_rates (..., nu - n): velocities and accelerations
+    of all other independent coordinates; without them zero. Errors: as `motor_velocities`.
+    """
+    model = model.tree
+    chosen, p = select(model, joints, motors), close_loops(model)
+    u, u_dot = _check_others(model, chosen, "others", others), _check_others(model, chosen, "others_rates", others_rates)
+    wanted = _check_requested(chosen, "accelerations", accelerations)
+    rates = motor_velocities(model, q, joints, velocities, motors=motors, others=others)
+    _fit(("q and velocities", rates, 1), ("accelerations", wanted, 1), ("others", u, 1), ("others_rates", u_dot, 1))
+    whole = np.zeros((*np.broadcast_shapes(rates.shape[:-1], u.shape[:-1]), p.nv))
+    whole[..., chosen.motor_columns], whole[..., chosen.other_columns] = rates, u
+    drift = motion(p, q, whole)[1][..., chosen.coordinates]
+    G = velocity_map(p, q)
+    return _solve(model, chosen, _select_rows(chosen, G), wanted - drift - _rows(chosen, G, u_dot))
+
+
+@public
+def motor_forces(
+    model: Model, q: ArrayLike, joints: Sequence[str], forces: ArrayLike, *, motors: Sequence[str] | None = None
+) -> np.ndarray:
+    """Forces (..., n), N or Nm, at the motors that do what `forces` (..., n) do at the selected joints: J_m^T P^T tau. (20).
+
+    They do the same power in every motion of the motors; on independent joints that are not in `motors` act `independent_forces`.
+    """
+    model = model.tree
+    wanted, A = _check_requested(select(model, joints, motors), "forces", forces), selected_jacobian(model, q, joints, motors)
+    _fit(("q", A, 2), ("forces", wanted, 1))
+    found: np.ndarray = np.einsum("...ji,...j->...i", A, wanted)
+    return found
+
+
+@public
+def selected_forces(
+    model: Model, q: ArrayLike, joints: Sequence[str], forces: ArrayLike, *, motors: Sequence[str] | None = None
+) -> np.ndarray:
+    """Forces (..., n), N or Nm, at the selected joints that do what `forces` (..., n) of the motors do: (J_m^T P^T)^-1 tau. (23).
+
+    Errors: those of `select`; LinkageError where the selected joints do not determine the motors, with their names.
+    """
+    model = model.tree
+    chosen = select(model, joints, motors)
+    wanted, A = _check_requested(chosen, "forces", forces), selected_jacobian(model, q, joints, motors)
+    _fit(("q", A, 2), ("forces", wanted, 1))
+    return _solve(model, chosen, A, wanted, transposed=True)
+
+
+def _select_rows(chosen: Selection, G: np.ndarray) -> np.ndarray:
+    part: np.ndarray = G[..., chosen.coordinates[:, None], chosen.motor_columns]
+    return part
+
+
+def _rows(chosen: Selection, G: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """What the selected joints do (..., n) when the others move by u (..., nu - n)."""
+    found: np.ndarray = np.einsum("...ij,...j->...i", G[..., chosen.coordinates[:, None], chosen.other_columns], u)
+    return found
+
+
+def _check_requested(chosen: Selection, name: str, x: ArrayLike) -> np.ndarray:
+    return _finite(name, x, len(chosen.coordinates), "one for each selected coordinate: " + list_names(chosen.joints))
+
+
+def _check_others(model: Model, chosen: Selection, name: str, x: ArrayLike | None) -> np.ndarray:
+    if x is None:
+        return np.zeros(len(chosen.other_columns))
+    owner = structure(model).owner
+    rest = [owner[i] for i in chosen.split.independent[chosen.other_columns]]
+    whose = f": those of {list_names(rest)}" if rest else ""
+    return _finite(name, x, len(rest), f"all independent coordinates but the motors'{whose}")
+
+
+def _finite(name: str, x: ArrayLike, n: int, what: str) -> np.ndarray:
+    array = real_array(name, x)
+    if not array.ndim or array.shape[-1] != n:
+        raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {what}", name=name, shape=array.shape, expected=n)
+    if not np.isfinite(array).all():
+        at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{name}{list(at)} is {array[at]}: every entry must be finite", name=name, index=at)
+    return array
+
+
+def _fit(*arrays: tuple[str, np.ndarray, int]) -> None:
+    """InputError unless the batch axes broadcast; each array comes with the number of its own axes."""
+    try:
+        np.broadcast_shapes(*(x.shape[: x.ndim - own] for _, x, own in arrays))
+    except ValueError:
+        shown = ", ".join(f"{name} {x.shape[: x.ndim - own]}" for name, x, own in arrays)
+        raise InputError(f"the leading (batch) axes do not broadcast together: {shown}") from None
+
+
+def _solve(model: Model, chosen: Selection, A: np.ndarray, b: np.ndarray, transposed: bool = False) -> np.ndarray:
+    check_determined(model, chosen, A)
+    A = A.swapaxes(-1, -2) if transposed else A
+    found: np.ndarray = np.linalg.solve(A, b[..., None])[..., 0]
+    return found

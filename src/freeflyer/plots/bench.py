@@ -1,0 +1,117 @@
+"""Pictures of a benchmark: ratios to the peer as bars, cost against the size of a robot or of a batch as curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.bench.results import BatchPoint, Bench, RobotTimings, ScalingPoint
+from freeflyer.plots.figures import BLUE, GREY, INK, ORANGE, SERIES, STYLE, label
+
+
+def save(result: Bench, path: Path) -> None:
+    """Draw what the benchmark holds to a PNG file: one panel per robot, one for its short batches, one for
+    scaling."""
+    import io
+
+    import matplotlib
+
+    from freeflyer.files import write_atomically
+
+    light = STYLE | {"figure.facecolor": "white", "savefig.facecolor": "white"}
+    with matplotlib.rc_context({k: ("#1d232b" if v == INK else v) for k, v in light.items()}):
+        buffer = io.BytesIO()
+        draw(result).savefig(buffer, format="png", dpi=150)
+    write_atomically(path, buffer.getvalue())
+
+
+def draw(result: Bench) -> Any:
+    """The figure."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    panels: list[tuple[Any, Any]] = [(_bars, r) for r in result.robots if r.rows]
+    for name in dict.fromkeys(p.robot for p in result.batches):
+        panels.append((_short, tuple(p for p in result.batches if p.robot == name)))
+    if result.scaling:
+        panels.append((_curves, result.scaling))
+    columns = 2 if len(panels) > 1 else 1
+    rows = max(1, -(-len(panels) // columns))
+    height = max(3.9, 1.2 + 0.24 * max((len(r.rows) for r in result.robots), default=0))  # so that numbers do not meet
+    figure = Figure(figsize=(6.6 * columns, height * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    grid = np.atleast_1d(figure.subplots(rows, columns)).ravel()
+    for axes, (drawn, data) in zip(grid, panels, strict=False):
+        drawn(axes, data)
+    for axes in grid[len(panels) :]:
+        axes.set_axis_off()
+    return figure
+
+
+def _bars(axes: Any, r: RobotTimings) -> None:
+    """Ratios to the peer where there is one, microseconds otherwise."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    names = [t.algorithm for t in r.rows]
+    compared = any(t.ratio_call is not None for t in r.rows)
+    call = [(t.ratio_call if compared else t.call) or np.nan for t in r.rows]
+    batch = [(t.ratio_batch if compared else t.batch) or np.nan for t in r.rows]
+    at = np.arange(len(names))
+    for offset, values, what, colour in ((-0.2, call, "one call", BLUE), (0.2, batch, "batch, one thread", ORANGE)):
+        start = 1.0 if compared else 0.5 * np.nanmin(call + batch)  # a ratio below one points left
+        axes.barh(at + offset, np.array(values) - start, left=start, height=0.38, color=colour, label=what)
+        for y, value in zip(at + offset, values, strict=True):
+            if np.isfinite(value):
+                side = "left" if value >= start else "right"
+                shift = (2 if side == "left" else -2, 0)
+                text = {"textcoords": "offset points", "va": "center", "ha": side, "fontsize": 6.5}
+                axes.annotate(f"{value:.3g}", (value, y), xytext=shift, **text)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_yticks(at, names, fontsize=8)
+    axes.invert_yaxis()
+    peer = next((t.peer for t in r.rows if t.peer), None)
+    if compared:
+        axes.axvline(1.0, color=GREY, lw=0.8)
+    axes.set_xlabel(f"times faster than {peer}" if compared else "µs per state")
+    axes.set_title(f"{label(r.robot, 40)} (nv {r.nv})", loc="left", pad=18)  # above the legend
+    axes.margins(x=0.12)
+    axes.legend(fontsize=7, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.1)
+
+
+def _short(axes: Any, points: tuple[BatchPoint, ...]) -> None:
+    """Cost of a state against the number of states in a batch: flat where a call costs nothing beside them."""
+    for k, algorithm in enumerate(dict.fromkeys(p.timing.algorithm for p in points)):
+        colour, marker = SERIES[k % len(SERIES)], "os^v"[k // len(SERIES) % 4]
+        own = sorted((p for p in points if p.timing.algorithm == algorithm), key=lambda p: p.states)
+        axes.loglog([p.states for p in own], [p.timing.batch for p in own], f"{marker}-", color=colour, ms=3, label=algorithm)
+        if all(p.timing.peer_batch is not None for p in own):
+            axes.loglog([p.states for p in own], [p.timing.peer_batch for p in own], ":", color=colour)
+    peer = next((p.timing.peer for p in points if p.timing.peer), None)
+    axes.set_xlabel("states in a batch, one thread" + (f"; dotted: {peer}" if peer else ""))
+    axes.set_ylabel("µs per state")
+    axes.set_title(f"{label(points[0].robot, 40)}: short and long batches")
+    axes.grid(True, which="major")
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))  # beside curves that lie everywhere
+
+
+def _curves(axes: Any, points: tuple[ScalingPoint, ...]) -> None:
+    colours = iter(SERIES)
+    for algorithm in dict.fromkeys(p.algorithm for p in points):
+        own = [p for p in points if p.algorithm == algorithm]
+        n, colour = [p.bodies for p in own], next(colours)
+        axes.loglog(n, [p.call for p in own], "o-", color=colour, ms=3, label=f"{algorithm}, one call")
+        axes.loglog(n, [p.batch for p in own], "s--", color=colour, ms=3, label=f"{algorithm}, batch")
+        compared = [p for p in own if p.peer_call is not None]
+        if compared:
+            theirs = [p.peer_call for p in compared]
+            axes.loglog([p.bodies for p in compared], theirs, ":", color=colour, label=f"{algorithm}, peer's call")
+    axes.set_xlabel("bodies")
+    axes.set_ylabel("µs per state")
+    axes.set_title("chains: cost against size")
+    axes.grid(True, which="major")
+    axes.legend(fontsize=7)

@@ -1,0 +1,153 @@
+"""Pictures of results. Each function takes a result and draws it; none computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from freeflyer.studies.facts import Overview
+from freeflyer.studies.fall import FallStudy
+from freeflyer.studies.postures import Conditioning, Matrices
+from freeflyer.text import visible
+
+INK = "#010203"  # text and axes; pages turn it into their own text colour
+BLUE, ORANGE, GREEN, GREY = "#3b82c4", "#dd7a33", "#3a9d6a", "#8a8f98"
+SERIES = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c")
+MOST_BARS, MOST_NAMES = 30, 60
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+STYLE = {
+    "svg.fonttype": "none", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9,
+    "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "axes.titlesize": 10,
+    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "legend.frameon": False,
+    "grid.color": GREY, "grid.alpha": 0.3, "grid.linewidth": 0.5, "axes.grid": False, "legend.labelcolor": INK,
+}  # fmt: skip
+
+
+def new_figure(width: float, height: float, columns: int = 1) -> tuple[Any, Any]:
+    """(figure, axes) in inches, drawn without a display and without touching the global state of pyplot."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots(1, columns)
+
+
+def mass_distribution(result: Overview) -> Any:
+    """Bars of the links' masses in tree order; the lightest of a large robot are only counted."""
+    heavy = [link for link in result.links if link.mass > 0]
+    kept = {link.name for link in sorted(heavy, key=lambda link: -link.mass)[:MOST_BARS]}
+    rows = [(label(link.name, 32), link.mass) for link in heavy if link.name in kept]
+    others = [link.mass for link in heavy if link.name not in kept]
+    figure, axes = new_figure(6.4, 0.6 + 0.19 * max(len(rows), 3))
+    names, masses = [r[0] for r in rows], [r[1] for r in rows]
+    at = np.arange(len(rows))
+    axes.barh(at, masses, color=BLUE, height=0.75)
+    for y, mass in zip(at, masses, strict=True):
+        axes.annotate(f"{mass:.3g}", (mass, y), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7)
+    axes.set_yticks(at, names, fontsize=7.5)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(0, 1.12 * max(masses, default=1.0))
+    hidden = f"; {len(others)} lighter links weigh {sum(others):.3g} kg together" if others else ""
+    axes.set_xlabel(f"mass (kg){hidden}")
+    return figure
+
+
+def label(name: object, longest: int) -> str:
+    """A robot's name in a picture: text, never mathematics; matplotlib shows an escaped dollar sign as it is."""
+    return visible(name, longest).replace("$", r"\$")
+
+
+def mass_matrix(result: Matrices) -> Any:
+    """log10 |M_ij|; exact zeros stay empty."""
+    names = _tick_names(result.coordinates)
+    figure, axes = new_figure(6.4, 5.4)
+    _magnitude(figure, axes, result.mass_matrix, "log10 |M|  (kg, kg m, kg m²)")
+    _name_axis(axes, names)
+    axes.set_xlabel("velocity coordinate")
+    return figure
+
+
+def momentum_matrix(result: Matrices) -> Any:
+    """log10 |A_ij| of the centroidal momentum matrix: linear rows first."""
+    figure, axes = new_figure(6.4, 1.9)
+    _magnitude(figure, axes, result.momentum_matrix, "log10 |A|", aspect="auto")
+    axes.set_yticks(range(6), ["px", "py", "pz", "Lx", "Ly", "Lz"])
+    axes.set_xlabel("velocity coordinate")
+    return figure
+
+
+def _magnitude(figure: Any, axes: Any, matrix: np.ndarray, title: str, aspect: str = "equal") -> None:
+    size = np.abs(matrix)
+    top = size.max() if size.size else 0.0
+    shown = np.ma.masked_less_equal(size, 1e-14 * top)  # rounding, not structure
+    image = axes.imshow(np.ma.log10(shown), cmap="viridis", interpolation="none", aspect=aspect)
+    axes.spines[["top", "right"]].set_visible(True)
+    figure.colorbar(image, ax=axes, label=title, shrink=0.9)
+
+
+def _tick_names(coordinates: tuple[str, ...]) -> list[tuple[int, str]]:
+    """(first coordinate, name) of each joint."""
+    first = [i for i, name in enumerate(coordinates) if i == 0 or coordinates[i - 1] != name]
+    return [(i, label(coordinates[i], 26)) for i in first]
+
+
+def _name_axis(axes: Any, names: list[tuple[int, str]]) -> None:
+    if len(names) <= MOST_NAMES:
+        axes.set_yticks([i for i, _ in names], [n for _, n in names], fontsize=6)
+
+
+def conditioning(result: Conditioning) -> Any:
+    """How the condition number of M spreads over random postures."""
+    figure, axes = new_figure(6.4, 2.6)
+    for values, what, colour in ((result.condition, "M", BLUE), (result.unit_free, "M without units", ORANGE)):
+        finite = np.log10(values[np.isfinite(values)])
+        if len(finite):
+            span = max(float(np.ptp(finite)), 0.05)
+            bins = np.linspace(finite.min() - 0.02 * span, finite.max() + 0.02 * span, 25)
+            axes.hist(finite, bins=bins, color=colour, alpha=0.8, label=f"{what}: median {10 ** np.median(finite):.3g}")
+    lost = int(np.sum(~np.isfinite(result.condition)))
+    axes.set_xlabel("log10 of the condition number" + (f"  ({lost} singular postures not shown)" if lost else ""))
+    axes.set_ylabel(f"postures of {len(result.condition)}")
+    if lost < len(result.condition):
+        axes.legend(fontsize=8)
+    return figure
+
+
+def energy_drift(result: FallStudy) -> Any:
+    """Left: the drift over time at each step size; right: its worst value against the step, beside order 4."""
+    figure, (left, right) = new_figure(6.4, 2.9, columns=2)
+    floor = 1e-17
+    for run, colour in zip(result.runs, SERIES, strict=False):
+        left.semilogy(
+            run.time[1:], np.maximum(run.drift[1:], floor), color=colour, lw=1.2, label=f"{run.step * 1e3:.3g} ms"
+        )
+    left.set_xlabel("time (s)")
+    left.set_ylabel("|energy drift| / kinetic energy")
+    left.legend(fontsize=7, ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)  # above: curves fill the axes
+    steps = np.array([r.step for r in result.runs])
+    worst = np.array([max(r.worst, floor) if np.isfinite(r.worst) else np.nan for r in result.runs])
+    right.loglog(steps * 1e3, worst, "o-", color=BLUE, ms=4, lw=1.2, label=_order(result))
+    if np.any(np.isfinite(worst)):
+        first = int(np.argmax(np.isfinite(worst)))
+        right.loglog(steps * 1e3, worst[first] * (steps / steps[first]) ** 4, "--", color=GREY, lw=1, label="order 4")
+    right.set_xticks(steps * 1e3, [f"{1e3 * h:.3g}" for h in steps])
+    right.minorticks_off()
+    right.set_xlabel("step (ms)")
+    right.legend(fontsize=7)
+    for axes in (left, right):
+        axes.grid(True)
+        axes.yaxis.set_major_formatter(_power_of_ten)
+    return figure
+
+
+def _power_of_ten(value: float, _: int | None = None) -> str:
+    """The label of a decade as plain text: matplotlib's parser of formulas takes longer than the rest of the figure."""
+    return "10" + f"{np.log10(value):.0f}".translate(SUPERSCRIPTS)
+
+
+def _order(result: FallStudy) -> str:
+    return f"measured, order {result.order:.2f}" if np.isfinite(result.order) else "measured"

@@ -1,0 +1,26 @@
+"""A picture as PNG and SVG files in a folder."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from freeflyer.plots.figures import STYLE
+from freeflyer.files import write_atomically
+
+
+def save(folder: Path, name: str, draw: Callable[[], Any]) -> tuple[Path, Path]:
+    """(PNG, SVG) files of the figure that `draw()` makes, on white. FileError where they cannot be written."""
+    import matplotlib
+
+    paths = (folder / f"{name}.png", folder / f"{name}.svg")
+    with matplotlib.rc_context(STYLE | {"savefig.facecolor": "white", "figure.facecolor": "white", "svg.hashsalt": name}):
+        figure = draw()
+        for path in paths:
+            kind, buffer = path.suffix[1:], io.BytesIO()
+            metadata = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
+            figure.savefig(buffer, format=kind, dpi=150, facecolor="white", metadata=metadata)
+            write_atomically(path, buffer.getvalue())
+    return paths

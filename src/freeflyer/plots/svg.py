@@ -1,0 +1,43 @@
+"""A matplotlib figure as SVG that stands inside a page: the page's text colour, no outside address, ids of its own."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from typing import Any
+
+from freeflyer.plots.figures import INK, STYLE
+
+
+def inline_svg(draw: Callable[[], Any], name: str) -> str:
+    """The figure that `draw()` makes as an <svg> element whose ids start with `name`."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
+        canvas = FigureCanvasSVG(draw())  # `savefig` would draw a figure with a layout twice
+        canvas.print_svg(buffer, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    text = buffer.getvalue()
+    return _own(text[text.index("<svg") :], name)
+
+
+def png(draw: Callable[[], Any], path: str) -> None:
+    """The same figure as a PNG file on white."""
+    import matplotlib
+
+    with matplotlib.rc_context(STYLE | {"savefig.facecolor": "white", "figure.facecolor": "white"}):
+        draw().savefig(path, dpi=150, facecolor="white")
+
+
+def _own(text: str, name: str) -> str:
+    head, _, body = text.partition(">")
+    head = re.sub(r'\s(xmlns(:\w+)?|version|width|height)="[^"]*"', "", head)
+    body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
+    body = re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL)
+    body = re.sub(r'(<[^<>]*?\s)id="', rf'\1id="{name}-', body)
+    body = re.sub(r'(<[^<>]*?\s)(?:xlink:)?href="#', rf'\1href="#{name}-', body)
+    body = re.sub(r'(<[^<>]*?\s)xlink:href="data:', r'\1href="data:', body)
+    body = body.replace("url(#", f"url(#{name}-").replace(INK, "currentColor")
+    return f'{head} class="figure" role="img">{body}'

@@ -1,0 +1,251 @@
+"""One self-contained HTML page from a Report. Every name that comes from a robot passes `esc`."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from functools import partial
+from importlib import resources
+
+from freeflyer.plots import figures
+from freeflyer.checks.findings import SEVERITIES, Finding
+from freeflyer.report.reporting import MARK, Report
+from freeflyer.plots.svg import inline_svg
+from freeflyer.text import count, microseconds, number, visible
+from freeflyer.report.tree import tree_lines
+
+SHOWN_PER_CODE = 8  # findings of one kind; the rest are counted
+
+
+def esc(text: object, longest: int = 400) -> str:
+    """Text for HTML, control characters spelt out."""
+    return html.escape(visible(text, longest), quote=True)
+
+
+def page(r: Report) -> str:
+    """The whole page."""
+    style = (resources.files("freeflyer.analysis") / "style.css").read_text(encoding="utf-8")
+    mass, momentum = _matrices(r)
+    sections = [
+        _tree(r), _masses(r), _findings(r), mass, _stack(momentum, _conditioning(r)), _fall(r), _timings(r),
+        _identities(r), _joints(r), _loops(r),
+    ]  # fmt: skip
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{MARK}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<title>{esc(r.robot)} - freeflyer report</title>
+<style>
+{style}</style>
+</head>
+<body>
+<main>
+<header>
+<h1>{esc(r.robot)}</h1>
+<div class="soft">freeflyer {esc(r.version)} report, {esc(r.created)}</div>
+{_facts(r)}
+</header>
+<div class="grid">
+{"".join(sections)}
+</div>
+{_footer(r)}
+</main>
+</body>
+</html>
+"""
+
+
+def _section(title: str, about: str, body: str, wide: bool = False) -> str:
+    about = f'<p class="about">{about}</p>' if about else ""
+    return f"<section{' class=wide' if wide else ''}>\n<h2>{title}</h2>\n{about}{body}\n</section>\n"
+
+
+def _stack(*sections: str) -> str:
+    return f'<div class="stack">{"".join(sections)}</div>'
+
+
+def _table(heads: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> str:
+    """Cells are HTML already; heads are (title, is it a column of numbers)."""
+    cls = [' class="n"' if numeric else "" for _, numeric in heads]
+    top = "".join(f"<th{c}>{h}</th>" for c, (h, _) in zip(cls, heads, strict=True))
+    body = "".join(
+        "<tr>" + "".join(f"<td{c}>{x}</td>" for c, x in zip(cls, row, strict=True)) + "</tr>\n" for row in rows
+    )
+    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>\n{body}</tbody></table></div>'
+
+
+def _facts(r: Report) -> str:
+    o = r.overview
+    moving = "kg" if abs(o.mass - o.total_mass) <= 1e-9 * o.total_mass else "kg moving"
+    facts = [
+        (number(o.mass, 6), moving), (str(o.nq), "positions nq"), (str(o.nv), "velocities nv"),
+        *([(str(o.independent), "independent velocities")] if o.independent < o.nv else []), (esc(o.base), "base"),
+        (str(len(o.links)), "links"), (str(len(o.joints)), "moving joints"), (str(len(o.actuated)), "actuated joints"),
+        (str(len(o.loops)), "loops"), (", ".join(number(x) for x in o.gravity), "gravity, m/s²"),
+    ]  # fmt: skip
+    cards = "".join(f'<div class="fact"><b>{value}</b><span>{what}</span></div>' for value, what in facts)
+    return f'<div class="facts">{cards}</div>'
+
+
+def _tree(r: Report) -> str:
+    lines = []
+    for line in tree_lines(r.overview.links):
+        link = line.link
+        joint = f"{esc(link.joint, 60)} <i>({esc(link.joint_kind)})</i> → " if link.joint else ""
+        mass = f"  <i>{number(link.mass)} kg</i>" if link.mass else ""
+        lines.append(f"<i>{line.guides}</i>{joint}<b>{esc(link.name, 60)}</b>{mass}")
+    about = "Joint (kind) → link. Only branches indent: a link drawn straight below another is carried by it."
+    return _section("Tree", about, '<div class="scroll"><pre class="tree">' + "\n".join(lines) + "</pre></div>")
+
+
+def _masses(r: Report) -> str:
+    o = r.overview
+    heavy = count(sum(link.mass > 0 for link in o.links), "link")
+    about = f"{number(o.total_mass, 6)} kg over {heavy} with mass, in tree order."
+    return _section("Mass distribution", about, inline_svg(partial(figures.mass_distribution, o), "mass"))
+
+
+def _findings(r: Report) -> str:
+    counts = ", ".join(count(r.check.count(s), s) for s in SEVERITIES)
+    if not r.check.findings:
+        return _section("Findings", "", '<p class="ok">Nothing was found wrong.</p>', wide=True)
+    rows, seen = [], dict[str, int]()
+    for f in r.check.findings:
+        seen[f.code] = seen.get(f.code, 0) + 1
+        if seen[f.code] <= SHOWN_PER_CODE:
+            rows.append(_finding_row(f))
+    hidden = {code: n - SHOWN_PER_CODE for code, n in seen.items() if n > SHOWN_PER_CODE}
+    more = "".join(f'<p class="about">... and {n} more of <code>{esc(code)}</code>.</p>' for code, n in hidden.items())
+    table = _table([("severity", False), ("subject", False), ("finding", False)], rows)
+    return _section("Findings", f"{counts}.", table + more, wide=True)
+
+
+def _finding_row(f: Finding) -> tuple[str, str, str]:
+    return f'<span class="tag {f.severity}">{f.severity}</span>', f"<code>{esc(f.subject, 60)}</code>", esc(f.sentence)
+
+
+def _omitted(r: Report, part: str, title: str) -> str:
+    return _section(title, "", f'<p class="soft">Not computed: {esc(r.omitted.get(part, "unknown reason"))}</p>')
+
+
+def _matrices(r: Report) -> tuple[str, str]:
+    m = r.matrices
+    if m is None:
+        return _omitted(r, "matrices", "Mass matrix"), ""
+    about = f"At a random posture near neutral; {100 * m.sparsity:.0f} % of the entries are exactly zero (left empty)."
+    mass = _section("Mass matrix", about, inline_svg(partial(figures.mass_matrix, m), "M"))
+    about = "Maps velocities to linear (p) and angular (L) momentum about the centre of mass, world axes; SI units."
+    figure = inline_svg(partial(figures.momentum_matrix, m), "A")
+    return mass, _section("Centroidal momentum matrix", about, figure)
+
+
+def _conditioning(r: Report) -> str:
+    if r.conditioning is None:
+        return _omitted(r, "conditioning", "Conditioning")
+    about = (
+        "Condition number of the mass matrix over random postures, as it stands and with units taken out "
+        "(M<sub>ij</sub>/√(M<sub>ii</sub> M<sub>jj</sub>)). Solving with M loses that many digits."
+    )
+    return _section("Conditioning", about, inline_svg(partial(figures.conditioning, r.conditioning), "cond"))
+
+
+def _fall(r: Report) -> str:
+    if r.fall is None:
+        return _omitted(r, "free fall", "Energy in free fall")
+    about = (
+        f"{number(r.fall.duration)} s without torques from a random motion: the total energy should stay. The "
+        "integrator is of order 4: half the step must leave a sixteenth of the drift or less, until rounding shows."
+    )
+    return _section("Energy in free fall", about, inline_svg(partial(figures.energy_drift, r.fall), "fall"))
+
+
+def _timings(r: Report) -> str:
+    t = r.timings
+    if t is None:
+        return _omitted(r, "timings", "Timings")
+    heads = [("function", False), ("µs a call", True), ("µs a state, 1 thread", True), (f"{t.threads} threads", True)]
+    rows = [
+        (f"<code>{x.algorithm}</code>", microseconds(x.call), microseconds(x.batch), microseconds(x.batch_threads))
+        for x in t.rows
+    ]
+    about = (
+        f"From Python, arguments checked; batches of {t.batch_size} states. Medians of {t.blocks} blocks on "
+        f"{esc(r.machine.cpu)}, {count(r.machine.cores, 'core')}."
+        + (" Of the tree, its loops open." if r.overview.loops else "")
+    )
+    return _section("Timings", about, _table(heads, rows))
+
+
+def _joints(r: Report) -> str:
+    heads = [
+        ("joint", False),
+        ("kind", False),
+        ("q", True),
+        ("v", True),
+        ("position", True),
+        ("velocity", True),
+        ("effort", True),
+    ]
+    rows = []
+    for j in r.overview.joints:
+        kind = (
+            esc(j.kind)
+            + (f", follows <code>{esc(j.mimics, 40)}</code>" if j.mimics else "")
+            + ("" if j.actuated or j.mimics else " <i class=soft>passive</i>")
+        )
+        ranges = _each(f"{number(a, 3)} … {number(b, 3)}" for a, b in zip(j.lower, j.upper, strict=True))
+        sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
+        rows.append((f"<code>{esc(j.name, 60)}</code>", kind, _span(j.iq, j.nq), _span(j.iv, j.nv), ranges, *sizes))
+    return _section(
+        "Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows), wide=True
+    )
+
+
+def _each(values: Iterable[str]) -> str:
+    """One line per coordinate of a joint, or one for all if they are alike."""
+    listed = list(values)
+    return "<br>".join(listed[:1] if len(set(listed)) == 1 else listed)
+
+
+def _span(first: int, size: int) -> str:
+    return "-" if size == 0 else str(first) if size == 1 else f"{first}…{first + size - 1}"
+
+
+def _loops(r: Report) -> str:
+    if not r.overview.loops:
+        return ""
+    heads = [("loop", False), ("ties", False), ("to", False), ("kind", False), ("rows", True)]
+    rows = [
+        (*(f"<code>{esc(x, 60)}</code>" for x in (p.name, p.frame_a, p.frame_b)), esc(p.kind), str(p.rows))
+        for p in r.overview.loops
+    ]
+    closed = all(f.code != "loops-not-closed" for f in r.check.findings)
+    about = (
+        "Closed in the matrices, the conditioning, the fall and the identities; timings are of the tree, its loops open."
+        if closed
+        else "They cannot be closed (see Findings): all sections are of the tree, its loops open."
+    )
+    return _section("Loops", about, _table(heads, rows), wide=True)
+
+
+def _identities(r: Report) -> str:
+    if not r.check.identities:
+        return ""
+    heads = [("law", False), ("meaning", False), ("residual", True), ("tolerance", True), ("", False)]
+    rows = [
+        (f"<code>{esc(x.law)}</code>", esc(x.meaning), f"{x.residual:.1e}", f"{x.tolerance:.0e}",
+         '<span class="tag ok">holds</span>' if x.holds else '<span class="tag error">fails</span>')
+        for x in r.check.identities
+    ]  # fmt: skip
+    about = "Evaluated at random states; residuals are relative to the largest entry."
+    return _section("Identities", about, _table(heads, rows), wide=True)
+
+
+def _footer(r: Report) -> str:
+    m = r.machine
+    versions = ", ".join(f"{esc(k)} {esc(v)}" for k, v in m.versions.items())
+    facts = (m.cpu, count(m.cores, "core"), m.architecture, m.system, f"Python {m.python}")
+    return f"<footer>{', '.join(esc(x) for x in facts)}; {versions}</footer>"

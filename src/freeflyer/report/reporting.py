@@ -1,0 +1,107 @@
+"""Everything a report shows about one robot, computed once; `page.py` lays it out, `write_report` saves it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import freeflyer
+from freeflyer.bench.algorithms import USUAL
+from freeflyer.bench.machine import machine
+from freeflyer.bench.results import Machine, RobotTimings
+from freeflyer.bench.runner import Effort, time_robot
+from freeflyer.checks.checking import Check, check
+from freeflyer.checks.closure import with_loops_closed
+from freeflyer.studies.facts import Overview, overview
+from freeflyer.studies.fall import FallStudy, free_fall
+from freeflyer.studies.postures import Conditioning, Matrices, conditioning, matrices
+from freeflyer.errors import FileError, FreeflyerError
+from freeflyer.files import write_atomically
+from freeflyer.model.public import public
+
+T = TypeVar("T")
+MARK = '<meta name="generator" content="freeflyer report">'
+EFFORT = Effort(batch=1024, blocks=7, block_seconds=1.5e-3)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The results behind a report; a part that this robot does not allow is None, for the reason in `omitted`."""
+
+    robot: str
+    version: str
+    created: str
+    machine: Machine
+    overview: Overview
+    check: Check
+    matrices: Matrices | None
+    conditioning: Conditioning | None
+    fall: FallStudy | None
+    timings: RobotTimings | None
+    omitted: dict[str, str]
+
+
+@public
+def report(
+    model: Any, seed: int = 0, effort: Effort = EFFORT, progress: Callable[[str], None] = lambda _: None
+) -> Report:
+    """Compute a report: facts, checks, matrices, conditioning over 256 postures, a free fall, timings; with its loops closed."""
+    omitted: dict[str, str] = {}
+    tree, (model, _) = model.tree, with_loops_closed(model)
+
+    def part(name: str, compute: Callable[[], T]) -> T | None:
+        progress(f"{name} of {model.name}")
+        if model.nv == 0:
+            omitted[name] = "the robot has no moving joint"
+            return None
+        try:
+            return compute()
+        except FreeflyerError as error:
+            omitted[name] = str(error)
+            return None
+
+    progress(f"checks of {model.name}")
+    return Report(
+        robot=model.name,
+        version=freeflyer.__version__,
+        created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        machine=machine(),
+        overview=overview(model),
+        check=check(model, seed),
+        matrices=part("matrices", lambda: matrices(model, seed)),
+        conditioning=part("conditioning", lambda: conditioning(model, seed=seed)),
+        fall=part("free fall", lambda: free_fall(model, seed)),
+        timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
+        omitted=omitted,
+    )
+
+
+@public
+def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
+    """Write the page to `path` and return it. A file that is not one of our reports is only replaced with `force`."""
+    from freeflyer.report.page import page
+
+    path = Path(path)
+    refuse_to_replace(path, force)
+    write_atomically(path, page(result))
+    return path
+
+
+def refuse_to_replace(path: Path, force: bool = False) -> None:
+    """Raise FileError where writing a report would destroy a file of another kind."""
+    if not force and path.exists() and not is_report(path):
+        what = "is a folder" if path.is_dir() else "exists and is not a freeflyer report"
+        advice = "choose another name" + ("" if path.is_dir() else ", or replace it with --force (force=True)")
+        raise FileError(f"{str(path)!r} {what}: {advice}", path=str(path))
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a page written by `write_report`, or empty."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(1024)
+    return not head or MARK.encode() in head
