@@ -22,7 +22,7 @@ sys.path.append(str(Path(__file__).parent / "hostile"))
 from newer_arguments import four_bar
 
 import freeflyer as ff
-from freeflyer import control, estimation, loops
+from freeflyer import control, estimation, mechanisms
 
 ROOMS = ("", "analysis", "constraints", "contacts", "control", "estimation", "export", "formulations.geometric", "loops", "sim")
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
@@ -64,17 +64,17 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     **{n: {"batch": SET} for n in (
         "attach_payload", "close_loops", "frame_set", "lock_joints", "merge_fixed", "neutral", "to_mjcf", "to_urdf",
         "with_gravity")},
-    "analysis.loop_gaps": {"batch": ONE},
-    "analysis.free_flight": {"batch": ONE},
-    "analysis.report": {"all": LONG.format("analysis/test_reporting.py")},
+    "checks.loop_gaps": {"batch": ONE},
+    "studies.free_flight": {"batch": ONE},
+    "report.report": {"all": LONG.format("analysis/test_reporting.py")},
     "estimation.lateral_swing": {"all": LONG.format("estimation")},
     "contacts.feet_in_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
     "estimation.contact_history": {"all": LONG.format("estimation")},
     "estimation.calibrate": {"all": "takes readings made for its robot: tested by itself (tests/estimation)"},
     "export.export": {"all": "compiles a library: tested by itself (tests/export)"},
-    "loops.motion_map": {"one": "takes postures (n, nq)"},
-    "loops.manipulability": {"all": "takes three motors at least: tested by itself (tests/loops)"},
-    "loops.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/loops)"},
+    "mechanisms.motion_map": {"one": "takes postures (n, nq)"},
+    "mechanisms.manipulability": {"all": "takes three motors at least: tested by itself (tests/loops)"},
+    "mechanisms.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/loops)"},
     "sim.mujoco_plant": {"batch": ONE},
     "sim.simulate": {"batch": "samples come first, (T, ..., nq): tested by itself (tests/sim)"},
     "sim.replay": {"all": "takes a run of its robot: tested by itself (tests/sim)"},
@@ -107,7 +107,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     q = np.broadcast_to(closed.neutral, (*lead, model.nq)) + 0.0
     q = ff.integrate(closed, q, 0.05 * rng.uniform(-1.0, 1.0, (*lead, closed.nv)))
     u, u_dot = rng.standard_normal((2, *lead, closed.nv))
-    v, a = ff.loops.whole_motion(model.tree, q, u, u_dot)
+    v, a = ff.mechanisms.whole_motion(model.tree, q, u, u_dot)
     of_tree = (short in WHOLE and short != name) or not model.reduction
     state = {
         "q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,
@@ -120,7 +120,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "random_configuration": {"rng": rng, "size": lead},
         "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()}, "to_mjcf": {"path": None}, "to_urdf": {"path": None},
         "constraint_multipliers": {"a": a}, "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
-        "motion_map": {"split": loops.partition(model)}, "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
+        "motion_map": {"split": mechanisms.partition(model)}, "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
         "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
         "simulate": {"dt": 1e-3, "duration": 2e-3},
         "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},
@@ -155,7 +155,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         special["step"] = {"state": estimation.start(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1)}
     if name.startswith("loops.") and short in ("transmission_curve", "force_curve", "follow"):
         values = closed.neutral[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
-        path = loops.follow(model, "c", values)
+        path = mechanisms.follow(model, "c", values)
         special |= {"follow": {"values": values}, "transmission_curve": {"path": path, "joint": "r"},
                     "force_curve": {"path": path, "force": 10.0, "direction": (0.0, 0.0, 1.0)}}  # fmt: skip
     given = {**COMMON, **state, **special.get(short, {})}

@@ -10,5 +10,6 @@ The file `__init__.pyi` lists the public names; a name's module is imported when
 
 import lazy_loader
 
-__version__ = "0.1.0"
+from freeflyer.version import __version__ as __version__
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,7 +1,8 @@
 """Public names and where they are defined. `__init__.py` imports each when it is first used; type checkers read this file."""
 
 from . import (
-    analysis as analysis,
+    bench as bench,
+    checks as checks,
     constraints as constraints,
     contacts as contacts,
     control as control,
@@ -11,12 +12,16 @@ from . import (
     export as export,
     formulations as formulations,
     kernels as kernels,
-    loops as loops,
+    mechanisms as mechanisms,
     model as model,
     optimization as optimization,
+    papers as papers,
+    plots as plots,
+    report as report,
     robots as robots,
     sim as sim,
     spatial as spatial,
+    studies as studies,
 )
 from .constraints.closed import (
     close_loops as close_loops,

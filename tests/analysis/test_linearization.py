@@ -7,11 +7,11 @@ import pytest
 
 import freeflyer as ff
 from freeflyer import control, robots
+from freeflyer.plots.linearization import poles, recovery as draw_recovery
+from freeflyer.spatial import quaternion
 from freeflyer.studies.linearization import study
 from freeflyer.studies.linearization_euler import EulerRegulator, angle_linearization, angle_map, body_rates
-from freeflyer.plots.linearization import poles, recovery as draw_recovery
 from freeflyer.studies.linearization_recovery import recovery
-from freeflyer.spatial import quaternion
 
 
 def aerial():

@@ -11,13 +11,13 @@ import pytest
 from planted import arm, solid, with_inertia
 
 from freeflyer import robots
-from freeflyer.analysis import report, write_report
 from freeflyer.bench.runner import Effort
 from freeflyer.checks.findings import Finding
-from freeflyer.report.page import page
 from freeflyer.errors import FileError
 from freeflyer.model.build import build
 from freeflyer.model.description import Inertia, Link
+from freeflyer.report import report, write_report
+from freeflyer.report.page import page
 
 QUICK = Effort(batch=16, blocks=3, block_seconds=1e-4)
 HOSTILE = "<script>alert('$x$')</script>\"&amp;--><img src=http://evil.example/x>"

@@ -12,7 +12,7 @@ import pytest
 from closed_robots import robot, robots, state
 
 import freeflyer as ff
-from freeflyer import control, loops
+from freeflyer import control, mechanisms
 from freeflyer.constraints.errors import LinkageError
 
 SEED = int(np.random.SeedSequence().entropy % 2**31)
@@ -43,7 +43,7 @@ def sample(name: str) -> tuple[ff.Model, np.ndarray, np.ndarray, np.ndarray]:
 def test_velocity_map_and_its_rate(name: str) -> None:
     model, q, u, u_dot = sample(name)
     G, bias = ff.velocity_map(model, q), ff.velocity_map_bias(model, q, u)
-    v, a = loops.whole_motion(model.tree, q, u, u_dot)
+    v, a = mechanisms.whole_motion(model.tree, q, u, u_dot)
     assert G.shape == (model.tree.nv, model.nv)
     near(G @ u, v, 1e-12)
     near(G @ u_dot + bias, a, 1e-12)
@@ -155,7 +155,7 @@ def test_random_postures_are_closed(name: str) -> None:
     model = ff.close_loops(robot(name))
     q = ff.random_configuration(model, np.random.default_rng(SEED), (2, 10))
     assert q.shape == (2, 10, model.nq)
-    assert np.abs(loops.constraint_residual(model, q)).max() < 1e-6, SEED
+    assert np.abs(mechanisms.constraint_residual(model, q)).max() < 1e-6, SEED
     assert np.ptp(q, axis=(0, 1)).max() > 0.1, SEED
     ff.mass_matrix(model, q)
 
@@ -204,7 +204,7 @@ def test_edits_and_writers_take_closed_models(tmp_path) -> None:
         for k, x in enumerate((plain, plain.tree)):
             writer(x, tmp_path / f"{k}_{name}")
         assert (tmp_path / f"0_{name}").read_bytes() == (tmp_path / f"1_{name}").read_bytes()
-    part = loops.extract_limb(model, "l03")
+    part = mechanisms.extract_limb(model, "l03")
     assert part.reduction
     assert part.nv < model.nv
 

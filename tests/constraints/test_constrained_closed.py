@@ -33,8 +33,8 @@ def test_loops_as_rows_and_as_a_closed_model_agree(name):
     for item in s.items:
         assert distance(a.forces[item.name], b.forces[item.name]) < 1e-8
     free = ff.constrained_dynamics(tree, q, G @ u, whole, constraints=ff.ConstraintSet(tree))
-    assert distance(ff.loops.constrained_forward_dynamics(tree, q, G @ u, whole), free.a) < 1e-9
-    multipliers = ff.loops.constraint_multipliers(tree, q, G @ u, tau=whole)
+    assert distance(ff.mechanisms.constrained_forward_dynamics(tree, q, G @ u, whole), free.a) < 1e-9
+    multipliers = ff.mechanisms.constraint_multipliers(tree, q, G @ u, tau=whole)
     assert distance(multipliers[closed.reduction.split.rows], free.multipliers) < 1e-8
 
 

@@ -9,9 +9,10 @@ from estimation_robots import NAMES, SPRINGS, moving, sensed
 import freeflyer as ff
 from freeflyer import robots
 from freeflyer.constraints.rows import constraint_bias, constraint_jacobian, constraint_residual
-from freeflyer.estimation import Encoder, closed_torques, constraint_error, sensors, sinusoids, start, step, track
+from freeflyer.estimation import closed_torques, constraint_error, sensors, start, step
 from freeflyer.estimation.passive import PassiveState
 from freeflyer.mechanisms import LinkageError
+from freeflyer.papers.kangaroo.tracking_accuracy import Encoder, sinusoids, track
 
 
 @pytest.fixture(params=NAMES)

@@ -7,8 +7,8 @@ import pytest
 from estimation_robots import SPRINGS, sensed
 
 import freeflyer as ff
-from freeflyer.papers.kangaroo.calibration_study import calibrations
 from freeflyer.estimation import select_encoders
+from freeflyer.papers.kangaroo.calibration_study import calibrations
 
 
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar"])

@@ -12,7 +12,7 @@ import numpy as np
 from bad_values import KINDS
 
 import freeflyer as ff
-from freeflyer import contacts, control, estimation, loops
+from freeflyer import contacts, control, estimation, mechanisms
 
 POINT = (1, 1, 1, 0, 0, 0)
 
@@ -122,10 +122,10 @@ def state_calls(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) ->
 def closed_calls() -> Iterator[Call]:
     tree = four_bar()
     model = ff.close_loops(tree)
-    split = loops.partition(tree)
+    split = mechanisms.partition(tree)
     q = np.array(split.q)
     u, w = np.random.default_rng(0).standard_normal((2, len(split.independent)))
-    v, a = loops.whole_motion(model, q, u, w)
+    v, a = mechanisms.whole_motion(model, q, u, w)
     for name in (
         "mass_matrix",
         "inverse_mass_matrix",
@@ -175,15 +175,15 @@ def closed_calls() -> Iterator[Call]:
     model = tree
     one, two = {"model": model, "q": q}, {"model": model, "q": q, "v": v}
     for function in (
-        loops.constraint_residual,
-        loops.constraint_jacobian,
-        loops.mapping_jacobian,
-        loops.assemble,
-        loops.keep_closed,
+        mechanisms.constraint_residual,
+        mechanisms.constraint_jacobian,
+        mechanisms.mapping_jacobian,
+        mechanisms.assemble,
+        mechanisms.keep_closed,
     ):
         yield Call(function, one, {"q": "posture"})
     yield Call(
-        loops.assemble,
+        mechanisms.assemble,
         {**one, "hold": ("c",)},
         {
             "hold": "names",
@@ -194,40 +194,40 @@ def closed_calls() -> Iterator[Call]:
             "rng": "thing",
         },
     )
-    for function in (loops.constraint_bias, loops.project_velocity, loops.keep_closed):
+    for function in (mechanisms.constraint_bias, mechanisms.project_velocity, mechanisms.keep_closed):
         yield Call(function, two, {"q": "posture", "v": "rates"})
-    yield Call(loops.passive_velocities, {**one, "u": u}, {"q": "posture", "u": "rates"})
-    for function in (loops.passive_accelerations, loops.whole_motion):
+    yield Call(mechanisms.passive_velocities, {**one, "u": u}, {"q": "posture", "u": "rates"})
+    for function in (mechanisms.passive_accelerations, mechanisms.whole_motion):
         yield Call(function, {**one, "u": u, "u_dot": w}, {"q": "posture", "u": "rates", "u_dot": "rates"})
-    yield Call(loops.independent_forces, {**one, "tau": v}, {"q": "posture", "tau": "rates"})
-    yield Call(loops.constraint_multipliers, {**two, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"})
-    yield Call(loops.constraint_multipliers, {**two, "a": a}, {"a": "rates"})
-    yield Call(loops.constrained_forward_dynamics, {**two, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"})
-    yield Call(loops.partition, one, {"q": "posture"})
-    yield Call(loops.mechanisms, one, {"q": "posture"})
-    yield Call(loops.motion_map, {"model": model, "split": split, "q": q[None]}, {"split": "thing", "q": "numbers"})
-    yield Call(loops.inside_limits, {"model": model, "q": q[None]}, {"q": "numbers", "slack": "scalar"})
-    yield Call(loops.extract_limb, {"model": model, "frame": "tip"}, {"frame": "name", "q": "numbers"})
+    yield Call(mechanisms.independent_forces, {**one, "tau": v}, {"q": "posture", "tau": "rates"})
+    yield Call(mechanisms.constraint_multipliers, {**two, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"})
+    yield Call(mechanisms.constraint_multipliers, {**two, "a": a}, {"a": "rates"})
+    yield Call(mechanisms.constrained_forward_dynamics, {**two, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"})
+    yield Call(mechanisms.partition, one, {"q": "posture"})
+    yield Call(mechanisms.mechanisms, one, {"q": "posture"})
+    yield Call(mechanisms.motion_map, {"model": model, "split": split, "q": q[None]}, {"split": "thing", "q": "numbers"})
+    yield Call(mechanisms.inside_limits, {"model": model, "q": q[None]}, {"q": "numbers", "slack": "scalar"})
+    yield Call(mechanisms.extract_limb, {"model": model, "frame": "tip"}, {"frame": "name", "q": "numbers"})
     yield Call(
-        loops.first_singularity,
+        mechanisms.first_singularity,
         {"model": model, "direction": {"c": 1.0}, "furthest": 1.0},
         {"direction": "thing", "furthest": "positive", "q": "numbers"},
     )
     yield Call(
-        loops.sweep, {"model": model, "axes": {"c": np.linspace(0.0, 0.1, 3)}}, {"axes": "thing", "q": "numbers"}
+        mechanisms.sweep, {"model": model, "axes": {"c": np.linspace(0.0, 0.1, 3)}}, {"axes": "thing", "q": "numbers"}
     )
     values = q[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
     yield Call(
-        loops.follow,
+        mechanisms.follow,
         {"model": model, "driver": "c", "values": values},
         {"driver": "name", "values": "numbers", "keep": "names", "hold": "names", "release": "names", "q": "numbers"},
     )
-    path = loops.follow(model, "c", values)
+    path = mechanisms.follow(model, "c", values)
     yield Call(
-        loops.transmission_curve, {"model": model, "path": path, "joint": "r"}, {"path": "thing", "joint": "name"}
+        mechanisms.transmission_curve, {"model": model, "path": path, "joint": "r"}, {"path": "thing", "joint": "name"}
     )
     yield Call(
-        loops.force_curve,
+        mechanisms.force_curve,
         {"model": model, "path": path, "frame": "tip", "force": 10.0},
         {"path": "thing", "frame": "name", "force": "scalar", "direction": "numbers"},
     )
@@ -304,7 +304,7 @@ def control_calls() -> Iterator[Call]:
 
 def estimation_calls() -> Iterator[Call]:
     model = four_bar()
-    q = np.array(loops.partition(model).q)
+    q = np.array(mechanisms.partition(model).q)
     robot = estimation.sensors(model)
     state = estimation.start(robot)
     x = q[robot.positions]

@@ -18,7 +18,7 @@ def test_there_are_many():
 def test_good_arguments_work(name):
     call = CALLS[name]
     if call.function is ff.estimation.contact_wrenches:
-        with pytest.raises(ff.loops.LinkageError, match="do not determine the wrenches"):
+        with pytest.raises(ff.mechanisms.LinkageError, match="do not determine the wrenches"):
             call.function(**call.good)
         return
     call.function(**call.good)

@@ -18,7 +18,7 @@ from closed_robots import robot, state
 from random_robots import BASES, random_robot
 
 import freeflyer as ff
-from freeflyer import loops
+from freeflyer import mechanisms
 from freeflyer.constraints.closure import plan_for
 from freeflyer.constraints.set_systems import system_handle
 from freeflyer.contacts import sole
@@ -46,7 +46,7 @@ def subjects(seed: int, random_robots: int = 2) -> list[Subject]:
     for name in CLOSED:
         models.append((ff.close_loops(robot(name)), state(robot(name), rng, 0.02).q))
     stewart = linkage_samples.stewart(rng)[0]
-    models.append((ff.close_loops(stewart), np.array(loops.partition(stewart).q)))
+    models.append((ff.close_loops(stewart), np.array(mechanisms.partition(stewart).q)))
     labels = {id(models[1][0]): "zoo with mimics"}
     found = [
         subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model, q in models for entry in ENTRIES.values()
@@ -72,7 +72,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
             found.append(subject(entry, model, rng, standing.handle, q, shared=more, label=f"standing {name}"))
         bounds = np.full(nv, -4.0), np.full(nv, 4.0), np.array([30.0, 0.2])
         for rows in (None, np.arange(2)):
-            handle = plan_for(model, np.asarray(loops.partition(model).dependent), rows)
+            handle = plan_for(model, np.asarray(mechanisms.partition(model).dependent), rows)
             found += [
                 subject(e, model, rng, handle, q, shared=bounds, label=f"planned {name}")
                 for e in ENTRIES.values() if e.table == PLAN

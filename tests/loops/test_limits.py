@@ -11,9 +11,9 @@ from scipy.optimize import brentq
 
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
+from freeflyer.mechanisms.limbs import extract_limb
 from freeflyer.mechanisms.limits import polygon_area, reachable_set
 from freeflyer.mechanisms.maps import inside_limits, manipulability
-from freeflyer.mechanisms.limbs import extract_limb
 from freeflyer.mechanisms.singularities import first_singularity
 from freeflyer.mechanisms.sweeping import sweep
 from freeflyer.robots import kangaroo_hip, kangaroo_hip_yaw, kangaroo_knee

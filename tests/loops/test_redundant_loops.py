@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import freeflyer as ff
-from freeflyer import loops
+from freeflyer import mechanisms
 
 sys.path.append(str(Path(__file__).parents[1] / "hostile"))
 from newer_arguments import four_bar
@@ -20,10 +20,10 @@ from newer_arguments import four_bar
 def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None:
     """F12: up to 5 mm or 5 mrad count as closed; Kangaroo's hip opens by up to 0.8 mm along its strokes."""
     model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
-    q = loops.partition(model).q.copy()
+    q = mechanisms.partition(model).q.copy()
     q[model.joint("leg_left_3_motor").iq] = 0.01
-    with pytest.warns(loops.OpenLoopWarning, match="stays open by"):
-        found = loops.assemble(model, q, hold="actuated")
+    with pytest.warns(mechanisms.OpenLoopWarning, match="stays open by"):
+        found = mechanisms.assemble(model, q, hold="actuated")
     assert found.closed
     assert found.independent_gap < 1e-9
     assert 1e-5 < found.redundant_gap < 9e-4
@@ -33,8 +33,8 @@ def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None
 def test_no_warning_for_loops_that_fit() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = loops.assemble(four_bar())
-        many = loops.assemble(four_bar(), np.tile(loops.partition(four_bar()).q, (3, 1)))
+        found = mechanisms.assemble(four_bar())
+        many = mechanisms.assemble(four_bar(), np.tile(mechanisms.partition(four_bar()).q, (3, 1)))
     assert found.redundant_gap < 1e-9
     assert many.redundant_gap.shape == (3,)
 
@@ -42,7 +42,7 @@ def test_no_warning_for_loops_that_fit() -> None:
 def test_two_motors_on_one_degree_of_freedom() -> None:
     """G11: the cure is fewer motors, not fewer directions."""
     model = ff.build(replace(four_bar().description, actuated=("c", "r")))
-    with pytest.raises(loops.LinkageError, match="too many motors: of 'c', 'r' in the loops 'pin' only 1 can move") as refused:
+    with pytest.raises(mechanisms.LinkageError, match="too many motors: of 'c', 'r' in the loops 'pin' only 1 can move") as refused:
         ff.close_loops(model)
     assert "Declare 1 of them passive" in str(refused.value)
 
@@ -50,12 +50,12 @@ def test_two_motors_on_one_degree_of_freedom() -> None:
 def test_multipliers_take_accelerations_and_forces_by_name() -> None:
     """G6: the fourth argument is a here and tau in constrained_forward_dynamics."""
     model = four_bar()
-    q = loops.partition(model).q
-    v, a = loops.whole_motion(model, q, np.ones(7), np.ones(7))
+    q = mechanisms.partition(model).q
+    v, a = mechanisms.whole_motion(model, q, np.ones(7), np.ones(7))
     with pytest.raises(TypeError):
-        loops.constraint_multipliers(model, q, v, a)
+        mechanisms.constraint_multipliers(model, q, v, a)
     tau = np.random.default_rng(0).standard_normal(model.nv)
-    found = loops.constraint_multipliers(model, q, v, tau=tau)
-    a = loops.constrained_forward_dynamics(model, q, v, tau)
-    force = loops.constraint_jacobian(model, q).T @ found
+    found = mechanisms.constraint_multipliers(model, q, v, tau=tau)
+    a = mechanisms.constrained_forward_dynamics(model, q, v, tau)
+    force = mechanisms.constraint_jacobian(model, q).T @ found
     assert np.abs(ff.inverse_dynamics(model, q, v, a) - tau - force).max() < 1e-9 * np.abs(force).max()

@@ -173,7 +173,7 @@ def test_postures_by_selected_joints():
     targets = q[iq] * np.array([1.0, 0.5, 0.1])[:, None]
     found = selected_posture(model, names, targets)
     np.testing.assert_allclose(found[:, iq], targets, atol=1e-9)
-    assert np.abs(ff.loops.constraint_residual(model, found)).max() < 1e-8
+    assert np.abs(ff.mechanisms.constraint_residual(model, found)).max() < 1e-8
     np.testing.assert_allclose(found[0], q, atol=1e-7)  # the same assembly mode, by its joints instead of its motors
     again = sweep(model, {n: [found[1, model.joint(n).iq]] for n in model.actuated}).q.reshape(-1)
     np.testing.assert_allclose(found[1], again, atol=1e-7)

@@ -7,14 +7,13 @@ import pytest
 from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
-from freeflyer.papers.kangaroo import estimator_times as estimation_times
 from freeflyer.errors import InputError
-from freeflyer.estimation import Sway
 from freeflyer.mechanisms import partition
 from freeflyer.papers import kangaroo
 from freeflyer.papers.kangaroo import (
     calibration,
     comparison,
+    estimator_times as estimation_times,
     flight,
     mechanisms,
     robots,
@@ -23,6 +22,7 @@ from freeflyer.papers.kangaroo import (
     transmissions,
     workspace,
 )
+from freeflyer.papers.kangaroo.swing_motion import Sway
 
 
 def quiet(text, fraction=None):
@@ -141,7 +141,7 @@ def test_home_is_the_files_own(models_folder):
     for name in robot.model.actuated:
         there = read.key("home").qpos[read.joint(name).qposadr[0]]
         assert q[robot.model.joint(name).iq] == pytest.approx(there, abs=2e-4), name
-    assert np.abs(ff.loops.constraint_residual(robot.model, q)).max() < 1e-6
+    assert np.abs(ff.mechanisms.constraint_residual(robot.model, q)).max() < 1e-6
 
 
 def test_soles_of_the_public_model_are_level(models_folder):

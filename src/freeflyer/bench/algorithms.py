@@ -5,13 +5,21 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
+from freeflyer import contacts as contact_kinds
 from freeflyer.bench.clock import Call
 from freeflyer.checks.states import States
+from freeflyer.constraints.constrained_derivatives import constrained_dynamics_derivatives
+from freeflyer.constraints.constrained_dynamics import constrained_dynamics
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
+from freeflyer.dynamics.frame_sets import frame_set
+from freeflyer.dynamics.frames import frame_jacobian
+from freeflyer.model.configuration import random_configuration
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,7 @@ class Algorithm:
     @property
     def function(self) -> Any:
         """The function of freeflyer."""
-        return getattr(ff, self.name.partition(",")[0])
+        return getattr(import_module("freeflyer"), self.name.partition(",")[0])
 
     @property
     def variant(self) -> str:
@@ -105,10 +113,10 @@ def _call(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | 
     if variant == "gravity":
         return partial(function, model, *arguments, gravity=np.array(model.gravity))
     if "contacts" in variant:
-        contacts = tuple(map(ff.contacts.surface, held_frames(model, algorithm.frames)))
-        held = ff.ConstraintSet(model, contacts=contacts, loops=False)
+        contacts = tuple(map(contact_kinds.surface, held_frames(model, algorithm.frames)))
+        held = ConstraintSet(model, contacts=contacts, loops=False)
         return partial(_derivatives if "derivatives" in algorithm.name else _accelerations, held, *arguments)
-    frames = ff.frame_set(model, *outer_frames(model)[: algorithm.frames])
+    frames = frame_set(model, *outer_frames(model)[: algorithm.frames])
     if "wrench" in variant:
         W = wrenches(x.count)[which][..., : algorithm.frames, :]
         return partial(function, model, *arguments, (frames, np.ascontiguousarray(W)))
@@ -117,14 +125,14 @@ def _call(model: Any, algorithm: Algorithm, x: States, frame: str, which: int | 
     return partial(function, model, *arguments)
 
 
-def _accelerations(held: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-    return ff.constrained_dynamics(held.model, q, v, tau, constraints=held).a
+def _accelerations(held: ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    return constrained_dynamics(held.model, q, v, tau, constraints=held).a
 
 
-def _derivatives(held: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> ff.ForwardDynamicsDerivatives:
+def _derivatives(held: ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> ForwardDynamicsDerivatives:
     """Of the accelerations."""
-    found = ff.constrained_dynamics_derivatives(held.model, q, v, tau, constraints=held)
-    return ff.ForwardDynamicsDerivatives(*(d.a for d in found))
+    found = constrained_dynamics_derivatives(held.model, q, v, tau, constraints=held)
+    return ForwardDynamicsDerivatives(*(d.a for d in found))
 
 
 @lru_cache(maxsize=4)
@@ -165,11 +173,11 @@ def has_enough_links(model: Any, algorithm: Algorithm) -> bool:
 
 def held_frames(model: Any, count: int) -> tuple[str, ...]:
     """Up to so many links that can be held at once, in all directions, none depending on the others; from the last one back."""
-    q = ff.random_configuration(model, np.random.default_rng(0))
+    q = random_configuration(model, np.random.default_rng(0))
     found: list[str] = []
     J = np.zeros((0, model.nv))
     for name in reversed(model.link_names):
-        more = np.vstack([J, ff.frame_jacobian(model, q, name)])
+        more = np.vstack([J, frame_jacobian(model, q, name)])
         if len(found) < count and len(more) <= model.nv and np.linalg.svd(more, compute_uv=False)[-1] > INDEPENDENT:
             J, found = more, [*found, name]
     return tuple(reversed(found))

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
 from freeflyer.bench.algorithms import held_frames, outer_frames, wrenches
 from freeflyer.bench.clock import Call
 from freeflyer.checks.states import States
+from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import WORLD
+from freeflyer.model.writers import to_urdf
 
 NAME = "Pinocchio"
 LARGEST_WORKSPACE = 2e9  # bytes
@@ -113,9 +114,9 @@ def _load(pin: Any, model: Any, urdf: Path | None, mjcf: Path | None) -> Any:
             return pin.buildModelFromUrdf(str(urdf), *roots)
         with TemporaryDirectory() as folder:
             path = Path(folder) / "robot.urdf"
-            ff.to_urdf(model, path)
+            to_urdf(model, path)
             return pin.buildModelFromUrdf(str(path), *roots)
-    except ff.FreeflyerError as error:
+    except FreeflyerError as error:
         raise NoPeerError(f"it cannot be written as URDF: {error}") from error
     except (ValueError, RuntimeError) as error:
         raise NoPeerError(f"Pinocchio refuses it: {error}") from error

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import freeflyer as ff
 from freeflyer import robots
+from freeflyer.model.load import load
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def default_robots() -> Iterator[BenchRobot]:
 
 def from_file(path: Path, **options: Any) -> BenchRobot:
     """A robot from a file; a URDF file is handed to the peer as it is."""
-    model = ff.load(path, **options)
+    model = load(path, **options)
     return robot_of_file(model, path)
 
 

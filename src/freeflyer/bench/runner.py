@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
 from freeflyer.bench import peer as peers
 from freeflyer.bench.algorithms import (
     ALGORITHMS,
@@ -26,6 +25,8 @@ from freeflyer.bench.clock import interleaved
 from freeflyer.bench.machine import usable_cores
 from freeflyer.bench.results import ClosedTimings, RobotTimings, Timing
 from freeflyer.checks.states import States, random_states
+from freeflyer.dynamics.all_terms import AllTerms
+from freeflyer.dynamics.evaluate import get_threads, set_threads
 
 NAMES = tuple(algorithm.name for algorithm in ALGORITHMS)
 LARGEST_RESULT = 2**29  # bytes
@@ -59,12 +60,12 @@ def largest_batch(nv: int) -> int:
 @contextmanager
 def threads(count: int) -> Iterator[None]:
     """Run batches on `count` threads, and as before afterwards."""
-    before = ff.get_threads()
-    ff.set_threads(count)
+    before = get_threads()
+    set_threads(count)
     try:
         yield
     finally:
-        ff.set_threads(before)
+        set_threads(before)
 
 
 def time_robot(
@@ -169,7 +170,7 @@ def difference(model: Any, algorithm: Algorithm, x: States, frame: str, peer: pe
 
 def parts(result: Any, axes: tuple[int, ...]) -> list[tuple[np.ndarray, tuple[int, ...]]]:
     """(an array, which of its axes run over velocity coordinates) of each result; the matrices of derivatives as one."""
-    if isinstance(result, ff.AllTerms):
+    if isinstance(result, AllTerms):
         return [
             (result.mass_matrix, (0, 1)), (result.bias_forces, (0,)), (result.gravity_forces, (0,)),
             (result.centroidal_momentum_matrix, (1,)), (result.poses, ()), (result.jacobians, (2,)), (result.velocities, ()),

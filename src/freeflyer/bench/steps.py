@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
+from freeflyer import contacts
 from freeflyer.bench.clock import interleaved
 from freeflyer.bench.results import StepTiming
 from freeflyer.bench.robots import BenchRobot
+from freeflyer.constraints.closed import close_loops
+from freeflyer.constraints.set_projection import project_velocity
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.dynamics.mujoco_states import to_mujoco
 from freeflyer.errors import FreeflyerError
+from freeflyer.model.model import Model
+from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.simulating import simulate
 
 DT, COUNT = 1e-3, 50
@@ -25,7 +31,7 @@ def step_times(robots: Iterable[BenchRobot], with_peer: bool, blocks: int,
     found = []
     for robot in robots:
         progress(f"{robot.model.name}: steps")
-        model = ff.close_loops(robot.model)
+        model = close_loops(robot.model)
         q, v = model.neutral, 0.1 * np.random.default_rng(1).standard_normal(model.nv)
         ours: dict[str, Callable[[], object]] = {name: _run(model, q, v, None, name) for name in INTEGRATORS}
         ours |= _standing(model, q, v)
@@ -39,25 +45,25 @@ def step_times(robots: Iterable[BenchRobot], with_peer: bool, blocks: int,
     return tuple(found)
 
 
-def _run(model: ff.Model, q: np.ndarray, v: np.ndarray, held: Any, integrator: str) -> Callable[[], object]:
+def _run(model: Model, q: np.ndarray, v: np.ndarray, held: Any, integrator: str) -> Callable[[], object]:
     return lambda: simulate(model, q, v, dt=DT, duration=DT * COUNT, constraints=held, integrator=integrator)
 
 
-def _standing(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, Callable[[], object]]:
+def _standing(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Callable[[], object]]:
     try:
-        stance = ff.ConstraintSet(model, ff.contacts.feet_of(model))
-        return {"rk4, contacts": _run(model, q, ff.project_velocity(model, q, v, constraints=stance), stance, "rk4")}
+        stance = ConstraintSet(model, contacts.feet_of(model))
+        return {"rk4, contacts": _run(model, q, project_velocity(model, q, v, constraints=stance), stance, "rk4")}
     except FreeflyerError:
         return {}
 
 
-def _mujoco(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, Callable[[], object]]:
+def _mujoco(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Callable[[], object]]:
     """MuJoCo's steps without contacts and limits, called one by one from Python; {} where it is not installed or cannot."""
     try:
         import mujoco
 
-        mj = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
-        qpos, qvel = ff.to_mujoco(model, q, v)[:2]
+        mj = mujoco.MjModel.from_xml_string(to_mjcf(model))
+        qpos, qvel = to_mujoco(model, q, v)[:2]
     except (ImportError, FreeflyerError):
         return {}
     mj.opt.timestep = DT

@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
 from freeflyer.checks.findings import Finding
+from freeflyer.constraints.closed import close_loops
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import FreeflyerError
+from freeflyer.model.configuration import neutral
 from freeflyer.model.public import public
 
 CLOSED = 1e-6  # m or rad: what the rounding of a file's digits may leave open
@@ -37,7 +40,7 @@ def loop_gaps(model: Any, q: np.ndarray) -> tuple[Gap, ...]:
     m and rad. Errors: as freeflyer.frame_pose.
     """
     return tuple(
-        _gap(loop, ff.frame_pose(model, q, loop.frame_a), ff.frame_pose(model, q, loop.frame_b)) for loop in model.loops
+        _gap(loop, frame_pose(model, q, loop.frame_a), frame_pose(model, q, loop.frame_b)) for loop in model.loops
     )
 
 
@@ -60,8 +63,8 @@ def rotation_vector(R: np.ndarray) -> np.ndarray:
 def with_loops_closed(model: Any) -> tuple[Any, str]:
     """(the model with its loops closed, ""), or (its tree, why they cannot be)."""
     try:
-        return ff.close_loops(model), ""
-    except ff.FreeflyerError as error:
+        return close_loops(model), ""
+    except FreeflyerError as error:
         return model.tree, str(error)
 
 
@@ -69,11 +72,11 @@ def loop_findings(model: Any, open_because: str = "") -> Iterator[Finding]:
     """Loops that are open at the tree's neutral posture, or stay open when assembled; and in which velocities the laws are held."""
     if not model.constraint_rows[0]:
         return
-    for gap in loop_gaps(model, ff.neutral(model.tree)):
+    for gap in loop_gaps(model, neutral(model.tree)):
         if not gap.is_closed:
             advice = "assemble the linkage before using results of the tree there"
             yield _open("open-loop", gap, f"at the neutral posture of the tree it is open by {_size(gap)}: {advice}")
-    for gap in loop_gaps(model, ff.neutral(model)) if model.reduction else ():
+    for gap in loop_gaps(model, neutral(model)) if model.reduction else ():
         if not gap.is_closed:
             why = "more directions are tied than the others leave free, and they contradict each other (rounded digits, for one)"
             yield _open("redundant-loop", gap, f"assembled, it still is open by {_size(gap)}: {why}")

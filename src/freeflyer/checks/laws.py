@@ -12,9 +12,24 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
+from freeflyer import spatial
 from freeflyer.checks.states import States, random_states
+from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
+from freeflyer.dynamics.equations import (
+    bias_forces,
+    coriolis_matrix,
+    forward_dynamics,
+    gravity_forces,
+    inverse_dynamics,
+    inverse_mass_matrix,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+)
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import WORLD
+from freeflyer.model.edits import with_gravity
 from freeflyer.model.public import public
 
 EXACT = 1e-10  # laws without a solve: rounding of a few hundred operations, with room
@@ -59,29 +74,29 @@ def identities(model: Any, seed: int = 0, count: int = 5) -> tuple[Identity, ...
 
 
 def _identities(model: Any, x: States) -> Iterator[Identity]:
-    M = ff.mass_matrix(model, x.q)
+    M = mass_matrix(model, x.q)
     condition = float(np.max(np.linalg.cond(M))) if np.all(np.isfinite(M)) else np.inf
     solved = min(max(EXACT, 100 * EPS * condition), 1e-3)
     difference = Difference(model, x)
-    g, bias = ff.gravity_forces(model, x.q), ff.bias_forces(model, x.q, x.v)
-    C = ff.coriolis_matrix(model, x.q, x.v)
-    A = ff.centroidal_momentum_matrix(model, x.q)
-    kinetic = ff.kinetic_energy(model, x.q, x.v)
+    g, bias = gravity_forces(model, x.q), bias_forces(model, x.q, x.v)
+    C = coriolis_matrix(model, x.q, x.v)
+    A = centroidal_momentum_matrix(model, x.q)
+    kinetic = kinetic_energy(model, x.q, x.v)
 
     yield _law("M = M^T", "the mass matrix is symmetric", M, np.swapaxes(M, -1, -2), EXACT)
     yield _positive(M)
-    product = _or_nan(lambda: M @ ff.inverse_mass_matrix(model, x.q), M)
+    product = _or_nan(lambda: M @ inverse_mass_matrix(model, x.q), M)
     yield _law(
         "M Minv = 1", "the inverse mass matrix inverts", product, np.broadcast_to(np.eye(model.nv), M.shape), solved
     )
-    acceleration = _or_nan(lambda: ff.forward_dynamics(model, x.q, x.v, x.tau), x.tau)
-    returned = _or_nan(lambda: ff.inverse_dynamics(model, x.q, x.v, acceleration), x.tau)
+    acceleration = _or_nan(lambda: forward_dynamics(model, x.q, x.v, x.tau), x.tau)
+    returned = _or_nan(lambda: inverse_dynamics(model, x.q, x.v, acceleration), x.tau)
     yield _law("ID(FD(tau)) = tau", "inverse dynamics undoes forward dynamics", returned, x.tau, solved, bias)
-    torque = ff.inverse_dynamics(model, x.q, x.v, x.a)
-    returned = _or_nan(lambda: ff.forward_dynamics(model, x.q, x.v, torque), torque)
+    torque = inverse_dynamics(model, x.q, x.v, x.a)
+    returned = _or_nan(lambda: forward_dynamics(model, x.q, x.v, torque), torque)
     yield _law("FD(ID(a)) = a", "forward dynamics undoes inverse dynamics", returned, x.a, solved)
     yield _law("M a + bias = ID(a)", "the equation of motion", _multiply(M, x.a) + bias, torque, EXACT)
-    Mdot = difference.along_velocity(lambda q: ff.mass_matrix(model, q))
+    Mdot = difference.along_velocity(lambda q: mass_matrix(model, q))
     yield _law(
         "Mdot = C + C^T",
         "Coriolis forces do no work (finite difference)",
@@ -91,7 +106,7 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
         M,
     )
     yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _multiply(C, x.v) + g, bias, EXACT)
-    slope = difference.along_each(lambda q: ff.potential_energy(model, q))
+    slope = difference.along_each(lambda q: potential_energy(model, q))
     yield _law(
         "dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope, DIFFERENCED
     )
@@ -99,7 +114,7 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
         "A_G v = h",
         "momentum matrix and momentum agree",
         _multiply(A, x.v),
-        ff.centroidal_momentum(model, x.q, x.v),
+        centroidal_momentum(model, x.q, x.v),
         EXACT,
     )
     half = 0.5 * np.einsum("bi,bij,bj->b", x.v, M, x.v)
@@ -108,7 +123,7 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
         power = np.full(x.count, np.nan)
     else:
         power = difference.along_motion(
-            acceleration, lambda q, v: ff.kinetic_energy(model, q, v) + ff.potential_energy(model, q)
+            acceleration, lambda q, v: kinetic_energy(model, q, v) + potential_energy(model, q)
         )
     work = np.einsum("bi,bi->b", x.v, x.tau)
     yield _law("d(T+V)/dt = v . tau", "energy balance (finite difference)", power, work, DIFFERENCED, kinetic)
@@ -121,10 +136,10 @@ def _straight_flight(model: Any, x: States) -> Identity:
 
     No other law depends on a bias force that does no work and is missing from inverse and forward dynamics alike.
     """
-    weightless = ff.with_gravity(model, (0.0, 0.0, 0.0))
+    weightless = with_gravity(model, (0.0, 0.0, 0.0))
     meaning = "thrown without weight, a floating robot keeps its momentum (finite difference)"
     momentum = floating_momentum(model, x.q, x.v)
-    a = _or_nan(lambda: ff.forward_dynamics(weightless, x.q, x.v, np.zeros_like(x.v)), x.v)
+    a = _or_nan(lambda: forward_dynamics(weightless, x.q, x.v, np.zeros_like(x.v)), x.v)
     if not np.all(np.isfinite(a)):
         return Identity(STRAIGHT, meaning, np.nan, FLIGHT)
     rate = Difference(weightless, x).along_motion(a, lambda q, v: floating_momentum(weightless, q, v))
@@ -134,10 +149,10 @@ def _straight_flight(model: Any, x: States) -> Identity:
 def floating_momentum(model: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(count, 6 n), N s and N m s, of the n free joints on the world: the joint's part h of M v, armature included, in the
     axes of its placement and about that frame's origin: force R h_l, moment R h_w + p x R h_l."""
-    h, parts = _multiply(ff.mass_matrix(model, q), v), []
+    h, parts = _multiply(mass_matrix(model, q), v), []
     for joint in model.joints:
         if joint.kind == "free" and joint.parent == WORLD:
-            R = ff.spatial.quaternion.to_matrix(q[:, joint.iq + 3 : joint.iq + 7])
+            R = spatial.quaternion.to_matrix(q[:, joint.iq + 3 : joint.iq + 7])
             force = _multiply(R, h[:, joint.iv : joint.iv + 3])
             moment = _multiply(R, h[:, joint.iv + 3 : joint.iv + 6]) + np.cross(q[:, joint.iq : joint.iq + 3], force)
             parts += [force, moment]
@@ -176,7 +191,7 @@ class Difference:
         return np.stack([slope(e) for e in unit], axis=-1)
 
     def _moved(self, dv: np.ndarray) -> np.ndarray:
-        return ff.integrate(self.model, self.x.q, np.ascontiguousarray(dv))
+        return integrate(self.model, self.x.q, np.ascontiguousarray(dv))
 
     def _central(self, f: Callable[[float], np.ndarray]) -> np.ndarray:
         return (f(STEP) - f(-STEP)) / (2 * STEP)
@@ -212,5 +227,5 @@ def _or_nan(compute: Callable[[], np.ndarray], like: np.ndarray) -> np.ndarray:
     """The result, or NaN of the same shape where the robot is refused as singular."""
     try:
         return compute()
-    except ff.FreeflyerError:
+    except FreeflyerError:
         return np.full_like(like, np.nan)

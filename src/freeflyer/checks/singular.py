@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
 from freeflyer.checks.findings import Finding
 from freeflyer.checks.laws import scale_to_unit_diagonal
 from freeflyer.checks.states import random_states
+from freeflyer.dynamics.equations import mass_matrix
 
 MIN_EIGENVALUE = 1e-12  # of the unit-free mass matrix, whose diagonal is one
 MIN_DIAGONAL_RATIO = 1e-14  # diagonal entry over the largest: a coordinate without any inertia
@@ -29,7 +29,7 @@ def singular_findings(model: Any, seed: int = 0) -> Iterator[Finding]:
     """Joints without inertia at a random posture, where accidents of the neutral one don't show."""
     if model.nv == 0:
         return
-    M = ff.mass_matrix(model, random_states(model, 1, seed).q[0])
+    M = mass_matrix(model, random_states(model, 1, seed).q[0])
     names = coordinate_joints(model)
     if not np.all(np.isfinite(M)):
         yield Finding(

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
+from freeflyer.constraints.closed import velocity_map
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import FreeflyerError
+from freeflyer.model.configuration import neutral, random_configuration
 
 FAR = 100.0  # rad or m: files write "no limit" as 1e16, where an angle has no digits left for its turn
 FASTEST = 3.0  # rad/s or m/s: passive joints may outrun the motors many times
@@ -36,20 +39,20 @@ def random_states(model: Any, count: int, seed: int = 0, spread: float | None = 
     rng = np.random.default_rng(seed)
     v, a, tau = (rng.standard_normal((count, model.nv)) for _ in range(3))
     if spread is None:
-        q = np.stack([ff.random_configuration(model, rng) for _ in range(count)])
+        q = np.stack([random_configuration(model, rng) for _ in range(count)])
         q = np.where(np.abs(q) > FAR, np.fmod(q, FAR), q)
     else:
         q = _perturb_neutral(model, spread * rng.standard_normal((count, model.nv)))
     if model.reduction:
-        v /= np.maximum(1.0, np.abs(np.einsum("bij,bj->bi", ff.velocity_map(model, q), v)).max(axis=1) / FASTEST)[:, None]
+        v /= np.maximum(1.0, np.abs(np.einsum("bij,bj->bi", velocity_map(model, q), v)).max(axis=1) / FASTEST)[:, None]
     return States(q, v, a, tau)
 
 
 def _perturb_neutral(model: Any, step: np.ndarray) -> np.ndarray:
     """The neutral posture moved by a step or several; by shorter ones, where loops do not let it go so far."""
     try:
-        return ff.integrate(model, ff.neutral(model), step)
-    except ff.FreeflyerError:
+        return integrate(model, neutral(model), step)
+    except FreeflyerError:
         if not model.reduction or np.abs(step).max() < 1e-6:
             raise
         return _perturb_neutral(model, 0.5 * step) if step.ndim == 1 else np.stack([_perturb_neutral(model, s) for s in step])

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-import freeflyer
 from freeflyer.cli.bench import bench
 from freeflyer.cli.check import check
 from freeflyer.cli.demo import demo
@@ -21,6 +20,7 @@ from freeflyer.cli.reproduce import reproduce
 from freeflyer.cli.streams import INTERRUPTED, exit_with
 from freeflyer.cli.warm import warm
 from freeflyer.errors import FreeflyerError
+from freeflyer.version import __version__
 
 
 class Commands(TyperGroup):
@@ -49,7 +49,7 @@ app = typer.Typer(
 
 def _version(value: bool) -> None:
     if value:
-        typer.echo(f"freeflyer {freeflyer.__version__}")
+        typer.echo(f"freeflyer {__version__}")
         raise typer.Exit
 
 

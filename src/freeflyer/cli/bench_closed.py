@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from freeflyer.bench.results import ClosedTimings
-from freeflyer.text import microseconds as us, visible
 from freeflyer.cli.output import table
+from freeflyer.text import microseconds as us, visible
 
 
 def show(out: Any, robot: str, c: ClosedTimings) -> None:

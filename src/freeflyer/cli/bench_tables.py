@@ -17,9 +17,9 @@ from freeflyer.bench.results import (
     geometric_mean,
 )
 from freeflyer.bench.scaling import ALGORITHMS, exponent
-from freeflyer.text import microseconds as us, visible
 from freeflyer.cli import bench_closed as closed
 from freeflyer.cli.output import table
+from freeflyer.text import microseconds as us, visible
 
 
 def show(out: Any, result: Bench) -> None:

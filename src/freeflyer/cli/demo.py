@@ -25,11 +25,11 @@ def demo(
 ) -> None:  # fmt: skip
     """Take the built-in robots through dynamics, momentum and batches, and write a report of the humanoid."""
     from freeflyer import robots
-    from freeflyer.report.reporting import refuse_to_replace, report, write_report
-    from freeflyer.report.tour import tour
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
     from freeflyer.dynamics.warming import warm
+    from freeflyer.report.reporting import refuse_to_replace, report, write_report
+    from freeflyer.report.tour import tour
 
     refuse_to_replace(output_file, force)
     start, out = perf_counter(), output(json)
@@ -47,8 +47,8 @@ def demo(
 
 
 def _table(rows: list[Tour]) -> Any:
-    from freeflyer.text import microseconds as us, number
     from freeflyer.cli.output import table
+    from freeflyer.text import microseconds as us, number
 
     columns = (
         "robot",

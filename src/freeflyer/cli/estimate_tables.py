@@ -11,10 +11,12 @@ import numpy as np
 from freeflyer.cli.output import name, table
 
 if TYPE_CHECKING:
+    from freeflyer.contacts import Contact
+    from freeflyer.estimation import Sensors
     from freeflyer.papers.kangaroo.calibration_study import Calibrations
     from freeflyer.papers.kangaroo.estimator_times import Times
-    from freeflyer.contacts import Contact
-    from freeflyer.estimation import Encoder, Sensors, Sway
+    from freeflyer.papers.kangaroo.swing_motion import Sway
+    from freeflyer.papers.kangaroo.tracking_accuracy import Encoder
 
 Pictures = dict[str, Callable[[], Any]]
 Progress = Callable[..., None]
@@ -24,7 +26,7 @@ THIN = 5  # of the samples of sinusoids, one in so many is drawn
 def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress, pictures: Pictures) -> list[dict[str, Any]]:
     """Three kinds of encoders, the paper's gain alpha and one that closes loops at once."""
     from freeflyer.papers.kangaroo.estimation_figures import tracking as draw
-    from freeflyer.estimation import Encoder as Kind, sinusoids, track
+    from freeflyer.papers.kangaroo.tracking_accuracy import Encoder as Kind, sinusoids, track
 
     path, numbers, closures, first = sinusoids(s), [], {}, None
     kinds = {"ideal": Kind(), "quantised": Kind(0.0, encoder.quantum), "noisy, quantised": encoder}
@@ -60,9 +62,9 @@ def calibrate_all(
     s: Sensors, encoders: Sequence[str] | None, starts: int, rigid: Sequence[str] | None, progress: Progress, pictures: Pictures
 ) -> Calibrations:  # fmt: skip
     """Motors' offsets from random starts, all over the strokes."""
+    from freeflyer.estimation import select_encoders
     from freeflyer.papers.kangaroo.calibration_study import calibrations
     from freeflyer.papers.kangaroo.estimation_figures import calibration as draw
-    from freeflyer.estimation import select_encoders
 
     text = f"calibrating from {starts} starts"
     progress(text)
@@ -106,9 +108,9 @@ def swing_all(
 ) -> dict[str, Any]:  # fmt: skip
     """The lateral swing, its errors and settings; the swing itself at 50 Hz."""
     from freeflyer.papers.kangaroo import swing_figures as figures
-    from freeflyer.plots.skeleton import bones
+    from freeflyer.papers.kangaroo.lateral_swing import lateral_swing
     from freeflyer.papers.kangaroo.swing_tables import lines, settings
-    from freeflyer.estimation import lateral_swing
+    from freeflyer.plots.skeleton import bones
 
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
     drawn = np.array([bones(s.model, q) for q in found.extremes])

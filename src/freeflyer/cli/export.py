@@ -66,8 +66,8 @@ def export(
 
 
 def _show(out: Any, made: Any) -> None:
-    from freeflyer.text import count
     from freeflyer.cli.output import COLOURS
+    from freeflyer.text import count
 
     what = f"{count(len(made.functions), 'function')} for {made.cpu}"
     out.print(f"wrote {made.folder.resolve()}: {what}, in {', '.join(made.files)}", soft_wrap=True)

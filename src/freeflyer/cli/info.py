@@ -20,8 +20,8 @@ def info(
     debug: DebugOption = False,
 ) -> None:
     """Show what a robot consists of: its tree with masses, its joints with limits, its loops."""
-    from freeflyer.studies.facts import overview
     from freeflyer.cli.output import output, write_json
+    from freeflyer.studies.facts import overview
 
     result = overview(load_robot(robot, base, loops).model)
     out = output(json)
@@ -42,8 +42,8 @@ def info(
 def _head(o: Overview) -> Text:
     from rich.text import Text
 
-    from freeflyer.text import count
     from freeflyer.cli.output import name
+    from freeflyer.text import count
 
     origin = f" ({o.base_origin})" if o.base_origin else ""
     facts = (
@@ -64,9 +64,9 @@ def _mass(o: Overview) -> str:
 def _tree(o: Overview) -> list[Text]:
     from rich.text import Text
 
-    from freeflyer.text import number
-    from freeflyer.report.tree import tree_lines
     from freeflyer.cli.output import name
+    from freeflyer.report.tree import tree_lines
+    from freeflyer.text import number
 
     lines = []
     for line in tree_lines(o.links):

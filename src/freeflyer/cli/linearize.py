@@ -43,11 +43,11 @@ def linearize(
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
-    from freeflyer.studies.linearization import study
     from freeflyer.cli.output import output, write_json
     from freeflyer.constraints.closed import close_loops
     from freeflyer.model.configuration import neutral
     from freeflyer.model.readers.posture_yaml import read_posture
+    from freeflyer.studies.linearization import study
 
     model = close_loops(load_robot(robot, base, loops).model)
     inputs = _inputs(model, thrusters or [], wrenches or [])
@@ -96,8 +96,8 @@ def _make_folder(folder: Path) -> Path:
 
 
 def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) -> Recovery:
-    from freeflyer.studies.linearization_recovery import recovery
     from freeflyer.control.regulator import lqr
+    from freeflyer.studies.linearization_recovery import recovery
 
     regulator = lqr(model, result.q, inputs, bandwidth=bandwidth)
     return recovery(regulator, step=0.04 / bandwidth, duration=24.0 / bandwidth)
@@ -106,8 +106,8 @@ def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) ->
 def _show(out: Any, r: LinearStudy) -> None:
     from rich.text import Text
 
-    from freeflyer.text import number, visible
     from freeflyer.cli.output import name
+    from freeflyer.text import number, visible
 
     out.print(Text.assemble(name(r.robot, "bold"), f"  {r.states} states, {len(r.inputs)} inputs"), soft_wrap=True)
     for words in (r.found, r.held):
@@ -133,8 +133,8 @@ def _show(out: Any, r: LinearStudy) -> None:
 
 
 def _modes(r: LinearStudy) -> Any:
-    from freeflyer.text import number
     from freeflyer.cli.output import table
+    from freeflyer.text import number
 
     def row(m: Any) -> tuple[str, ...]:
         return (number(m.real), number(m.imaginary), str(m.count), m.behaviour, number(m.time, 3), number(m.period, 3), m.motion)
@@ -147,8 +147,8 @@ def _modes(r: LinearStudy) -> Any:
 
 
 def _recovery_table(r: Recovery) -> Any:
-    from freeflyer.text import number
     from freeflyer.cli.output import table
+    from freeflyer.text import number
 
     def end(angles: Any, recovers: Any, distances: Any, k: int) -> tuple[str, str]:
         if recovers[k]:

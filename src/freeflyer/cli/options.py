@@ -64,15 +64,14 @@ class Robot:
 
 def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Robot:
     """The robot that a ROBOT argument means: a file that exists, else a built-in robot, as in `humanoid:dof=20`."""
-    import freeflyer as ff
     from freeflyer import robots
     from freeflyer.errors import FileError, InputError, unknown_name
-    from freeflyer.model.load import AUTO
+    from freeflyer.model.load import AUTO, load
 
     path = Path(name)
     if path.is_file():
         held = None if base is Base.file else str(base or AUTO)
-        return Robot(ff.load(path, base=held, loops=loops, inertias=inertias), path)
+        return Robot(load(path, base=held, loops=loops, inertias=inertias), path)
     kind, _, options = name.partition(":")
     if kind in robots.names():
         if base is not None or loops is not None:

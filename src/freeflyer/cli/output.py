@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-import freeflyer
 from freeflyer.text import visible
+from freeflyer.version import __version__
 
 PIPED_WIDTH = 160  # columns when the output is no terminal
 COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
@@ -74,7 +74,7 @@ def write_json(file: Path | None, command: str, data: Any) -> None:
     """Write a result as JSON to `file` (atomically), or to stdout for '-'; nothing for None."""
     if file is None:
         return
-    document = {"freeflyer": freeflyer.__version__, "command": command, "data": plain(data)}
+    document = {"freeflyer": __version__, "command": command, "data": plain(data)}
     text = json.dumps(document, indent=1, allow_nan=False) + "\n"
     if is_stdout(file):
         print(text, end="")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from freeflyer.text import visible
 from freeflyer.cli.output import console
+from freeflyer.text import visible
 
 
 @contextmanager

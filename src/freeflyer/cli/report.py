@@ -24,9 +24,9 @@ def report(
     force: ForceOption = False, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Write a page with tree, masses, matrices, conditioning, energy drift, timings and findings."""
-    from freeflyer.report.reporting import refuse_to_replace, report as compute, write_report
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
+    from freeflyer.report.reporting import refuse_to_replace, report as compute, write_report
 
     refuse_to_replace(output_file, force)
     model = load_robot(robot, base, loops).model

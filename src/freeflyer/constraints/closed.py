@@ -38,7 +38,7 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
 
     independent: names of the joints that keep their velocities, beside the base; without it the motors and what no loop determines.
     The split is made once, at the file's assembled posture, which is the closed model's neutral posture. Configurations stay
-    those of all joints, q (nq,), and must be closed (freeflyer.mechanisms.assemble); forces act along u, derivatives by q are along u.
+    those of all joints, q (nq,), and must be closed (freeflyer.mechanisms.assemble); forces act along u, so do derivatives by q.
     `closed.tree` is the model with open loops. Limits are those of independent coordinates. A robot without loops is returned as it
     is.
     Errors: LinkageError for motors that other motors determine and for singular linkages; UnknownNameError; InputError.

@@ -2,7 +2,7 @@
 
     J v = 0        J a + bias = 0        M a + h = tau + J^T multipliers
 
-Rows stand in the order: loops and couplings of a tree (the independent ones, loops.partition(model).rows), locked coordinates,
+Rows stand in the order: loops and couplings of a tree (the independent ones, mechanisms.partition(model).rows), locked coordinates,
 contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes: of a point its velocity, of a
 line the velocity of its middle and the turns across it, of a surface the frame's twist. Sets are bilateral: contacts push and pull.
 """

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
 from freeflyer.control.inputs import Inputs, resolve_inputs
+from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
@@ -26,10 +26,10 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
     q (nq,). Errors: InputError for a bandwidth that is no positive number.
     """
     w, inputs = check_bandwidth(bandwidth), resolve_inputs(model, () if inputs is None else inputs)
-    M, G, n = ff.mass_matrix(model, q), inputs.matrix(model, q), model.nv
+    M, G, n = mass_matrix(model, q), inputs.matrix(model, q), model.nv
     Q = np.zeros((2 * n, 2 * n))
     Q[:n, :n], Q[n:, n:] = w**2 * M, M
-    return Q, np.diag(np.einsum("ik,ij,jk->k", G, ff.inverse_mass_matrix(model, q), G)) / w**2
+    return Q, np.diag(np.einsum("ik,ij,jk->k", G, inverse_mass_matrix(model, q), G)) / w**2
 
 
 def check_bandwidth(bandwidth: Any) -> float:

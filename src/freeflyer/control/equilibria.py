@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-import freeflyer as ff
 from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.control.words import describe_forces
+from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
+from freeflyer.dynamics.equations import gravity_forces
+from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
 from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import finite_row
@@ -64,7 +66,7 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
         length = float(np.max(np.abs(step)))
         if length == 0.0:
             break
-        here = ff.integrate(model, here, step * min(1.0, MAX_STEP / length))
+        here = integrate(model, here, step * min(1.0, MAX_STEP / length))
         found = _balance(model, here, inputs, gravity)
         if found.balanced:
             return _describe_move(model, q, found)
@@ -81,7 +83,7 @@ def _free_directions(model: Model, q: np.ndarray, constraints: ConstraintSet | N
 
 
 def _balance(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np.ndarray | None = None) -> Equilibrium:
-    needed = ff.gravity_forces(model, q, gravity=gravity)
+    needed = gravity_forces(model, q, gravity=gravity)
     G = inputs.matrix(model, q)
     A, b = (G, needed) if free is None else (free.T @ G, free.T @ needed)
     u = np.linalg.lstsq(A, b, rcond=RANK)[0] if inputs.count else np.zeros(0)
@@ -105,12 +107,12 @@ def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gra
     free = U[:, int(np.sum(s > RANK * np.max(s, initial=0.0))) :]
     _, external = inputs.forces_and_wrenches(found.u)
     rest = np.zeros(model.nv)
-    slope = ff.inverse_dynamics_derivatives(model, q, rest, rest, external, gravity=gravity).dq
+    slope = inverse_dynamics_derivatives(model, q, rest, rest, external, gravity=gravity).dq
     return np.linalg.lstsq(free.T @ slope, -free.T @ found.missing, rcond=1e-9)[0]
 
 
 def _describe_move(model: Model, q: np.ndarray, found: Equilibrium) -> Equilibrium:
-    moved = float(np.max(np.abs(ff.difference(model, q, found.q)), initial=0.0))
+    moved = float(np.max(np.abs(difference(model, q, found.q)), initial=0.0))
     text = f"the inputs do not hold the given posture; the nearest found that they hold is {moved:.3g} (m or rad) away"
     return Equilibrium(found.q, found.u, found.tau, found.missing, True, moved, text)
 

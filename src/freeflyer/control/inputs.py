@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-import freeflyer as ff
 from freeflyer.constraints.reduction import has_loops
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.control.words import AXES, coordinate_names
+from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.inputs import real_array, row
 from freeflyer.model.model import Model
@@ -59,7 +59,7 @@ class Inputs:
         lead = row(model, "q", q, "q").shape[:-1]
         G = np.array(np.broadcast_to(self.joints, (*lead, *self.joints.shape)))
         for frame, W in self.wrenches.items():
-            G += np.swapaxes(ff.frame_jacobian(model, q, frame), -1, -2) @ W
+            G += np.swapaxes(frame_jacobian(model, q, frame), -1, -2) @ W
         return G
 
     def forces_and_wrenches(self, u: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray] | None]:

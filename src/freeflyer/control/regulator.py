@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-import freeflyer as ff
-from freeflyer.constraints.constrained_linearization import admissible, constrained_solvers
+from freeflyer.constraints.constrained_linearization import admissible, constrained_solvers, linearize
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.control.controllable import Controllability, controllability
 from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
 from freeflyer.control.equilibria import require_equilibrium
 from freeflyer.control.inputs import Inputs, resolve_inputs
+from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.linearization import FREE, linearized_step
+from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
@@ -53,7 +54,7 @@ class Regulator:
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """x (..., 2 nv) of a state."""
-        return stack_error(ff.difference(self.model, self.q0, q), finite_row(self.model, "v", v, "u"))
+        return stack_error(difference(self.model, self.q0, q), finite_row(self.model, "v", v, "u"))
 
     def command(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Inputs u (..., m) at a state."""
@@ -97,7 +98,7 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
     A, B = input_linearization(model, at_rest.q, np.zeros(n), at_rest.u, inputs, gravity, step, integrator, constraints)
     basis = np.eye(2 * n) if constraints is None else admissible(constraints, at_rest.q, np.zeros(n))
-    can = controllability(model, ff.mass_matrix(model, at_rest.q), A, B, step is not None, None if constraints is None else basis)
+    can = controllability(model, mass_matrix(model, at_rest.q), A, B, step is not None, None if constraints is None else basis)
     if can.unstabilizable:
         raise InputError(
             f"the inputs cannot steady the robot about this posture: {', '.join(can.unstabilizable)} "
@@ -127,7 +128,7 @@ def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inp
         h = time_step("step", step)
         solvers = FREE if constraints is None else constrained_solvers(constraints)
         return linearized_step(model, q, v, tau, external, gravity, "body", scheme, h, lambda x: inputs.matrix(model, x), solvers)
-    found = ff.linearize(model, q, v, tau, external, gravity=gravity, constraints=constraints)
+    found = linearize(model, q, v, tau, external, gravity=gravity, constraints=constraints)
     return found.A, found.B @ inputs.matrix(model, q)
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-import freeflyer as ff
 from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.control.regulator import input_linearization, stack_error
+from freeflyer.dynamics import integrators
 from freeflyer.dynamics.integrators import Integrator, time_step
+from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, finite_row, real_array, row
 from freeflyer.model.model import Model
@@ -38,7 +39,7 @@ class Tracker:
 
     def error(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """x (..., 2 nv) of a state at sample k."""
-        return stack_error(ff.difference(self.model, self.q0[k], q), finite_row(self.model, "v", v, "u") - self.v0[k])
+        return stack_error(difference(self.model, self.q0[k], q), finite_row(self.model, "v", v, "u") - self.v0[k])
 
     def command(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Inputs u (..., m) at a state at sample k of N."""
@@ -98,8 +99,8 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, i
 def _refuse_jumps(model: Model, q: np.ndarray, v: np.ndarray, u: np.ndarray, h: float, inputs: Inputs,
                   integrator: Integrator, gravity: ArrayLike | None) -> None:  # fmt: skip
     tau, external = inputs.forces_and_wrenches(u)
-    there = ff.step(model, q[:-1], v[:-1], tau, h, integrator, external, gravity=gravity)
-    miss = np.max(np.abs(stack_error(ff.difference(model, there[0], q[1:]), v[1:] - there[1])), axis=1)
+    there = integrators.step(model, q[:-1], v[:-1], tau, h, integrator, external, gravity=gravity)
+    miss = np.max(np.abs(stack_error(difference(model, there[0], q[1:]), v[1:] - there[1])), axis=1)
     bad = np.flatnonzero(miss > MAX_SAMPLE_GAP)
     if len(bad):
         raise InputError(

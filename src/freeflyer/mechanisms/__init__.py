@@ -20,11 +20,6 @@ from freeflyer.constraints.rows import (
 )  # fmt: skip
 from freeflyer.mechanisms.assembly import Assembly, assemble
 from freeflyer.mechanisms.following import Keep, Path, follow
-from freeflyer.mechanisms.limits import ReachableSet, reachable_set
-from freeflyer.mechanisms.maps import ManipulabilityMap, inside_limits, manipulability, motion_map
-from freeflyer.mechanisms.submechanisms import Mechanism, Mechanisms, mechanisms
-from freeflyer.mechanisms.motion import keep_closed, project_velocity
-from freeflyer.mechanisms.limbs import embed_configuration, extract_configuration, extract_limb
 from freeflyer.mechanisms.inverse_transmission import (
     motor_accelerations,
     motor_forces,
@@ -32,8 +27,13 @@ from freeflyer.mechanisms.inverse_transmission import (
     selected_forces,
     selected_jacobian,
 )  # fmt: skip
+from freeflyer.mechanisms.limbs import embed_configuration, extract_configuration, extract_limb
+from freeflyer.mechanisms.limits import ReachableSet, reachable_set
+from freeflyer.mechanisms.maps import ManipulabilityMap, inside_limits, manipulability, motion_map
+from freeflyer.mechanisms.motion import keep_closed, project_velocity
 from freeflyer.mechanisms.selected_posture import selected_posture
 from freeflyer.mechanisms.singularities import Singularity, first_singularity
+from freeflyer.mechanisms.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.mechanisms.sweeping import Sweep, sweep
 from freeflyer.mechanisms.transmission import Curve, ForceCurve, force_curve, transmission_curve
 

@@ -24,8 +24,8 @@ from freeflyer.constraints.partition import REDUNDANT_TOLERANCE
 from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_loops
 from freeflyer.errors import InputError, unknown_name
-from freeflyer.mechanisms.solving import close_from, fresh_guesses, gaps, independent_or_all, is_closed, next_guesses
 from freeflyer.mechanisms.branches import other_branches
+from freeflyer.mechanisms.solving import close_from, fresh_guesses, gaps, independent_or_all, is_closed, next_guesses
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

@@ -59,7 +59,7 @@ def manipulability(
 ) -> ManipulabilityMap:  # fmt: skip
     """The map over the grid `axes` (motor: positions), the motors named in `moved_by` (all of them) counted as moving.
 
-    The model should have its base held (`loops.extract_limb`), or the base counts too. Errors: as `sweep`.
+    The model should have its base held (`mechanisms.extract_limb`), or the base counts too. Errors: as `sweep`.
     """
     model = model.tree
     model.frame(frame)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from freeflyer.plots.figures import STYLE
 from freeflyer.files import write_atomically
+from freeflyer.plots.figures import STYLE
 
 
 def save(folder: Path, name: str, draw: Callable[[], Any]) -> tuple[Path, Path]:

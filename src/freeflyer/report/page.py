@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import resources
 
-from freeflyer.plots import figures
 from freeflyer.checks.findings import SEVERITIES, Finding
-from freeflyer.report.reporting import MARK, Report
+from freeflyer.plots import figures
 from freeflyer.plots.svg import inline_svg
-from freeflyer.text import count, microseconds, number, visible
+from freeflyer.report.reporting import MARK, Report
 from freeflyer.report.tree import tree_lines
+from freeflyer.text import count, microseconds, number, visible
 
 SHOWN_PER_CODE = 8  # findings of one kind; the rest are counted
 
@@ -24,7 +24,7 @@ def esc(text: object, longest: int = 400) -> str:
 
 def page(r: Report) -> str:
     """The whole page."""
-    style = (resources.files("freeflyer.analysis") / "style.css").read_text(encoding="utf-8")
+    style = (resources.files("freeflyer.report") / "style.css").read_text(encoding="utf-8")
     mass, momentum = _matrices(r)
     sections = [
         _tree(r), _masses(r), _findings(r), mass, _stack(momentum, _conditioning(r)), _fall(r), _timings(r),

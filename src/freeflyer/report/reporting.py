@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import freeflyer
 from freeflyer.bench.algorithms import USUAL
 from freeflyer.bench.machine import machine
 from freeflyer.bench.results import Machine, RobotTimings
 from freeflyer.bench.runner import Effort, time_robot
 from freeflyer.checks.checking import Check, check
 from freeflyer.checks.closure import with_loops_closed
-from freeflyer.studies.facts import Overview, overview
-from freeflyer.studies.fall import FallStudy, free_fall
-from freeflyer.studies.postures import Conditioning, Matrices, conditioning, matrices
 from freeflyer.errors import FileError, FreeflyerError
 from freeflyer.files import write_atomically
 from freeflyer.model.public import public
+from freeflyer.studies.facts import Overview, overview
+from freeflyer.studies.fall import FallStudy, free_fall
+from freeflyer.studies.postures import Conditioning, Matrices, conditioning, matrices
+from freeflyer.version import __version__
 
 T = TypeVar("T")
 MARK = '<meta name="generator" content="freeflyer report">'
@@ -66,7 +66,7 @@ def report(
     progress(f"checks of {model.name}")
     return Report(
         robot=model.name,
-        version=freeflyer.__version__,
+        version=__version__,
         created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         machine=machine(),
         overview=overview(model),

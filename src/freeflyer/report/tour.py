@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
 from freeflyer.bench.clock import interleaved
 from freeflyer.checks.states import random_states
+from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
+from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
+from freeflyer.model.configuration import neutral
 
 BATCH = 4096
 
@@ -34,18 +36,18 @@ class Tour:
 def tour(model: Any, batch: int = BATCH) -> Tour:
     """Neutral posture, inverse and forward dynamics of a batch and back, momentum by two ways, times."""
     x = random_states(model, batch, spread=0.5)
-    tau = ff.inverse_dynamics(model, x.q, x.v, x.a)
-    returned = ff.forward_dynamics(model, x.q, x.v, tau)
+    tau = inverse_dynamics(model, x.q, x.v, x.a)
+    returned = forward_dynamics(model, x.q, x.v, tau)
     q, v, a = x.q[0].copy(), x.v[0].copy(), x.a[0].copy()
-    by_matrix = ff.centroidal_momentum_matrix(model, q) @ v
-    momentum = ff.centroidal_momentum(model, q, v)
-    (call,) = interleaved([lambda: ff.inverse_dynamics(model, q, v, a)], 5, 1e-3)
+    by_matrix = centroidal_momentum_matrix(model, q) @ v
+    momentum = centroidal_momentum(model, q, v)
+    (call,) = interleaved([lambda: inverse_dynamics(model, q, v, a)], 5, 1e-3)
     inverse, forward = interleaved(
-        [lambda: ff.inverse_dynamics(model, x.q, x.v, x.a), lambda: ff.forward_dynamics(model, x.q, x.v, tau)], 5, 2e-3
+        [lambda: inverse_dynamics(model, x.q, x.v, x.a), lambda: forward_dynamics(model, x.q, x.v, tau)], 5, 2e-3
     )
     return Tour(
         robot=model.name, nq=model.nq, nv=model.nv, mass=float(model.mass),
-        com=ff.center_of_mass(model, ff.neutral(model)),
+        com=center_of_mass(model, neutral(model)),
         round_trip=float(np.max(np.abs(returned - x.a)) / np.max(np.abs(x.a))),
         momentum=float(np.max(np.abs(by_matrix - momentum)) / max(np.max(np.abs(momentum)), 1e-12)),
         inverse_dynamics_call=call, inverse_dynamics_batch=inverse / batch, forward_dynamics_batch=forward / batch,

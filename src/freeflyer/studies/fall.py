@@ -10,7 +10,10 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
+from freeflyer.constraints.closed import close_loops, velocity_map
+from freeflyer.dynamics.equations import kinetic_energy, potential_energy
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.model.configuration import neutral
 from freeflyer.model.public import public
 from freeflyer.sim.simulating import simulate
 
@@ -59,12 +62,12 @@ def free_fall(model: Any, seed: int = 0) -> FallStudy:
     A robot with loops falls with them closed, from its assembled posture, its fastest joint at 0.5 rad/s or m/s.
     Raises FreeflyerError where the mass matrix is singular, and where the loops cannot be closed.
     """
-    rng, model = np.random.default_rng(seed), ff.close_loops(model)
+    rng, model = np.random.default_rng(seed), close_loops(model)
     if model.reduction:
-        q, v = ff.neutral(model), rng.standard_normal(model.nv)
-        v *= 0.5 / np.abs(ff.velocity_map(model, q) @ v).max()
+        q, v = neutral(model), rng.standard_normal(model.nv)
+        v *= 0.5 / np.abs(velocity_map(model, q) @ v).max()
     else:
-        q = ff.integrate(model, ff.neutral(model), 0.2 * rng.standard_normal(model.nv))
+        q = integrate(model, neutral(model), 0.2 * rng.standard_normal(model.nv))
         v = 0.5 * rng.standard_normal(model.nv)
     counts = [FEWEST_STEPS * 2**i for i in range(RUNS)]
     with np.errstate(all="ignore"):
@@ -74,8 +77,8 @@ def free_fall(model: Any, seed: int = 0) -> FallStudy:
 def _fall(model: Any, q: np.ndarray, v: np.ndarray, duration: float, steps: int) -> Fall:
     h = duration / steps
     run = simulate(model, q, v, dt=h, duration=duration, integrator="rk4")
-    kinetic = ff.kinetic_energy(model, run.q, run.v)
-    energy = kinetic + ff.potential_energy(model, run.q)
+    kinetic = kinetic_energy(model, run.q, run.v)
+    energy = kinetic + potential_energy(model, run.q)
     drift = np.full(steps + 1, np.nan)
     drift[: len(energy)] = np.abs(energy - energy[0]) / max(float(kinetic.max()), 1e-12)
     return Fall(h, np.linspace(0.0, duration, steps + 1), drift)

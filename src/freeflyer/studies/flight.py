@@ -12,9 +12,14 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
-from freeflyer import loops
+from freeflyer import mechanisms
+from freeflyer.constraints.closed import close_loops
+from freeflyer.dynamics.centroidal import center_of_mass_jacobian, centroidal_momentum
+from freeflyer.dynamics.equations import kinetic_energy
+from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
+from freeflyer.model.configuration import neutral
+from freeflyer.model.edits import with_gravity
 from freeflyer.model.public import public
 from freeflyer.sim.simulating import simulate
 
@@ -67,8 +72,8 @@ def free_flight(
     base = next((j for j in model.joints if j.kind == "free"), None)
     if base is None:
         raise InputError(f"{model.name!r} does not float: load it with base='free'")
-    model = ff.close_loops(ff.with_gravity(model, (0.0, 0.0, 0.0)))
-    q = ff.neutral(model) if q is None else np.array(q, dtype=float)
+    model = close_loops(with_gravity(model, (0.0, 0.0, 0.0)))
+    q = neutral(model) if q is None else np.array(q, dtype=float)
     at, places = _motors(model)
     u = np.zeros(model.nv)
     u[at] = speed * np.random.default_rng(seed).uniform(-1.0, 1.0, len(at))
@@ -83,12 +88,12 @@ def free_flight(
 
     run = simulate(model, q, u, springs, dt=step, duration=duration, integrator="rk4")
     Q, U = run.q, run.v
-    kinetic = ff.kinetic_energy(model, Q, U)
+    kinetic = kinetic_energy(model, Q, U)
     energy = kinetic + 0.5 * stiffness * np.sum((Q[:, places] - start) ** 2, axis=1)
-    momentum = ff.centroidal_momentum(model, Q, U)
+    momentum = centroidal_momentum(model, Q, U)
     ranges = np.ptp(Q, axis=0)
     others = np.setdiff1d(np.arange(model.nq), np.r_[base.iq : base.iq + base.nq, places])
-    gap = np.abs(loops.constraint_residual(model, Q[-1])).max(initial=0.0)
+    gap = np.abs(mechanisms.constraint_residual(model, Q[-1])).max(initial=0.0)
     turned = step * np.sum(np.linalg.norm(U[:, 3:6], axis=1)[1:])
     return Flight(
         run.t, energy, kinetic, momentum, step, stiffness, float(turned),
@@ -102,15 +107,15 @@ def middle_posture(model: Any, steps: int = 20) -> np.ndarray:
 
     Errors: InputError for motors without limits; LinkageError where a singular posture is in the way.
     """
-    model = ff.close_loops(model)
+    model = close_loops(model)
     motors, places = _motors(model)
     lower, upper = model.position_lower[motors], model.position_upper[motors]
     if not (np.isfinite(lower) & np.isfinite(upper)).all():
         raise InputError(f"not all motors of {model.name!r} have limits: there is no middle of their strokes")
-    q, move = ff.neutral(model), np.zeros(model.nv)
+    q, move = neutral(model), np.zeros(model.nv)
     move[motors] = (0.5 * (lower + upper) - q[places]) / steps
     for _ in range(steps):
-        q = ff.integrate(model, q, move)
+        q = integrate(model, q, move)
     return q
 
 
@@ -123,5 +128,5 @@ def _motors(model: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _center(model: Any, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(J (3, 3), velocity (3,)): the centre of mass by the base's linear velocity, and by everything else."""
-    J = ff.center_of_mass_jacobian(model, q)
+    J = center_of_mass_jacobian(model, q)
     return J[:, :3], J[:, 3:] @ u[3:]

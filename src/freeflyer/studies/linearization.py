@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import freeflyer as ff
-from freeflyer.studies.linearization_modes import Mode, modes_of
+from freeflyer.constraints.constrained_linearization import linearize
 from freeflyer.control.controllable import Controllability, controllability
 from freeflyer.control.costs import check_bandwidth
 from freeflyer.control.equilibria import Equilibrium, equilibrium
 from freeflyer.control.inputs import Inputs
 from freeflyer.control.regulator import Regulator, lqr
 from freeflyer.control.words import coordinate_names, describe_forces
+from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
+from freeflyer.studies.linearization_modes import Mode, modes_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +67,9 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     at = equilibrium(model, q, inputs, search=search)
     rest = np.zeros(model.nv)
     tau, external = inputs.forces_and_wrenches(at.u)
-    found = ff.linearize(model, at.q, rest, tau + at.missing, external)
+    found = linearize(model, at.q, rest, tau + at.missing, external)
     A, B = found.A, found.B @ inputs.matrix(model, at.q)
-    M = ff.mass_matrix(model, at.q)
+    M = mass_matrix(model, at.q)
     scale = np.sqrt(np.concatenate([np.diagonal(M)] * 2))
     As, Bs = scale[:, None] * A / scale, scale[:, None] * B
     values, vectors = np.linalg.eig(As)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import freeflyer as ff
 from freeflyer.control.regulator import Regulator
+from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.spatial import quaternion
@@ -73,7 +73,7 @@ class EulerRegulator:
         """[phi - phi0; phi_dot] (..., 2 nv); angles wrapped to the nearest turn."""
         model, q0 = self.regulator.model, self.regulator.q0
         joint = floating_joint(model)
-        shift = ff.difference(model, q0, q)
+        shift = difference(model, q0, q)
         k, at = joint.iv, slice(joint.iq + 3, joint.iq + 7)
         shift[..., k : k + 3] = q[..., joint.iq : joint.iq + 3] - q0[joint.iq : joint.iq + 3]
         turn = quaternion.to_rpy(q[..., at]) - quaternion.to_rpy(q0[at])

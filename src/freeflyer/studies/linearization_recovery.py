@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
-from freeflyer.studies.linearization_euler import EulerRegulator, floating_joint
 from freeflyer.control.regulator import Regulator
+from freeflyer.dynamics.manifold import integrate
 from freeflyer.sim.simulating import simulate
 from freeflyer.spatial import quaternion
+from freeflyer.studies.linearization_euler import EulerRegulator, floating_joint
 
 PITCHES = (60.0, 100.0, 120.0, 150.0)  # degrees
 RECOVERED = 0.02  # of the first error, by the end (kinetic energy and attitude)
@@ -57,7 +57,7 @@ def recovery(regulator: Regulator, pitches: Sequence[float] = PITCHES, *, step: 
     model, joint = regulator.model, floating_joint(regulator.model)
     turn = np.zeros((len(pitches), model.nv))
     turn[:, joint.iv + 4] = np.radians(np.asarray(pitches, dtype=float))
-    starts = ff.integrate(model, regulator.q0, turn)
+    starts = integrate(model, regulator.q0, turn)
     count = max(1, round(duration / step))
     runs = [_run(regulator, controller, starts, step, count) for controller in (regulator, EulerRegulator(regulator))]
     (group, near, effort), (euler, euler_near, euler_effort) = runs

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
 from freeflyer.checks.singular import coordinate_joints
 from freeflyer.checks.states import random_states
+from freeflyer.dynamics import equations
+from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
 from freeflyer.model.public import public
 
 LARGEST = 2**24  # entries of all mass matrices together
@@ -42,15 +43,15 @@ class Conditioning:
 def matrices(model: Any, seed: int = 0) -> Matrices:
     """Evaluate both matrices at a random posture near neutral, where few entries vanish by accident."""
     q = random_states(model, 1, seed, spread=0.3).q[0]
-    A = ff.centroidal_momentum_matrix(model, q)
-    return Matrices(q, ff.mass_matrix(model, q), A, tuple(coordinate_joints(model)))
+    A = centroidal_momentum_matrix(model, q)
+    return Matrices(q, equations.mass_matrix(model, q), A, tuple(coordinate_joints(model)))
 
 
 @public
 def conditioning(model: Any, count: int = 256, seed: int = 0) -> Conditioning:
     """Condition numbers at `count` random postures (fewer for hundreds of joints); infinite where M is singular."""
     count = min(count, max(8, LARGEST // model.nv**2))
-    M = ff.mass_matrix(model, random_states(model, count, seed).q)
+    M = equations.mass_matrix(model, random_states(model, count, seed).q)
     d = np.sqrt(np.maximum(np.diagonal(M, axis1=-2, axis2=-1), np.finfo(float).tiny))
     return Conditioning(_condition(M), _condition(M / (d[:, :, None] * d[:, None, :])))
 

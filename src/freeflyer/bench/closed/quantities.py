@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import freeflyer as ff
-from freeflyer import loops
+from freeflyer import mechanisms
 from freeflyer.bench.clock import Call
 from freeflyer.bench.closed.state import ClosedState
+from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
+from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 
 Function = Callable[[Any, Any], Any]  # of a model and a state
 
@@ -28,20 +29,20 @@ class Quantity:
 
 
 QUANTITIES = (
-    Quantity("constraint_jacobian", lambda m, s: loops.constraint_jacobian(m, s.q)),
-    Quantity("constraint_bias", lambda m, s: loops.constraint_bias(m, s.q, s.v)),
-    Quantity("projected_equations", lambda m, s: loops.projected_equations(m, s.q, s.u)),
-    Quantity("inverse_dynamics", lambda m, s: ff.inverse_dynamics(s.closed, s.q, s.u, s.u_dot)),
-    Quantity("forward_dynamics", lambda m, s: ff.forward_dynamics(s.closed, s.q, s.u, s.tau_u)),
+    Quantity("constraint_jacobian", lambda m, s: mechanisms.constraint_jacobian(m, s.q)),
+    Quantity("constraint_bias", lambda m, s: mechanisms.constraint_bias(m, s.q, s.v)),
+    Quantity("projected_equations", lambda m, s: mechanisms.projected_equations(m, s.q, s.u)),
+    Quantity("inverse_dynamics", lambda m, s: inverse_dynamics(s.closed, s.q, s.u, s.u_dot)),
+    Quantity("forward_dynamics", lambda m, s: forward_dynamics(s.closed, s.q, s.u, s.tau_u)),
     Quantity(
-        "constrained_forward_dynamics", lambda m, s: loops.constrained_forward_dynamics(m, s.q, s.v, s.tau)
+        "constrained_forward_dynamics", lambda m, s: mechanisms.constrained_forward_dynamics(m, s.q, s.v, s.tau)
     ),
     Quantity(
         "inverse_dynamics_derivatives",
-        lambda m, s: ff.inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot),
+        lambda m, s: inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot),
     ),
     Quantity(
         "forward_dynamics_derivatives",
-        lambda m, s: ff.forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u),
+        lambda m, s: forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u),
     ),
 )

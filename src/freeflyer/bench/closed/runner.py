@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
-from freeflyer import loops
+from freeflyer import mechanisms
 from freeflyer.bench.clock import Call, interleaved
 from freeflyer.bench.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
 from freeflyer.bench.closed.pinocchio import PinocchioPeer, pinocchio_peer
@@ -20,7 +19,10 @@ from freeflyer.bench.closed.quantities import QUANTITIES, Quantity
 from freeflyer.bench.closed.state import ClosedState, closed_state
 from freeflyer.bench.peer import NoPeerError
 from freeflyer.bench.results import ClosedTiming, ClosedTimings, PeerTiming
+from freeflyer.dynamics.frames import frame_pose, frame_velocity
+from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import POINT
+from freeflyer.model.writers import to_mjcf
 
 Progress = Callable[[str], None]
 DYNAMICS = ("forward_dynamics", "constrained_forward_dynamics")
@@ -31,7 +33,7 @@ def time_closed(
     model: Any, mjcf: Path | None, with_peers: bool, batch: int, blocks: int, block_seconds: float, progress: Progress
 ) -> ClosedTimings:
     """All quantities at one closed state. `mjcf`: the robot's own file if it is MJCF; else one is written for the peers."""
-    s, split = closed_state(model), loops.partition(model)
+    s, split = closed_state(model), mechanisms.partition(model)
     many = _states(s, batch)
     peers: list[PinocchioPeer | MujocoPeer] = []
     notes: list[str] = []
@@ -55,7 +57,7 @@ def time_closed(
     for p in peers:
         if isinstance(p, MujocoPeer):
             softness = _softness(p, model, s)
-    residual = float(np.abs(loops.constraint_residual(model, s.q)).max())
+    residual = float(np.abs(mechanisms.constraint_residual(model, s.q)).max())
     return ClosedTimings(
         len(split.independent), model.constraint_rows[0], split.rank, residual, batch, blocks, tuple(rows), softness, tuple(notes)
     )  # fmt: skip
@@ -77,7 +79,7 @@ def _peers(model: Any, mjcf: Path | None) -> tuple[list[Any], list[str]]:
                     peers.append(make(model, path))
                 except NoPeerError as error:
                     notes.append(f"not compared: {error}")
-    except ff.FreeflyerError as error:
+    except FreeflyerError as error:
         notes.append(f"no peer: it cannot be written as MJCF: {error}")
     return peers, notes
 
@@ -89,7 +91,7 @@ def _file(model: Any, mjcf: Path | None) -> Iterator[Path]:
         return
     with TemporaryDirectory() as folder:
         path = Path(folder) / "robot.xml"
-        ff.to_mjcf(model, path)
+        to_mjcf(model, path)
         yield path
 
 
@@ -107,13 +109,13 @@ def _peer_calls(p: Any, model: Any, s: ClosedState, quantity: Quantity) -> list[
     found: list[tuple[str, Call | None, float | None, str]] = [(p.label, *_pinocchio(p, model, s, name, ours))]
     if name in DYNAMICS and (call := p.lcaba_call(s)) is not None:
         a = p.in_our_order(np.array(call()))
-        a = a[loops.partition(model).independent] if name == "forward_dynamics" else a
+        a = a[mechanisms.partition(model).independent] if name == "forward_dynamics" else a
         found.append((p.label, call, distance(ours, a), f"lcaba, {p.settings}"))
     return found
 
 
 def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
-    split = loops.partition(model)
+    split = mechanisms.partition(model)
     kept = split.independent
     if name == "constraint_jacobian":
         call = p.jacobian_call(s)
@@ -131,7 +133,7 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
     if name == "forward_dynamics_derivatives":
         call = p.derivatives_call(s)
         _, by_v, by_tau = (p.square(x) for x in call()[:3])
-        G = p.map_of(loops.mapping_jacobian(model, s.q), split.dependent, kept)
+        G = p.map_of(mechanisms.mapping_jacobian(model, s.q), split.dependent, kept)
         gap = max(distance(ours.dv, (by_v @ G)[kept]), distance(ours.dtau, by_tau[np.ix_(kept, kept)]))
         return call, gap, "computeConstraintDynamicsDerivatives"
     return None, None, ""
@@ -140,16 +142,16 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
 def _mujoco(p: MujocoPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
     if name in DYNAMICS:
         a = p.rigid_limit(s)[0]
-        a = a[loops.partition(model).independent] if name == "forward_dynamics" else a
+        a = a[mechanisms.partition(model).independent] if name == "forward_dynamics" else a
         return p.dynamics_call(s), distance(ours, a), "mj_forward; its rigid limit"
     if name in ("constraint_jacobian", "constraint_bias") and {tuple(loop.mask) for loop in model.loops} == {POINT}:
         J, _, bias, equality = p.rows(s)
         at = np.concatenate([np.flatnonzero(equality == p.equality(loop.name)) for loop in model.loops])
-        turns = [ff.frame_pose(model, s.q, loop.frame_a)[:3, :3] for loop in model.loops]
+        turns = [frame_pose(model, s.q, loop.frame_a)[:3, :3] for loop in model.loops]
         if name == "constraint_jacobian":
             return p.jacobian_call(s), distance(_rotate_rows(turns, ours), -J[at]), "mj_makeConstraint"
-        rate = loops.constraint_jacobian(model, s.q) @ s.v
-        spins = [ff.frame_velocity(model, s.q, s.v, loop.frame_a)[3:] for loop in model.loops]
+        rate = mechanisms.constraint_jacobian(model, s.q) @ s.v
+        spins = [frame_velocity(model, s.q, s.v, loop.frame_a)[3:] for loop in model.loops]
         ours = ours + 2.0 * np.concatenate([np.cross(w, x) for w, x in zip(spins, rate.reshape(-1, 3), strict=True)])
         return None, distance(_rotate_rows(turns, ours), -bias[at]), "aref"
     return None, None, ""
@@ -161,6 +163,6 @@ def _rotate_rows(turns: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
 
 
 def _softness(p: MujocoPeer, model: Any, s: ClosedState) -> tuple[tuple[float, float], ...]:
-    ours = loops.constrained_forward_dynamics(model, s.q, s.v, s.tau)
+    ours = mechanisms.constrained_forward_dynamics(model, s.q, s.v, s.tau)
     each = p.rigid_limit(s)[1]
     return tuple((x, distance(a, ours)) for x, a in zip(SOFTNESSES, each, strict=True))

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-import freeflyer as ff
-from freeflyer import loops
+from freeflyer import mechanisms
+from freeflyer.constraints.closed import close_loops
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.model.configuration import neutral
+from freeflyer.model.model import Model
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class ClosedState:
     joints; the largest entry of v is `speed` rad/s or m/s. tau (nv,): forces in all joints; tau_u (nu,): their
     projection on the independent ones, G^T tau. closed: the model in its independent velocities."""
 
-    closed: ff.Model
+    closed: Model
     q: np.ndarray
     u: np.ndarray
     u_dot: np.ndarray
@@ -33,12 +36,12 @@ def closed_state(model: Any, seed: int = 0, amplitude: float = 0.0, speed: float
     Its posture is the assembled one, where a file with rounded digits closes best (Kangaroo opens redundant rows by 1e-7
     two millimetres off it), or up to `amplitude` rad or m off that at the independent joints.
     """
-    rng, closed = np.random.default_rng(seed), ff.close_loops(model)
+    rng, closed = np.random.default_rng(seed), close_loops(model)
     nu = closed.nv
-    q = ff.integrate(closed, ff.neutral(closed), amplitude * rng.uniform(-1.0, 1.0, nu))
+    q = integrate(closed, neutral(closed), amplitude * rng.uniform(-1.0, 1.0, nu))
     u, u_dot = rng.standard_normal((2, nu))
-    largest = np.abs(loops.whole_motion(model, q, u, u_dot)[0]).max()
+    largest = np.abs(mechanisms.whole_motion(model, q, u, u_dot)[0]).max()
     u = u * (speed / largest)
-    v, a = loops.whole_motion(model, q, u, u_dot)
+    v, a = mechanisms.whole_motion(model, q, u, u_dot)
     tau = rng.standard_normal(model.tree.nv)
-    return ClosedState(closed, q, u, u_dot, v, a, tau, loops.independent_forces(model, q, tau))
+    return ClosedState(closed, q, u, u_dot, v, a, tau, mechanisms.independent_forces(model, q, tau))

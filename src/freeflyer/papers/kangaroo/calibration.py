@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.papers.kangaroo.calibration_study import TOLERANCE, Calibrations, calibrations
 from freeflyer.estimation import sensors
+from freeflyer.papers.kangaroo.calibration_study import TOLERANCE, Calibrations, calibrations
 from freeflyer.papers.kangaroo.robots import Kangaroo, Names
 from freeflyer.papers.reproduction import Progress, Table
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.studies.flight import Flight, free_flight, middle_posture
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.studies.flight import Flight, free_flight, middle_posture
 
 DURATION = 10.0  # s
 STEP = 1e-3  # s

@@ -16,17 +16,17 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.soles import feet_in_file
-from freeflyer.papers.kangaroo.tracking_accuracy import readings
 from freeflyer.estimation.balance import low_pass
-from freeflyer.papers.kangaroo.swing_comparison import Swing
-from freeflyer.papers.kangaroo.swing_experiment import Record, simulate
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import sole_points
-from freeflyer.papers.kangaroo.swing_motion import RATE, REST_TIME, RISE_TIME, Sway, check_sway, route
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.papers.kangaroo.swing_comparison import Swing
+from freeflyer.papers.kangaroo.swing_experiment import Record, simulate
+from freeflyer.papers.kangaroo.swing_motion import RATE, REST_TIME, RISE_TIME, Sway, check_sway, route
+from freeflyer.papers.kangaroo.tracking_accuracy import readings
 from freeflyer.sim.mujoco_scene import plant
 from freeflyer.sim.mujoco_spec import Servos
 

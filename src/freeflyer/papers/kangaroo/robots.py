@@ -7,9 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-import freeflyer as ff
+from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.mechanisms import partition, sweep
+from freeflyer.model.build import build
+from freeflyer.model.configuration import neutral
+from freeflyer.model.description import Inertia, Site
+from freeflyer.model.load import load
+from freeflyer.model.model import Model
 from freeflyer.robots import kangaroo_like
 
 SOLE_BELOW_ANKLE = 0.031  # m: from the ankle's axes to the lower face of the public model's foot box, which lies level
@@ -68,7 +73,7 @@ def real_names(side: str) -> Names:
 class Kangaroo:
     """A robot to reproduce the paper with: its model, its legs' names, and where it comes from."""
 
-    model: ff.Model
+    model: Model
     left: Names
     right: Names
     source: str
@@ -83,7 +88,7 @@ def kangaroo(robot: Path | str | None = None) -> Kangaroo:
     """The robot of a file, or our own where there is none. Errors: InputError for a file with other joints."""
     if robot is None:
         return Kangaroo(kangaroo_like(), like_names("left"), like_names("right"), "kangaroo_like (made by freeflyer)")
-    model = ff.load(robot)
+    model = load(robot)
     for names in (real_names, like_names):
         left = names("left")
         if all(m in model.joint_names for group in left.groups.values() for m in group):
@@ -107,9 +112,9 @@ def home_posture(robot: Kangaroo, length: float = HOME_LENGTH) -> np.ndarray:
     return q
 
 
-def talos(peer: Path | str) -> tuple[ff.Model, np.ndarray]:
+def talos(peer: Path | str) -> tuple[Model, np.ndarray]:
     """(model, q): TALOS without arms and head, half sitting. Errors: InputError for another robot."""
-    model = ff.load(peer)
+    model = load(peer)
     needed = [f"leg_{s}_{n}_joint" for s in ("left", "right") for n in HALF_SITTING]
     missing = [n for n in needed if n not in model.joint_names]
     if missing or "left_sole_link" not in model.frame_names:
@@ -118,33 +123,33 @@ def talos(peer: Path | str) -> tuple[ff.Model, np.ndarray]:
             peer=str(peer),
         )  # fmt: skip
     model = _without(model, ("arm_left_1_joint", "arm_right_1_joint", "head_1_joint"))
-    q = ff.neutral(model)
+    q = neutral(model)
     for side in ("left", "right"):
         for number, angle in HALF_SITTING.items():
             q[model.joint(f"leg_{side}_{number}_joint").iq] = angle
     return model, q
 
 
-def _without(model: ff.Model, branches: tuple[str, ...]) -> ff.Model:
+def _without(model: Model, branches: tuple[str, ...]) -> Model:
     """The robot with the links beyond these joints weightless (Fig 17 leaves arms and head out)."""
     d = model.description
     gone = {j.child for j in d.joints if j.name in branches}
     while more := {j.child for j in d.joints if j.parent in gone} - gone:
         gone |= more
-    bare = [replace(x, inertia=ff.Inertia()) if x.name in gone else x for x in d.links]
-    return ff.build(replace(d, links=tuple(bare)))
+    bare = [replace(x, inertia=Inertia()) if x.name in gone else x for x in d.links]
+    return build(replace(d, links=tuple(bare)))
 
 
-def _with_soles(model: ff.Model, *legs: Names) -> ff.Model:
+def _with_soles(model: Model, *legs: Names) -> Model:
     """Adds a level frame on the ground below each ankle, where the file has none."""
     q, sites = partition(model).q, []
-    R_WB = ff.frame_pose(model, q, model.joints[0].child)[:3, :3]
+    R_WB = frame_pose(model, q, model.joints[0].child)[:3, :3]
     for names in legs:
         if names.sole in model.frame_names:
             continue
         foot = model.joint(names.ankle_roll).child
-        X_WF = ff.frame_pose(model, q, foot)
+        X_WF = frame_pose(model, q, foot)
         X_WS = np.eye(4)
         X_WS[:3, :3], X_WS[:3, 3] = R_WB, X_WF[:3, 3] - SOLE_BELOW_ANKLE * R_WB[:, 2]
-        sites.append(ff.Site(names.sole, foot, np.linalg.inv(X_WF) @ X_WS))
-    return ff.build(replace(model.description, sites=(*model.description.sites, *sites)))
+        sites.append(Site(names.sole, foot, np.linalg.inv(X_WF) @ X_WS))
+    return build(replace(model.description, sites=(*model.description.sites, *sites)))

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.skeleton import bones
-from freeflyer.papers.kangaroo.swing_tables import COLUMNS, Line, lines, settings
-from freeflyer.estimation import Sway, Swing, lateral_swing
+from freeflyer.papers.kangaroo.lateral_swing import lateral_swing
 from freeflyer.papers.kangaroo.robots import Kangaroo
+from freeflyer.papers.kangaroo.swing_comparison import Swing
+from freeflyer.papers.kangaroo.swing_motion import Sway
+from freeflyer.papers.kangaroo.swing_tables import COLUMNS, Line, lines, settings
 from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.plots.skeleton import bones
 from freeflyer.sim import Servos
 
 ALLOWED = 0.02  # of the weight: how far off the sum of vertical forces may be

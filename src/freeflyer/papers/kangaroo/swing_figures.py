@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES
+from freeflyer.papers.kangaroo.swing_comparison import Swing
 from freeflyer.papers.kangaroo.swing_tables import WORDS
-from freeflyer.estimation import Swing
+from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES
 
 LET_DOWN = 0.4  # s
 LINES = {"simulator": ("#1d232b", "-", 2.6, 0.35), "motors": (BLUE, "-", 1.2, 1.0), "balanced": (ORANGE, "--", 1.2, 1.0),

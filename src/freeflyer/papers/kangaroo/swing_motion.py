@@ -9,11 +9,11 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.errors import InputError
-from freeflyer.papers.kangaroo.tracking_accuracy import Encoder
 from freeflyer.estimation.contact import contact_model
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import shared_weight, shift_base, standing_posture
 from freeflyer.model.model import Model
+from freeflyer.papers.kangaroo.tracking_accuracy import Encoder
 from freeflyer.sim.mujoco_spec import Servos
 
 RATE = 1000.0  # Hz of the estimators

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from freeflyer.estimation import Swing
+from freeflyer.papers.kangaroo.swing_comparison import Swing
 
 WORDS = {
     "simulator": "MuJoCo's contacts",

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.papers.kangaroo.estimator_times import Times, estimation_times
 from freeflyer.contacts import sole
-from freeflyer.estimation import Encoder, sensors, sinusoids, track
-from freeflyer.papers.kangaroo.tracking_accuracy import Tracking
+from freeflyer.estimation import sensors
+from freeflyer.papers.kangaroo.estimator_times import Times, estimation_times
 from freeflyer.papers.kangaroo.robots import Kangaroo
+from freeflyer.papers.kangaroo.tracking_accuracy import Encoder, Tracking, sinusoids, track
 from freeflyer.papers.reproduction import Progress, Table
 
 ENCODER = Encoder(1e-5, 1e-5)  # m: noise and step of a motor's encoder through its screw

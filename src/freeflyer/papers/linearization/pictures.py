@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.figures import BLUE, GREEN, GREY, INK, ORANGE, STYLE, new_figure
 from freeflyer.papers.linearization.results import LinearizationResult
 from freeflyer.papers.linearization.robot import SHAPE
+from freeflyer.plots.figures import BLUE, GREEN, GREY, INK, ORANGE, STYLE, new_figure
 
 YELLOW, RED = "#d9a514", "#c8453b"
 COLOURS = {"revolute": GREEN, "prismatic": RED, "helical": BLUE}  # as in the paper's figure

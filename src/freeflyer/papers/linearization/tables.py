@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from freeflyer.text import microseconds, number
 from freeflyer.papers.linearization.cost import exponent
 from freeflyer.papers.linearization.results import LinearizationResult
 from freeflyer.papers.reproduction import Table
+from freeflyer.text import microseconds, number
 
 MEANING = {
     "SF": "singularity-free", "MB": "moving base", "RF": "recursive formulation", "ED": "exact derivatives",

@@ -1,0 +1,22 @@
+"""Public names of the room and where they are defined; each is imported when it is first used."""
+
+from .balance import (
+    low_pass as low_pass,
+    pressure_centers as pressure_centers,
+    screw_force as screw_force,
+    world_wrenches as world_wrenches,
+    zero_moment_point as zero_moment_point,
+)
+from .calibration import Calibration as Calibration, CalibrationError as CalibrationError, calibrate as calibrate
+from .contact import (
+    ContactEstimate as ContactEstimate,
+    ContactModel as ContactModel,
+    contact_model as contact_model,
+    contact_wrenches as contact_wrenches,
+)
+from .encoders import EncoderSelection as EncoderSelection, select_encoders as select_encoders
+from .history import ContactHistory as ContactHistory, contact_history as contact_history
+from .passive import PassiveState as PassiveState, constraint_error as constraint_error, start as start, step as step
+from .placing import base_over_soles as base_over_soles
+from .sensing import Sensors as Sensors, sensors as sensors
+from .torques import closed_torques as closed_torques

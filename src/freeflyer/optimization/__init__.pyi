@@ -1,0 +1,15 @@
+"""Public names of the room and where they are defined; each is imported when it is first used."""
+
+from .errors import (
+    InfeasibleError as InfeasibleError,
+    MissingSolverError as MissingSolverError,
+    NotConvergedError as NotConvergedError,
+    NumericalError as NumericalError,
+    SolverError as SolverError,
+    UnboundedError as UnboundedError,
+)
+from .hierarchy import HierarchySolution as HierarchySolution, Level as Level, solve_hierarchy as solve_hierarchy
+from .projection import nearest as nearest
+from .quadratic import solve_qp as solve_qp, solvers as solvers
+from .residuals import Residuals as Residuals
+from .solution import Solution as Solution

@@ -1,0 +1,11 @@
+"""Public names of the room and where they are defined; each is imported when it is first used."""
+
+from .facts import Overview as Overview, overview as overview
+from .fall import FallStudy as FallStudy, free_fall as free_fall
+from .flight import Flight as Flight, free_flight as free_flight, middle_posture as middle_posture
+from .postures import (
+    Conditioning as Conditioning,
+    Matrices as Matrices,
+    conditioning as conditioning,
+    matrices as matrices,
+)
