@@ -24,7 +24,10 @@ from newer_arguments import four_bar
 import freeflyer as ff
 from freeflyer import control, estimation, mechanisms
 
-ROOMS = ("", "analysis", "constraints", "contacts", "control", "estimation", "export", "formulations.geometric", "loops", "sim")
+ROOMS = (
+    "", "checks", "constraints", "contacts", "control", "estimation", "export", "formulations.geometric", "mechanisms", "report",
+    "sim", "studies",
+)  # fmt: skip
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
 SEED = int(np.random.SeedSequence().entropy % 2**31)
 STATES = 3
@@ -35,7 +38,7 @@ COMMON: dict[str, Any] = {
     "frame": "tip", "dt": 1e-3, "link": "rocker", "mass": 0.5, "gravity": (0.0, 0.0, -5.0), "joints": ("d",), "driver": "c",
     "motors": ("c",), "positions": (0.1,), "direction": {"c": 1.0}, "axes": {"c": np.linspace(0.0, 0.1, 3)}, "count": 2, "seed": 1,
 }  # fmt: skip
-WHOLE = {  # loops functions whose v, a and tau are those of all joints, of closed models, too
+WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints, of closed models, too
     "constraint_bias", "constrained_forward_dynamics", "constraint_multipliers", "independent_forces", "keep_closed",
     "project_velocity", "contact_model", "closed_torques",
 }  # fmt: skip
@@ -45,36 +48,35 @@ NO_LOOPS = "the formulation is that of trees (papers/002): loops have no place i
 CUT = "makes no sense on a tree whose loops are open: refused, with the way to close them"
 LONG = "runs for minutes: tested by itself (tests/{})"
 REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or of columns
-    **{f"loops.{n}": {"batch": ONE} for n in (
+    **{f"mechanisms.{n}": {"batch": ONE} for n in (
         "assemble", "extract_limb", "first_singularity", "follow", "force_curve", "manipulability", "mechanisms", "partition",
         "reachable_set", "selected_posture", "sweep", "transmission_curve")},
     **{f"control.{n}": {"tree": CUT, "batch": ONE} for n in ("energy_costs", "equilibrium", "lqr", "track")},
     **{f"control.{n}": {"batch": SET} for n in (
         "controllability", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs")},
     **{f"estimation.{n}": {"batch": ONE} for n in (
-        "calibrate", "closed_torques", "contact_history", "contact_model", "sinusoids",
-        "start", "step", "select_encoders", "track")},
+        "calibrate", "closed_torques", "contact_history", "contact_model",
+        "start", "step", "select_encoders")},
     "estimation.sensors": {"batch": SET},
     "contacts.feet_of": {"batch": SET},
     "formulations.geometric.tree_of": {"closed": NO_LOOPS, "batch": SET},
     **{f"formulations.geometric.{n}": {"closed": NO_LOOPS, "batch": ONE} for n in (
         "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix", "linearize")},
-    **{f"analysis.{n}": {"batch": SET} for n in (
-        "check", "conditioning", "free_fall", "identities", "matrices", "middle_posture", "overview")},
+    **{f"checks.{n}": {"batch": SET} for n in ("check", "identities")},
+    **{f"studies.{n}": {"batch": SET} for n in ("conditioning", "free_fall", "matrices", "middle_posture", "overview")},
     **{n: {"batch": SET} for n in (
         "attach_payload", "close_loops", "frame_set", "lock_joints", "merge_fixed", "neutral", "to_mjcf", "to_urdf",
         "with_gravity")},
     "checks.loop_gaps": {"batch": ONE},
     "studies.free_flight": {"batch": ONE},
-    "report.report": {"all": LONG.format("analysis/test_reporting.py")},
-    "estimation.lateral_swing": {"all": LONG.format("estimation")},
+    "report.report": {"all": LONG.format("report/test_report.py")},
     "contacts.feet_in_file": {"all": "reads a file beside the model: tested by itself (tests/estimation)"},
     "estimation.contact_history": {"all": LONG.format("estimation")},
     "estimation.calibrate": {"all": "takes readings made for its robot: tested by itself (tests/estimation)"},
     "export.export": {"all": "compiles a library: tested by itself (tests/export)"},
     "mechanisms.motion_map": {"one": "takes postures (n, nq)"},
-    "mechanisms.manipulability": {"all": "takes three motors at least: tested by itself (tests/loops)"},
-    "mechanisms.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/loops)"},
+    "mechanisms.manipulability": {"all": "takes three motors at least: tested by itself (tests/mechanisms)"},
+    "mechanisms.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/mechanisms)"},
     "sim.mujoco_plant": {"batch": ONE},
     "sim.simulate": {"batch": "samples come first, (T, ..., nq): tested by itself (tests/sim)"},
     "sim.replay": {"all": "takes a run of its robot: tested by itself (tests/sim)"},
@@ -153,7 +155,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     if name == "estimation.step":
         robot = estimation.sensors(model)
         special["step"] = {"state": estimation.start(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1)}
-    if name.startswith("loops.") and short in ("transmission_curve", "force_curve", "follow"):
+    if name.startswith("mechanisms.") and short in ("transmission_curve", "force_curve", "follow"):
         values = closed.neutral[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
         path = mechanisms.follow(model, "c", values)
         special |= {"follow": {"values": values}, "transmission_curve": {"path": path, "joint": "r"},

@@ -1,4 +1,4 @@
-"""Arguments that no function of integration, linearisation, control, loops and estimation can use, by kind of argument."""
+"""Arguments that no function of integration, linearisation, control, mechanisms and estimation can use, by kind of argument."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bad_values import KINDS
 
 import freeflyer as ff
 from freeflyer import contacts, control, estimation, mechanisms
+from freeflyer.papers.kangaroo import tracking_accuracy
 
 POINT = (1, 1, 1, 0, 0, 0)
 
@@ -329,9 +330,9 @@ def estimation_calls() -> Iterator[Call]:
         {"robot": robot, "q": q, "v": zero, "a": zero},
         {"q": "posture", "v": "rates"},
     )
-    yield Call(estimation.sinusoids, {"robot": robot}, {"seed": "seed", "share": "positive"})
+    yield Call(tracking_accuracy.sinusoids, {"robot": robot}, {"seed": "seed", "share": "positive"})
     yield Call(
-        estimation.track,
+        tracking_accuracy.track,
         {"robot": robot, "duration": 1.5, "rate": 1000.0},
         {"encoder": "thing", "duration": "positive", "rate": "positive", "path": "thing", "seed": "seed"},
     )

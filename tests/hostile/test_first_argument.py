@@ -14,8 +14,8 @@ import pytest
 import freeflyer as ff
 from freeflyer.model.public import public
 
-ROOMS = ("freeflyer", "freeflyer.analysis", "freeflyer.control", "freeflyer.estimation", "freeflyer.mechanisms",
-         "freeflyer.formulations.geometric", "freeflyer.robots")  # fmt: skip
+ROOMS = ("freeflyer", "freeflyer.checks", "freeflyer.control", "freeflyer.estimation", "freeflyer.mechanisms",
+         "freeflyer.formulations.geometric", "freeflyer.report", "freeflyer.robots", "freeflyer.studies")  # fmt: skip
 MODEL = ff.robots.chain(3)
 Q = np.zeros(3)
 NOT_MODELS = {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from kernel_samples import Subject, subject, takes, tree
 
-sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("constraints", "dynamics", "loops")]
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in (".", "constraints", "dynamics")]
 
 import linkage_samples
 from closed_robots import robot, state
