@@ -8,7 +8,7 @@ from command import arm, run, written
 
 from freeflyer import robots
 from freeflyer.bench.runner import Effort
-from freeflyer.report.reporting import MARK
+from freeflyer.report.page import MARK
 
 
 def quick(monkeypatch):

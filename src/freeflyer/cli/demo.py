@@ -28,8 +28,9 @@ def demo(
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
     from freeflyer.dynamics.warming import warm
-    from freeflyer.report.reporting import refuse_to_replace, report, write_report
+    from freeflyer.report.reporting import report
     from freeflyer.report.tour import tour
+    from freeflyer.report.writing import refuse_to_replace, write_report
 
     refuse_to_replace(output_file, force)
     start, out = perf_counter(), output(json)

@@ -26,7 +26,8 @@ def report(
     """Write a page with tree, masses, matrices, conditioning, energy drift, timings and findings."""
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
-    from freeflyer.report.reporting import refuse_to_replace, report as compute, write_report
+    from freeflyer.report.reporting import report as compute
+    from freeflyer.report.writing import refuse_to_replace, write_report
 
     refuse_to_replace(output_file, force)
     model = load_robot(robot, base, loops).model

@@ -19,6 +19,7 @@ JOINT_KINDS = (
     "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free",
 )  # fmt: skip
 WORLD = "world"  # the one link that never moves
+ROOT_JOINT = "root_joint"  # the base's joint, where a file does not name it
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.capacity import MOST_AXES, check_axes
 from freeflyer.model.frozen import is_masked
-from freeflyer.model.model import Model
+
+if TYPE_CHECKING:
+    from freeflyer.model.model import Model
 
 
 def real_array(name: str, x: Any) -> np.ndarray:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from freeflyer.model.build import screws
 from freeflyer.model.description import Joint
+from freeflyer.model.screws import screws
 from freeflyer.spatial import quaternion, se3
 
 

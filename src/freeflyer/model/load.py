@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.errors import DescriptionError, FileError, InputError
-from freeflyer.model.description import WORLD, Description, Joint
+from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Joint
 from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.recorded_states import without_joints
 from freeflyer.model.rotations import placement, quaternion
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 BASES = ("free", "fixed", "planar")
 AUTO = "auto"
-ROOT_JOINT = "root_joint"
 
 
 def load(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from freeflyer.model.base import describe_base
 from freeflyer.model.description import WORLD, Joint
-from freeflyer.model.model import Model
+
+if TYPE_CHECKING:
+    from freeflyer.model.model import Model
 
 SHOWN = 6  # names of keyframes in a summary
 

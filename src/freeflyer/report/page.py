@@ -10,7 +10,7 @@ from importlib import resources
 from freeflyer.checks.findings import SEVERITIES, Finding
 from freeflyer.plots import figures
 from freeflyer.plots.svg import inline_svg
-from freeflyer.report.reporting import MARK, Report
+from freeflyer.report.reporting import Report
 from freeflyer.report.tree import tree_lines
 from freeflyer.text import count, microseconds, number, visible
 
@@ -20,6 +20,8 @@ SHOWN_PER_CODE = 8  # findings of one kind; the rest are counted
 def esc(text: object, longest: int = 400) -> str:
     """Text for HTML, control characters spelt out."""
     return html.escape(visible(text, longest), quote=True)
+
+MARK = '<meta name="generator" content="freeflyer report">'
 
 
 def page(r: Report) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 from freeflyer.bench.algorithms import USUAL
@@ -14,8 +13,7 @@ from freeflyer.bench.results import Machine, RobotTimings
 from freeflyer.bench.runner import Effort, time_robot
 from freeflyer.checks.checking import Check, check
 from freeflyer.checks.closure import with_loops_closed
-from freeflyer.errors import FileError, FreeflyerError
-from freeflyer.files import write_atomically
+from freeflyer.errors import FreeflyerError
 from freeflyer.model.public import public
 from freeflyer.studies.facts import Overview, overview
 from freeflyer.studies.fall import FallStudy, free_fall
@@ -23,7 +21,6 @@ from freeflyer.studies.postures import Conditioning, Matrices, conditioning, mat
 from freeflyer.version import __version__
 
 T = TypeVar("T")
-MARK = '<meta name="generator" content="freeflyer report">'
 EFFORT = Effort(batch=1024, blocks=7, block_seconds=1.5e-3)
 
 
@@ -77,31 +74,3 @@ def report(
         timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
         omitted=omitted,
     )
-
-
-@public
-def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
-    """Write the page to `path` and return it. A file that is not one of our reports is only replaced with `force`."""
-    from freeflyer.report.page import page
-
-    path = Path(path)
-    refuse_to_replace(path, force)
-    write_atomically(path, page(result))
-    return path
-
-
-def refuse_to_replace(path: Path, force: bool = False) -> None:
-    """Raise FileError where writing a report would destroy a file of another kind."""
-    if not force and path.exists() and not is_report(path):
-        what = "is a folder" if path.is_dir() else "exists and is not a freeflyer report"
-        advice = "choose another name" + ("" if path.is_dir() else ", or replace it with --force (force=True)")
-        raise FileError(f"{str(path)!r} {what}: {advice}", path=str(path))
-
-
-def is_report(path: Path) -> bool:
-    """Whether a file is a page written by `write_report`, or empty."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        head = file.read(1024)
-    return not head or MARK.encode() in head

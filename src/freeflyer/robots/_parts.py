@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
+from freeflyer.model.description import ROOT_JOINT, WORLD, Inertia, Joint, Link, Site
 from freeflyer.robots._solids import capsule
 
 AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0)}
 
 
-ROOT_JOINT = "root_joint"  # the base's joint, named as `ff.load` names it
 
 
 def translation(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:

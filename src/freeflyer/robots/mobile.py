@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from freeflyer.model.build import build
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Site
+from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Site
 from freeflyer.model.model import Model
-from freeflyer.robots._parts import ROOT_JOINT, serial_arm, translation
+from freeflyer.robots._parts import serial_arm, translation
 from freeflyer.robots._solids import box, cylinder, join
 from freeflyer.robots.arms import arm_segments
 

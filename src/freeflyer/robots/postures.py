@@ -8,10 +8,10 @@ from numbers import Real
 import numpy as np
 
 from freeflyer.errors import InputError
+from freeflyer.model.description import ROOT_JOINT
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.robots import humanoid_limbs, quadruped
-from freeflyer.robots._parts import ROOT_JOINT
 
 LARGEST = 2.4  # rad; every knee can bend so far
 

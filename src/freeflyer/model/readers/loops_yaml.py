@@ -31,8 +31,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import FileError, unknown_name
-from freeflyer.model.description import HINGE, POINT, WELD, WORLD, Description, Joint, Loop
-from freeflyer.model.load import ROOT_JOINT
+from freeflyer.model.description import HINGE, POINT, ROOT_JOINT, WELD, WORLD, Description, Joint, Loop
 from freeflyer.model.readers.safe_file import read_bytes
 from freeflyer.model.recorded_states import without_joints
 

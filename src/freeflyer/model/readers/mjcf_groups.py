@@ -15,7 +15,7 @@ FIELDS = (*PER_COORDINATE, "initial", "spring_reference")
 
 def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Joint]]:
     """Links and joints with those chains put back together that the writer made of a kind which MuJoCo lacks."""
-    from freeflyer.model.build import turn_z_to
+    from freeflyer.model.screws import turn_z_to
 
     joints, result = list(joints), []
     while joints:

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from freeflyer.errors import FileError, unknown_name
 from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
-from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.readers.loops_yaml import parse_yaml
 from freeflyer.model.readers.safe_file import numbers, read_bytes
 from freeflyer.spatial import quaternion
+
+if TYPE_CHECKING:
+    from freeflyer.model.model import JointInfo, Model
 
 MAX_BYTES = 2**20
 PARTS = ("position", "rpy")

@@ -204,7 +204,7 @@ def _massless(link: Link) -> bool:
 
 def _motions(chain: list[Joint]) -> tuple[list[Motion], np.ndarray]:
     """The MuJoCo joints of a chain, and the placement (4, 4) of the link after the last of them."""
-    from freeflyer.model.build import turn_z_to
+    from freeflyer.model.screws import turn_z_to
 
     motions = []
     before = np.eye(4)

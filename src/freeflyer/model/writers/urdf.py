@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeflyer.model.description import WORLD, Description, Inertia, Joint
-from freeflyer.model.load import BASES, ROOT_JOINT
+from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint
+from freeflyer.model.load import BASES
 from freeflyer.model.readers.urdf import LIMITED, SINGLE
 from freeflyer.model.rotations import rpy_of_rotation
 from freeflyer.model.validate_numbers import PER_COORDINATE, WITH_AXIS
