@@ -112,7 +112,7 @@ def _joint(name: str, element: _Element, where: str, links: Collection[str], not
             raise FileError(f"{place(element.find(tag), who)}: {error} Correct it, or declare it, <link name=\"{link}\"/>")
     given = {}
     if kind in SINGLE:
-        given = _limits(name, kind, found.get("limit", {}), notes) | {n: (x,) for n, x in found.get("dynamics", {}).items()}
+        given = _limits(name, kind, found, notes) | {n: (x,) for n, x in found.get("dynamics", {}).items()}
     elif kind != "fixed" and (unread := " and ".join(f"<{tag}>" for tag in ("limit", "dynamics") if tag in found)):
         notes.ignored.append(f"joint {name!r} is {element.get('type')}: its {unread} is ignored (use <coordinates>)")
     for field, text in found.get("coordinates", {}).items():
@@ -136,11 +136,12 @@ def _unit(xyz: tuple[float, ...]) -> np.ndarray:
     return axis if abs(norm - 1.0) < 4e-16 or norm < 1e-9 else axis / norm
 
 
-def _limits(name: str, kind: str, limit: dict[str, Any], notes: Notes) -> dict[str, Any]:
+def _limits(name: str, kind: str, found: dict[str, dict[str, Any]], notes: Notes) -> dict[str, Any]:
     """Limits of a joint with one coordinate. URDF has 0 for a missing bound, but files without either mean "none"."""
+    limit, elsewhere = found.get("limit", {}), found.get("coordinates", {})
     fields = LIMITS if kind in LIMITED else ("velocity", "effort")
     given = {n: (limit[n],) for n in fields if n in limit and n not in limit.get("absent", "").split()}
-    missing = [n for n in ("lower", "upper") if n in fields and n not in given]
+    missing = [n for n in ("lower", "upper") if n in fields and n not in given and n not in elsewhere]
     if len(missing) == 1:
         notes.defaults.append(f"joint {name!r} has no {missing[0]} limit: 0, URDF's default")
         given[missing[0]] = (0.0,)

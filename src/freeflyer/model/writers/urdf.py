@@ -106,7 +106,7 @@ def _add_joint(root: _Element, joint: Joint) -> None:
         values = getattr(joint, name)
         if values:
             fields.setdefault(_home(joint, name, values), {})[name] = text(values)
-    if joint.kind in ("revolute", "prismatic") or "limit" in fields:
+    if joint.kind in LIMITED or "limit" in fields:
         _complete(fields.setdefault("limit", {}), joint.kind)
     for tag, attributes in fields.items():
         etree.SubElement(element, tag, attributes)

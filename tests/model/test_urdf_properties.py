@@ -1,0 +1,217 @@
+"""URDF of random robots: what is written reads back the same, every damage is refused with its line, numbers are plain decimals."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+from hypothesis import Phase, assume, given, settings, strategies as st
+from lxml import etree
+from random_descriptions import ANGLES, descriptions
+from readers_samples import PENDULUM
+from scipy.spatial.transform import Rotation
+
+from freeflyer.errors import FileError, FreeflyerError
+from freeflyer.model.load import load, read
+from freeflyer.model.readers import read_urdf
+from freeflyer.model.writers import to_urdf
+
+# A failure prints how to repeat it; shrinking a robot takes minutes.
+few = settings(max_examples=30, deadline=None, print_blob=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+ROUNDING = 8 * np.finfo(float).eps  # of sines and cosines of angles that were computed from a rotation
+
+
+def assert_same(a, b, at=""):
+    """To the last bit; axes and rotations to rounding."""
+    if is_dataclass(a):
+        for field in fields(a):
+            assert_same(getattr(a, field.name), getattr(b, field.name), f"{at}.{field.name}")
+    elif isinstance(a, tuple):
+        assert len(a) == len(b), (at, a, b)
+        for k, (x, y) in enumerate(zip(a, b)):
+            assert_same(x, y, f"{at}[{k}]")
+    elif at.endswith("placement"):
+        np.testing.assert_array_equal(a[:, 3], b[:, 3], at)
+        np.testing.assert_allclose(a, b, rtol=0.0, atol=ROUNDING, err_msg=at)
+    elif at.endswith(("axis", "axis2")):
+        np.testing.assert_allclose(a, b, rtol=0.0, atol=ROUNDING, err_msg=at)
+    else:
+        assert np.array_equal(a, b), (at, a, b)
+
+
+@few
+@given(descriptions())
+def test_what_is_written_reads_back(description):
+    assert_same(description, read(to_urdf(description)))
+
+
+@few
+@given(st.tuples(ANGLES, ANGLES, ANGLES))
+def test_rotations_are_those_of_scipy(rpy):
+    text = PENDULUM.replace('rpy="0 0.5 0"', 'rpy="{!r} {!r} {!r}"'.format(*rpy))
+    R = read_urdf(text).joint("pin").placement[:3, :3]
+    np.testing.assert_allclose(R, Rotation.from_euler("xyz", rpy).as_matrix(), rtol=0.0, atol=ROUNDING)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.text("0123456789.eE+-_xinfa", max_size=8), st.floats().map(repr), st.integers().map(str)))
+def test_numbers_are_decimals(word):
+    """Accepted is what Python reads, of plain digits, signs, point and exponent, if it is finite."""
+    text = PENDULUM.replace('xyz="0 0 1"', f'xyz="0 {word}\t 1"')
+    try:
+        expected = float(word) if re.fullmatch("[-+.0-9eE]*", word) and word else None
+    except ValueError:
+        expected = None
+    if expected is None or not math.isfinite(expected):
+        with pytest.raises(FileError, match="joint 'pin', <origin> at line 4, xyz: "):
+            read_urdf(text)
+    else:
+        assert read_urdf(text).joint("pin").placement[1, 3] == expected
+
+
+# Damages: each changes the tree and answers with the elements of which one must be named by its line; None where it finds nothing.
+
+
+def pick(draw, found):
+    return draw(st.sampled_from(found)) if found else None
+
+
+def attribute_missing(root, draw):
+    names = "parent/@link|child/@link|axis/@xyz|mass/@value|inertia/@ixx|mimic/@joint|pitch/@value|axis2/@xyz|@name"
+    one = pick(draw, root.xpath("|".join(f"joint/{n}|link/{n}|link/inertial/{n}" for n in names.split("|"))))
+    if one is not None:
+        del one.getparent().attrib[one.attrname]
+        return [one.getparent()]
+
+
+def wrong_number(root, draw):
+    names = ("xyz", "rpy", "lower", "upper", "damping", "ixy", "value", "multiplier", "values", "initial", "mask", "coefficients")
+    one = pick(draw, root.xpath("|".join(f"//@{name}" for name in names)))
+    if one is not None:
+        words = one.split()
+        words[draw(st.integers(0, len(words) - 1))] = draw(
+            st.sampled_from(["nan", "infinity", "1_0", "0x1p3", "1,5", "two", "1 2 3 4 5 6 7 8", "", "1e999", "${x}"])
+        )
+        one.getparent().set(one.attrname, " ".join(words))
+        return [one.getparent(), one.getparent().getparent()]
+
+
+def attribute_misspelt(root, draw):
+    one = pick(draw, root.xpath("//origin/@*|//axis/@*|//mimic/@*|//coordinates/@*|//inertia/@*|//site/@*"))
+    if one is not None:
+        one.getparent().set(one.attrname + "s", one.getparent().attrib.pop(one.attrname))
+        return [one.getparent()]
+
+
+def unknown_type(root, draw):
+    one = pick(draw, root.xpath("joint"))
+    if one is not None:
+        one.set("type", draw(st.sampled_from(["hinge", "", "Revolute", "free"])))
+        return [one]
+
+
+def name_twice(root, draw):
+    one = pick(draw, root.xpath("joint|link|freeflyer/site|freeflyer/keyframe"))
+    if one is not None:
+        copy = etree.SubElement(one.getparent(), one.tag, one.attrib)
+        copy.extend(etree.fromstring(etree.tostring(one)))
+        return [one, copy]
+
+
+def element_missing(root, draw):
+    one = pick(draw, root.xpath("joint/parent|joint/child|link/inertial/mass|link/inertial/inertia|joint/pitch|joint/axis2"))
+    if one is not None:
+        parent = one.getparent()
+        parent.remove(one)
+        return [parent]
+
+
+def element_twice(root, draw):
+    one = pick(draw, root.xpath("joint/*|link/*|link/inertial/*|freeflyer/site/origin"))
+    if one is not None:
+        one.addnext(etree.fromstring(etree.tostring(one)))
+        return [one.getnext()]
+
+
+def unknown_link(root, draw):
+    one = pick(draw, root.xpath("joint/parent|joint/child|freeflyer/site"))
+    if one is not None:
+        one.set("link", "no such link")
+        return [one]
+
+
+def unknown_joint(root, draw):
+    one = pick(draw, root.xpath("joint/mimic|freeflyer/actuated|freeflyer/keyframe/position"))
+    if one is not None:
+        one.set("joint", "no such joint")
+        return [one, one.getparent()]
+
+
+def cycle(root, draw):
+    """A joint moves its own parent, or one above."""
+    one = pick(draw, root.xpath("joint[parent/@link != 'world']"))
+    if one is not None:
+        above = {j.find("child").get("link"): j.find("parent").get("link") for j in root.findall("joint")}
+        way = [one.find("child").get("link")]
+        while way[-1] in above:
+            way.append(above[way[-1]])
+        assume(way[-1] != "world")  # that would be a second parent
+        top = draw(st.sampled_from(way))
+        mover = root.xpath("joint[child/@link = $name]", name=top)
+        if mover:
+            mover[0].find("parent").set("link", way[0])
+        else:
+            mover = [etree.SubElement(root, "joint", name="closing", type="fixed")]
+            etree.SubElement(mover[0], "parent", link=way[0])
+            etree.SubElement(mover[0], "child", link=top)
+        return mover
+
+
+def two_roots(root, draw):
+    one = pick(draw, root.xpath("joint"))
+    if one is not None:
+        new = etree.Element("link", name="alone")
+        one.addprevious(new)
+        return [new]
+
+
+def two_parents(root, draw):
+    one = pick(draw, root.xpath("joint[parent/@link != 'world']"))
+    if one is not None:
+        new = etree.SubElement(root, "joint", name="second", type="fixed")
+        for tag in ("parent", "child"):
+            new.append(etree.fromstring(etree.tostring(one.find(tag))))
+        return [one, new]
+
+
+DAMAGES = (
+    attribute_missing, wrong_number, attribute_misspelt, unknown_type, name_twice, element_missing, element_twice, unknown_link,
+    unknown_joint, cycle, two_roots, two_parents,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return tmp_path_factory.mktemp("damaged") / "robot.urdf"
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@few
+@given(data=st.data(), description=descriptions())
+def test_damage_is_refused_with_file_and_line(damage, path, data, description):
+    root = etree.fromstring(to_urdf(description))
+    guilty = damage(root, data.draw)
+    assume(guilty is not None)
+    ways = [root.getroottree().getpath(element) for element in guilty]
+    etree.indent(root)
+    path.write_bytes(etree.tostring(root, encoding="utf-8"))
+    written = etree.parse(path)
+    lines = {written.xpath(way)[0].sourceline for way in ways}
+    with pytest.raises(FreeflyerError, match=r"robot file 'robot\.urdf'") as caught:
+        load(path, base=None)
+    told = re.search(r"lines? (\d+(?:(?:, | and )\d+)*)|<(?:site|keyframe)> at line (\d+)", str(caught.value))
+    assert told, str(caught.value)
+    assert lines & {int(n) for n in re.findall(r"line (\d+)", str(caught.value)) + re.findall(r"\d+", told[0])}, str(caught.value)
