@@ -45,7 +45,8 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     shared by all states, then
     its options
     (integers: a frame's number, ...).
-    `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `completed`). `row_step`: see `function`.
+    `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `complete_parameters`). `row_step`: see
+    `function`.
     Errors: ValueError for wrong arguments, LookupError for a name that is not there.
     """
     of = entry(name)
@@ -75,7 +76,7 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     return results if len(results) > 1 else results[0]
 
 
-def completed(model: Any, parameters: Iterable[Any]) -> list[Any]:
+def complete_parameters(model: Any, parameters: Iterable[Any]) -> list[Any]:
     """Parameters of a model in which what follows from mass, CoM and inertia is up to date: moments, subtree masses, tiles.
 
     Only floats are compared with the spreads, which tell rounding: they stay as they are.

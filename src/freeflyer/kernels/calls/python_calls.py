@@ -27,11 +27,11 @@ DATA, AXES, SHAPE, DESCR, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 4
 READABLE, WRITABLE = 0x101, 0x501  # C-contiguous and aligned; and writable
 PY_ARRAY_NEW, NPY_DOUBLE, METH_FASTCALL = 93, 12, 0x80
 ENTRY_NAME, MODEL_NAME = b"freeflyer.entry", b"freeflyer.model"  # of capsules
-MOST = 8  # inputs, options, outputs of an entry
-MOST_STATES = 4096  # of a batch under the interpreter lock
+MAX_ARRAYS = 8  # inputs, options, outputs of an entry
+MAX_STATES = 4096  # of a batch under the interpreter lock
 
 # an entry's record (`record`), what all of them need (`known`), a model's record
-FUNCTION, BATCH, OWN, INPUTS, OPTIONS, OUTPUTS, TABLE, ALONE, WEIGHT, KNOWN, LAYOUT = range(11)
+FUNCTION, BATCH, OWN_INPUTS, INPUTS, OPTIONS, OUTPUTS, TABLE, ALONE, WEIGHT, KNOWN, LAYOUT = range(11)
 OUTPUT_WORDS = 7  # in the layout: an output's number of axes, then each axis as a formula (entry.formula)
 ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SHORT_WORK, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(11)
 TOPOLOGY, PARAMETERS = range(2)
@@ -150,8 +150,8 @@ def work(entry: Entry, topology: Any) -> int:
 def record(entry: Entry) -> np.ndarray:
     """What an entry takes and gives, as adapter.py reads it; the addresses of its functions are zero until they are compiled."""
     counts = entry.input_count, len(entry.options), len(entry.outputs)
-    if max(counts) > MOST or any(len(shape) > 2 for shape in entry.outputs):
-        raise ValueError(f"{entry.name} has more than {MOST} inputs, options or outputs, or an output of more than two axes")
+    if max(counts) > MAX_ARRAYS or any(len(shape) > 2 for shape in entry.outputs):
+        raise ValueError(f"{entry.name} has more than {MAX_ARRAYS} inputs, options or outputs, or an output of more than two axes")
     head = [0, 0, len(entry.inputs), *counts, entry.table, entry.one_by_one, entry.weight, known().ctypes.data, *entry.input_axes]
     shapes = ((len(shape), *(word for n in shape for word in formula(n)), 0, 0, 0) for shape in entry.outputs)
     return np.array([*head, *(word for shape in shapes for word in shape[:OUTPUT_WORDS])], np.int64)

@@ -20,7 +20,7 @@ from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
-from freeflyer.kernels.tree.motions import moving
+from freeflyer.kernels.tree.motions import body_motions
 from freeflyer.kernels.tree.rnea import rnea
 
 
@@ -42,7 +42,7 @@ def constrained_accelerations(topology, parameters, q, v, tau, gap, a):
     store(gap, 0, torn)
     store(gap, 1, largest)
     to, bias = load_int(topology, FREE_AT), workspace(work, rows + 1)
-    moving(topology, work, x, to)
+    body_motions(topology, work, x, to)
     bias_of(topology, parameters, q, x, work, to, bias)
     gamma = zero_vector(work, nv)
     complete_rates(topology, J, inverses, bias, gamma)

@@ -26,7 +26,7 @@ from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import N_Q, N_V
 from freeflyer.kernels.model.linkage_layout import N_BLOCKS
 from freeflyer.kernels.tree.kinematics import kinematics
-from freeflyer.kernels.tree.motions import moving_workspace
+from freeflyer.kernels.tree.motions import motions_workspace
 
 CLOSED = 1e-9  # m or rad: what Newton's method leaves open on the independent rows
 CORRECTIONS = 6  # Newton steps before a state is given up
@@ -39,7 +39,7 @@ def step_closed(topology, parameters, q, du, out, facts):
     open, NaN after a correction that is too long; the largest |E|^2 (Frobenius) of a block; the largest |D A1^-1|^2, D the
     lengths of A1's columns. Neither open loops nor singular blocks stop it: they show in facts."""
     nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, first, residual = linkage_buffers(topology, work)
     constraints_of(topology, parameters, q, work, residual, J)
     invert_blocks(topology, J, first, 1.0)

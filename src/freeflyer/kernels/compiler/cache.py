@@ -25,7 +25,7 @@ except ImportError:  # no such locks: processes may then compile the same functi
     fcntl = None  # type: ignore[assignment]
 
 SEAL = 32  # bytes of a hash
-KEPT = 12  # files of one function: of so many states of the sources, say of several checkouts
+MAX_KEPT_FILES = 12  # files of one function: of so many states of the sources, say of several checkouts
 LOCK_SECONDS = 120.0  # the longest wait for another process that compiles the same function
 
 
@@ -97,7 +97,7 @@ def remove_old(newest: Path) -> None:
     function = newest.name.partition(".")[0]
     with suppress(OSError):
         others = [p for p in newest.parent.glob(f"{function}.*") if p != newest and not p.name.endswith(".lock")]
-        for path in sorted(others, key=lambda p: p.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+        for path in sorted(others, key=lambda p: p.stat().st_mtime, reverse=True)[MAX_KEPT_FILES - 1 :]:
             path.unlink()
 
 

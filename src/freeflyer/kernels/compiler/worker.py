@@ -79,7 +79,7 @@ def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = No
             "freeflyer.kernels.plain",
             stacklevel=2,
         )
-    notice, cpu = announced(name), cpu or host()
+    notice, cpu = announce(name), cpu or host()
     try:
         for _ in range(2):
             try:
@@ -100,7 +100,7 @@ def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = No
         notice.cancel()
 
 
-def announced(name: str) -> threading.Timer:
+def announce(name: str) -> threading.Timer:
     """Says on a terminal, after a while, that a function is being compiled."""
 
     def say() -> None:

@@ -34,7 +34,7 @@ from freeflyer.kernels.model.set_layout import (
 from freeflyer.kernels.tree.columns import put_column, root_direction
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.frames import BODY, frame_body, placement
-from freeflyer.kernels.tree.motions import MOVING, expressed_motion, moving, moving_workspace, point_motion
+from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, expressed_motion, motions_workspace, point_motion
 from freeflyer.kernels.tree.poses import pose_at, root_position, rotation
 
 
@@ -72,7 +72,7 @@ def put_item_rows(topology, parameters, work, n, scaled, wrenches, seen, drift, 
     P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
     c = rotate(rotation(topology, work, i), c)
     R, x = compose(rotation(topology, work, i), P), add(root_position(topology, work, i), c)
-    l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOVING * i, c)
+    l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOTION_SIZE * i, c)
     l, w, a, dw = expressed_motion(BODY, R, c, l, w, a, dw)
     if kind == HELD:
         at = held_wrenches(topology, n, scaled)
@@ -148,8 +148,8 @@ def set_rows(topology, parameters, q, v, J, bias, wrenches):
     """J (r, nv) and bias (r,) of the public rows; wrenches (rows of items, 6): the unit wrenches of those, in frames' axes."""
     nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     width = row_width(q, rows)
-    work = moving_workspace(topology, parameters, q, 0)
-    moving(topology, work, v, load_int(topology, FREE_AT))
+    work = motions_workspace(topology, parameters, q, 0)
+    body_motions(topology, work, v, load_int(topology, FREE_AT))
     X, drift, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1)
     made = workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
     put_set_rows(topology, parameters, q, v, work, False, made, X, width, drift, rates)

@@ -14,8 +14,8 @@ from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
 
-DEPENDS = 1e-12  # of a row's own diagonal entry: a pivot so small is none; the square of a singular value's 1e-6
-NOTHING = 1e-24  # of the largest diagonal entry: a row so small is rounding, as that of a wheel that cannot leave its plane
+MIN_PIVOT_RATIO = 1e-12  # of a row's own diagonal entry: smaller pivots count as zero; the square of a singular value's 1e-6
+MIN_DIAGONAL_RATIO = 1e-24  # of the largest diagonal entry: smaller rows are rounding, as of a wheel that cannot leave its plane
 ROUNDING = 1e-6  # of the largest terms of all rows: what counts as the size of a row's own, at least
 
 
@@ -65,7 +65,7 @@ def eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict):
         store(inverses, c, load(G, width * c + c))
     for c in range(rows):
         pivot, x = load(G, width * c + c), load(b, c)
-        least, zero = DEPENDS * load(inverses, c) + NOTHING * largest, 0.0 * largest
+        least, zero = MIN_PIVOT_RATIO * load(inverses, c) + MIN_DIAGONAL_RATIO * largest, 0.0 * largest
         inverse, flag = select_less(least, pivot, 1.0 / pivot, zero), select_less(least, pivot, 1.0, zero)
         store(inverses, c, inverse)
         store(verdict, FLAGS + c, flag)

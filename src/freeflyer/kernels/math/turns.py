@@ -41,7 +41,7 @@ def relative_rotation(R_A, R_B):
 
 
 @inlined
-def turned_by(R_A, R_B):
+def relative_rotation_vector(R_A, R_B):
     """(r, |t|, |v|, angle) of the rotation from A to B, in A's axes: see shortest_turn."""
     v, t = matrix_quaternion(relative_rotation(R_A, R_B))
     return shortest_turn(v, t)

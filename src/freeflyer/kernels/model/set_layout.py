@@ -19,7 +19,7 @@ SET_HEADER = 16
 # an item
 ITEM_INTS = 5
 ITEM_KIND, ITEM_FRAME, ITEM_FIRST_ROW, ITEM_ROWS, ITEM_NUMBERS = 0, 1, 2, 3, 4
-HELD, WHEEL, GLOBE = 0, 1, 2  # kinds of items
+HELD, WHEEL, SPHERE = 0, 1, 2  # kinds of items
 RADIUS, AXIS, NORMAL, FIRST_TANGENT, SECOND_TANGENT, ROLLING_NUMBERS = 0, 1, 4, 7, 10, 13  # numbers of a rolling one
 
 # a system's table: how long its input is, unknowns, rows, numbers of a verdict, first row that is free (as FIRST_FREE)

@@ -12,7 +12,13 @@ from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
-from freeflyer.kernels.tree.articulated import ARTICULATED, add_to_parent, eliminated, load_articulated, store_rigid
+from freeflyer.kernels.tree.articulated import (
+    ARTICULATED,
+    add_to_parent,
+    eliminate_column,
+    load_articulated,
+    store_rigid,
+)
 from freeflyer.kernels.tree.columns import (
     clear_beyond,
     inertia_tiles,
@@ -46,7 +52,7 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
             at = direction_at(topology, c)
             l, w = load_spatial(work, at)
             more = load(parameters, armature + coordinate(topology, c))
-            f, t, inverse, A, B, C = eliminated(parameters, body_floats(i), A, B, C, l, w, more)
+            f, t, inverse, A, B, C = eliminate_column(parameters, body_floats(i), A, B, C, l, w, more)
             put_column(work, S, stride, c, root_direction(topology, work, i, c))
             put_column(work, U, stride, c, shift_force_back((f, t), x))
             store(work, inverses + c, inverse)
