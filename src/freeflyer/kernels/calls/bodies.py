@@ -37,7 +37,7 @@ SCRATCH_TAKEN, SCRATCH_CAPACITY = memory.TAKEN, memory.CAPACITY
 
 
 def check_arguments(entry: Entry, lanes: int) -> Callable:
-    """status(topology, inputs, options, outputs, sizes, where): what can be refused before any number is looked at."""
+    """status(topology, inputs, options, outputs, sizes, where): the refusals that depend on no number of the state."""
     misfit, overlap = calls.misfit(entry, lanes > 1), calls.overlap(entry)
     first_option, last_option = entry.input_count, entry.input_count + len(entry.options)
     closed, table, square, arrays = entry.closed, entry.table, entry.square, len(entry.rows)

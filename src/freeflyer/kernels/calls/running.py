@@ -31,7 +31,7 @@ Result = tuple[int, tuple[int, ...]]  # status, and `where`
 
 
 def first_call(entry: Entry) -> Callable[..., Any]:
-    """What `entry.call` is until its first call."""
+    """The value of `entry.call` until its first call."""
 
     def call(*arguments: Any) -> Any:
         object.__setattr__(entry, "call", python_function(entry))
@@ -67,13 +67,13 @@ def batch_lanes(entry: Entry) -> int:
 
 
 def handle(topology: np.ndarray, parameters: np.ndarray) -> Any:
-    """What compiled code knows a model by."""
+    """The handle of a model for compiled code."""
     return python_calls.model_handle(topology, parameters, release())
 
 
 @cache
 def release() -> int:
-    """Address of the function that lets go of a model's arrays."""
+    """Address of the function that releases a model's arrays."""
     from freeflyer.kernels.compiler import object_code
 
     return object_code.from_ir(python_calls.RELEASE, "freeflyer_release")
@@ -180,7 +180,7 @@ def entry_scratch(numbers: int) -> np.ndarray:
 def call(
     function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int
 ) -> Result:
-    """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it asks for
+    """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it needs
     more memory, which short calls then have, too."""
     topology, parameters = python_calls.model_record(model)
     first, second, last = len(inputs), len(inputs) + len(options), len(inputs) + len(options) + len(outputs)

@@ -1,9 +1,9 @@
 """Closing loops: damped Newton steps (Levenberg, Marquardt) for each group of loops that moves on its own, in lockstep.
 
-A plan says which coordinates may move and which loops they move: groups share no coordinate, so each has its own damping
-and its own verdict on a step, while one kinematics pass serves all. Limits are kept by projection: a coordinate at its
+A plan lists the coordinates that may move and the loops that they move: groups share no coordinate, so each has its own
+damping and its own decision on a step, while one kinematics pass serves all. Limits are kept by projection: a coordinate at its
 limit that would be driven out of it is left out of the step, and steps end at limits. The steps need J^T residual to be
-the gradient of |residual|^2 / 2 everywhere, which kernels/closed/constraints.py promises. Float64 only: states take different ways.
+the gradient of |residual|^2 / 2 everywhere, as kernels/closed/constraints.py defines it. Float64 only: states take different ways.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ TIE_INTS = 4
 ROWS_AT, TIE_ROWS, TIE_COORDINATES, PAIRS_AT = 0, 1, 2, 3  # a pair: velocity coordinate, its place in the group
 FIRST, MIN_DAMPING, MAX_DAMPING = 1e-6, 1e-13, 1e8  # damping, relative to the diagonal
 NEWTON_DAMPING = 1e-5  # damping below which steps count as Newton's
-MIN_STEP = 1e-14  # rad or m: after a step so small nothing is left to win
-MIN_DECREASE = 1e-4  # of the sum of squares: who wins no more than this with a step has arrived
+MIN_STEP = 1e-14  # rad or m: iterations end at smaller steps
+MIN_DECREASE = 1e-4  # of the sum of squares: iterations end where a step reduces it by less
 LARGE = 1e300  # rad or m: no number of a step
 ZERO_SQUARES = 1e-30  # m^2: a sum of squares that is zero
 

@@ -118,7 +118,7 @@ def invert_blocks(topology, J, inverses, factor):
 
 @kernel
 def pivot_ratio(topology, inverses, worst):
-    """The root of what `invert_blocks` says, or -1 - k if block k is singular. For one state."""
+    """The root of the result of `invert_blocks`, or -1 - k if block k is singular. For one state."""
     if worst > GENERAL_PIVOT * GENERAL_PIVOT:
         return sqrt(worst)
     for k in range(linkage_int(topology, N_BLOCKS)):
@@ -189,7 +189,7 @@ def solve_rates(topology, J, bias, x, y):
 
 @kernel
 def project_forces(topology, J, inverses, tau, multipliers):
-    """The multipliers (rows,) that tau (nv,) asks for, and tau - J^T multipliers in place of tau: it vanishes at dependent
+    """The multipliers (rows,) that balance tau (nv,), and tau - J^T multipliers in place of tau: it vanishes at dependent
     coordinates and is G^T tau at independent ones. papers/000 (67), (69); rows that are not independent carry nothing.
 
     From the last block to the first: what one block gives to dependent coordinates of another is given on by that one.

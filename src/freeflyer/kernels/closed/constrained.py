@@ -26,7 +26,7 @@ from freeflyer.kernels.tree.rnea import rnea
 
 @kernel
 def constrained_accelerations(topology, parameters, q, v, tau, gap, a):
-    """a (nv,) under tau (nv,). gap (2,): squares of the largest entry of v - G u, by which v tears the loops, and of G u;
+    """a (nv,) under tau (nv,). gap (2,): squares of the largest entry of v - G u, by which v violates the loops, and of G u;
     the motion is that of u, the independent entries of v."""
     nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)
     work = projection_workspace(topology, parameters, q)

@@ -1,7 +1,7 @@
 """Loop constraints: residual, Jacobian and bias of every loop and coupling, from one kinematics pass.
 
 A loop ties frame B to frame A in some directions of A's axes. Its rows are the relative kinematics of papers/000,
-Appendix A, (48)-(57): both branches are walked down from the two frames to their common ancestor, so that a base far
+Appendix A, (48)-(57): both branches are followed from the two frames to their common ancestor, so that a base far
 from the world's origin costs no digits and joints above the ancestor are never touched.
 
 Linear rows: p = R_A^T (p_B - p_A), and its rates. Angular rows, by the number of tied turns, E = R_A^T R_B:
@@ -10,7 +10,7 @@ two: rotation vector of the shortest turn that takes A's free axis to B's; row: 
 one: entry k of the rotation vector r of E; row: entry k of its rate, Jl^-1(r) w, as w_k = 0 alone closes no loop
 (two turns that are free compose to any).
 At closure a row times v is the residual's rate. Away from it that holds for linear rows and for one tied turn; for two
-and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by -residual of the twist goes straight home.
+and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by -residual of the twist leads to closure.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def put_residual(mask, R_A, R_B, d, out, row):
 
 @kernel
 def put_column_rows(mask, R_A, g, l, w, sign, J, row, j, nv):
-    """Column j of a loop's rows grows by a motion column (l, w) as B's origin feels it; g is the row of one tied turn."""
+    """Column j of a loop's rows grows by the motion of B's origin along the column (l, w); g is the row of one tied turn."""
     linear = mask & 1
     if mask & 7:
         add_masked(J, row * nv + j, nv, mask & 7, scale(sign, rotate_back(R_A, l)))

@@ -213,7 +213,7 @@ def projected_inverse_mass(topology, parameters, q, inverse):
 
 @kernel
 def shared_forces(topology, parameters, q, tau, multipliers, projected):
-    """multipliers (rows,) that carry what forces tau (nv,) ask of dependent joints; projected (nu,): G^T tau."""
+    """multipliers (rows,) that balance the forces tau (nv,) in dependent joints; projected (nu,): G^T tau."""
     work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     rest = workspace(work, load_int(topology, N_V) + 1)

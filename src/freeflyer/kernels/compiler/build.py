@@ -34,7 +34,7 @@ def symbol(name: str, lanes: int) -> str:
 
 
 def file_name(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> str:
-    """The file of the object code of an entry, `modules` being those that it comes from and `facts` what the table says of it."""
+    """The file of the object code of an entry, `modules` being those that it comes from and `facts` its data in the table."""
     from freeflyer.kernels.compiler.object_code import host
 
     behind = source_key(modules + SHARED_MODULES, WITHOUT_IMPORTS)

@@ -21,7 +21,7 @@ def host() -> tuple[str, str]:
 
 @cache
 def target_machine(cpu: str, features: str = "") -> Any:
-    """What makes object code for a CPU."""
+    """LLVM's target machine for a CPU."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()

@@ -69,8 +69,8 @@ def factored_mass(topology, parameters, work, diagonal):
 
 @inlined
 def put_mass_rows(topology, parameters, work, S, F, L):
-    """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M may hold anything:
-    `factor` carries them along and nothing reads them."""
+    """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M are undefined:
+    `factor` copies them and nothing reads them."""
     nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
     armature = load_int(topology, ARMATURE_AT)
     for i in range(nv):

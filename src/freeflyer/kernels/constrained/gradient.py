@@ -86,7 +86,7 @@ ITEM_CHANGE = 15  # of a unit wrench F, about the root body's origin: F, V x* F,
 
 @kernel
 def subtract_item_forces(topology, parameters, work, items, forces):
-    """The forces that subtrees need shrink by the wrenches (items, 6) on the items' frames."""
+    """The forces required by subtrees are reduced by the wrenches (items, 6) on the items' frames."""
     for n in range(table_int(topology, N_ITEMS)):
         frame = item_int(topology, n, ITEM_FRAME)
         i, F, _ = wrench_from_root(topology, parameters, work, frame, load_spatial(items, 6 * n), BODY)
@@ -193,7 +193,7 @@ def put_right_sides(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length):
 
 @kernel
 def solve_right_sides(G, rows, width, flags, by_q, by_v, by_tau, length):
-    """The rows become y, G being what `eliminate_rows` makes of J M^-1 J^T; rows that depend on others carry nothing."""
+    """The rows become y, G being what `eliminate_rows` makes of J M^-1 J^T; rows that depend on others get zero."""
     inverses, step = workspace(G, rows + 1), row_step(G)
     for c in range(rows):
         store(inverses, c, select_less(load(flags, FLAGS + c), 0.5, 0.0, 1.0 / load(G, width * c + c)))
@@ -264,7 +264,7 @@ def put_multipliers(topology, parameters, y, length, out):
 @kernel
 def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau, verdict):
     """Derivatives (nv, nv) of a and (r, nv) of the multipliers by q, v and tau; the verdict of set_dynamics. For sets without
-    rolling bodies and loops; where rows depend on others, nothing has a derivative, and what is written means nothing."""
+    rolling bodies and loops; where rows depend on others, derivatives do not exist, and the outputs are undefined."""
     nv, rows, length = load_int(topology, N_V), table_int(topology, N_SET_ROWS), solved_width(topology, q)
     width = row_width(q, rows)
     _, _, _, _, end = motion_areas(topology)

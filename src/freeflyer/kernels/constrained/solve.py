@@ -1,6 +1,6 @@
 """Multipliers of rows that may depend on each other: G y = b with G = J M^-1 J^T, which is X^T D^-1 X of whitened columns X.
 
-G is eliminated in the order of its rows, symmetric, without exchanging any. A row of which nothing is left (by DEPENDS) depends on
+G is eliminated in the order of its rows, symmetric, without exchanging any. A row whose pivot vanishes (MIN_PIVOT_RATIO) depends on
 rows before it: its part of b must vanish with it, else the rows contradict each other. Of the solutions the one is taken in which
 the free rows' y has the least sum of squares; other dependent rows carry nothing. With G = L P L^T, P the pivots, E = L^T reduced
 to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), refined once.
@@ -59,7 +59,7 @@ def put_sizes(G, rows, width, sizes, energy):
 @kernel
 def eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict):
     """G becomes P L^T on and above the diagonal, b L^-1 b; inverses (rows,): of pivots, zero for rows that depend on others.
-    sizes (rows,): of the terms of b, which tell a contradiction from rounding. Writes the verdict."""
+    sizes (rows,): of the terms of b, against which a contradiction is compared. Writes the verdict."""
     worst, count = 0.0 * load(G, 0), 0.0 * load(G, 0)
     for c in range(rows):
         store(inverses, c, load(G, width * c + c))

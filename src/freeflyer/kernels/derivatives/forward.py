@@ -48,7 +48,7 @@ def solved_sizes(topology):
 
 @kernel
 def remaining_forces(topology, work, tau):
-    """tau (nv,) less what the accelerations in work need."""
+    """tau (nv,) less the forces of the accelerations in work."""
     directions, _, _, _, forces, _ = areas(topology)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         F = load_spatial(work, forces + FORCE * i)

@@ -1,4 +1,4 @@
-"""Acceleration of a frame, and how its velocity and acceleration change with q, v and a: a walk from the frame to the world.
+"""Acceleration of a frame, and derivatives of its velocity and acceleration by q, v and a, along its path to the world.
 
 All motions are spatial ones at the frame's origin, in the frame's axes. With D = V - V_p the velocity of the frame relative
 to the body p that carries a joint, and S a column of that joint, a change of its coordinate moves everything beyond rigidly:
@@ -45,7 +45,7 @@ def path_column(path, at):
 
 @inlined
 def path_record(topology, q, frame):
-    """Room for `collect_path`."""
+    """Memory for `collect_path`."""
     return workspace(q, STEP * (load_int(topology, body_ints(frame_body(topology, frame)) + DEPTH) + 1))
 
 
@@ -88,7 +88,7 @@ def collect_path(topology, parameters, q, v, a, frame, path):
 
 @inlined
 def express(expressed, R, p, x):
-    """A motion at the frame's origin in its axes, as the frame at (R, p) is asked to express it."""
+    """A motion at the frame's origin in its axes, in the expression of the frame at (R, p)."""
     if expressed == BODY:
         return x
     l, w = rotate(R, x[0]), rotate(R, x[1])

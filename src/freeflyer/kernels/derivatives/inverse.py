@@ -1,7 +1,7 @@
 """Derivatives of inverse dynamics with respect to q, v and a, in the tangent space of `integrate`: a table of columns.
 
 S. Singh, R. P. Russell, P. M. Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra
-(2022), over columns instead of joints. Seen from the root body's origin, in world axes: a step along column j turns all that
+(2022), over columns instead of joints. About the root body's origin, in world axes: a step along column j turns all that
 it carries by S_j, so with V and A the motion and acceleration (gravity included) of the body that carries j's joint,
 X_j = V x S_j is by how much velocities beyond j change, Y_j = A x S_j + V x X_j by how much accelerations do, beside the
 turn itself. With I, B (see coriolis.py) and f, the inertia, rate and force of what column k moves, for j before k or equal:
@@ -96,7 +96,7 @@ def areas(topology):
 
 @inlined
 def more_than_kinematics(topology):
-    """How much of a work array the areas take."""
+    """The size of the areas in a work array."""
     return areas(topology)[5] - load_int(topology, FREE_AT)
 
 

@@ -1,7 +1,7 @@
 """X = M^-1 B for matrices of all coordinates by the factor of M (tree/factor.py), a row at a time, three row scalars at once.
 
 L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y, is zero unless one of both coordinates
-moves the other. Rows are `solved_width` long. Three row scalars of three matrices are enough sums that none waits for itself.
+moves the other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def strip_width(nv, step):
 
 @kernel
 def clear_behind(B, n, first, width):
-    """Entries from `first` on, in n rows that are `width` long, become zero: what is there could slow sums down."""
+    """Entries from `first` on, in n rows that are `width` long, become zero: undefined values could slow sums down."""
     for at in range(0, n * width, width):
         for j in range(first, width, row_step(B)):
             store_row(B, at + j, 0.0)

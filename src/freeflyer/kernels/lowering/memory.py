@@ -119,8 +119,8 @@ def _(buffer, i):
 def allocate(builder: Any, record: Any, numbers: Any) -> Any:
     """Pointer to as many numbers of the memory that a workspace record describes, in whole cache lines.
 
-    Where there are not as many left, the memory's begin: the entry sees from TAKEN that results mean nothing, and refuses. Entries
-    make sure that any single workspace fits.
+    Where there are not as many left, the memory's begin: the entry detects by TAKEN that results are undefined, and refuses.
+    Entries make sure that any single workspace fits.
     """
     def field(k: int) -> Any:
         return builder.gep(record, [i64(k)], inbounds=True)

@@ -1,7 +1,7 @@
 """Small dense systems of equations: general ones by Gauss-Jordan elimination with partial pivoting, symmetric ones by L D L^T.
 
 Matrices lie in work arrays row by row. Rows are exchanged by selection, so that the eight states of a Pack may pivot
-differently. A matrix that is singular to working precision is told by its pivots, and never pseudo-inverted.
+differently. A matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted.
 """
 
 from __future__ import annotations

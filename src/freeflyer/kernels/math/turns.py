@@ -92,6 +92,6 @@ def log_rate(r, c, w):
 
 @inlined
 def log_row(r, c, e):
-    """Row of Jl^-1(r) that belongs to the unit vector e."""
+    """Row of Jl^-1(r) for the unit vector e."""
     x = cross(r, e)
     return add_scaled(add_scaled(e, 0.5, x), c, cross(r, x))

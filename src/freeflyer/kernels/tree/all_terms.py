@@ -1,7 +1,7 @@
 """Mass matrix, bias and gravity forces, centroidal quantities and the motions of frames, from one pass over the tree.
 
 As the functions for each of them (crba.py, rnea.py, gravity.py, centroidal.py, frames.py, motions.py), but what these share is
-computed once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are seen from the root body's origin.
+computed once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are about the root body's origin.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, expressed_
 from freeflyer.kernels.tree.poses import position, root_position, rotation
 from freeflyer.kernels.tree.wrenches import wrench_count, wrench_frame
 
-FORCE = 6  # of a subtree: what its velocities take, force and moment
+FORCE = 6  # of a subtree: its velocity-dependent force and moment
 CENTER, MOMENTUM, RATE = 0, 3, 9  # in `centroidal`
 
 
@@ -64,7 +64,7 @@ def areas(topology):
 
 @inlined
 def put_centroidal(topology, parameters, work, forces, centroidal):
-    """Centre of mass, momentum and its rate without accelerations; leaves the force that each body's velocities take."""
+    """Centre of mass, momentum and its rate without accelerations; leaves each body's velocity-dependent force."""
     n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
     centre = com_of(topology, parameters, work)
     p = k = f = t = apart = zeros(centre[0])

@@ -31,9 +31,9 @@ MIN_INERTIA_RATIO = 1e-14  # an inertia beside the largest that the column could
 
 @inlined
 def inverse_inertia(parameters, at, slide, turn, d):
-    """1 / d, of a column of these squared lengths that meets the inertia d, its body's record being at `at`.
+    """1 / d, of a column of these squared lengths with the inertia d, its body's record being at `at`.
 
-    Beyond a massless link, d is the difference of inertias that may cancel: what is left must stand out from their rounding.
+    Beyond a massless link, d is the difference of inertias that may cancel: the rest must exceed their rounding.
     """
     largest = slide * load(parameters, at + SUBTREE_MASS) + turn * load(parameters, at + SUBTREE_SPREAD)
     return select_less(MIN_INERTIA_RATIO * largest, d, 1.0 / d, NAN)

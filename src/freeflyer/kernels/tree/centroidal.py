@@ -1,6 +1,6 @@
 """Centroidal momentum and its matrix, in world axes at the centre of mass [linear; angular].
 
-Positions are seen from the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
+Positions are relative to the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
 """
 
 from __future__ import annotations

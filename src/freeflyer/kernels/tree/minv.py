@@ -2,7 +2,7 @@
 
 Row c of the inverse is the acceleration of column c under a unit force on each column j. Inward, F gathers the forces that
 the columns of a subtree pass on; outward, each level of the tree keeps the accelerations of its body. F and accelerations
-are seen from the root body's origin, so nothing is shifted and every inner loop runs along rows.
+are about the root body's origin, so nothing is shifted and every inner loop runs along rows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from freeflyer.kernels.tree.poses import offset, root_position
 
 @kernel
 def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverses):
-    """Writes the rows of directions S, of U (both seen from the root body's origin) and the inverses 1 / d."""
+    """Writes the rows of directions S, of U (both about the root body's origin) and the inverses 1 / d."""
     n, stride, armature = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW), load_int(topology, ARMATURE_AT)
     own_inertias(topology, parameters, work, inertias)
     for i in range(1, n + 1):

@@ -66,7 +66,7 @@ def put_direction(work, to, k, l, w):
 
 @inlined
 def frame_columns(topology, parameters, i, R, p, J, nv, j):
-    """Adds the columns of body i's joint to columns of J from j on, seen from a frame at pose (R, p) in body i, in its axes."""
+    """Adds the columns of body i's joint to columns of J from j on, relative to a frame at pose (R, p) in body i, in its axes."""
     kind, at = kind_of(topology, i), body_floats(i)
     x, y, z = (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])  # the body's axes in the frame
     if is_screw(kind):
