@@ -131,7 +131,7 @@ def test_the_base_of_a_whole_robot_stays():
         ({"driver": "left_knee"}, InputError, "no motor with one coordinate"),
         ({"release": ANKLE}, InputError, "nothing determines"),
         ({"keep": [UPRIGHT, Keep(SOLE, "base_link")]}, InputError, "tasks cannot all be kept"),
-        ({"release": ("left_knee",)}, InputError, "'left_knee' is no motor that could give way"),
+        ({"release": ("left_knee",)}, InputError, "'left_knee' is no motor that can be released"),
         ({"hold": ("left_kneee",)}, UnknownNameError, "left_knee"),
         ({"keep": [Keep("left_soul", "base_link")]}, UnknownNameError, "left_sole"),
     ],
