@@ -103,11 +103,11 @@ def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = No
 def announce(name: str) -> threading.Timer:
     """Prints on a terminal, after a while, that a function is being compiled."""
 
-    def say() -> None:
+    def notice() -> None:
         if sys.stderr is not None and sys.stderr.isatty():
             print(f"freeflyer: compiling {name}, once on this machine (`freeflyer warm` does it ahead)", file=sys.stderr)
 
-    timer = threading.Timer(NOTICE_SECONDS, say)
+    timer = threading.Timer(NOTICE_SECONDS, notice)
     timer.daemon = True
     timer.start()
     return timer

@@ -84,7 +84,7 @@ def entries_beyond(table, k, stride, s, end):
 
 @inlined
 def put_rows(topology, table, dq, dv, M, width, with_mass):
-    """dq, dv and, if asked, M without armature, of all columns; rows hold `width` entries, a row scalar or more."""
+    """dq, dv and, `with_mass`, M without armature, of all columns; rows hold `width` entries, a row scalar or more."""
     n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(table)
     reach = workspace(table, stride)
     for k in range(0, n, step):
