@@ -24,7 +24,7 @@ def inline_svg(draw: Callable[[], Any], name: str) -> str:
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )
     text = buffer.getvalue()
-    return _own(text[text.index("<svg") :], name)
+    return _with_own_ids(text[text.index("<svg") :], name)
 
 
 def png(draw: Callable[[], Any], path: str) -> None:
@@ -35,7 +35,7 @@ def png(draw: Callable[[], Any], path: str) -> None:
         draw().savefig(path, dpi=150, facecolor="white")
 
 
-def _own(text: str, name: str) -> str:
+def _with_own_ids(text: str, name: str) -> str:
     head, _, body = text.partition(">")
     head = re.sub(r'\s(xmlns(:\w+)?|version|width|height)="[^"]*"', "", head)
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)

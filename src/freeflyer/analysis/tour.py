@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.analysis.bench.clock import interleaved
+from freeflyer.analysis.bench.clock import time_interleaved
 from freeflyer.analysis.states import random_states
 
 BATCH = 4096
@@ -39,8 +39,8 @@ def tour(model: Any, batch: int = BATCH) -> Tour:
     q, v, a = x.q[0].copy(), x.v[0].copy(), x.a[0].copy()
     by_matrix = ff.centroidal_momentum_matrix(model, q) @ v
     momentum = ff.centroidal_momentum(model, q, v)
-    (call,) = interleaved([lambda: ff.inverse_dynamics(model, q, v, a)], 5, 1e-3)
-    inverse, forward = interleaved(
+    (call,) = time_interleaved([lambda: ff.inverse_dynamics(model, q, v, a)], 5, 1e-3)
+    inverse, forward = time_interleaved(
         [lambda: ff.inverse_dynamics(model, x.q, x.v, x.a), lambda: ff.forward_dynamics(model, x.q, x.v, tau)], 5, 2e-3
     )
     return Tour(

@@ -22,7 +22,7 @@ from freeflyer.analysis.bench.algorithms import (
     outermost_frame,
     single_call,
 )
-from freeflyer.analysis.bench.clock import interleaved
+from freeflyer.analysis.bench.clock import time_interleaved
 from freeflyer.analysis.bench.machine import usable_cores
 from freeflyer.analysis.bench.results import ClosedTimings, RobotTimings, Timing
 from freeflyer.analysis.states import States, random_states
@@ -90,7 +90,7 @@ def time_robot(
             continue  # wrenches or contacts on more links than there are
         progress(f"{model.name}: {name}")
         rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
-    with_loops, open_note = _closed(model, mjcf, with_peer, effort, progress) if closed else (None, None)
+    with_loops, open_note = _time_closed(model, mjcf, with_peer, effort, progress) if closed else (None, None)
     return RobotTimings(
         model.name,
         model.nq,
@@ -106,7 +106,7 @@ def time_robot(
     )
 
 
-def _closed(
+def _time_closed(
     model: Any, mjcf: Path | None, with_peer: bool, effort: Effort, progress: Progress
 ) -> tuple[ClosedTimings | None, str | None]:
     """The rows with loops closed; or why there are none: no loops, or a linkage that cannot be split."""
@@ -131,15 +131,15 @@ def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.P
         calls.append(peers.CALLS[algorithm.name](peer, peer.state(x, 0)))
         theirs, means = peers.batch_call(peer, algorithm.name, x, x.count)
         fresh.append(theirs)
-    call, *others = interleaved(calls, effort.blocks, effort.block_seconds)
+    call, *others = time_interleaved(calls, effort.blocks, effort.block_seconds)
     peer_call = others.pop() if peer else None
     with threads(1):
-        batch_fresh, *more = interleaved(fresh, effort.batch_blocks, effort.block_seconds)
+        batch_fresh, *more = time_interleaved(fresh, effort.batch_blocks, effort.block_seconds)
     peer_batch = more.pop() / x.count if peer else None
     spread = None
     if effort.threads > 1:
         with threads(effort.threads):
-            (spread,) = interleaved([fresh[1 if more else 0]], effort.batch_blocks, effort.block_seconds)
+            (spread,) = time_interleaved([fresh[1 if more else 0]], effort.batch_blocks, effort.block_seconds)
     return Timing(
         algorithm=algorithm.name,
         call=call,
