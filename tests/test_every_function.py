@@ -2,7 +2,7 @@
 
     python tests/test_every_function.py        writes docs/functions.md, the table of what works, and why where something does not
 
-Functions are found by their signatures: a new one fails here until it works for all four, or says in words why it does not.
+Functions are found by their signatures: a new one fails here until it works for all four, or has a reason why it does not.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         special[short] = {k: getattr(there, k) for k in ("qpos", "qvel", "qacc", "qfrc")}
     special |= {"to_mujoco": {k: state[k] for k in ("v", "a", "tau")}}
     special |= {"configuration": {"positions": {"c": closed.neutral[model.joint("c").iq] + 0.02}, "start": q}}
-    asked = inspect.signature(FUNCTIONS[name]).parameters.get("constraints")
-    if asked is not None and asked.default is asked.empty:
+    needed = inspect.signature(FUNCTIONS[name]).parameters.get("constraints")
+    if needed is not None and needed.default is needed.empty:
         held = ff.contacts.surface("bar_sole", at=np.eye(4))
         special.setdefault(short, {})["constraints"] = ff.ConstraintSet(model, contacts=[held])
     if name == "constrained_inverse_dynamics":  # at rest: what moves must move along the constraints

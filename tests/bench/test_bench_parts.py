@@ -9,7 +9,7 @@ from freeflyer import robots
 from freeflyer.bench import start
 from freeflyer.bench.algorithms import ALGORITHMS, batch_call, outermost_frame, single_call
 from freeflyer.bench.batches import call_overhead
-from freeflyer.bench.clock import interleaved
+from freeflyer.bench.clock import time_interleaved
 from freeflyer.bench.results import BatchPoint, ScalingPoint, Timing, geometric_mean
 from freeflyer.bench.runner import Effort, largest_batch, parts, time_robot
 from freeflyer.bench.scaling import exponent, scaling
@@ -19,7 +19,7 @@ from freeflyer.errors import FreeflyerError
 
 def test_contestants_take_turns():
     order = []
-    interleaved([lambda: order.append("a"), lambda: order.append("b")], blocks=4, block_seconds=0.0)
+    time_interleaved([lambda: order.append("a"), lambda: order.append("b")], blocks=4, block_seconds=0.0)
     blocks = "".join(order)[-16:]  # four blocks each of one call, behind one that is not timed, after those that find their size
     assert blocks == 4 * "aabb"
 
@@ -28,7 +28,7 @@ def test_garbage_collection_is_restored():
     import gc
 
     with pytest.raises(ZeroDivisionError):
-        interleaved([_fails_at(12)], blocks=20, block_seconds=0.0)
+        time_interleaved([_fails_at(12)], blocks=20, block_seconds=0.0)
     assert gc.isenabled()
 
 

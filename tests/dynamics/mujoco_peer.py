@@ -2,7 +2,7 @@
 
 Its free joint moves with [world velocity of the origin; angular velocity in body axes], its quaternions are w, x, y, z
 and its joints stand in another order: v_mj = T v, M = T^T M_mj T, tau = T^T tau_mj, J = J_mj T, with T(q) a permutation and
-the base's rotation. Only the tree is asked: no equality, tendon, spring, damping or contact.
+the base's rotation. Only the tree is compared: no equality, tendon, spring, damping or contact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Armature of floating and ball joints: it moves with its body, so that velocities alone need forces, too.
 
-MuJoCo is asked for whole robots (its free joint has world velocities, of which armature is a constant inertia); where
-armature differs between the coordinates of a joint, which no MJCF can say, mechanics itself is asked.
+MuJoCo is the reference for whole robots (its free joint has world velocities, of which armature is a constant inertia); where
+armature differs between the coordinates of a joint, which no MJCF can express, the reference is mechanics itself.
 """
 
 from __future__ import annotations

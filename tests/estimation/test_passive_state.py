@@ -138,7 +138,7 @@ def test_a_state_that_is_not_finite_or_singular_is_refused():
     q[20] = np.nan
     with pytest.raises(ff.InputError, match="must be finite"):
         step(s, PassiveState(q, state.v, 1.0), x, 0 * x)
-    with pytest.raises(ff.InputError, match="are more than 2 per step"):
+    with pytest.raises(ff.InputError, match="more than 2 per step"):
         step(s, state, x, 0 * x, 0.01)
     with pytest.raises(ff.InputError, match="dt must be"):
         step(s, state, x, 0 * x, -1.0)

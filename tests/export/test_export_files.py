@@ -140,7 +140,7 @@ def test_cpus_of_32_bits_are_refused(tmp_path):
     from freeflyer.export.objects import known_cpus
 
     if "athlon" not in known_cpus():
-        pytest.skip("LLVM knows no CPU of 32 bits on this machine")
+        pytest.skip("LLVM supports no CPU of 32 bits on this machine")
     with pytest.raises(InputError, match="not of this machine's kind"):
         exporting.export(ff.robots.make("chain"), tmp_path / "c", cpu="athlon")
 

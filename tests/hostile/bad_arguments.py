@@ -17,7 +17,7 @@ from things import Thing
 import freeflyer as ff
 
 ROBOT = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")  # nq 18, nv 16: quaternions at 3 and 7
-FIXED = ff.robots.chain(4)  # nq = nv: sizes alone cannot tell q from v
+FIXED = ff.robots.chain(4)  # nq = nv: sizes alone do not distinguish q from v
 BATCH = 5
 
 FUNCTIONS: dict[str, str] = {  # the arrays of each: its arguments' names
@@ -55,10 +55,10 @@ def good(model: ff.Model, name: str, lead: tuple[int, ...] = ()) -> dict[str, np
 
 
 def called(model: ff.Model, name: str, arrays: dict[str, Any], **options: Any) -> Any:
-    trail = ("tip",) if name in FRAMES else ()
+    last = ("tip",) if name in FRAMES else ()
     if "frame" in options:
-        trail = (options.pop("frame"),)
-    result = getattr(ff, name)(model, *arrays.values(), *trail, **options)
+        last = (options.pop("frame"),)
+    result = getattr(ff, name)(model, *arrays.values(), *last, **options)
     if isinstance(result, tuple):
         if name == "all_terms":  # shapes differ
             lead = result.centroidal.shape[:-1]

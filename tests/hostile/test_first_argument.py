@@ -71,9 +71,9 @@ def test_no_model_where_others_are_taken_too(bad, tmp_path):
 
 @pytest.mark.parametrize("function", [ff.mass_matrix, ff.center_of_mass, ff.normalize_configuration, ff.frame_pose])
 def test_swapped_arguments(function):
-    trail = ("tip",) if function is ff.frame_pose else ()
+    last = ("tip",) if function is ff.frame_pose else ()
     with pytest.raises(ff.InputError, match="the model comes first"):
-        function(Q, MODEL, *trail)
+        function(Q, MODEL, *last)
 
 
 @public

@@ -55,7 +55,7 @@ def compiled(monkeypatch) -> list[str]:
 
 
 def make(name: str = "first") -> bytes:
-    code = build.made(name, SOURCES, 1)
+    code = build.make(name, SOURCES, 1)
     assert code == f"object code of freeflyer_{name}".encode()
     return code
 
@@ -219,13 +219,13 @@ def test_the_folder_may_vanish(folder, compiled):
 
 def test_old_versions_are_removed(folder, compiled, monkeypatch):
     names = []
-    for k in range(2 * cache.KEPT):
+    for k in range(2 * cache.MAX_KEPT_FILES):
         monkeypatch.setattr(build, "source_key", lambda *modules, k=k: f"state {k} of the sources")
         make("first"), make("first_batch")
         names.append(build.file_name("first", SOURCES, 1))
         os.utime(folder / names[-1], (k, k))
-    assert {p.name for p in folder.glob("freeflyer_first.*")} == set(names[-cache.KEPT :])
-    assert len(list(folder.glob("freeflyer_first_batch.*"))) == cache.KEPT
+    assert {p.name for p in folder.glob("freeflyer_first.*")} == set(names[-cache.MAX_KEPT_FILES :])
+    assert len(list(folder.glob("freeflyer_first_batch.*"))) == cache.MAX_KEPT_FILES
 
 
 @pytest.mark.parametrize("call", ["mkstemp", "replace", "write"])

@@ -53,7 +53,7 @@ def test_the_kernel_of_an_entry_matches_the_table(name):
     assert set(entry.options) <= set(OPTIONS)
     assert len(names) == count + len(entry.options) + len(entry.outputs)
     assert mark(entry.function) == marks.KERNEL
-    assert inspect.getdoc(entry.function), "the docstring says what comes out, and its shape"
+    assert inspect.getdoc(entry.function), "the docstring gives the result and its shape"
     if entry.stages:
         first, second = (list(inspect.signature(f).parameters) for f in entry.stages.functions[:2])
         assert first[:own] == names[:own]

@@ -62,7 +62,7 @@ def test_completed_parameters_are_the_model_s(robot):
     for at, n in (("ARMATURE_AT", model.nv), ("PLACEMENTS_AT", L.PLACEMENT_FLOATS * len(model.frame_names))):
         here = slice(model.topology[getattr(L, at)], model.topology[getattr(L, at)] + n)
         parameters[here] = model.parameters[here]
-    np.testing.assert_allclose(plain.completed(model, parameters), model.parameters, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(plain.complete_parameters(model, parameters), model.parameters, rtol=1e-14, atol=1e-15)
 
 
 def test_gravity_and_masses_can_be_replaced():

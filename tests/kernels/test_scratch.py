@@ -76,12 +76,12 @@ def need(x: Subject, lanes: int, states_at_once: int) -> int:
 @pytest.mark.parametrize("name", ENTRIES)
 def test_one_state(name, found):
     for x in found[name]:
-        asked = need(x, 1, 1)
-        status, where, outputs, _ = run(x, 1, 1, asked)
+        needed = need(x, 1, 1)
+        status, where, outputs, _ = run(x, 1, 1, needed)
         assert status in (OK, REFUSED), f"{name} on {x.label}: {status}, {where}"
-        assert 0 <= where[TAKEN] <= MARGIN * asked, f"{name} on {x.label} takes {where[TAKEN]} of {asked}"
+        assert 0 <= where[TAKEN] <= MARGIN * needed, f"{name} on {x.label} takes {where[TAKEN]} of {needed}"
         assert status == REFUSED or x.entry.partial or all(np.isfinite(out).all() for out in outputs)
-        short, _, outputs, _ = run(x, 1, 1, asked - 1)
+        short, _, outputs, _ = run(x, 1, 1, needed - 1)
         assert short == SHORT_SCRATCH
         assert all(np.isnan(out).all() for out in outputs)
 
@@ -91,13 +91,13 @@ def test_a_batch(name, found):
     """As many states as make one whole Pack and a part of one."""
     lanes = batch_lanes(ENTRIES[name])
     for x in found[name][:: max(1, len(found[name]) // 6)]:
-        asked = need(x, lanes, lanes)
+        needed = need(x, lanes, lanes)
         for states in (1, lanes + 3):
-            status, where, outputs, _ = run(x, lanes, states, asked)
+            status, where, outputs, _ = run(x, lanes, states, needed)
             assert status in (OK, REFUSED), f"{name} on {x.label}: {status}, {where}"
-            assert 0 <= where[TAKEN] <= MARGIN * asked, f"{name} on {x.label} takes {where[TAKEN]} of {asked}"
+            assert 0 <= where[TAKEN] <= MARGIN * needed, f"{name} on {x.label} takes {where[TAKEN]} of {needed}"
             assert status == REFUSED or x.entry.partial or all(np.isfinite(out).all() for out in outputs)
-        short, _, outputs, _ = run(x, lanes, lanes + 3, asked - 1)
+        short, _, outputs, _ = run(x, lanes, lanes + 3, needed - 1)
         assert short == SHORT_SCRATCH
         assert all(np.isnan(out).all() for out in outputs)
 
@@ -105,17 +105,17 @@ def test_a_batch(name, found):
 def test_any_alignment_of_scratch_serves(found):
     """Workspaces begin at a cache line wherever the memory does."""
     x = found["crba"][0]
-    asked = need(x, 1, 1)
-    memory, out = np.full(asked + 2 * GUARD, CANARY), np.empty(x.shapes[0])
+    needed = need(x, 1, 1)
+    memory, out = np.full(needed + 2 * GUARD, CANARY), np.empty(x.shapes[0])
     results = []
     for shift in range(9):
         memory[:] = CANARY
         at = memory[GUARD + shift :].ctypes.data
         status, _ = raw_call(address(x.entry, 1), x.handle, [x.inputs[0].ctypes.data], (), [out.ctypes.data],
-                             [x.inputs[0].size, out.size], 1, (at, asked))  # fmt: skip
+                             [x.inputs[0].size, out.size], 1, (at, needed))  # fmt: skip
         assert status == OK
         assert (memory[: GUARD + shift] == CANARY).all()
-        assert (memory[GUARD + shift + asked :] == CANARY).all()
+        assert (memory[GUARD + shift + needed :] == CANARY).all()
         results.append(out.copy())
     assert all((r == results[0]).all() for r in results)
 

@@ -35,7 +35,7 @@ def arm():
         parameters[at + L.COM : at + L.COM + 3] = [c, 0, 0]
         parameters[at + L.INERTIA : at + L.INERTIA + 6] = [0, 0, 0, 0, 0, I]
     parameters[L.BODIES + 2 * L.BODY_FLOATS + L.TRANSLATION] = l1
-    return model, plain.completed(model, parameters)
+    return model, plain.complete_parameters(model, parameters)
 
 
 M12 = I2 + m2 * c2 * (c2 + l1 * sp.cos(q2))

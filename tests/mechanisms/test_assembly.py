@@ -162,11 +162,11 @@ def test_singular_postures_do_not_pass_projection():
 
 
 def test_what_cannot_close_is_refused_with_loop_and_gap():
-    with pytest.raises(AssemblyError, match=r"loop 'tips' of 'planar' stays open by 0\.3") as told:
+    with pytest.raises(AssemblyError, match=r"loop 'tips' of 'planar' stays open by 0\.3") as caught:
         assemble(planar((0.1, 0.1), (0.1,), 0.6))
-    assert told.value.data["loop"] == "tips"
-    assert 0.3 - 1e-9 < told.value.data["gap"] < 0.36, "0.3 is the best there is; steps end a little before, in a stretched pose"
-    assert isinstance(told.value, ff.FreeflyerError)
+    assert caught.value.data["loop"] == "tips"
+    assert 0.3 - 1e-9 < caught.value.data["gap"] < 0.36, "0.3 is the best there is; steps end a little before, in a stretched pose"
+    assert isinstance(caught.value, ff.FreeflyerError)
 
 
 def test_joints_that_stop_it_are_named():
@@ -240,6 +240,6 @@ def test_a_stop_on_another_loops_way_is_named(models_folder):
     q = sweep(leg, motors).q.reshape(-1)
     pitch = leg.joint("leg_left_4_joint")
     assert q[pitch.iq] > leg.position_upper[pitch.iv]
-    with pytest.raises(AssemblyError, match="at their limits are 'leg_left_4_joint'") as told:
+    with pytest.raises(AssemblyError, match="at their limits are 'leg_left_4_joint'") as caught:
         assemble(leg, q, hold="actuated", attempts=0)
-    assert "leg_left_4_joint" not in told.value.data["joints"]
+    assert "leg_left_4_joint" not in caught.value.data["joints"]

@@ -77,10 +77,10 @@ def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
     assert tau @ motors == pytest.approx(at_joints @ rates, rel=1e-8)
     assert forces @ rates == pytest.approx(motor_forces(model, q, joints, forces) @ motors, rel=1e-8)
     # along a closed motion the selected joints move as wanted, to second order in time
-    asked = 0.1 * rng.standard_normal(n)
+    wanted = 0.1 * rng.standard_normal(n)
     others = 0.1 * rng.standard_normal(len(split.independent) - n)
     ua = motor_velocities(model, q, joints, 0.1 * rates, others=others)
-    ua_dot = motor_accelerations(model, q, joints, 0.1 * rates, asked, others=others)
+    ua_dot = motor_accelerations(model, q, joints, 0.1 * rates, wanted, others=others)
     u, u_dot = np.zeros((2, len(split.independent)))
     is_motor = np.isin(split.independent, split.actuated)
     u[is_motor], u[~is_motor], u_dot[is_motor] = ua, others, ua_dot
@@ -92,7 +92,7 @@ def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
         way[:base] = 0.0  # loops inside of the robot do not depend on its base
         at.append(ff.integrate(ff.close_loops(model), q, way)[iq])
     np.testing.assert_allclose((at[1] - at[0]) / (2 * h), 0.1 * rates, atol=2e-4 * max(1.0, np.abs(rates).max()))
-    np.testing.assert_allclose((at[1] + at[0] - 2 * q[iq]) / h**2, asked, atol=3e-3)
+    np.testing.assert_allclose((at[1] + at[0] - 2 * q[iq]) / h**2, wanted, atol=3e-3)
 
 
 @pytest.mark.parametrize(("make", "joints"), CASES)
@@ -212,9 +212,9 @@ def test_selections_that_do_not_determine_the_motors():
     joints = [*LEFT[:4], "left_thigh", "left_ankle_pitch"]
     words = "'left_ankle_outer_motor', 'left_ankle_inner_motor' can move while all of them are at rest.*'left_knee', 'left_thigh'"
     for call in (motor_velocities, selected_forces):
-        with pytest.raises(LinkageError, match=words) as told:
+        with pytest.raises(LinkageError, match=words) as caught:
             call(leg(), bent(leg()), joints, np.ones(6))
-    assert told.value.data["joints"] == ("left_knee", "left_thigh")
+    assert caught.value.data["joints"] == ("left_knee", "left_thigh")
     q = np.stack([partition(leg()).q, bent(leg())])
     with pytest.raises(LinkageError, match=r"at posture [01] of the batch"):
         motor_velocities(leg(), q, joints, np.ones(6))

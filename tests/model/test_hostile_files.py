@@ -63,7 +63,7 @@ def ends(what):
 
 def survives(action, what):
     """Runs the action: a model of finite numbers, or an error of ours; returns whether it loaded."""
-    words, model = "it loaded, and says so at length", None
+    words, model = "it loaded, with a long message", None
     with ends(what):
         try:
             model = action()

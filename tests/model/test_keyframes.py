@@ -136,7 +136,7 @@ def test_the_base_is_as_in_the_file_for_mjcf() -> None:
     urdf = f'<robot name="r"><link name="a">{inertial}</link></robot>'
     for source, base, kind, words in (
         (TEXT, "auto", "free", "base: free (as in the file)"), (bolted, "auto", "fixed", "base: fixed (as in the file)"),
-        (bolted, "free", "free", "base: free (chosen)"), (urdf, "auto", "free", "base: free (the default, for the file says"),
+        (bolted, "free", "free", "base: free (chosen)"), (urdf, "auto", "free", "base: free (the default, as the file"),
         (urdf, "fixed", "fixed", "base: fixed (chosen)"), (TEXT, None, "free", "base: free (as in the file)"),
     ):  # fmt: skip
         model = ff.load(source, base=base)

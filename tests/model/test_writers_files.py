@@ -46,7 +46,7 @@ def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path, write, mask):
 
 @WRITERS
 def test_the_umask_is_never_changed(tmp_path, monkeypatch, write):
-    """It belongs to the process: another thread that creates a file meanwhile would give it to everyone."""
+    """It is the process's: another thread that creates a file meanwhile would give it to everyone."""
     path = tmp_path / "robot.xml"
 
     def refuse(_):

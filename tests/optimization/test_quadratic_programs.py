@@ -47,19 +47,19 @@ def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
     if solver not in solvers():
         pytest.skip(f"{solver} is not installed")
     rng = np.random.default_rng([SEED, KINDS.index(kind)])
-    told: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     value, x = 0.0, 0.0
     for k in range(COUNT):
         case = known(rng, kind)
         try:
             s = solve_qp(**case.arguments, solver=solver)
         except SolverError as error:
-            told[type(error).__name__] += 1
+            outcomes[type(error).__name__] += 1
             if not isinstance(error, (*NONE.get(kind, ()), NumericalError, NotConvergedError)):
                 raise AssertionError(f"seed {SEED}, program {k}") from error
             continue
         assert kind not in NONE, f"seed {SEED}, program {k}: an answer where there is none, {s}"
-        told["polished" if s.polished else "at once"] += 1
+        outcomes["polished" if s.polished else "at once"] += 1
         H, g = case.arguments["H"], case.arguments["g"]
         terms = 0.5 * np.abs(s.x) @ np.abs(H) @ np.abs(s.x) + np.abs(g) @ np.abs(s.x) + abs(case.value)
         assert abs(s.value - (0.5 * s.x @ H @ s.x + g @ s.x)) <= 1e-12 * terms
@@ -68,10 +68,10 @@ def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
             x = max(x, np.abs(s.x - case.x).max() / np.abs(case.x).max())
         p = quadratic_program(**case.arguments)
         assert max(residuals(p, s.x, s.dual)) <= 1e-8, f"seed {SEED}, program {k}"
-    print(f"{solver}, {kind}: {dict(told)}; value to {value:.1e}, x to {x:.1e} (seed {SEED})")
+    print(f"{solver}, {kind}: {dict(outcomes)}; value to {value:.1e}, x to {x:.1e} (seed {SEED})")
     assert value < 1e-6, SEED
     assert x < 1e-4, SEED
-    assert told["NumericalError"] + told["NotConvergedError"] <= LOST * COUNT, (told, SEED)
+    assert outcomes["NumericalError"] + outcomes["NotConvergedError"] <= LOST * COUNT, (outcomes, SEED)
 
 
 def test_certificates_prove_what_errors_say():

@@ -39,7 +39,7 @@ def check_carried(r, closeness):
         assert r.weight_error(method) < 0.02
         assert r.inside(method) > 0.005
         assert r.force_error(method)[1].max() < closeness[method] * r.weight
-    assert r.zmp_error("moving")[0, 1] < 0.3 * r.zmp_error("balanced")[0, 1], "who knows the motion sees its inertia"
+    assert r.zmp_error("moving")[0, 1] < 0.3 * r.zmp_error("balanced")[0, 1], "the known motion adds its inertia"
     assert np.ptp(r.vertical("simulator")[r.settled :, 0]) > 0.2 * r.weight, "the weight goes from foot to foot"
     assert np.abs(r.pelvis[:, 1] - r.pelvis[0, 1] - r.offset)[r.settled :].max() < 0.01
 

@@ -49,7 +49,7 @@ KINDS = {  # what an argument is -> how many last axes it has, a sample for a ba
 }  # fmt: skip
 
 # name -> the kinds of its array arguments, then words that follow them unchanged
-DOORS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+ARGUMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "quaternion.check_unit": (("unit q",), ()), "quaternion.conjugate": (("any q",), ()),
     "quaternion.exp": (("three",), ()), "quaternion.from_axis_angle": (("three", "number"), ()),
     "quaternion.from_matrix": (("R",), ()), "quaternion.from_rpy": (("three",), ()),
@@ -123,7 +123,7 @@ def test_every_public_function_has_a_row():
     public = {
         f"{m}.{f}" for m in spatial.__all__ for f in getattr(spatial, m).__all__ if inspect.isfunction(case_of(f"{m}.{f}"))
     }
-    assert public == set(DOORS) | ELSEWHERE
+    assert public == set(ARGUMENTS) | ELSEWHERE
 
 
 @pytest.mark.parametrize("module", spatial.__all__)
@@ -133,9 +133,9 @@ def test_names_are_sorted(module):
     assert spatial.__all__ == sorted(spatial.__all__)
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", ARGUMENTS)
 def test_a_batch_is_its_states_one_by_one(name):
-    kinds, words = DOORS[name]
+    kinds, words = ARGUMENTS[name]
     f = case_of(name)
     for batch in BATCHES:
         args = [KINDS[k][1](batch) for k in kinds]
@@ -151,10 +151,10 @@ def test_a_batch_is_its_states_one_by_one(name):
                 assert np.allclose(whole[at], one, rtol=0, atol=4e-15 * max(1.0, np.abs(one).max()))
 
 
-@pytest.mark.parametrize("name", [n for n in DOORS if len(DOORS[n][0]) > 1 and "twist_from_rate" not in n])
+@pytest.mark.parametrize("name", [n for n in ARGUMENTS if len(ARGUMENTS[n][0]) > 1 and "twist_from_rate" not in n])
 def test_arguments_broadcast(name):
     """The first argument (2, 1), the others (3,): a result (2, 3) equal to the repeated arguments'."""
-    kinds, words = DOORS[name]
+    kinds, words = ARGUMENTS[name]
     f, (first, *rest) = case_of(name), kinds
     a, others = KINDS[first][1]((2, 1)), [KINDS[k][1]((3,)) for k in rest]
     together = flat(f(a, *others, *words))
@@ -166,9 +166,9 @@ def test_arguments_broadcast(name):
         f(KINDS[first][1]((2,)), *others, *words)
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", ARGUMENTS)
 def test_bad_arguments_are_named(name):
-    kinds, words = DOORS[name]
+    kinds, words = ARGUMENTS[name]
     f = case_of(name)
     good = [KINDS[k][1]((3,)) for k in kinds]
     for i, kind in enumerate(kinds):
@@ -184,10 +184,10 @@ def test_bad_arguments_are_named(name):
             assert "expected" in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [n for n in DOORS if {"unit q", "R", "X", "X2", "I", "unit dual"} & set(DOORS[n][0])])
+@pytest.mark.parametrize("name", [n for n in ARGUMENTS if {"unit q", "R", "X", "X2", "I", "unit dual"} & set(ARGUMENTS[n][0])])
 def test_what_is_off_its_set_is_refused(name):
     """Scaled rotations, quaternions off the sphere, unsymmetric inertias: refused with their index."""
-    kinds, words = DOORS[name]
+    kinds, words = ARGUMENTS[name]
     for i, kind in enumerate(kinds):
         if kind in ("unit q", "R", "X", "X2", "I", "unit dual"):
             args = [KINDS[k][1]((3,)) for k in kinds]

@@ -10,7 +10,7 @@ from time import perf_counter
 Call = Callable[[], object]
 
 
-def interleaved(calls: Sequence[Call], blocks: int, block_seconds: float) -> list[float]:
+def time_interleaved(calls: Sequence[Call], blocks: int, block_seconds: float) -> list[float]:
     """Microseconds a call of each contestant: medians over `blocks` blocks of `block_seconds` each, taken in turn."""
     counts = [_count(call, block_seconds) for call in calls]
     times: list[list[float]] = [[] for _ in calls]
@@ -42,7 +42,7 @@ def floor() -> tuple[float, float]:
 
     model = robots.chain(1)
     q = model.neutral
-    smallest, empty = interleaved([lambda: gravity_forces(model, q), lambda: None], 15, 4e-3)
+    smallest, empty = time_interleaved([lambda: gravity_forces(model, q), lambda: None], 15, 4e-3)
     return smallest - empty, empty
 
 

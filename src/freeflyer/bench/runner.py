@@ -21,7 +21,7 @@ from freeflyer.bench.algorithms import (
     outermost_frame,
     single_call,
 )
-from freeflyer.bench.clock import interleaved
+from freeflyer.bench.clock import time_interleaved
 from freeflyer.bench.machine import usable_cores
 from freeflyer.bench.results import ClosedTimings, RobotTimings, Timing
 from freeflyer.checks.states import States, random_states
@@ -91,7 +91,7 @@ def time_robot(
             continue  # wrenches or contacts on more links than there are
         progress(f"{model.name}: {name}")
         rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
-    with_loops, open_note = _closed(model, mjcf, with_peer, effort, progress) if closed else (None, None)
+    with_loops, open_note = _time_closed(model, mjcf, with_peer, effort, progress) if closed else (None, None)
     return RobotTimings(
         model.name,
         model.nq,
@@ -107,7 +107,7 @@ def time_robot(
     )
 
 
-def _closed(
+def _time_closed(
     model: Any, mjcf: Path | None, with_peer: bool, effort: Effort, progress: Progress
 ) -> tuple[ClosedTimings | None, str | None]:
     """The rows with loops closed; or why there are none: no loops, or a linkage that cannot be split."""
@@ -132,15 +132,15 @@ def _time(model: Any, algorithm: Algorithm, x: States, frame: str, peer: peers.P
         calls.append(peers.CALLS[algorithm.name](peer, peer.state(x, 0)))
         theirs, means = peers.batch_call(peer, algorithm.name, x, x.count)
         fresh.append(theirs)
-    call, *others = interleaved(calls, effort.blocks, effort.block_seconds)
+    call, *others = time_interleaved(calls, effort.blocks, effort.block_seconds)
     peer_call = others.pop() if peer else None
     with threads(1):
-        batch_fresh, *more = interleaved(fresh, effort.batch_blocks, effort.block_seconds)
+        batch_fresh, *more = time_interleaved(fresh, effort.batch_blocks, effort.block_seconds)
     peer_batch = more.pop() / x.count if peer else None
     spread = None
     if effort.threads > 1:
         with threads(effort.threads):
-            (spread,) = interleaved([fresh[1 if more else 0]], effort.batch_blocks, effort.block_seconds)
+            (spread,) = time_interleaved([fresh[1 if more else 0]], effort.batch_blocks, effort.block_seconds)
     return Timing(
         algorithm=algorithm.name,
         call=call,

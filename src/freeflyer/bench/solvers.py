@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.bench.clock import Call, interleaved
+from freeflyer.bench.clock import Call, time_interleaved
 from freeflyer.bench.results import SolverTiming
 from freeflyer.optimization import solve_hierarchy, solve_qp, solvers
 
@@ -28,7 +28,7 @@ def solver_times(blocks: int, block_seconds: float, progress: Progress) -> tuple
     levels = random_levels(33)
     first = solve_hierarchy(levels)
     calls: list[Call] = [lambda: solve_hierarchy(levels), lambda: solve_hierarchy(levels, warm=first)]
-    call, warm = interleaved(calls, max(3, blocks // 3), block_seconds)
+    call, warm = time_interleaved(calls, max(3, blocks // 3), block_seconds)
     rows = sum(len(level[1]) for level in levels)
     return (*found, SolverTiming(f"hierarchy of {len(levels)} levels, daqp", 33, rows, None, call, None, warm, first.iterations))
 
@@ -57,7 +57,7 @@ def _time(solver: str, program: tuple[np.ndarray, ...], blocks: int, block_secon
     first = solve_qp(*program, solver=solver)
     bare, bare_warm = _bare(solver, program, first)
     ours: list[Call] = [lambda: solve_qp(*program, solver=solver), lambda: solve_qp(*program, solver=solver, warm=first)]
-    alone, alone_warm, call, warm = interleaved([bare, bare_warm, *ours], blocks, block_seconds)
+    alone, alone_warm, call, warm = time_interleaved([bare, bare_warm, *ours], blocks, block_seconds)
     n, m = len(program[1]), len(program[2])
     return SolverTiming(solver, n, m, alone, call, alone_warm, warm, first.iterations)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer import contacts
-from freeflyer.bench.clock import interleaved
+from freeflyer.bench.clock import time_interleaved
 from freeflyer.bench.results import StepTiming
 from freeflyer.bench.robots import BenchRobot
 from freeflyer.constraints.closed import close_loops
@@ -37,7 +37,7 @@ def step_times(robots: Iterable[BenchRobot], with_peer: bool, blocks: int,
         ours |= _standing(model, q, v)
         peers = _mujoco(model, q, v) if with_peer and not model.reduction else {}
         names = list(ours)
-        times = interleaved([*ours.values(), *(peers[name] for name in names if name in peers)], blocks, 0.03)
+        times = time_interleaved([*ours.values(), *(peers[name] for name in names if name in peers)], blocks, 0.03)
         taken = dict(zip([name for name in names if name in peers], times[len(names) :]))
         for name, time in zip(names, times):
             peer = taken[name] / COUNT if name in taken else None

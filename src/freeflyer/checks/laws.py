@@ -168,7 +168,7 @@ class Difference:
 
     def along_velocity(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """df/dt at v held constant."""
-        return self._central(lambda h: f(self._moved(h * self.x.v)))
+        return self._central(lambda h: f(self._move(h * self.x.v)))
 
     def along_motion(self, a: np.ndarray, f: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         """df/dt along the motion that starts with acceleration a: right to second order of the step.
@@ -177,7 +177,7 @@ class Difference:
         """
         v, largest = self.x.v, np.abs(a).max(axis=1)
         h = np.minimum(STEP, SMALL / np.maximum(largest, 1e-12))[:, None]
-        ahead, behind = (f(self._moved(s * h * v + 0.5 * h * h * a), v + s * h * a) for s in (1.0, -1.0))
+        ahead, behind = (f(self._move(s * h * v + 0.5 * h * h * a), v + s * h * a) for s in (1.0, -1.0))
         return (ahead - behind) / (2 * h.reshape(-1, *[1] * (ahead.ndim - 1)))
 
     def along_each(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
@@ -186,11 +186,11 @@ class Difference:
         shape = self.x.v.shape
 
         def slope(e: np.ndarray) -> np.ndarray:
-            return self._central(lambda h: f(self._moved(np.broadcast_to(h * e, shape))))
+            return self._central(lambda h: f(self._move(np.broadcast_to(h * e, shape))))
 
         return np.stack([slope(e) for e in unit], axis=-1)
 
-    def _moved(self, dv: np.ndarray) -> np.ndarray:
+    def _move(self, dv: np.ndarray) -> np.ndarray:
         return integrate(self.model, self.x.q, np.ascontiguousarray(dv))
 
     def _central(self, f: Callable[[float], np.ndarray]) -> np.ndarray:

@@ -65,7 +65,7 @@ def linearize(
 
 
 def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
-    """Motors of the actuated joints, propellers at sites rotor_1 ... where there are any, and what is asked for."""
+    """Motors of the actuated joints, propellers at sites rotor_1 ... where there are any, thrusters and wrenches."""
     from freeflyer.control.inputs import joint_inputs, rotor_inputs, thruster_inputs, wrench_inputs
     from freeflyer.errors import unknown_name
 

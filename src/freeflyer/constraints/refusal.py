@@ -7,8 +7,8 @@ import numpy as np
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import structure
 from freeflyer.constraints.rows import constraint_loops, constraints
-from freeflyer.kernels.closed.blocks import OPEN, REDUNDANT
-from freeflyer.kernels.math.dense import SINGULAR
+from freeflyer.kernels.closed.blocks import OPEN_GAP, REDUNDANT_GAP
+from freeflyer.kernels.math.dense import GENERAL_PIVOT
 from freeflyer.model.model import Model
 
 
@@ -18,8 +18,8 @@ def refusal(model: Model, q: np.ndarray, at: tuple[int, ...]) -> LinkageError:
     flat, which = q[None], f"q{list(at)}" if at else "q"
     residual, J = constraints(model.tree, flat)
     gap, loops = np.abs(residual), constraint_loops(model.tree)
-    allowed = np.full(gap.shape[-1], REDUNDANT)
-    allowed[split.rows] = OPEN
+    allowed = np.full(gap.shape[-1], REDUNDANT_GAP)
+    allowed[split.rows] = OPEN_GAP
     if (gap >= allowed).any():
         k = int(np.nonzero((gap >= allowed).any(axis=-1))[0][0])
         row = int(np.argmax(gap[k] / allowed))
@@ -34,7 +34,7 @@ def refusal(model: Model, q: np.ndarray, at: tuple[int, ...]) -> LinkageError:
         ratio = values[:, -1] / np.maximum(values[:, 0], np.abs(J[:, rows]).max(axis=(1, 2)))
         if np.min(ratio) < worst:
             worst, where = float(np.min(ratio)), b
-    if worst < 1e3 * SINGULAR:
+    if worst < 1e3 * GENERAL_PIVOT:
         rows, dependent = blocks[where]
         names = list(dict.fromkeys(loops[r] for r in rows))
         owner = structure(model.tree).owner

@@ -165,7 +165,7 @@ def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[C
             unit, found = _with_numbers(tree, model, item)
             count, kind = len(unit.rows), SL.HELD
         else:
-            count, kind, found = 3, SL.GLOBE if item.axis is None else SL.WHEEL, _rolling_numbers(item)
+            count, kind, found = 3, SL.SPHERE if item.axis is None else SL.WHEEL, _rolling_numbers(item)
         records += (kind, model.frame_index[item.frame], row, count, at)
         numbers.append(found)
         row, at = row + count, at + len(found) // 8

@@ -27,7 +27,7 @@ class Expected:
     bits: int
 
 
-def expected(library: Library, call: Call, given: dict[str, np.ndarray]) -> Expected:
+def expected_results(library: Library, call: Call, given: dict[str, np.ndarray]) -> Expected:
     """The function's results in Python, at the example's state."""
     inputs = [np.zeros(x.size) if x.name in call.function.zero else given[x.name] for x in call.inputs]
     shapes = call.entry.shapes(library.model.topology)[call.entry.input_count :]
@@ -54,7 +54,7 @@ def main_c(library: Library) -> str:
     given = example_inputs(library)
     states = STATES if any(call.batch for call in library.calls) else 1
     room = max(sum(x.size for x in call.outputs) for call in library.calls)
-    results = {call.name: expected(library, call, given) for call in library.calls if not call.batch}
+    results = {call.name: expected_results(library, call, given) for call in library.calls if not call.batch}
     rows, functions = [], []
     for k, call in enumerate(library.calls):
         functions.append(_function(library, call, k))

@@ -80,11 +80,11 @@ class Compiler:
     def _native(self, entry: Entry, lanes: int) -> bytes:
         self._progress(f"compiling {entry.name}")
         build.address(entry.name, entry.modules, lanes, entry.facts)  # under the lock of compilations
-        return build.made(entry.name, entry.modules, lanes, entry.facts)
+        return build.make(entry.name, entry.modules, lanes, entry.facts)
 
     def _foreign(self, entry: Entry, lanes: int) -> bytes:
         symbol = build.symbol(entry.name, lanes)
-        facts = repr((build.versions(), self._cpu, lanes, source_key(entry.modules + build.BEHIND_ALL)))
+        facts = repr((build.versions(), self._cpu, lanes, source_key(entry.modules + build.SHARED_MODULES)))
         file = f"{symbol}-{self._cpu}.{hashlib.sha256(facts.encode()).hexdigest()[:32]}.o"
         code = disk.read(file)
         if code is None:

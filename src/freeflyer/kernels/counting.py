@@ -1,4 +1,4 @@
-"""Operation counts: kernels run on a scalar that has no value and counts what is done with it.
+"""Operation counts: kernels run on a scalar without a value that counts the operations on it.
 
     counts = count("rnea", model)    # Operations(multiplications=..., additions=..., functions=...)
 
@@ -35,7 +35,7 @@ class CountingScalar:
 
     def _multiplied(self, other: Any) -> Any:
         if isinstance(other, np.ndarray):
-            return NotImplemented  # the array asks for each of its entries
+            return NotImplemented  # of each entry of the array
         self.operations.multiplications += 1
         return self
 
@@ -62,7 +62,7 @@ class CountingScalar:
 
 
 def count(name: str, model: Any, *options: int) -> Operations:
-    """What the entry `name` of kernels/entries.py does for one state of a model."""
+    """The operations of the entry `name` of kernels/entries.py for one state of a model."""
     operations = Operations()
     x = CountingScalar(operations)
     of = plain.entry(name)

@@ -7,7 +7,7 @@ Floats, complex numbers (derivatives by complex steps), SymPy expressions, fract
 scalars work, and whatever has + - * / and methods sin, cos, sqrt, atan2. Every access to memory is checked, which
 compiled code does not do: an index outside of its buffer, or an entry read before it was written, is an IndexError.
 
-Where a kernel selects by a comparison that has no answer (of symbols), the regular branch is taken: the closed form,
+Where a kernel selects by an undecided comparison (of symbols), the regular branch is taken: the closed form,
 not the series that replaces it near zero; no sign is flipped, no matrix is singular. With exact scalars (fractions,
 SymPy) the kernels' constants are exact, too, as far as they are: 0.5 is 1/2, but a series' 1/6 stays a double.
 """
@@ -45,7 +45,8 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     shared by all states, then
     its options
     (integers: a frame's number, ...).
-    `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `completed`). `row_step`: see `function`.
+    `parameters` replaces the model's, laid out as in kernels/model/layout.py (see `complete_parameters`). `row_step`: see
+    `function`.
     Errors: ValueError for wrong arguments, LookupError for a name that is not there.
     """
     of = entry(name)
@@ -75,10 +76,10 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     return results if len(results) > 1 else results[0]
 
 
-def completed(model: Any, parameters: Iterable[Any]) -> list[Any]:
+def complete_parameters(model: Any, parameters: Iterable[Any]) -> list[Any]:
     """Parameters of a model in which what follows from mass, CoM and inertia is up to date: moments, subtree masses, tiles.
 
-    Only floats are compared with the spreads, which tell rounding: they stay as they are.
+    Spreads, the scale of rounding, are compared with floats only: they stay as they are.
     """
     row = _row(parameters, len(model.parameters), "parameters")
     n, tiles = int(model.topology[layout.N_BODIES]), int(model.topology[layout.TILES_AT])

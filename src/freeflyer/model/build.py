@@ -115,7 +115,7 @@ class _Builder:
             seen.add(joint.name)
         return owners[joint.name], ratio, offset
 
-    def _coupled(self, name: str) -> Coupled:
+    def _coupling(self, name: str) -> Coupled:
         """Where a coupling finds the position and rate of a joint; a joint without name is none."""
         if not name:
             return Coupled()
@@ -151,7 +151,7 @@ class _Builder:
         bodies, frames = align(self.bodies, frames)
         topology, parameters = flatten(
             bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity, description.loops,
-            [(self._coupled(c.joint1), self._coupled(c.joint2), c.coefficients) for c in description.couplings],
+            [(self._coupling(c.joint1), self._coupling(c.joint2), c.coefficients) for c in description.couplings],
         )  # fmt: skip
         own = tuple(j.name for j in self.joints if j.mimic is None)
         actuated = (

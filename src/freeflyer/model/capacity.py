@@ -23,7 +23,7 @@ def refuse_too_large(error: Exception, function: str, arguments: dict[str, Any])
         shapes = [f"{name} {x.shape}" for name, x in arguments.items() if isinstance(x, np.ndarray)]
         got = f" for {', '.join(shapes)}" if shapes else ""
         raise InputError(
-            f"{function} needs more memory than there is{got} ({str(error) or 'out of memory'}): ask for fewer states "
+            f"{function} needs more memory than there is{got} ({str(error) or 'out of memory'}): compute fewer states "
             "at once, one part of the batch after the other"
         ) from None
 

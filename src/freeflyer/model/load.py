@@ -104,7 +104,7 @@ def with_base(description: Description, base: str | None) -> Description:
     A robot with a root link (URDF) gets a joint `root_joint` from the world to it. A robot that the file ties to the
     world (MJCF, or URDF with a link "world") keeps a free joint for "free"; for "fixed" and "planar" a free joint is
     replaced, the base standing where the file draws it, and every other joint is kept. "free" replaces a fixed joint to
-    the world, and refuses a joint that moves in another way. None leaves the robot as it is, "auto" one that says how it stands
+    the world, and refuses a joint that moves in another way. None leaves the robot as it is, "auto" one whose base is defined
     (MJCF, or a base that was chosen before), and floats others. The description remembers which it was.
     """
     if base not in (*BASES, AUTO, None):

@@ -20,7 +20,7 @@ def inline_svg(draw: Callable[[], Any], name: str) -> str:
         canvas = FigureCanvasSVG(draw())  # `savefig` would draw a figure with a layout twice
         canvas.print_svg(buffer, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = buffer.getvalue()
-    return _own(text[text.index("<svg") :], name)
+    return _with_own_ids(text[text.index("<svg") :], name)
 
 
 def png(draw: Callable[[], Any], path: str) -> None:
@@ -31,7 +31,7 @@ def png(draw: Callable[[], Any], path: str) -> None:
         draw().savefig(path, dpi=150, facecolor="white")
 
 
-def _own(text: str, name: str) -> str:
+def _with_own_ids(text: str, name: str) -> str:
     head, _, body = text.partition(">")
     head = re.sub(r'\s(xmlns(:\w+)?|version|width|height)="[^"]*"', "", head)
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.DOTALL)

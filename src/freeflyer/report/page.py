@@ -129,14 +129,14 @@ def _finding_row(f: Finding) -> tuple[str, str, str]:
     return f'<span class="tag {f.severity}">{f.severity}</span>', f"<code>{esc(f.subject, 60)}</code>", esc(f.sentence)
 
 
-def _omitted(r: Report, part: str, title: str) -> str:
+def _omitted_section(r: Report, part: str, title: str) -> str:
     return _section(title, "", f'<p class="soft">Not computed: {esc(r.omitted.get(part, "unknown reason"))}</p>')
 
 
 def _matrices(r: Report) -> tuple[str, str]:
     m = r.matrices
     if m is None:
-        return _omitted(r, "matrices", "Mass matrix"), ""
+        return _omitted_section(r, "matrices", "Mass matrix"), ""
     about = f"At a random posture near neutral; {100 * m.sparsity:.0f} % of the entries are exactly zero (left empty)."
     mass = _section("Mass matrix", about, inline_svg(partial(figures.mass_matrix, m), "M"))
     about = "Maps velocities to linear (p) and angular (L) momentum about the centre of mass, world axes; SI units."
@@ -146,7 +146,7 @@ def _matrices(r: Report) -> tuple[str, str]:
 
 def _conditioning(r: Report) -> str:
     if r.conditioning is None:
-        return _omitted(r, "conditioning", "Conditioning")
+        return _omitted_section(r, "conditioning", "Conditioning")
     about = (
         "Condition number of the mass matrix over random postures, as it stands and with units taken out "
         "(M<sub>ij</sub>/√(M<sub>ii</sub> M<sub>jj</sub>)). Solving with M loses that many digits."
@@ -156,7 +156,7 @@ def _conditioning(r: Report) -> str:
 
 def _fall(r: Report) -> str:
     if r.fall is None:
-        return _omitted(r, "free fall", "Energy in free fall")
+        return _omitted_section(r, "free fall", "Energy in free fall")
     about = (
         f"{number(r.fall.duration)} s without torques from a random motion: the total energy should stay. The "
         "integrator is of order 4: half the step must leave a sixteenth of the drift or less, until rounding shows."
@@ -167,7 +167,7 @@ def _fall(r: Report) -> str:
 def _timings(r: Report) -> str:
     t = r.timings
     if t is None:
-        return _omitted(r, "timings", "Timings")
+        return _omitted_section(r, "timings", "Timings")
     heads = [("function", False), ("µs a call", True), ("µs a state, 1 thread", True), (f"{t.threads} threads", True)]
     rows = [
         (f"<code>{x.algorithm}</code>", microseconds(x.call), microseconds(x.batch), microseconds(x.batch_threads))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.bench.clock import interleaved
+from freeflyer.bench.clock import time_interleaved
 from freeflyer.checks.states import random_states
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
@@ -41,8 +41,8 @@ def tour(model: Any, batch: int = BATCH) -> Tour:
     q, v, a = x.q[0].copy(), x.v[0].copy(), x.a[0].copy()
     by_matrix = centroidal_momentum_matrix(model, q) @ v
     momentum = centroidal_momentum(model, q, v)
-    (call,) = interleaved([lambda: inverse_dynamics(model, q, v, a)], 5, 1e-3)
-    inverse, forward = interleaved(
+    (call,) = time_interleaved([lambda: inverse_dynamics(model, q, v, a)], 5, 1e-3)
+    inverse, forward = time_interleaved(
         [lambda: inverse_dynamics(model, x.q, x.v, x.a), lambda: forward_dynamics(model, x.q, x.v, tau)], 5, 2e-3
     )
     return Tour(

@@ -39,8 +39,8 @@ def apply_change(what: str, change: Any, state: State) -> State:
     if not isinstance(change, Change):
         raise InputError(f"{what} must return a freeflyer.sim.Change or None, got {format_value(change)}")
     try:
-        q = state.q if change.q is None else _one(state, "q", change.q, "q")
-        v = state.v if change.v is None else _one(state, "v", change.v, "u")
+        q = state.q if change.q is None else _check_row(state, "q", change.q, "q")
+        v = state.v if change.v is None else _check_row(state, "v", change.v, "u")
         equations = state.equations
         if change.constraints is not KEEP:
             equations = equations.with_constraints(_check_held(change.constraints, state, q))
@@ -57,7 +57,7 @@ def apply_change(what: str, change: Any, state: State) -> State:
     return replace(state, equations=equations, q=q, v=v)
 
 
-def _one(state: State, name: str, x: Any, letter: str) -> np.ndarray:
+def _check_row(state: State, name: str, x: Any, letter: str) -> np.ndarray:
     found = np.array(finite_row(state.model, name, x, letter))
     if found.ndim > 1:
         raise InputError(f"{name} must have one axis, got shape {found.shape}")

@@ -1,7 +1,7 @@
 """A robot on a level floor in MuJoCo: an independent simulator, with contacts that slide, as the plant of controllers.
 
-The robot is the user's own MJCF file where there is one, else what `to_mjcf` writes. What is added: a floor; servos where they are
-asked for (force = stiffness (wanted - position) - damping rate); spheres for feet that have no shape; rods, which touch nothing,
+The robot is the user's own MJCF file where there is one, else what `to_mjcf` writes. What is added: a floor; servos at the given
+joints (force = stiffness (wanted - position) - damping rate); spheres for feet that have no shape; rods, which touch nothing,
 where links have no visible shape; and soft servos for pieces that MuJoCo's loops leave turning idly. What the reader of robot
 files leaves out (tendons, flexes, plugins) is not simulated either.
 """

@@ -40,11 +40,11 @@ class State:
 
     @property
     def a(self) -> np.ndarray:
-        return self._solved[0]
+        return self._solution[0]
 
     @property
     def forces(self) -> Mapping[str, np.ndarray]:
-        return self._solved[1]
+        return self._solution[1]
 
     def pose(self, frame: str) -> np.ndarray:
         """frame_pose (4, 4) of a frame, computed once."""
@@ -57,5 +57,5 @@ class State:
         return {}
 
     @cached_property
-    def _solved(self) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
+    def _solution(self) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
         return self.equations.solve(self.t, self.q, self.v, self.tau)

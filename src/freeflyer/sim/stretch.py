@@ -44,31 +44,31 @@ class Stretch:
         """To t1, or to the first terminal event. before: values of the events where the last stretch ended, None for the first one:
         forces that are held may jump between two stretches, and take a value past zero."""
         if not self.watched:
-            return Result(self._moved(start, self.t1 - start.t), [], False)
-        known, state, values = len(self.record), start, self._values(start)
-        passed = [] if before is None else self._passed(before, values)
+            return Result(self._advance(start, self.t1 - start.t), [], False)
+        known, state, values = len(self.record), start, self._event_values(start)
+        passed = [] if before is None else self._crossed_events(before, values)
         if passed:
-            state, ended = self._acted(start, passed, known, start.t)
+            state, ended = self._apply_actions(start, passed, known, start.t)
             if ended:
                 return Result(state, values, True)
-            values = self._values(state)
-        ends = self._parts(state.t, start.t, bool(passed))
+            values = self._event_values(state)
+        ends = self._part_times(state.t, start.t, bool(passed))
         while ends:
-            after = self._moved(state, ends[0] - state.t)
-            values_after = self._values(after)
-            passed = self._passed(values, values_after)
+            after = self._advance(state, ends[0] - state.t)
+            values_after = self._event_values(after)
+            passed = self._crossed_events(values, values_after)
             if not passed:
                 ends.pop(0)
                 state, values = after, values_after
                 continue
-            hit, passed = self._first(passed, state, values, ends[0] - state.t)
-            state, ended = self._acted(hit, passed, known, start.t)
+            hit, passed = self._first_event(passed, state, values, ends[0] - state.t)
+            state, ended = self._apply_actions(hit, passed, known, start.t)
             if ended:
                 return Result(state, values, True)
-            ends, values = self._parts(state.t, start.t, True), self._values(state)
+            ends, values = self._part_times(state.t, start.t, True), self._event_values(state)
         return Result(state, values, False)
 
-    def _parts(self, t: float, t0: float, after_event: bool) -> list[float]:
+    def _part_times(self, t: float, t0: float, after_event: bool) -> list[float]:
         """The times at which values are looked at, up to t1."""
         rest, least = self.t1 - t, SHORTEST * (self.t1 - t0)
         if rest <= least:
@@ -76,14 +76,14 @@ class Stretch:
         rungs = range(DOUBLINGS, 0, -1) if after_event else ()
         return [*(t + rest * 2.0**-k for k in rungs if rest * 2.0**-k > least), self.t1]
 
-    def _values(self, state: State) -> list[float]:
+    def _event_values(self, state: State) -> list[float]:
         return [event.evaluate(state) for event in self.watched]
 
-    def _passed(self, before: Sequence[float], after: Sequence[float]) -> list[int]:
+    def _crossed_events(self, before: Sequence[float], after: Sequence[float]) -> list[int]:
         """Numbers of the events that took place."""
         return [k for k, event in enumerate(self.watched) if event.is_crossed(before[k], after[k])]
 
-    def _moved(self, state: State, h: float) -> State:
+    def _advance(self, state: State, h: float) -> State:
         """The state h later."""
         equations, law = state.equations, self.law
 
@@ -94,17 +94,17 @@ class Stretch:
         q.flags.writeable = v.flags.writeable = False  # a controller that writes to what it is shown changes nothing
         return State(equations, state.t + h, q, v, law)
 
-    def _first(self, passed: list[int], state: State, values: list[float], h: float) -> tuple[State, list[int]]:
+    def _first_event(self, passed: list[int], state: State, values: list[float], h: float) -> tuple[State, list[int]]:
         """The state just past the first event, and the numbers of all that take place with it."""
 
         def state_at(x: float) -> State:
-            return self._moved(state, x) if x > 0.0 else state
+            return self._advance(state, x) if x > 0.0 else state
 
         found = sorted((locate(self.watched[k], values[k], state_at, h), k) for k in passed)
         hits = [hit for hit in found if hit[0] <= found[0][0] + SIMULTANEOUS]
         return state_at(hits[-1][0] * h), sorted(k for _, k in hits)
 
-    def _acted(self, state: State, passed: list[int], known: int, t0: float) -> tuple[State, bool]:
+    def _apply_actions(self, state: State, passed: list[int], known: int, t0: float) -> tuple[State, bool]:
         """The state after the actions of simultaneous events, in their order, and whether one of them ends the run."""
         for number, k in enumerate(passed):
             event = self.watched[k]

@@ -30,7 +30,7 @@ AXIS = np.array([0.5, 0.4, -0.3])  # of the spin, in the base's axes; no princip
 class Flight:
     """time (n,) s; energy (n,) J, kinetic and springs'; momentum (n, 6) about the centre of mass, world axes, N s and N m s.
 
-    step (s) and stiffness (N/m or N m/rad) as asked for. turned (rad): by how much the base has turned in all. motors
+    step (s) and stiffness (N/m or N m/rad): the arguments. turned (rad): by how much the base has turned in all. motors
     (m,): the range that each motor went through, m or rad; joints: the largest of all other joints' ranges, m or rad. gap:
     the largest opening of a loop at the end. stopped: why the flight ended early, or None.
     """

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer import mechanisms
-from freeflyer.bench.clock import Call, interleaved
+from freeflyer.bench.clock import Call, time_interleaved
 from freeflyer.bench.closed.mujoco import SOFTNESSES, MujocoPeer, mujoco_peer
 from freeflyer.bench.closed.pinocchio import PinocchioPeer, pinocchio_peer
 from freeflyer.bench.closed.quantities import QUANTITIES, Quantity
@@ -45,8 +45,8 @@ def time_closed(
         progress(f"{model.name}, loops closed: {quantity.name}")
         found = [x for p in peers for x in _peer_calls(p, model, s, quantity)]
         calls = [quantity.call(model, s), *(call for _, call, _, _ in found if call is not None)]
-        ours, *theirs = interleaved(calls, blocks, block_seconds)
-        (state,) = interleaved([quantity.call(model, many)], max(5, blocks // 2), block_seconds)
+        ours, *theirs = time_interleaved(calls, blocks, block_seconds)
+        (state,) = time_interleaved([quantity.call(model, many)], max(5, blocks // 2), block_seconds)
         times = iter(theirs)
         beside = tuple(
             PeerTiming(label, None if call is None else next(times), gap, means)

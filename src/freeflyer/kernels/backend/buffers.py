@@ -1,8 +1,8 @@
-"""Where numbers are: `load` and `store` are the only functions of the kernels that know.
+"""Access to memory: `load` and `store` are the only functions of the kernels that read and write it.
 
 A compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers.
 Plain Python works on anything indexed. Indices come from a checked model, so that compiled code has no bounds check; plain
-Python has (tests run it). A buffer also knows the memory from which `workspace` takes more. Compiled meanings:
+Python has (tests run it). A buffer also holds the address of the memory from which `workspace` takes more. Compiled meanings:
 lowering/memory.py.
 """
 

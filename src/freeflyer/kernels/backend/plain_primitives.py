@@ -1,4 +1,4 @@
-"""What the kernels' lowest functions mean in plain Python: checked memory, and elementary functions of any scalar."""
+"""The primitives in plain Python: checked memory, and elementary functions of any scalar."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXACT = {"sin": (0, 1, 0, -1), "cos": (1, 0, -1, 0)}  # after 0, 1, 2, 3 quarter
 
 
 def symbolic(x: Any) -> bool:
-    """Whether x is a SymPy object: asks without importing SymPy."""
+    """Whether x is a SymPy object, without importing SymPy."""
     return "sympy" in sys.modules and isinstance(x, sys.modules["sympy"].Basic)
 
 
@@ -118,7 +118,7 @@ def mirrored(U: Any, L: Any, n: int, stride: int, M: Any) -> None:
 
 
 def less(a: Any, b: Any) -> bool | None:
-    """Whether a < b, real parts that is; None where there is no answer."""
+    """Whether a < b, real parts that is; None where it is undecided."""
     try:
         return bool((a.real if isinstance(a, complex) else a) < (b.real if isinstance(b, complex) else b))
     except TypeError:

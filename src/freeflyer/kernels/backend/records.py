@@ -11,15 +11,15 @@ from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.model.layout import COLUMN_BODY, COLUMN_INTS, COLUMNS_AT
 from freeflyer.kernels.tree.composite import parent_of
 
-ITSELF, BODY, PARENT_BODY = 0, 1, 2  # whose record: number i's; of column i's body; of that body's parent
+OF_NUMBER, OF_BODY, OF_PARENT = 0, 1, 2  # whose record: number i's; of column i's body; of that body's parent
 
 
 @inlined
 def record_of(topology, whose, i):
-    if whose == ITSELF:
+    if whose == OF_NUMBER:
         return i
     b = load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * i + COLUMN_BODY)
-    return b if whose == BODY else parent_of(topology, b)
+    return b if whose == OF_BODY else parent_of(topology, b)
 
 
 @inlined

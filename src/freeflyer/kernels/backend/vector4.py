@@ -1,6 +1,6 @@
 """3-vectors kept as one value: the recursion along the tree is then a quarter of the instructions for one state.
 
-A state's numbers are floats, and a vector fills one register, a Vector4 (its fourth entry means nothing). A Pack fills a
+A state's numbers are floats, and a vector fills one register, a Vector4 (its fourth entry is undefined). A Pack fills a
 register by itself, so a vector of Packs is a tuple of three. The functions here take either. Compiled meanings:
 lowering/vectors.py.
 """
@@ -27,7 +27,7 @@ def load_vector(work: Any, at: int) -> Any:
 
 @primitive
 def store_vector(work: Any, at: int, a: Any) -> None:
-    """Writes a vector; the entry behind it may be spoilt."""
+    """Writes a vector; the entry behind it may be overwritten."""
     store3(work, at, a)
 
 

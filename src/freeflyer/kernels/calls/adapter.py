@@ -1,8 +1,8 @@
 """The compiled code behind builtin functions (python_calls.py): from Python's objects to an entry and back. Imported only
 to compile.
 
-One code serves all entries: an entry's record (python_calls.record) says what it takes and what shapes its outputs have. It
-answers with the results, or with None for whatever it does not take and for states that the entry refuses.
+One code serves all entries: an entry's record (python_calls.record) holds its inputs and the shapes of its outputs. It
+returns the results, or None for arguments that it does not take and for states that the entry refuses.
 
 Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object
 Structures" (METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
@@ -51,13 +51,13 @@ from freeflyer.kernels.calls.python_calls import (
     INT,
     KNOWN,
     LAYOUT,
-    MOST,
-    MOST_STATES,
+    MAX_ARRAYS,
+    MAX_STATES,
     NONE,
     OPTIONS,
     OUTPUT_WORDS,
     OUTPUTS,
-    OWN,
+    OWN_INPUTS,
     PARAMETERS,
     READABLE,
     SCRATCH_AT,
@@ -76,7 +76,7 @@ from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.lowering.types import i64
 from freeflyer.kernels.model.layout import N_V, TABLE_AT, TABLE_KIND
 
-SHAPE_ROW = 3 * MOST + ROWS + 2 * MOST  # in the words on the stack
+SHAPE_ROW = 3 * MAX_ARRAYS + ROWS + 2 * MAX_ARRAYS  # in the words on the stack
 PACKED_ROW = SHAPE_ROW + 3
 
 
@@ -86,7 +86,7 @@ def stack_integers(typing_context):
     wrenches."""
 
     def codegen(context, builder, sig, args):
-        return builder.ptrtoint(cgutils.alloca_once(builder, i64, size=PACKED_ROW + 6 * MOST), i64)
+        return builder.ptrtoint(cgutils.alloca_once(builder, i64, size=PACKED_ROW + 6 * MAX_ARRAYS), i64)
 
     return types.int64(), codegen
 
@@ -117,7 +117,7 @@ def lead(known, x, axes):
 @inlined
 def batch_states(known, entry, arguments):
     """How many states the inputs hold: 0 for one state without batch axes."""
-    for k in range(entry[OWN]):
+    for k in range(entry[OWN_INPUTS]):
         states = lead(known, arguments[1 + k], entry[LAYOUT + k])
         if states > 0:
             return states
@@ -127,7 +127,7 @@ def batch_states(known, entry, arguments):
 @inlined
 def are_wrenches(known, x):
     """Whether x is a tuple of arrays (6,), MOST at most."""
-    if word(x, TYPE) != known[TUPLE] or tuple_size((x,)) > MOST:
+    if word(x, TYPE) != known[TUPLE] or tuple_size((x,)) > MAX_ARRAYS:
         return False
     for k in range(tuple_size((x,))):
         w = tuple_item((x, k))
@@ -160,7 +160,7 @@ def fits(known, entry, arguments, states):
         x, axes = arguments[1 + k], entry[LAYOUT + k]
         if axes == 2 and are_wrenches(known, x):
             continue
-        found, own = lead(known, x, axes), k < entry[OWN]
+        found, own = lead(known, x, axes), k < entry[OWN_INPUTS]
         if found < 0 or (found > 0 and not (own and found == states)):
             return False
         if found == 0 and own and states > 0 and entry[ALONE] != 0:
@@ -244,7 +244,7 @@ def call(self, arguments, given):
         bad_argument(())
         return 0
     states = batch_states(known, entry, arguments)
-    if states > MOST_STATES or not is_model(known, arguments[0]):
+    if states > MAX_STATES or not is_model(known, arguments[0]):
         return refused(known)
     function = entry[FUNCTION] if states == 0 else entry[BATCH]
     model = integers_at(capsule_pointer((arguments[0], model_name())))
@@ -252,9 +252,10 @@ def call(self, arguments, given):
     if function == 0 or (entry[TABLE] != 0 and topology[TABLE_KIND] != entry[TABLE]):
         return refused(known)
     stack = stack_integers()
-    input_rows, option_row = integers_at(stack), integers_at(stack + 8 * MOST)
-    output_rows, sizes, shape = integers_at(stack + 16 * MOST), integers_at(stack + 24 * MOST), integers_at(stack + 8 * SHAPE_ROW)
-    work = entry[OWN] * topology[N_V]
+    input_rows, option_row = integers_at(stack), integers_at(stack + 8 * MAX_ARRAYS)
+    output_rows, sizes = integers_at(stack + 16 * MAX_ARRAYS), integers_at(stack + 24 * MAX_ARRAYS)
+    shape = integers_at(stack + 8 * SHAPE_ROW)
+    work = entry[OWN_INPUTS] * topology[N_V]
     for k in range(outputs):
         _, size = output_shape(topology, entry, k, states, shape)
         sizes[ROWS + inputs + k] = size
@@ -281,14 +282,14 @@ def call(self, arguments, given):
         else:
             found = load_int32(x, AXES) - axes
             input_rows[k], size = word(x, DATA), array_size(x, found, axes + found)
-        sizes[ROWS + k] = -size if states > 0 and found == 0 and k < entry[OWN] else size
+        sizes[ROWS + k] = -size if states > 0 and found == 0 and k < entry[OWN_INPUTS] else size
     for k in range(options):
         option_row[k] = integer(arguments[1 + inputs + k])
     for k in range(outputs):
         output_rows[k] = word(tuple_item((out, k)) if outputs > 1 else out, DATA)
     sizes[SCRATCH], sizes[STATES] = known[SCRATCH_SIZE], max(states, 1)
     status = call_entry(function, (
-        model[TOPOLOGY], model[PARAMETERS], stack, stack + 8 * MOST, stack + 16 * MOST, stack + 24 * MOST,
+        model[TOPOLOGY], model[PARAMETERS], stack, stack + 8 * MAX_ARRAYS, stack + 16 * MAX_ARRAYS, stack + 24 * MAX_ARRAYS,
         known[SCRATCH_AT], entry[KNOWN] + 8 * WHERE_AT,
     ))  # fmt: skip
     if status == OK:

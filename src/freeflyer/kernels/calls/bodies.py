@@ -36,8 +36,8 @@ workspaces, padded_sizes, table_rows, item = calls.workspaces, calls.padded_size
 SCRATCH_TAKEN, SCRATCH_CAPACITY = memory.TAKEN, memory.CAPACITY
 
 
-def checked(entry: Entry, lanes: int) -> Callable:
-    """status(topology, inputs, options, outputs, sizes, where): what can be refused before any number is looked at."""
+def check_arguments(entry: Entry, lanes: int) -> Callable:
+    """status(topology, inputs, options, outputs, sizes, where): the refusals that depend on no number of the state."""
     misfit, overlap = calls.misfit(entry, lanes > 1), calls.overlap(entry)
     first_option, last_option = entry.input_count, entry.input_count + len(entry.options)
     closed, table, square, arrays = entry.closed, entry.table, entry.square, len(entry.rows)
@@ -104,7 +104,7 @@ def one_state(entry: Entry) -> Callable:
 
 def single(entry: Entry) -> Callable:
     """The function for one state."""
-    check, compute = checked(entry, 1), one_state(entry)
+    check, compute = check_arguments(entry, 1), one_state(entry)
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
@@ -118,7 +118,7 @@ def single(entry: Entry) -> Callable:
 
 def each_state(entry: Entry) -> Callable:
     """The function for any number of states, one by one."""
-    check, compute = checked(entry, 1), one_state(entry)
+    check, compute = check_arguments(entry, 1), one_state(entry)
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
@@ -141,9 +141,9 @@ def batch(entry: Entry, lanes: int) -> Callable:
         return each_state(entry)
     count, results = len(entry.inputs), len(entry.outputs)
     is_q = tuple(int(letter == "q") for letter in entry.inputs)
-    check, packs = checked(entry, lanes), calls.packs_of(lanes)
+    check, packs = check_arguments(entry, lanes), calls.packs_of(lanes)
     input_packs, first_output = calls.pack_rows(ROWS, count), count + len(entry.options)
-    compute, partial = staged(entry, lanes) if entry.stages else packed(entry), entry.partial
+    compute, partial = two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry), entry.partial
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
@@ -181,7 +181,7 @@ def batch(entry: Entry, lanes: int) -> Callable:
     return body
 
 
-def packed(entry: Entry) -> Callable:
+def packed_batch(entry: Entry) -> Callable:
     """fine(...): one Pack of states by the kernel itself; whether all results are finite."""
     function, count, results = entry.function, len(entry.inputs), len(entry.outputs)
     output_packs, option_values = calls.pack_rows(ROWS + count, results), calls.option_values(len(entry.options))
@@ -198,7 +198,7 @@ def packed(entry: Entry) -> Callable:
     return compute
 
 
-def staged(entry: Entry, lanes: int) -> Callable:
+def two_stage_batch(entry: Entry, lanes: int) -> Callable:
     """fine(...): one Pack of states in two stages; whether all results are finite."""
     assert entry.stages is not None
     first_stage, second_stage, table_sizes = entry.stages.functions

@@ -1,4 +1,4 @@
-"""What compiled entries check of numbers."""
+"""Checks of numbers in compiled entries."""
 
 from __future__ import annotations
 

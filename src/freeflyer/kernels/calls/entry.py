@@ -1,4 +1,4 @@
-"""Entries: what a compiled function takes and gives. Everything that calls one, checks for one or describes one reads it here.
+"""Entries: inputs, options and outputs of a compiled function. Calls, checks and docs all read this table.
 
 A compiled entry is a C function without reference counts, Python or allocation:
 
@@ -7,7 +7,7 @@ A compiled entry is a C function without reference counts, Python or allocation:
 `inputs` and `outputs` are addresses of flat float64 rows, `options` integers. `sizes` lists the numbers of scratch, the
 states, then how many numbers one state's inputs and outputs hold; in a batch minus that number for an input of which there is
 one row for all states (not for entries that go state by state). The entry checks all of it before it computes; `where` (3)
-says which argument and which state was refused, and how many numbers of scratch were taken. `name` takes one state;
+is the refused argument, the refused state, and how many numbers of scratch were taken. `name` takes one state;
 `name_batch` any number, several at a time.
 """
 
@@ -90,7 +90,7 @@ class Entry:
     `shared`: sizes of further inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's
     results. `square`: whether workspaces grow with the square of the number of columns. `closed`: whether it takes models that
     hold a linkage. `table`: the kind of table that the model's topology must hold. `one_by_one`: whether states take different
-    ways, so that a batch goes state by state. `partial`: whether results say themselves which of them are defined (others are NaN).
+    ways, so that a batch goes state by state. `partial`: whether undefined results are NaN, and not refused.
     """
 
     name: str
@@ -120,7 +120,7 @@ class Entry:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Dotted names of the functions below kernels that the entry is made of."""
+        """Dotted names of the functions below kernels of which the entry consists."""
         return (self.source, self.stages.first, self.stages.second, self.stages.sizes) if self.stages else (self.source,)
 
     @property
@@ -130,7 +130,7 @@ class Entry:
 
     @property
     def facts(self) -> str:
-        """What the table says of the entry, which its code depends on, too."""
+        """The entry's data in the table, on which its code also depends."""
         return repr((
             self.sources, self.inputs, self.shared, self.options, self.outputs, self.square, self.closed, self.table,
             self.one_by_one, self.partial,

@@ -1,4 +1,4 @@
-"""Python's objects, tuples and arrays in compiled code, as addresses: with adapter.py and python_calls.py all that rests on
+"""Python's objects, tuples and arrays in compiled code, as addresses: with adapter.py and python_calls.py all code that depends on
 CPython's and NumPy's C interface. Imported only to compile.
 
 Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object

@@ -1,9 +1,9 @@
-"""Compiled entries as Python functions of plain arrays: with adapter.py and objects.py all that rests on CPython's and NumPy's
-C interface.
+"""Compiled entries as Python functions of plain arrays: with adapter.py and objects.py all code that depends on CPython's and
+NumPy's C interface.
 
 A builtin function (METH_FASTCALL) whose compiled code, one for all entries, looks at the types of its arguments, reads
 addresses and sizes where CPython and NumPy keep them (PyObject; PyArrayObject_fields, stable since NumPy 1.7), makes arrays
-for the results, calls the entry and answers with them. It takes plain arrays only: exact type, native aligned float64,
+for the results, calls the entry and returns them. It takes plain arrays only: exact type, native aligned float64,
 C-contiguous. Where these layouts are not what `layouts_are_known` finds at start, the same calls go through ctypes.
 """
 
@@ -27,11 +27,11 @@ DATA, AXES, SHAPE, DESCR, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 4
 READABLE, WRITABLE = 0x101, 0x501  # C-contiguous and aligned; and writable
 PY_ARRAY_NEW, NPY_DOUBLE, METH_FASTCALL = 93, 12, 0x80
 ENTRY_NAME, MODEL_NAME = b"freeflyer.entry", b"freeflyer.model"  # of capsules
-MOST = 8  # inputs, options, outputs of an entry
-MOST_STATES = 4096  # of a batch under the interpreter lock
+MAX_ARRAYS = 8  # inputs, options, outputs of an entry
+MAX_STATES = 4096  # of a batch under the interpreter lock
 
 # an entry's record (`record`), what all of them need (`known`), a model's record
-FUNCTION, BATCH, OWN, INPUTS, OPTIONS, OUTPUTS, TABLE, ALONE, WEIGHT, KNOWN, LAYOUT = range(11)
+FUNCTION, BATCH, OWN_INPUTS, INPUTS, OPTIONS, OUTPUTS, TABLE, ALONE, WEIGHT, KNOWN, LAYOUT = range(11)
 OUTPUT_WORDS = 7  # in the layout: an output's number of axes, then each axis as a formula (entry.formula)
 ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SHORT_WORK, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(11)
 TOPOLOGY, PARAMETERS = range(2)
@@ -56,7 +56,7 @@ _api.PyCFunction_NewEx.restype = ctypes.py_object
 _api.PyCFunction_NewEx.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
 _word = ctypes.c_int64.from_address
 CAPSULE_TYPE = type(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
-_kept: list[Any] = []  # what C code points to lives as long as the process
+_kept: list[Any] = []  # kept until the process ends: C code points to it
 
 
 class MethodDef(ctypes.Structure):
@@ -96,7 +96,7 @@ def capsule(record: np.ndarray, name: bytes, destroy: int | None = None) -> Any:
 
 
 def model_handle(topology: np.ndarray, parameters: np.ndarray, destroy: int) -> Any:
-    """What compiled code knows a model by: a capsule that keeps the model's arrays alive, until its destructor lets go of them."""
+    """The handle of a model for compiled code: a capsule that keeps the model's arrays alive; its destructor releases them."""
     record = np.array([topology.ctypes.data, parameters.ctypes.data], np.int64)
     made, owned = capsule(record, MODEL_NAME, destroy), (record, topology, parameters)
     _api.Py_IncRef(ctypes.py_object(owned))
@@ -123,7 +123,7 @@ def grow_scratch(numbers: int) -> None:
     """Makes the memory that calls under the interpreter lock share hold at least so many numbers."""
     if numbers > _known[SCRATCH_SIZE]:
         larger = np.empty(numbers + 8)
-        _kept.append(larger)  # for good, as what it replaces: another thread may be about to name either
+        _kept.append(larger)  # never freed, nor is the one before: another thread may be about to use either
         _known[SCRATCH_AT : SCRATCH_SIZE + 1] = larger.ctypes.data, larger.size  # at once
 
 
@@ -148,10 +148,10 @@ def work(entry: Entry, topology: Any) -> int:
 
 
 def record(entry: Entry) -> np.ndarray:
-    """What an entry takes and gives, as adapter.py reads it; the addresses of its functions are zero until they are compiled."""
+    """The record of an entry that adapter.py reads; the addresses of its functions are zero until they are compiled."""
     counts = entry.input_count, len(entry.options), len(entry.outputs)
-    if max(counts) > MOST or any(len(shape) > 2 for shape in entry.outputs):
-        raise ValueError(f"{entry.name} has more than {MOST} inputs, options or outputs, or an output of more than two axes")
+    if max(counts) > MAX_ARRAYS or any(len(shape) > 2 for shape in entry.outputs):
+        raise ValueError(f"{entry.name} has more than {MAX_ARRAYS} inputs, options or outputs, or an output of more than two axes")
     head = [0, 0, len(entry.inputs), *counts, entry.table, entry.one_by_one, entry.weight, known().ctypes.data, *entry.input_axes]
     shapes = ((len(shape), *(word for n in shape for word in formula(n)), 0, 0, 0) for shape in entry.outputs)
     return np.array([*head, *(word for shape in shapes for word in shape[:OUTPUT_WORDS])], np.int64)

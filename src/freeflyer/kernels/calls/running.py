@@ -25,13 +25,13 @@ from freeflyer.kernels.compiler import build
 from freeflyer.kernels.model.layout import TABLE_AT, TABLE_KIND
 
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 8)  # of an entry
-KEPT = 2**23  # numbers of scratch that a thread keeps (64 MiB of addresses; pages that are not used cost nothing)
+MAX_KEPT_SCRATCH = 2**23  # numbers of scratch that a thread keeps (64 MiB of addresses; pages that are not used cost nothing)
 _own = threading.local()
 Result = tuple[int, tuple[int, ...]]  # status, and `where`
 
 
 def first_call(entry: Entry) -> Callable[..., Any]:
-    """What `entry.call` is until its first call."""
+    """The value of `entry.call` until its first call."""
 
     def call(*arguments: Any) -> Any:
         object.__setattr__(entry, "call", python_function(entry))
@@ -67,13 +67,13 @@ def batch_lanes(entry: Entry) -> int:
 
 
 def handle(topology: np.ndarray, parameters: np.ndarray) -> Any:
-    """What compiled code knows a model by."""
+    """The handle of a model for compiled code."""
     return python_calls.model_handle(topology, parameters, release())
 
 
 @cache
 def release() -> int:
-    """Address of the function that lets go of a model's arrays."""
+    """Address of the function that releases a model's arrays."""
     from freeflyer.kernels.compiler import object_code
 
     return object_code.from_ir(python_calls.RELEASE, "freeflyer_release")
@@ -100,7 +100,7 @@ def call_by_ctypes(entry: Entry) -> Callable[..., Any]:
         if len(arguments) != 2 + inputs + options:
             raise TypeError(f"{entry.name} takes {2 + inputs + options} arguments, got {len(arguments)}")
         model, given, numbers, out = arguments[0], arguments[1 : 1 + inputs], arguments[1 + inputs : -1], arguments[-1]
-        given = tuple(packed(x) if n == 2 and type(x) is tuple else x for x, n in zip(given, entry.input_axes))
+        given = tuple(wrenches_as_array(x) if n == 2 and type(x) is tuple else x for x, n in zip(given, entry.input_axes))
         leads = [x.shape[:1] if k < own and isinstance(x, np.ndarray) and x.ndim == entry.input_axes[k] + 1 else ()
                  for k, x in enumerate(given)]  # fmt: skip
         lead = next(filter(None, leads), ())
@@ -110,7 +110,7 @@ def call_by_ctypes(entry: Entry) -> Callable[..., Any]:
             return None
         if not all(x.shape[-1] == 6 for x, n in zip(given, entry.input_axes) if n == 2):
             return None
-        if lead and not (0 < lead[0] <= python_calls.MOST_STATES and all(y in ((), lead) for y in leads)):
+        if lead and not (0 < lead[0] <= python_calls.MAX_STATES and all(y in ((), lead) for y in leads)):
             return None
         if lead and entry.one_by_one and () in leads[:own]:
             return None
@@ -131,9 +131,9 @@ def call_by_ctypes(entry: Entry) -> Callable[..., Any]:
     return call_of
 
 
-def packed(wrenches: tuple[Any, ...]) -> np.ndarray | None:
+def wrenches_as_array(wrenches: tuple[Any, ...]) -> np.ndarray | None:
     """A tuple of arrays (6,) as one array; None for anything else, or more than MOST."""
-    if len(wrenches) > python_calls.MOST or not all(plain(x, 1) and x.size == 6 for x in wrenches):
+    if len(wrenches) > python_calls.MAX_ARRAYS or not all(plain(x, 1) and x.size == 6 for x in wrenches):
         return None
     return np.array(wrenches).reshape(-1, 6)
 
@@ -172,7 +172,7 @@ def entry_scratch(numbers: int) -> np.ndarray:
     scratch: np.ndarray | None = getattr(_own, "scratch", None)
     if scratch is None or scratch.size < numbers:
         scratch = np.empty(numbers + 8)
-        if numbers <= KEPT:
+        if numbers <= MAX_KEPT_SCRATCH:
             _own.scratch = scratch
     return scratch
 
@@ -180,7 +180,7 @@ def entry_scratch(numbers: int) -> np.ndarray:
 def call(
     function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int
 ) -> Result:
-    """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it asks for
+    """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it needs
     more memory, which short calls then have, too."""
     topology, parameters = python_calls.model_record(model)
     first, second, last = len(inputs), len(inputs) + len(options), len(inputs) + len(options) + len(outputs)
@@ -194,7 +194,7 @@ def call(
         status = function(topology, parameters, *at[:4], python_calls.address(scratch), at[4])
         where = tuple(words[-WHERE:])
         if status != SHORT_SCRATCH or scratch.size >= where[TAKEN] + 8:
-            python_calls.grow_scratch(min(scratch.size, KEPT))
+            python_calls.grow_scratch(min(scratch.size, MAX_KEPT_SCRATCH))
             return status, where
         numbers = where[TAKEN] + 8
 

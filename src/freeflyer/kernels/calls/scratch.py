@@ -1,4 +1,4 @@
-"""How much memory for workspaces an entry asks of its caller."""
+"""The size of the memory for workspaces that an entry's caller provides."""
 
 from __future__ import annotations
 

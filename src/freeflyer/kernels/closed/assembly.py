@@ -1,9 +1,9 @@
 """Closing loops: damped Newton steps (Levenberg, Marquardt) for each group of loops that moves on its own, in lockstep.
 
-A plan says which coordinates may move and which loops they move: groups share no coordinate, so each has its own damping
-and its own verdict on a step, while one kinematics pass serves all. Limits are kept by projection: a coordinate at its
+A plan lists the coordinates that may move and the loops that they move: groups share no coordinate, so each has its own
+damping and its own decision on a step, while one kinematics pass serves all. Limits are kept by projection: a coordinate at its
 limit that would be driven out of it is left out of the step, and steps end at limits. The steps need J^T residual to be
-the gradient of |residual|^2 / 2 everywhere, which kernels/closed/constraints.py promises. Float64 only: states take different ways.
+the gradient of |residual|^2 / 2 everywhere, as kernels/closed/constraints.py defines it. Float64 only: states take different ways.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ GROUP_INTS = 4
 N_COORDINATES, FIRST_COORDINATE, N_TIES, FIRST_TIE = 0, 1, 2, 3
 TIE_INTS = 4
 ROWS_AT, TIE_ROWS, TIE_COORDINATES, PAIRS_AT = 0, 1, 2, 3  # a pair: velocity coordinate, its place in the group
-FIRST, SOFTEST, STIFFEST = 1e-6, 1e-13, 1e8  # damping, relative to the diagonal
-NEWTON = 1e-5  # damping below which steps count as Newton's
-SMALLEST = 1e-14  # rad or m: after a step so small nothing is left to win
-STALLED = 1e-4  # of the sum of squares: who wins no more than this with a step has arrived
+FIRST, MIN_DAMPING, MAX_DAMPING = 1e-6, 1e-13, 1e8  # damping, relative to the diagonal
+NEWTON_DAMPING = 1e-5  # damping below which steps count as Newton's
+MIN_STEP = 1e-14  # rad or m: iterations end at smaller steps
+MIN_DECREASE = 1e-4  # of the sum of squares: iterations end where a step reduces it by less
 LARGE = 1e300  # rad or m: no number of a step
-NOTHING = 1e-30  # m^2: a sum of squares that is zero
+ZERO_SQUARES = 1e-30  # m^2: a sum of squares that is zero
 
 
 @inlined
@@ -95,7 +95,7 @@ def damped_solve(H, x, n, damping):
 
 
 @inlined
-def openness(plan, g, residual):
+def squared_residual(plan, g, residual):
     """The sum of squares of a group's residuals."""
     at, total = group_ints(plan, g), 0.0
     for k in range(load_int(plan, at + N_TIES)):
@@ -150,8 +150,8 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
         store(dv, j, 0.0)
     at_work = 0
     for g in range(groups):
-        store(gaps, g, openness(plan, g, residual))
-        busy = load(gaps, g) > NOTHING
+        store(gaps, g, squared_residual(plan, g, residual))
+        busy = load(gaps, g) > ZERO_SQUARES
         store(dampings, g, FIRST if busy else -1.0)  # negative: done
         at_work += 1 if busy else 0
     steps = 0
@@ -167,22 +167,22 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
         for g in range(groups):
             damping = load(dampings, g)
             if damping > 0.0:
-                gap, size = openness(plan, g, found), load(sizes, g)
-                better, small = size >= 0.0 and gap <= load(gaps, g), size >= 0.0 and size < enough and damping < NEWTON
-                done = small or (size >= 0.0 and size < SMALLEST)
+                gap, size = squared_residual(plan, g, found), load(sizes, g)
+                better, small = size >= 0.0 and gap <= load(gaps, g), size >= 0.0 and size < enough and damping < NEWTON_DAMPING
+                done = small or (size >= 0.0 and size < MIN_STEP)
                 if better:
-                    done = done or gap <= NOTHING or gap > (1.0 - STALLED) * load(gaps, g)
+                    done = done or gap <= ZERO_SQUARES or gap > (1.0 - MIN_DECREASE) * load(gaps, g)
                     store(gaps, g, gap)
-                    damping = max(0.1 * damping, SOFTEST)
+                    damping = max(0.1 * damping, MIN_DAMPING)
                 else:
                     refused += 1
                     damping *= 10.0
-                    take_back(plan, g, nq, x, tried)
-                if done or damping > STIFFEST:
+                    restore_posture(plan, g, nq, x, tried)
+                if done or damping > MAX_DAMPING:
                     damping = -1.0
                     at_work -= 1
                 store(dampings, g, damping)
-                rest(plan, g, dv)
+                clear_step(plan, g, dv)
         for i in range(nq):
             store(x, i, load(tried, i))
         if refused > 0:
@@ -194,7 +194,7 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
 
 
 @inlined
-def take_back(plan, g, nq, x, tried):
+def restore_posture(plan, g, nq, x, tried):
     """A group's part of the tried posture becomes that of x."""
     for i in range(nq):
         if load_int(plan, load_int(plan, GROUP_OF_Q) + i) == g:
@@ -202,7 +202,7 @@ def take_back(plan, g, nq, x, tried):
 
 
 @inlined
-def rest(plan, g, dv):
+def clear_step(plan, g, dv):
     """A group's part of dv becomes zero."""
     at = group_ints(plan, g)
     for i in range(load_int(plan, at + N_COORDINATES)):

@@ -10,7 +10,7 @@ from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step
 from freeflyer.kernels.backend.pack import LANES, like, select_less, sqrt
 from freeflyer.kernels.closed.constraints import bias_of, constraints_of
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.math.dense import NAN, SINGULAR, eliminate, invert
+from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import (
     BLOCK_INTS,
@@ -28,10 +28,10 @@ from freeflyer.kernels.model.linkage_layout import (
     SIZE,
     STRIDE,
 )
-from freeflyer.kernels.tree.motions import moving
+from freeflyer.kernels.tree.motions import body_motions
 
-OPEN = 1e-6  # m or rad: a loop is open if an independent row leaves more than this,
-REDUNDANT = 5e-3  # or another one more than this: files with rounded digits do not close them as well
+OPEN_GAP = 1e-6  # m or rad: a loop is open if an independent row leaves more than this,
+REDUNDANT_GAP = 5e-3  # or another one more than this: files with rounded digits do not close them as well
 
 
 @inlined
@@ -63,14 +63,14 @@ def closed_or_nan(topology, residual):
     """One, or NaN where a loop is open."""
     worst = 0.0 * load(residual, 0)
     for k in range(load_int(topology, N_ROWS)):
-        x = (OPEN / REDUNDANT) * load(residual, k)
+        x = (OPEN_GAP / REDUNDANT_GAP) * load(residual, k)
         worst = select_less(worst, x * x, x * x, worst)
     for k in range(linkage_int(topology, N_BLOCKS)):
         n, _, _, row_list = block_of(topology, k)
         for i in range(n):
             x = load(residual, load_int(topology, row_list + i))
             worst = select_less(worst, x * x, x * x, worst)
-    return select_less(worst, OPEN * OPEN, 1.0, NAN)
+    return select_less(worst, OPEN_GAP * OPEN_GAP, 1.0, NAN)
 
 
 @inlined
@@ -118,8 +118,8 @@ def invert_blocks(topology, J, inverses, factor):
 
 @kernel
 def pivot_ratio(topology, inverses, worst):
-    """The root of what `invert_blocks` says, or -1 - k if block k is singular. For one state."""
-    if worst > SINGULAR * SINGULAR:
+    """The root of the result of `invert_blocks`, or -1 - k if block k is singular. For one state."""
+    if worst > GENERAL_PIVOT * GENERAL_PIVOT:
         return sqrt(worst)
     for k in range(linkage_int(topology, N_BLOCKS)):
         at, _ = inverse_of(topology, k)
@@ -177,7 +177,7 @@ def solve_rates(topology, J, bias, x, y):
             store(work, width * i + n, a)
             store(work, width * i + n + 1, b)
         ratio = eliminate(work, 0, n, width, width, largest * largest)
-        if not ratio > SINGULAR * SINGULAR:
+        if not ratio > GENERAL_PIVOT * GENERAL_PIVOT:
             return -1.0 - k
         worst = min(worst, ratio)
         for d in range(n):
@@ -189,7 +189,7 @@ def solve_rates(topology, J, bias, x, y):
 
 @kernel
 def project_forces(topology, J, inverses, tau, multipliers):
-    """The multipliers (rows,) that tau (nv,) asks for, and tau - J^T multipliers in place of tau: it vanishes at dependent
+    """The multipliers (rows,) that balance tau (nv,), and tau - J^T multipliers in place of tau: it vanishes at dependent
     coordinates and is G^T tau at independent ones. papers/000 (67), (69); rows that are not independent carry nothing.
 
     From the last block to the first: what one block gives to dependent coordinates of another is given on by that one.
@@ -282,7 +282,7 @@ def whole_velocity(topology, work, J, inverses, u):
 def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
     """a (nv,) = G u_dot + gamma, v being a velocity of the closed linkage; fills the motions of `work`."""
     to = load_int(topology, FREE_AT)
-    moving(topology, work, v, to)
+    body_motions(topology, work, v, to)
     bias = workspace(work, load_int(topology, N_ROWS) + 1)
     bias_of(topology, parameters, q, v, work, to, bias)
     a = zero_vector(work, load_int(topology, N_V))

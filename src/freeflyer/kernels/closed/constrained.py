@@ -20,7 +20,7 @@ from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.math.dense import NAN, factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import CONSISTENT, N_INDEPENDENT
-from freeflyer.kernels.tree.motions import moving
+from freeflyer.kernels.tree.motions import body_motions
 from freeflyer.kernels.tree.rnea import rnea
 
 
@@ -34,14 +34,14 @@ def constrained_accelerations(topology, parameters, q, v, tau, a):
     u, forces = workspace(work, nu + 1), workspace(work, nv + 1)
     gather_independent(topology, v, u)
     x = whole_velocity(topology, work, J, inverses, u)
-    largest, torn = 0.0 * load(q, 0) + 1.0, 0.0 * load(q, 0)  # squares
+    largest, violation = 0.0 * load(q, 0) + 1.0, 0.0 * load(q, 0)  # squares
     for j in range(nv):
         size, miss = load(x, j) * load(x, j), load(v, j) - load(x, j)
         largest = select_less(largest, size, size, largest)
-        torn = select_less(torn, miss * miss, miss * miss, torn)
-    verdict = select_less(torn, CONSISTENT * CONSISTENT * largest, 1.0, NAN)
+        violation = select_less(violation, miss * miss, miss * miss, violation)
+    verdict = select_less(violation, CONSISTENT * CONSISTENT * largest, 1.0, NAN)
     to, bias = load_int(topology, FREE_AT), workspace(work, rows + 1)
-    moving(topology, work, x, to)
+    body_motions(topology, work, x, to)
     bias_of(topology, parameters, q, x, work, to, bias)
     gamma = zero_vector(work, nv)
     complete_rates(topology, J, inverses, bias, gamma)

@@ -1,7 +1,7 @@
 """Loop constraints: residual, Jacobian and bias of every loop and coupling, from one kinematics pass.
 
 A loop ties frame B to frame A in some directions of A's axes. Its rows are the relative kinematics of papers/000,
-Appendix A, (48)-(57): both branches are walked down from the two frames to their common ancestor, so that a base far
+Appendix A, (48)-(57): both branches are followed from the two frames to their common ancestor, so that a base far
 from the world's origin costs no digits and joints above the ancestor are never touched.
 
 Linear rows: p = R_A^T (p_B - p_A), and its rates. Angular rows, by the number of tied turns, E = R_A^T R_B:
@@ -10,7 +10,7 @@ two: rotation vector of the shortest turn that takes A's free axis to B's; row: 
 one: entry k of the rotation vector r of E; row: entry k of its rate, Jl^-1(r) w, as w_k = 0 alone closes no loop
 (two turns that are free compose to any).
 At closure a row times v is the residual's rate. Away from it that holds for linear rows and for one tied turn; for two
-and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by -residual of the twist goes straight home.
+and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by -residual of the twist leads to closure.
 """
 
 from __future__ import annotations
@@ -30,7 +30,14 @@ from freeflyer.kernels.math.algebra import (
     subtract,
 )  # fmt: skip
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion
-from freeflyer.kernels.math.turns import cotangent_factor, cotangent_slope, log_rate, log_row, swing, turned_by
+from freeflyer.kernels.math.turns import (
+    cotangent_factor,
+    cotangent_slope,
+    log_rate,
+    log_row,
+    relative_rotation_vector,
+    swing,
+)
 from freeflyer.kernels.model.layout import (
     FIRST_ROW,
     FIRST_VELOCITY,
@@ -49,7 +56,7 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.tree.composite import column_range, coordinate, direction_at, parent_of
 from freeflyer.kernels.tree.frames import frame_body, placement
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.motions import MOVING, moving, moving_workspace, point_motion
+from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, motions_workspace, point_motion
 from freeflyer.kernels.tree.poses import offset, pose_at, rotation
 
 
@@ -143,13 +150,13 @@ def put_residual(mask, R_A, R_B, d, out, row):
     if tied == 2:
         put_masked(out, row, 1, mask >> 3, swing(R_A, R_B, unit(mask, 0)))
     elif tied > 0:
-        r, _, _, _ = turned_by(R_A, R_B)
+        r, _, _, _ = relative_rotation_vector(R_A, R_B)
         put_masked(out, row, 1, mask >> 3, r)
 
 
 @kernel
 def put_column_rows(mask, R_A, g, l, w, sign, J, row, j, nv):
-    """Column j of a loop's rows grows by a motion column (l, w) as B's origin feels it; g is the row of one tied turn."""
+    """Column j of a loop's rows grows by the motion of B's origin along the column (l, w); g is the row of one tied turn."""
     linear = mask & 1
     if mask & 7:
         add_masked(J, row * nv + j, nv, mask & 7, scale(sign, rotate_back(R_A, l)))
@@ -174,7 +181,7 @@ def body_rows(topology, work, i, mask, R_A, g, x, sign, J, row, nv):
 def turn_row(mask, R_A, R_B):
     """The row of one tied turn in world axes."""
     e = unit(mask, 1)
-    r, t, norm, angle = turned_by(R_A, R_B)
+    r, t, norm, angle = relative_rotation_vector(R_A, R_B)
     return rotate(R_A, log_row(r, cotangent_factor(dot(r, r), t, norm, angle), e))
 
 
@@ -253,7 +260,7 @@ def constraints_of(topology, parameters, q, work, residual, J):
 def turn_bias(mask, R_A, R_B, w, dw):
     """Rate of one tied turn's row times v while no joint accelerates: w, dw are the relative motion in A's axes."""
     e = unit(mask, 1)
-    r, t, norm, angle = turned_by(R_A, R_B)
+    r, t, norm, angle = relative_rotation_vector(R_A, R_B)
     square = dot(r, r)
     c, slope = cotangent_factor(square, t, norm, angle), cotangent_slope(square, t, norm, angle)
     dr = log_rate(r, c, w)
@@ -268,8 +275,8 @@ def turn_bias(mask, R_A, R_B, w, dw):
 def constraint_bias(topology, parameters, q, v, bias):
     """bias (rows,): Jdot v, the rate of J v while no joint accelerates; A's axes turn, papers/000 (55), (57)."""
     to = load_int(topology, FREE_AT)
-    work = moving_workspace(topology, parameters, q, 0)
-    moving(topology, work, v, to)
+    work = motions_workspace(topology, parameters, q, 0)
+    body_motions(topology, work, v, to)
     bias_of(topology, parameters, q, v, work, to, bias)
 
 
@@ -281,9 +288,9 @@ def bias_of(topology, parameters, q, v, work, to, bias):
         mask, row = loop_rows(topology, k)
         R_A, R_B, x_A, x_B, d = loop_frames(topology, parameters, work, k)
         i = frame_body(topology, load_int(topology, at + FRAME_A))
-        l_A, w_A, a_A, dw_A = point_motion(work, to + MOVING * i, x_A)
+        l_A, w_A, a_A, dw_A = point_motion(work, to + MOTION_SIZE * i, x_A)
         i = frame_body(topology, load_int(topology, at + FRAME_B))
-        l_B, w_B, a_B, dw_B = point_motion(work, to + MOVING * i, x_B)
+        l_B, w_B, a_B, dw_B = point_motion(work, to + MOTION_SIZE * i, x_B)
         a = subtract(subtract(a_B, a_A), cross(dw_A, d))
         a = add(a, cross(w_A, subtract(cross(w_A, d), scale(2.0, subtract(l_B, l_A)))))
         row = put_masked(bias, row, 1, mask & 7, rotate_back(R_A, a))

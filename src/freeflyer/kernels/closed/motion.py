@@ -18,7 +18,7 @@ from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import N_Q, N_V
 from freeflyer.kernels.tree.kinematics import kinematics
-from freeflyer.kernels.tree.motions import moving_workspace
+from freeflyer.kernels.tree.motions import motions_workspace
 
 STEPS = 30
 SMALL = 1e-13  # rad or m: steps below change nothing more
@@ -31,7 +31,7 @@ def move_closed(topology, parameters, q, du, out):
     c is one move, not one after another: so the derivative of out is known (constraints/partial_moves.py).
     """
     nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     x = whole_velocity(topology, work, J, inverses, du)
     here = workspace(q, nq + 1)

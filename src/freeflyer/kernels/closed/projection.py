@@ -33,14 +33,14 @@ from freeflyer.kernels.tree.columns import (
     subtree_inertias,
 )
 from freeflyer.kernels.tree.composite import coordinate
-from freeflyer.kernels.tree.motions import MOVING, moving_workspace
+from freeflyer.kernels.tree.motions import MOTION_SIZE, motions_workspace
 from freeflyer.kernels.tree.rnea import rnea
 
 
 @kernel
 def projection_map(topology, parameters, q, G):
     """G (nv, nu)."""
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     H, nu = velocity_map(topology, J, inverses), load_int(topology, N_INDEPENDENT)
     stride = row_width(H, nu)
@@ -52,7 +52,7 @@ def projection_map(topology, parameters, q, G):
 @kernel
 def projected_motion(topology, parameters, q, u, u_dot, v, a):
     """v (nv,) = G u and a (nv,) = G u_dot + gamma."""
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     x = whole_velocity(topology, work, J, inverses, u)
     y = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, x)
@@ -64,13 +64,13 @@ def projected_motion(topology, parameters, q, u, u_dot, v, a):
 @inlined
 def inertias_at(topology):
     """Where the inertias of bodies lie in work: behind the motions."""
-    return load_int(topology, FREE_AT) + (MOVING * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
+    return load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
 
 
 @inlined
 def projection_workspace(topology, parameters, q):
     """A work array with the kinematics of q, room for motions, inertias and rows of columns."""
-    return moving_workspace(
+    return motions_workspace(
         topology, parameters, q, LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW)
     )
 
@@ -163,7 +163,7 @@ def forces_of(topology, parameters, q, J, inverses, v, a):
 @kernel
 def projected_inverse_dynamics(topology, parameters, q, u, u_dot, tau):
     """tau_p (nu,) of M_p u_dot + h_p = tau_p."""
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     forces, _ = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
     gather_independent(topology, forces, tau)
@@ -213,8 +213,8 @@ def projected_inverse_mass(topology, parameters, q, inverse):
 
 @kernel
 def shared_forces(topology, parameters, q, tau, multipliers, projected):
-    """multipliers (rows,) that carry what forces tau (nv,) ask of dependent joints; projected (nu,): G^T tau."""
-    work = moving_workspace(topology, parameters, q, 0)
+    """multipliers (rows,) that balance the forces tau (nv,) in dependent joints; projected (nu,): G^T tau."""
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     rest = workspace(work, load_int(topology, N_V) + 1)
     for j in range(load_int(topology, N_V)):
@@ -226,7 +226,7 @@ def shared_forces(topology, parameters, q, tau, multipliers, projected):
 @kernel
 def driving_forces(topology, parameters, q, u, u_dot, multipliers, tau):
     """tau_p (nu,) of M_p u_dot + h_p = tau_p, and the multipliers (rows,): M a + bias = tau + J^T multipliers in the tree."""
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     forces, shares = projected_forces(topology, parameters, q, work, J, inverses, u, u_dot)
     for k in range(load_int(topology, N_ROWS)):

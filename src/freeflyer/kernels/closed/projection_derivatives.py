@@ -66,7 +66,7 @@ from freeflyer.kernels.model.joints.armature import add_armature_tangents
 from freeflyer.kernels.model.layout import ARMATURE_AT, N_BODIES, N_COUPLINGS, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import INDEPENDENTS_AT, N_INDEPENDENT
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
-from freeflyer.kernels.tree.motions import moving_workspace
+from freeflyer.kernels.tree.motions import motions_workspace
 
 
 @inlined
@@ -204,7 +204,7 @@ def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
     """dq (nu, nu) and du (nu, nu): derivatives of tau_p (q, u, u_dot) along q (+) G delta, and by u."""
     n, nv, rows = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_ROWS)
     nu, step = load_int(topology, N_INDEPENDENT), row_step(q)
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
     v = whole_velocity(topology, work, J, inverses, u)

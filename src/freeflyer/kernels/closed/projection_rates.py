@@ -32,7 +32,7 @@ from freeflyer.kernels.derivatives.spatial_motion import FORCE, STATE, spatial_s
 from freeflyer.kernels.model.joints.brackets import bracket_rows
 from freeflyer.kernels.model.layout import N_BODIES, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
-from freeflyer.kernels.tree.motions import moving_workspace
+from freeflyer.kernels.tree.motions import motions_workspace
 
 
 @kernel
@@ -51,7 +51,7 @@ def map_rates(topology, parameters, q, u, rates):
     """rates (nv, nu): Gdot while q moves with G u; Gdot u = gamma."""
     n, nv, nu = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_INDEPENDENT)
     step = row_step(q)
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
     v = whole_velocity(topology, work, J, inverses, u)
@@ -74,7 +74,7 @@ def motion_derivatives(topology, parameters, q, u, u_dot, dv, da, du):
     """dv, da (nv, nu): how v = G u and a = G u_dot + gamma of all coordinates change along q (+) G delta; du (nv, nu): a with u."""
     n, nv, nu = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_INDEPENDENT)
     step = row_step(q)
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
     v = whole_velocity(topology, work, J, inverses, u)
@@ -97,7 +97,7 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
     """dq (nu, nu): derivative of G^T tau along q (+) G delta, tau (nv,) fixed: G^T d(-J^T lambda), see projection_derivatives."""
     n, nv, nu = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, N_INDEPENDENT)
     step = row_step(q)
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses = linkage_rows(topology, parameters, q, work)
     G, pitch = velocity_map(topology, J, inverses), row_width(work, nu)
     zero, rest, multipliers = (

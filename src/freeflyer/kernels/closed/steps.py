@@ -1,8 +1,8 @@
-"""A step of a closed linkage that stays in its assembly mode, or says that it may not have.
+"""A step of a closed linkage, with the facts by which it stayed in its assembly mode.
 
 Between two postures the square blocks A of the Jacobian are joined by a straight line, A0 + s (A1 - A0) = A0 (1 + s E). It
-passes no singular matrix while |E| < 1, and whether it does beyond that, the eigenvalues of A0^-1 A1 tell: none may be real and
-not positive. Determinants would not do: two that change their signs at once leave that of the whole as it was.
+passes no singular matrix while |E| < 1, and beyond that if no eigenvalue of A0^-1 A1 is real and not
+positive. Determinants would not do: two that change their signs at once leave that of the whole as it was.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import N_Q, N_V
 from freeflyer.kernels.model.linkage_layout import N_BLOCKS
 from freeflyer.kernels.tree.kinematics import kinematics
-from freeflyer.kernels.tree.motions import moving_workspace
+from freeflyer.kernels.tree.motions import motions_workspace
 
 CLOSED = 1e-9  # m or rad: what Newton's method leaves open on the independent rows
 CORRECTIONS = 6  # Newton steps before a state is given up
@@ -37,9 +37,9 @@ LONGEST = 0.2  # rad or m: no dependent coordinate may move further in one corre
 def step_closed(topology, parameters, q, du, out, facts):
     """out (nq,): q moved along G du, then closed by Newton steps of the dependent joints. facts (3,): the square of what stays
     open, NaN after a correction that is too long; the largest |E|^2 (Frobenius) of a block; the largest |D A1^-1|^2, D the
-    lengths of A1's columns. Neither open loops nor singular blocks stop it: they show in facts."""
+    lengths of A1's columns. Neither open loops nor singular blocks stop it: see `facts`."""
     nq, nv = load_int(topology, N_Q), load_int(topology, N_V)
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, first, residual = linkage_buffers(topology, work)
     constraints_of(topology, parameters, q, work, residual, J)
     invert_blocks(topology, J, first, 1.0)

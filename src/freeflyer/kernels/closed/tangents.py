@@ -1,8 +1,8 @@
 """How the constraint rows and the constraint forces of loops and couplings change along motions of the closed linkage.
 
-A direction moves every body by a tangent T; dV and dA are the changes of velocities and accelerations as the body itself sees
-them (rates less T x V, T x A). All rows are functions of the motion of frame B relative to frame A: their changes are taken as
-A sees them, so that A's axes, and what is given in them, stay put. States must be closed in position, velocity, acceleration.
+A direction moves every body by a tangent T; dV and dA are the changes of velocities and accelerations in the body's own
+axes (rates less T x V, T x A). All rows are functions of the motion of frame B relative to frame A: their changes are taken in
+A's axes, so that A's axes, and what is given in them, stay put. States must be closed in position, velocity, acceleration.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def relative_quaternion(R_A, R_B):
 
 
 @inlined
-def turned(v, t, w):
+def quaternion_rate(v, t, w):
     """Rate (vector, scalar) of a quaternion at the angular velocity w in the first frame's axes."""
     return scale(0.5, add(scale(t, w), cross(w, v))), -0.5 * dot(w, v)
 
@@ -138,7 +138,7 @@ def velocity_tangents(topology, parameters, q, v, work, states, directions, tang
         if turns(mask) == 1:
             u, t, factor = relative_quaternion(R_A, R_B)
             e, w = unit(mask, 1), rotate_back(R_A, W[1])
-            du, dt = turned(u, t, rotate_back(R_A, T[1]))
+            du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
             change = add(add(scale(dt, w), scale(t, angular)), add(cross(angular, u), cross(w, du)))
             store_row(rows, step * row, 0.5 * factor * dot(e, change))
         elif turns(mask) > 1:
@@ -195,8 +195,8 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
         if turns(mask) == 1:
             u, t, factor = relative_quaternion(R_A, R_B)
             e, w, dw, z = unit(mask, 1), rotate_back(R_A, W[1]), rotate_back(R_A, dW[1]), rotate_back(R_A, D[1])
-            u_dot, t_dot = turned(u, t, w)
-            du, dt = turned(u, t, rotate_back(R_A, T[1]))
+            u_dot, t_dot = quaternion_rate(u, t, w)
+            du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
             du_dot = scale(0.5, add(add(scale(dt, w), scale(t, dw)), add(cross(dw, u), cross(w, du))))
             dt_dot = -0.5 * (dot(dw, u) + dot(w, du))
             change = add(add(scale(dt_dot, w), scale(t_dot, dw)), add(scale(dt, z), scale(t, angular)))
@@ -270,7 +270,7 @@ def force_tangents(topology, parameters, work, multipliers, tangents):
             _, row = masked(multipliers, row, mask & 7)
             e, _ = masked(multipliers, row, mask >> 3)
             u, t, factor = relative_quaternion(R_A, R_B)
-            du, dt = turned(u, t, rotate_back(R_A, T[1]))
+            du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
             change = change[0], add(change[1], rotate(R_A, scale(0.5 * factor, add(scale(dt, e), cross(du, e)))))
         store_tangent(tangents, j, DF, spatial_subtract(load_tangent(tangents, j, DF), change))
         store_tangent(tangents, i, DF, spatial_add(load_tangent(tangents, i, DF), change))

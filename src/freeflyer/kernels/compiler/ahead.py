@@ -11,7 +11,7 @@ from freeflyer.kernels.compiler import build, cache as disk
 from freeflyer.kernels.compiler.object_code import host
 from freeflyer.kernels.compiler.worker import Worker, compile_here
 
-Function = tuple[str, tuple[str, ...], int, str]  # an entry's name, the files that it comes from, lanes, what the table says of it
+Function = tuple[str, tuple[str, ...], int, str]  # an entry's name, the files that it comes from, lanes, its data in the table
 Progress = Callable[[float, str], None]
 
 

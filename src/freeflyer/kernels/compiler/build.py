@@ -14,8 +14,8 @@ from pathlib import Path
 from freeflyer.kernels.compiler import cache as disk
 from freeflyer.kernels.compiler.sources import source_key
 
-BEHIND_ALL = ("calls.bodies", "lowering")
-ALONE = ("compiler.numba_ir", "compiler.object_code")  # of these, what they import is not counted: it is all entries
+SHARED_MODULES = ("calls.bodies", "lowering")
+WITHOUT_IMPORTS = ("compiler.numba_ir", "compiler.object_code")  # of these, what they import is not counted: it is all entries
 _lock = threading.RLock()
 
 
@@ -34,10 +34,10 @@ def symbol(name: str, lanes: int) -> str:
 
 
 def file_name(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> str:
-    """The file of the object code of an entry, `modules` being those that it comes from and `facts` what the table says of it."""
+    """The file of the object code of an entry, `modules` being those that it comes from and `facts` its data in the table."""
     from freeflyer.kernels.compiler.object_code import host
 
-    behind = source_key(modules + BEHIND_ALL, ALONE)
+    behind = source_key(modules + SHARED_MODULES, WITHOUT_IMPORTS)
     key = hashlib.sha256(repr((versions(), host(), lanes, facts, behind)).encode()).hexdigest()[:32]
     return f"{symbol(name, lanes)}.{key}.o"
 
@@ -74,10 +74,10 @@ def address(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") ->
 def _address(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> int:
     from freeflyer.kernels.compiler import object_code
 
-    return object_code.load(made(name, modules, lanes, facts), symbol(name, lanes))
+    return object_code.load(make(name, modules, lanes, facts), symbol(name, lanes))
 
 
-def made(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> bytes:
+def make(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> bytes:
     """Object code of an entry, from the cache if it is there."""
     file = file_name(name, modules, lanes, facts)
     code = disk.read(file)

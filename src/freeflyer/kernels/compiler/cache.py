@@ -1,8 +1,8 @@
 """Object code on disk: one file per function, named by a hash of the sources, versions and CPU behind it, sealed by name
 and content.
 
-The folder belongs to its user alone (mode 0700): one that others own or may write to is not used. A file that is not whole,
-or not the one that its name says, means: compile again. Files hold object code and nothing that Python would execute.
+The folder is private to its user (mode 0700): one that others own or may write to is not used. A file that is not whole,
+or does not match its name, is compiled again. Files hold object code and nothing that Python would execute.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ except ImportError:  # no such locks: processes may then compile the same functi
     fcntl = None  # type: ignore[assignment]
 
 SEAL = 32  # bytes of a hash
-KEPT = 12  # files of one function: of so many states of the sources, say of several checkouts
+MAX_KEPT_FILES = 12  # files of one function: of so many states of the sources, say of several checkouts
 LOCK_SECONDS = 120.0  # the longest wait for another process that compiles the same function
 
 
@@ -54,7 +54,7 @@ def _remove(folder: Path, owner: int) -> None:
 
 
 def private(folder: Path) -> bool:
-    """Whether a folder is this user's, and nobody else may write to it."""
+    """Whether a folder is this user's, and writable by this user only."""
     if not hasattr(os, "getuid"):
         return True
     facts = folder.stat()
@@ -62,7 +62,7 @@ def private(folder: Path) -> bool:
 
 
 def read(name: str) -> bytes | None:
-    """What was written under a name; None if there is no such file, or it is not as it was written."""
+    """The content of the file of that name; None if there is no such file, or it is not as it was written."""
     try:
         sealed = (cache_folder() / name).read_bytes()
     except OSError:
@@ -97,7 +97,7 @@ def remove_old(newest: Path) -> None:
     function = newest.name.partition(".")[0]
     with suppress(OSError):
         others = [p for p in newest.parent.glob(f"{function}.*") if p != newest and not p.name.endswith(".lock")]
-        for path in sorted(others, key=lambda p: p.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+        for path in sorted(others, key=lambda p: p.stat().st_mtime, reverse=True)[MAX_KEPT_FILES - 1 :]:
             path.unlink()
 
 

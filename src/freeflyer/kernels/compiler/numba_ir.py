@@ -22,12 +22,12 @@ _registered: set[int] = set()
 def llvm_ir(name: str, lanes: int) -> tuple[str, str]:
     """(LLVM code, name of the function in it) of the entry `name` for one state, or, if lanes > 1, for a batch."""
     if name in adapter.BODIES:
-        return compiled(*adapter.BODIES[name])
+        return compile_body(*adapter.BODIES[name])
     entry = entries.ENTRIES[name]
-    return compiled(bodies.single(entry) if lanes == 1 else bodies.batch(entry, lanes), ENTRY)
+    return compile_body(bodies.single(entry) if lanes == 1 else bodies.batch(entry, lanes), ENTRY)
 
 
-def compiled(body: Any, signature: Any) -> tuple[str, str]:
+def compile_body(body: Any, signature: Any) -> tuple[str, str]:
     for function in MARKED:
         if id(function) not in _registered:
             _registered.add(id(function))

@@ -21,7 +21,7 @@ def host() -> tuple[str, str]:
 
 @cache
 def target_machine(cpu: str, features: str = "") -> Any:
-    """What makes object code for a CPU."""
+    """LLVM's target machine for a CPU."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
@@ -69,15 +69,15 @@ def load(code: bytes, symbol: str) -> int:
     """Address of a function of object code, which stays loaded."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{llvm.get_default_triple()}"'), _loader())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    return _kept(engine, symbol)
+    return _keep_loaded(engine, symbol)
 
 
 def from_ir(ir: str, symbol: str) -> int:
     """Address of a function of LLVM code, which stays loaded."""
-    return _kept(llvm.create_mcjit_compiler(llvm.parse_assembly(ir), _loader()), symbol)
+    return _keep_loaded(llvm.create_mcjit_compiler(llvm.parse_assembly(ir), _loader()), symbol)
 
 
-def _kept(engine: Any, symbol: str) -> int:
+def _keep_loaded(engine: Any, symbol: str) -> int:
     engine.finalize_object()
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))  # code stays until the process ends: others may call it till then
     return engine.get_function_address(symbol)

@@ -11,9 +11,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-ROOM = "freeflyer.kernels"
+PACKAGE = "freeflyer.kernels"
 FOLDER = Path(__file__).parents[1]
-IMPORTED = re.compile(rf"^from {ROOM}((?:\.\w+)*) import (\([^)]*\)|[^(#\n]+)", re.MULTILINE)
+IMPORTED = re.compile(rf"^from {PACKAGE}((?:\.\w+)*) import (\([^)]*\)|[^(#\n]+)", re.MULTILINE)
 
 
 @cache

@@ -1,6 +1,6 @@
 """The process that compiles: Numba is imported there, not where results are computed.
 
-A worker answers requests, a line each, until its standard input ends; it keeps what it has compiled, so that later
+A worker handles requests, a line each, until its standard input ends; it keeps what it has compiled, so that later
 functions, which share most of their parts with earlier ones, take less time. Where no process can be started, the calling
 one compiles.
 """
@@ -21,7 +21,7 @@ from freeflyer.kernels.compiler.object_code import LIBRARY, host, object_code, t
 NOTICE_SECONDS = 2.0  # a compilation that takes longer is announced on a terminal
 MAIN = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from freeflyer.kernels.compiler.worker import main; main()"
 ANSWER = b"freeflyer: "  # begins a line of the worker's output that is one: start-up files of Python may print others
-KEPT_VARIABLES = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")  # of Numba: what else it reads is for other code
+KEPT_VARIABLES = ("NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")  # of Numba; its other variables do not concern this code
 
 
 class Worker:
@@ -35,7 +35,7 @@ class Worker:
         )  # fmt: skip
 
     def compile(self, name: str, lanes: int, symbol: str, cpu: tuple[str, str]) -> bytes:
-        """Object code of an entry. Errors: OSError if the process is gone, RuntimeError with what it says if it fails."""
+        """Object code of an entry. Errors: OSError if the process is gone, RuntimeError with its message if it fails."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps([name, lanes, symbol, cpu]).encode() + b"\n")
@@ -70,7 +70,7 @@ if hasattr(os, "register_at_fork"):
 def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = None) -> bytes:
     """Object code of an entry for a CPU (name, features), this machine's if None. One caller at a time.
 
-    Errors: RuntimeError with what the compiler says.
+    Errors: RuntimeError with the compiler's message.
     """
     global _worker
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
@@ -79,7 +79,7 @@ def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = No
             "freeflyer.kernels.plain",
             stacklevel=2,
         )
-    notice, cpu = announced(name), cpu or host()
+    notice, cpu = announce(name), cpu or host()
     try:
         for _ in range(2):
             try:
@@ -91,7 +91,7 @@ def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = No
             except OSError:  # it was ended: a new one, once
                 _worker.close()
                 _forget()
-            except BaseException:  # an interrupt, say: what the worker answers next is not asked for
+            except BaseException:  # after an interrupt the worker's next answer belongs to no request
                 _worker.close()
                 _forget()
                 raise
@@ -100,14 +100,14 @@ def compile(name: str, lanes: int, symbol: str, cpu: tuple[str, str] | None = No
         notice.cancel()
 
 
-def announced(name: str) -> threading.Timer:
-    """Says on a terminal, after a while, that a function is being compiled."""
+def announce(name: str) -> threading.Timer:
+    """Prints on a terminal, after a while, that a function is being compiled."""
 
-    def say() -> None:
+    def notice() -> None:
         if sys.stderr is not None and sys.stderr.isatty():
             print(f"freeflyer: compiling {name}, once on this machine (`freeflyer warm` does it ahead)", file=sys.stderr)
 
-    timer = threading.Timer(NOTICE_SECONDS, say)
+    timer = threading.Timer(NOTICE_SECONDS, notice)
     timer.daemon = True
     timer.start()
     return timer
@@ -123,9 +123,9 @@ def compile_here(name: str, lanes: int, symbol: str, cpu: str, features: str) ->
 
 
 def main() -> None:
-    """Answers requests until there are no more."""
+    """Handles requests until there are no more."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever is printed is no answer
+    os.dup2(2, 1)  # printed text is no answer
     for line in sys.stdin.buffer:
         name, lanes, symbol, cpu = json.loads(line)
         result: dict[str, Any]

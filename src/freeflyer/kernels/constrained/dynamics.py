@@ -40,8 +40,8 @@ from freeflyer.kernels.model.set_layout import (
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.columns import column_rows, row_dot, scalar_column, subtree_inertias
 from freeflyer.kernels.tree.crba import put_mass_matrix
-from freeflyer.kernels.tree.factor import before, factor, line, zeros_workspace
-from freeflyer.kernels.tree.motions import moving, moving_workspace
+from freeflyer.kernels.tree.factor import coordinate_before, factor, line_start, zeros_workspace
+from freeflyer.kernels.tree.motions import body_motions, motions_workspace
 from freeflyer.kernels.tree.rnea import rnea
 
 
@@ -69,8 +69,8 @@ def factored_mass(topology, parameters, work, diagonal):
 
 @inlined
 def put_mass_rows(topology, parameters, work, S, F, L):
-    """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M may hold anything:
-    `factor` carries them along and nothing reads them."""
+    """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M are undefined:
+    `factor` copies them and nothing reads them."""
     nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
     armature = load_int(topology, ARMATURE_AT)
     for i in range(nv):
@@ -82,7 +82,7 @@ def put_mass_rows(topology, parameters, work, S, F, L):
             k = i
             while k >= 0:
                 store(L, stride * i + k, spatial_dot(spatial_of(scalar_column(work, S, stride, k)), spatial_of(f)))
-                k = before(topology, k)
+                k = coordinate_before(topology, k)
         store(L, stride * i + i, load(L, stride * i + i) + load(parameters, armature + i))
 
 
@@ -99,12 +99,12 @@ def whiten(topology, L, X, width):
     path, count = path_of(topology)
     for n in range(count):
         j = load_int(topology, path + n)
-        end = before(topology, j)
+        end = coordinate_before(topology, j)
         while end >= 0:
-            start = line(topology, end)
+            start = line_start(topology, end)
             for i in range(start, end + 1):
                 add_scaled_row(X, width * i, -1.0 * load(L, stride * j + i), X, width * j, 0, width)
-            end = before(topology, start)
+            end = coordinate_before(topology, start)
 
 
 @inlined
@@ -112,12 +112,12 @@ def inward(topology, L, x):
     """x (nv,) becomes L^-T x."""
     stride = load_int(topology, COLUMN_ROW)
     for j in range(load_int(topology, N_V) - 1, -1, -1):
-        y, end = load(x, j), before(topology, j)
+        y, end = load(x, j), coordinate_before(topology, j)
         while end >= 0:
-            start = line(topology, end)
+            start = line_start(topology, end)
             for i in range(start, end + 1):
                 store(x, i, load(x, i) - load(L, stride * j + i) * y)
-            end = before(topology, start)
+            end = coordinate_before(topology, start)
 
 
 @inlined
@@ -125,12 +125,12 @@ def outward(topology, L, x):
     """x (nv,) becomes L^-1 D^-1 x."""
     stride = load_int(topology, COLUMN_ROW)
     for j in range(load_int(topology, N_V)):
-        y, end = load(L, stride * j + j) * load(x, j), before(topology, j)
+        y, end = load(L, stride * j + j) * load(x, j), coordinate_before(topology, j)
         while end >= 0:
-            start = line(topology, end)
+            start = line_start(topology, end)
             for i in range(start, end + 1):
                 y = y - load(L, stride * j + i) * load(x, i)
-            end = before(topology, start)
+            end = coordinate_before(topology, start)
         store(x, j, y)
 
 
@@ -219,7 +219,7 @@ def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, ver
     `eliminate_rows` makes of J M^-1 J^T, unit wrenches of the items' rows)."""
     nv, rows, to = load_int(topology, N_V), table_int(topology, N_SET_ROWS), load_int(topology, FREE_AT)
     width = row_width(q, rows)
-    moving(topology, work, v, to)
+    body_motions(topology, work, v, to)
     diagonal, zero = workspace(q, nv + 1), zeros_workspace(topology, q)
     L = factored_mass(topology, parameters, work, diagonal)
     X, b, sizes, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
@@ -247,7 +247,7 @@ def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, verdic
     """a (nv,) under tau (nv,); forces (items, 6) on the items' frames; multipliers (r,) of the rows; verdict: see set_layout."""
     nv = load_int(topology, N_V)
     _, _, _, _, end = areas(topology)
-    work, x = moving_workspace(topology, parameters, q, end - load_int(topology, FREE_AT)), workspace(q, nv + 1)
+    work, x = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT)), workspace(q, nv + 1)
     solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, verdict)
     for j in range(nv):
         store(a, j, load(x, j))
@@ -259,8 +259,8 @@ def set_impact(topology, parameters, q, v, after, impulses, multipliers, verdict
     nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     width, to = row_width(q, rows), load_int(topology, FREE_AT)
     _, _, _, _, end = areas(topology)
-    work = moving_workspace(topology, parameters, q, end - to)
-    moving(topology, work, v, to)
+    work = motions_workspace(topology, parameters, q, end - to)
+    body_motions(topology, work, v, to)
     x, diagonal = zeros_workspace(topology, q), workspace(q, nv + 1)
     L = factored_mass(topology, parameters, work, diagonal)
     X, b, sizes, bias = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)

@@ -23,7 +23,7 @@ from freeflyer.kernels.backend.buffers import (
     workspace,
 )
 from freeflyer.kernels.backend.pack import all_below, select_less
-from freeflyer.kernels.backend.records import ITSELF, PARENT_BODY, put_rows3, record_rows
+from freeflyer.kernels.backend.records import OF_NUMBER, OF_PARENT, put_rows3, record_rows
 from freeflyer.kernels.closed.blocks import zero_rows
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.constrained.dynamics import path_of, solve_set, zero_workspace
@@ -34,7 +34,7 @@ from freeflyer.kernels.derivatives.inverse import (
     DIRECTION_RECORD,
     FORCE,
     LAST,
-    MOVING,
+    MOTION_RECORD,
     T,
     Y,
     accelerations,
@@ -86,7 +86,7 @@ ITEM_CHANGE = 15  # of a unit wrench F, about the root body's origin: F, V x* F,
 
 @kernel
 def subtract_item_forces(topology, parameters, work, items, forces):
-    """The forces that subtrees need shrink by the wrenches (items, 6) on the items' frames."""
+    """The forces required by subtrees are reduced by the wrenches (items, 6) on the items' frames."""
     for n in range(table_int(topology, N_ITEMS)):
         frame = item_int(topology, n, ITEM_FRAME)
         i, F, _ = wrench_from_root(topology, parameters, work, frame, load_spatial(items, 6 * n), BODY)
@@ -120,7 +120,7 @@ def put_item_changes(topology, parameters, work, table, n, wrenches, numbers, by
     i, g = frame_body(topology, frame), load3(parameters, GRAVITY)
     if i > 0:
         _, reach = column_range(topology, i)
-        V = load_spatial(work, motions + MOVING * i)
+        V = load_spatial(work, motions + MOTION_RECORD * i)
         for k in range(count):
             F = load_spatial(wrenches, 6 * (first - first_item_row(topology) + k))
             _, F, _ = wrench_from_root(topology, parameters, work, frame, F, BODY)
@@ -129,8 +129,8 @@ def put_item_changes(topology, parameters, work, table, n, wrenches, numbers, by
             store3(numbers, ITEM_CHANGE * k + 12, cross(F[0], g))
         for c in range(0, reach, step):
             last = load_row(table, LAST * stride + c)
-            s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, end))
-            l, w = motion_cross(spatial_of(record_rows(topology, work, motions, MOVING, PARENT_BODY, c, end)), s)
+            s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, end))
+            l, w = motion_cross(spatial_of(record_rows(topology, work, motions, MOTION_RECORD, OF_PARENT, c, end)), s)
             for k in range(count):
                 at, to = ITEM_CHANGE * k, width * (first + k) + c
                 f, h = load_spatial(numbers, at), load_spatial(numbers, at + 6)
@@ -166,13 +166,13 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
 
 
 @inlined
-def plus(s, A, at, step, x):
+def add_row3(s, A, at, step, x):
     """Three row scalars, plus s times those at `at`."""
     return add_scaled(x, s, rows3(A, at, step))
 
 
 @kernel
-def put_torn(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length):
+def put_right_sides(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length):
     """Right sides of the equations of y_q, y_v and y_tau, in place of b_q and b_v."""
     rows, stride, step = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW), row_step(Q)
     path, count = path_of(topology)
@@ -185,15 +185,15 @@ def put_torn(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length):
                 s = load(L, (stride + 1) * k) * load(X, width * k + i)
                 if not all_below(s, ZERO):
                     there = length * k + j
-                    q, v, e = plus(s, Q, there, step, q), plus(s, V, there, step, v), plus(-1.0 * s, E, there, step, e)
+                    q, v, e = add_row3(s, Q, there, step, q), add_row3(s, V, there, step, v), add_row3(-1.0 * s, E, there, step, e)
             put_rows3(by_q, at, step, q)
             put_rows3(by_v, at, step, v)
             put_rows3(by_tau, at, step, e)
 
 
 @kernel
-def solve_torn(G, rows, width, flags, by_q, by_v, by_tau, length):
-    """The rows become y, G being what `eliminate_rows` makes of J M^-1 J^T; rows that depend on others carry nothing."""
+def solve_right_sides(G, rows, width, flags, by_q, by_v, by_tau, length):
+    """The rows become y, G being what `eliminate_rows` makes of J M^-1 J^T; rows that depend on others get zero."""
     inverses, step = workspace(G, rows + 1), row_step(G)
     for c in range(rows):
         store(inverses, c, select_less(load(flags, FLAGS + c), 0.5, 0.0, 1.0 / load(G, width * c + c)))
@@ -203,7 +203,7 @@ def solve_torn(G, rows, width, flags, by_q, by_v, by_tau, length):
             q, v, e = rows3(by_q, at, step), rows3(by_v, at, step), rows3(by_tau, at, step)
             for c in range(i):
                 s, there = -1.0 * load(inverses, c) * load(G, width * c + i), length * c + j
-                q, v, e = plus(s, by_q, there, step, q), plus(s, by_v, there, step, v), plus(s, by_tau, there, step, e)
+                q, v, e = add_row3(s, by_q, there, step, q), add_row3(s, by_v, there, step, v), add_row3(s, by_tau, there, step, e)
             put_rows3(by_q, at, step, q)
             put_rows3(by_v, at, step, v)
             put_rows3(by_tau, at, step, e)
@@ -212,7 +212,7 @@ def solve_torn(G, rows, width, flags, by_q, by_v, by_tau, length):
             q, v, e = rows3(by_q, at, step), rows3(by_v, at, step), rows3(by_tau, at, step)
             for c in range(i + 1, rows):
                 s, there = -1.0 * load(G, width * i + c), length * c + j
-                q, v, e = plus(s, by_q, there, step, q), plus(s, by_v, there, step, v), plus(s, by_tau, there, step, e)
+                q, v, e = add_row3(s, by_q, there, step, q), add_row3(s, by_v, there, step, v), add_row3(s, by_tau, there, step, e)
             put_rows3(by_q, at, step, scale(d, q))
             put_rows3(by_v, at, step, scale(d, v))
             put_rows3(by_tau, at, step, scale(d, e))
@@ -232,8 +232,8 @@ def subtract_reactions(topology, X, width, Q, V, E, by_q, by_v, by_tau, length):
                 s = load(X, width * k + i)
                 if not all_below(s, ZERO):
                     there = length * i + j
-                    q, v = plus(-1.0 * s, by_q, there, step, q), plus(-1.0 * s, by_v, there, step, v)
-                    e = plus(s, by_tau, there, step, e)
+                    q, v = add_row3(-1.0 * s, by_q, there, step, q), add_row3(-1.0 * s, by_v, there, step, v)
+                    e = add_row3(s, by_tau, there, step, e)
             put_rows3(Q, at, step, q)
             put_rows3(V, at, step, v)
             put_rows3(E, at, step, e)
@@ -254,7 +254,7 @@ def put_multipliers(topology, parameters, y, length, out):
                 for j in range(0, length, 3 * step):
                     total = scale(load(parameters, numbers), rows3(y, length * row + j, step))
                     for c in range(1, count):
-                        total = plus(load(parameters, numbers + c), y, length * (row + c) + j, step, total)
+                        total = add_row3(load(parameters, numbers + c), y, length * (row + c) + j, step, total)
                     put_rows3(made, j, step, total)
                 put_row(made, 0, nv, out, nv * (row + i))
             else:
@@ -264,7 +264,7 @@ def put_multipliers(topology, parameters, y, length, out):
 @kernel
 def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau, verdict):
     """Derivatives (nv, nv) of a and (r, nv) of the multipliers by q, v and tau; the verdict of set_dynamics. For sets without
-    rolling bodies and loops; where rows depend on others, nothing has a derivative, and what is written means nothing."""
+    rolling bodies and loops; where rows depend on others, derivatives do not exist, and the outputs are undefined."""
     nv, rows, length = load_int(topology, N_V), table_int(topology, N_SET_ROWS), solved_width(topology, q)
     width = row_width(q, rows)
     _, _, _, _, end = motion_areas(topology)
@@ -282,8 +282,8 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
     inward(topology, L, Q, V, E, length)
     by_q, by_v, by_tau = workspace(q, rows * length + 8), workspace(q, rows * length + 8), workspace(q, rows * length + 8)
     put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, length)
-    put_torn(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length)
-    solve_torn(G, rows, width, found, by_q, by_v, by_tau, length)
+    put_right_sides(topology, L, X, width, Q, V, E, by_q, by_v, by_tau, length)
+    solve_right_sides(G, rows, width, found, by_q, by_v, by_tau, length)
     subtract_reactions(topology, X, width, Q, V, E, by_q, by_v, by_tau, length)
     outward(topology, L, Q, V, E, length, dq, 0, dv, 0, nv, dtau, 0)
     put_multipliers(topology, parameters, by_q, length, y_q)

@@ -13,7 +13,7 @@ from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import store_spatial
 from freeflyer.kernels.model.access import like3
-from freeflyer.kernels.model.set_layout import AXIS, FIRST_TANGENT, GLOBE, NORMAL, RADIUS, SECOND_TANGENT
+from freeflyer.kernels.model.set_layout import AXIS, FIRST_TANGENT, NORMAL, RADIUS, SECOND_TANGENT, SPHERE
 
 
 @inlined
@@ -38,7 +38,7 @@ def put_rolling(parameters, at, kind, R, w, wrenches, rates):
     zero = 0.0 * w[0]
     radius, n = load(parameters, at + RADIUS), rotate_back(R, like3(zero, load3(parameters, at + NORMAL)))
     dn = cross(n, w)
-    if kind == GLOBE:
+    if kind == SPHERE:
         p, dp = scale(-radius, n), scale(-radius, dn)
         f = rotate_back(R, like3(zero, load3(parameters, at + FIRST_TANGENT)))
         s = rotate_back(R, like3(zero, load3(parameters, at + SECOND_TANGENT)))

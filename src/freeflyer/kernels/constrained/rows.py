@@ -34,7 +34,7 @@ from freeflyer.kernels.model.set_layout import (
 from freeflyer.kernels.tree.columns import put_column, root_direction
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.frames import BODY, frame_body, placement
-from freeflyer.kernels.tree.motions import MOVING, expressed_motion, moving, moving_workspace, point_motion
+from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, expressed_motion, motions_workspace, point_motion
 from freeflyer.kernels.tree.poses import pose_at, root_position, rotation
 
 
@@ -64,26 +64,26 @@ def held_wrenches(topology, n, scaled):
 
 
 @kernel
-def put_item_rows(topology, parameters, work, n, scaled, wrenches, seen, drift, tall, X, width, bias, rates):
+def put_item_rows(topology, parameters, work, n, scaled, wrenches, units, drift, tall, X, width, bias, rates):
     """Rows of item n: unit wrenches in the frame's axes into `wrenches` (rows of items, 6), columns into X, bias, rates J v.
-    seen, drift: room for 36 numbers each; tall: for 6 LANES."""
+    units, drift: room for 36 numbers each; tall: for 6 LANES."""
     frame, kind, count = item_int(topology, n, ITEM_FRAME), item_int(topology, n, ITEM_KIND), item_int(topology, n, ITEM_ROWS)
     row, i = item_int(topology, n, ITEM_FIRST_ROW), frame_body(topology, frame)
     P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
     c = rotate(rotation(topology, work, i), c)
     R, x = compose(rotation(topology, work, i), P), add(root_position(topology, work, i), c)
-    l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOVING * i, c)
+    l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOTION_SIZE * i, c)
     l, w, a, dw = expressed_motion(BODY, R, c, l, w, a, dw)
     if kind == HELD:
         at = held_wrenches(topology, n, scaled)
         for k in range(6 * count):
-            store(seen, k, load(parameters, at + k))
+            store(units, k, load(parameters, at + k))
             store(drift, k, 0.0)
     else:
-        put_rolling(parameters, item_int(topology, n, ITEM_NUMBERS), kind, R, w, seen, drift)
+        put_rolling(parameters, item_int(topology, n, ITEM_NUMBERS), kind, R, w, units, drift)
     own = row - first_item_row(topology)
     for k in range(count):
-        F, change = load_spatial(seen, 6 * k), load_spatial(drift, 6 * k)
+        F, change = load_spatial(units, 6 * k), load_spatial(drift, 6 * k)
         store_spatial(wrenches, 6 * (own + k), F)
         store(rates, row + k, spatial_dot((l, w), F))
         store(bias, row + k, spatial_dot((a, dw), F) + spatial_dot((l, w), change))
@@ -138,9 +138,9 @@ def put_set_rows(topology, parameters, q, v, work, scaled, wrenches, X, width, b
         store(X, width * j + row + n, 1.0)
         store(bias, row + n, 0.0)
         store(rates, row + n, load(v, j))
-    seen, drift, tall = workspace(X, 36), workspace(X, 36), workspace(X, 6 * LANES)
+    units, drift, tall = workspace(X, 36), workspace(X, 36), workspace(X, 6 * LANES)
     for n in range(table_int(topology, N_ITEMS)):
-        put_item_rows(topology, parameters, work, n, scaled, wrenches, seen, drift, tall, X, width, bias, rates)
+        put_item_rows(topology, parameters, work, n, scaled, wrenches, units, drift, tall, X, width, bias, rates)
 
 
 @kernel
@@ -148,8 +148,8 @@ def set_rows(topology, parameters, q, v, J, bias, wrenches):
     """J (r, nv) and bias (r,) of the public rows; wrenches (rows of items, 6): the unit wrenches of those, in frames' axes."""
     nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     width = row_width(q, rows)
-    work = moving_workspace(topology, parameters, q, 0)
-    moving(topology, work, v, load_int(topology, FREE_AT))
+    work = motions_workspace(topology, parameters, q, 0)
+    body_motions(topology, work, v, load_int(topology, FREE_AT))
     X, drift, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1)
     made = workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
     put_set_rows(topology, parameters, q, v, work, False, made, X, width, drift, rates)

@@ -1,6 +1,6 @@
 """Multipliers of rows that may depend on each other: G y = b with G = J M^-1 J^T, which is X^T D^-1 X of whitened columns X.
 
-G is eliminated in the order of its rows, symmetric, without exchanging any. A row of which nothing is left (by DEPENDS) depends on
+G is eliminated in the order of its rows, symmetric, without exchanging any. A row whose pivot vanishes (MIN_PIVOT_RATIO) depends on
 rows before it: its part of b must vanish with it, else the rows contradict each other. Of the solutions the one is taken in which
 the free rows' y has the least sum of squares; other dependent rows carry nothing. With G = L P L^T, P the pivots, E = L^T reduced
 to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), refined once.
@@ -14,8 +14,8 @@ from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
 
-DEPENDS = 1e-12  # of a row's own diagonal entry: a pivot so small is none; the square of a singular value's 1e-6
-NOTHING = 1e-24  # of the largest diagonal entry: a row so small is rounding, as that of a wheel that cannot leave its plane
+MIN_PIVOT_RATIO = 1e-12  # of a row's own diagonal entry: smaller pivots count as zero; the square of a singular value's 1e-6
+MIN_DIAGONAL_RATIO = 1e-24  # of the largest diagonal entry: smaller rows are rounding, as of a wheel that cannot leave its plane
 ROUNDING = 1e-6  # of the largest terms of all rows: what counts as the size of a row's own, at least
 
 
@@ -59,13 +59,13 @@ def put_sizes(G, rows, width, sizes, energy):
 @kernel
 def eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict):
     """G becomes P L^T on and above the diagonal, b L^-1 b; inverses (rows,): of pivots, zero for rows that depend on others.
-    sizes (rows,): of the terms of b, which tell a contradiction from rounding. Writes the verdict."""
+    sizes (rows,): of the terms of b, against which a contradiction is compared. Writes the verdict."""
     worst, count = 0.0 * load(G, 0), 0.0 * load(G, 0)
     for c in range(rows):
         store(inverses, c, load(G, width * c + c))
     for c in range(rows):
         pivot, x = load(G, width * c + c), load(b, c)
-        least, zero = DEPENDS * load(inverses, c) + NOTHING * largest, 0.0 * largest
+        least, zero = MIN_PIVOT_RATIO * load(inverses, c) + MIN_DIAGONAL_RATIO * largest, 0.0 * largest
         inverse, flag = select_less(least, pivot, 1.0 / pivot, zero), select_less(least, pivot, 1.0, zero)
         store(inverses, c, inverse)
         store(verdict, FLAGS + c, flag)

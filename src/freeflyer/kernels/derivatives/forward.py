@@ -9,7 +9,7 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.compiler.marks import inlined, kernel
-from freeflyer.kernels.derivatives.gradient_rows import put_rows, turn_together
+from freeflyer.kernels.derivatives.gradient_rows import put_rows, subtract_common_turns
 from freeflyer.kernels.derivatives.held_wrenches import add_held
 from freeflyer.kernels.derivatives.inverse import (
     DIRECTION_RECORD,
@@ -47,8 +47,8 @@ def solved_sizes(topology):
 
 
 @kernel
-def less_forces(topology, work, tau):
-    """tau (nv,) less what the accelerations in work need."""
+def remaining_forces(topology, work, tau):
+    """tau (nv,) less the forces of the accelerations in work."""
     directions, _, _, _, forces, _ = areas(topology)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         F = load_spatial(work, forces + FORCE * i)
@@ -101,7 +101,7 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
     subtree_loads(topology, parameters, work)
     accelerations(topology, work, a, g)
     subtree_forces(topology, parameters, work, wrenches, count, expressed)
-    less_forces(topology, work, x)
+    remaining_forces(topology, work, x)
     add_armature_forces(topology, parameters, v, -1.0, x, 0)
     put_momenta(topology, work, table)
     mass_rows(topology, parameters, table, L)
@@ -127,14 +127,14 @@ def put_inverse_rows(topology, table, held, count, Q, V, length):
     nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
     if n == nv:
         put_rows(topology, table, Q, V, Q, length, False)
-        turn_together(topology, table, Q, length)
+        subtract_common_turns(topology, table, Q, length)
         add_held(topology, table, held, count, Q, length)
         clear_behind(Q, nv, row_width(table, n), length)
         clear_behind(V, nv, row_width(table, n), length)
     else:
         by_q, by_v = workspace(table, n * stride), workspace(table, n * stride)
         put_rows(topology, table, by_q, by_v, by_q, stride, False)
-        turn_together(topology, table, by_q, stride)
+        subtract_common_turns(topology, table, by_q, stride)
         add_held(topology, table, held, count, by_q, stride)
         condense(topology, by_q, stride, Q, length)
         condense(topology, by_v, stride, V, length)

@@ -1,4 +1,4 @@
-"""Acceleration of a frame, and how its velocity and acceleration change with q, v and a: a walk from the frame to the world.
+"""Acceleration of a frame, and derivatives of its velocity and acceleration by q, v and a, along its path to the world.
 
 All motions are spatial ones at the frame's origin, in the frame's axes. With D = V - V_p the velocity of the frame relative
 to the body p that carries a joint, and S a column of that joint, a change of its coordinate moves everything beyond rigidly:
@@ -45,12 +45,12 @@ def path_column(path, at):
 
 @inlined
 def path_record(topology, q, frame):
-    """Room for `walk`."""
+    """Memory for `collect_path`."""
     return workspace(q, STEP * (load_int(topology, body_ints(frame_body(topology, frame)) + DEPTH) + 1))
 
 
 @kernel
-def walk(topology, parameters, q, v, a, frame, path):
+def collect_path(topology, parameters, q, v, a, frame, path):
     """Fills `path`; returns the frame's pose (R, p) in the world, its velocity and its spatial acceleration."""
     b = frame_body(topology, frame)
     work, row = path_workspace(topology, parameters, q, b)
@@ -87,8 +87,8 @@ def walk(topology, parameters, q, v, a, frame, path):
 
 
 @inlined
-def shown(expressed, R, p, x):
-    """A motion at the frame's origin in its axes, as the frame at (R, p) is asked to express it."""
+def express(expressed, R, p, x):
+    """A motion at the frame's origin in its axes, in the expression of the frame at (R, p)."""
     if expressed == BODY:
         return x
     l, w = rotate(R, x[0]), rotate(R, x[1])
@@ -100,11 +100,11 @@ def shown(expressed, R, p, x):
 @kernel
 def frame_acceleration(topology, parameters, q, v, a, frame, expressed, A):
     """A (6,): J a + Jdot v, the rate of a frame's twist in body, mixed or world expression."""
-    R, p, V, rate = walk(topology, parameters, q, v, a, frame, path_record(topology, q, frame))
+    R, p, V, rate = collect_path(topology, parameters, q, v, a, frame, path_record(topology, q, frame))
     l, w = rate
     if expressed == MIXED:  # the classical acceleration of the origin
         l = add(l, cross(V[1], V[0]))
-    store_spatial(A, 0, shown(expressed, R, p, (l, w)))
+    store_spatial(A, 0, express(expressed, R, p, (l, w)))
 
 
 @inlined
@@ -142,7 +142,7 @@ def rate_change(expressed, S, D_i, D, V):
 @inlined
 def put(out, nv, j, expressed, R, p, x):
     """Column j of a row-major matrix with rows of nv grows by x, as it is expressed."""
-    l, w = shown(expressed, R, p, x)
+    l, w = express(expressed, R, p, x)
     add_column(out, nv, j, l, w)
 
 
@@ -153,7 +153,7 @@ def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_
     for k in range(6 * nv):
         store(by_q, k, 0.0)
         store(by_v, k, 0.0)
-    R, p, V, _ = walk(topology, parameters, q, v, v, frame, path)
+    R, p, V, _ = collect_path(topology, parameters, q, v, v, frame, path)
     while b > 0:
         ints, D = body_ints(b), load_spatial(path, to + STEP + VELOCITY)
         j = load_int(topology, ints + FIRST_V)
@@ -173,7 +173,7 @@ def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, express
         store(by_q, k, 0.0)
         store(by_v, k, 0.0)
         store(by_a, k, 0.0)
-    R, p, V, A = walk(topology, parameters, q, v, a, frame, path)
+    R, p, V, A = collect_path(topology, parameters, q, v, a, frame, path)
     while b > 0:
         ints, D_i, D = body_ints(b), load_spatial(path, to + VELOCITY), load_spatial(path, to + STEP + VELOCITY)
         B, E = load_spatial(path, to + STEP + GROWTH), load_spatial(path, to + STEP + RATE_TERMS)

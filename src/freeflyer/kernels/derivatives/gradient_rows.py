@@ -63,7 +63,7 @@ def last_moved(topology, k, step):
 
 
 @inlined
-def before(table, k, stride, f, g, i):
+def entries_before(table, k, stride, f, g, i):
     """Entries of row i in columns from k on, of dq, dv and M, if those columns move column i, else zero."""
     last, w = load_row(table, LAST * stride + k), rows3(table, (S + 3) * stride + k, stride)
     dq = dot(g, rows3(table, X * stride + k, stride)) + row_dot(f, table, Y * stride + k, stride)
@@ -73,7 +73,7 @@ def before(table, k, stride, f, g, i):
 
 
 @inlined
-def beyond(table, k, stride, s, end):
+def entries_beyond(table, k, stride, s, end):
     """The same if column i moves them, which are those before `end`."""
     return (
         keep_below(table, row_dot(s, table, BY_Q * stride + k, stride), k, end),
@@ -84,7 +84,7 @@ def beyond(table, k, stride, s, end):
 
 @inlined
 def put_rows(topology, table, dq, dv, M, width, with_mass):
-    """dq, dv and, if asked, M without armature, of all columns; rows hold `width` entries, a row scalar or more."""
+    """dq, dv and, `with_mass`, M without armature, of all columns; rows hold `width` entries, a row scalar or more."""
     n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(table)
     reach = workspace(table, stride)
     for k in range(0, n, step):
@@ -100,14 +100,14 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
             x = zero, zero, zero
             if k > i:
                 if k < end:
-                    x = beyond(table, k, stride, s, end)
+                    x = entries_beyond(table, k, stride, s, end)
             elif k + step <= i:
                 if load(reach, k) >= i:
-                    x = before(table, k, stride, f, g, i)
+                    x = entries_before(table, k, stride, f, g, i)
             else:
                 number, y, z = (
-                    load_row(table, NUMBER * stride + k), before(table, k, stride, f, g, i),
-                    beyond(table, k, stride, s, end),
+                    load_row(table, NUMBER * stride + k), entries_before(table, k, stride, f, g, i),
+                    entries_beyond(table, k, stride, s, end),
                 )  # fmt: skip
                 x = (
                     select_less(number, i, y[0], z[0]), select_less(number, i, y[1], z[1]),
@@ -120,7 +120,7 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
 
 
 @kernel
-def turn_together(topology, table, dq, width):
+def subtract_common_turns(topology, table, dq, width):
     """Takes the force S_k x* f out of the rows of columns that belong to k's own joint."""
     at = ROWS * load_int(topology, COLUMN_ROW)
     for i in range(1, load_int(topology, N_BODIES) + 1):
@@ -148,7 +148,7 @@ def put_inverse_matrices(topology, parameters, table, held, count, dq, dv, M):
         width = row_width(table, n)
         by_q, by_v, H = workspace(table, n * width), workspace(table, n * width), workspace(table, n * width)
     put_rows(topology, table, by_q, by_v, H, width, True)
-    turn_together(topology, table, by_q, width)
+    subtract_common_turns(topology, table, by_q, width)
     add_held(topology, table, held, count, by_q, width)
     if not direct:
         condense(topology, by_q, width, dq, nv)

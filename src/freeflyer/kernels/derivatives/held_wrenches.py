@@ -1,4 +1,4 @@
-"""What derivatives by q gain where wrenches are held fixed in other axes than their frame's.
+"""Additional terms of derivatives by q for wrenches held fixed in other axes than their frame's.
 
 A wrench held in its frame's axes turns with its body, as all forces in inverse.py do: a step along column k changes it by S_k x* F.
 One held in world axes does not. With (f, m) about the frame's origin, at x from the root body's, beside that change it gains

@@ -1,7 +1,7 @@
 """Derivatives of inverse dynamics with respect to q, v and a, in the tangent space of `integrate`: a table of columns.
 
 S. Singh, R. P. Russell, P. M. Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra
-(2022), over columns instead of joints. Seen from the root body's origin, in world axes: a step along column j turns all that
+(2022), over columns instead of joints. About the root body's origin, in world axes: a step along column j turns all that
 it carries by S_j, so with V and A the motion and acceleration (gravity included) of the body that carries j's joint,
 X_j = V x S_j is by how much velocities beyond j change, Y_j = A x S_j + V x X_j by how much accelerations do, beside the
 turn itself. With I, B (see coriolis.py) and f, the inertia, rate and force of what column k moves, for j before k or equal:
@@ -17,7 +17,15 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.backend.records import BODY, ITSELF, PARENT_BODY, add_record, put_records, put_rows3, record_rows
+from freeflyer.kernels.backend.records import (
+    OF_BODY,
+    OF_NUMBER,
+    OF_PARENT,
+    add_record,
+    put_records,
+    put_rows3,
+    record_rows,
+)
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale
 from freeflyer.kernels.math.spatial import (
@@ -49,7 +57,7 @@ from freeflyer.kernels.tree.poses import pose_at, row3
 from freeflyer.kernels.tree.wrenches import subtract_wrenches
 
 DIRECTION_RECORD = 8  # of a column: S (6)
-MOVING, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)
+MOTION_RECORD, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)
 LOADS = 24  # of a subtree: first moment (3), inertia (6), p (3) and K (9) of B, mass
 FORCE = 8  # of a subtree: force and moment
 # the table: rows over columns of S, the angular part of X, Y, T, F = I S, G = 2 B^T S (its force is zero), those products
@@ -80,7 +88,7 @@ def areas(topology):
     """(directions, moving, inertias, loads, forces, end): where they begin in work."""
     directions, bodies = load_int(topology, FREE_AT), joint_row(topology)
     moving = directions + DIRECTION_RECORD * load_int(topology, COLUMN_ROW)
-    inertias = moving + MOVING * bodies
+    inertias = moving + MOTION_RECORD * bodies
     loads = inertias + inertia_tiles(topology)
     forces = loads + LOADS * bodies
     return directions, moving, inertias, loads, forces, forces + FORCE * bodies
@@ -88,7 +96,7 @@ def areas(topology):
 
 @inlined
 def more_than_kinematics(topology):
-    """How much of a work array the areas take."""
+    """The size of the areas in a work array."""
     return areas(topology)[5] - load_int(topology, FREE_AT)
 
 
@@ -106,13 +114,13 @@ def velocities(topology, work, v):
     directions, moving, _, _, _, _ = areas(topology)
     put_motion(work, moving, (ZERO, ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        V = load_spatial(work, moving + MOVING * parent_of(topology, i))
+        V = load_spatial(work, moving + MOTION_RECORD * parent_of(topology, i))
         first, end = column_range(topology, i)
         for c in range(first, end):
             S = root_direction(topology, work, i, c)
             put_motion(work, directions + DIRECTION_RECORD * c, S)
             V = spatial_add_scaled(V, load(v, coordinate(topology, c)), S)
-        put_motion(work, moving + MOVING * i, V)
+        put_motion(work, moving + MOTION_RECORD * i, V)
 
 
 @kernel
@@ -121,7 +129,7 @@ def accelerations(topology, work, a, g):
     directions, moving, _, _, _, _ = areas(topology)
     put_motion(work, moving + ACCELERATION, (scale(-1.0, g), ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        there, here = moving + MOVING * parent_of(topology, i), moving + MOVING * i
+        there, here = moving + MOTION_RECORD * parent_of(topology, i), moving + MOTION_RECORD * i
         swept = motion_cross(load_spatial(work, there), load_spatial(work, here))
         A = spatial_add(load_spatial(work, there + ACCELERATION), swept)
         first, end = column_range(topology, i)
@@ -139,7 +147,7 @@ def subtree_loads(topology, parameters, work):
     for i in range(0, n + 1, step):
         m, h, I = tile_inertias(topology, parameters, work, i, row3(work, pose_at(topology, work, i) + 9 * step))
         put_inertias(work, inertias + tile_at(work, COMPOSITE, i), h, I)
-        p, K = particle_rates(m, h, I, spatial_of(record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1)))
+        p, K = particle_rates(m, h, I, spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_NUMBER, i, n + 1)))
         z = 0.0 * h[0]
         put_records(work, loads, LOADS, i, (h[0], h[1], h[2], I[0], I[1], I[2], I[3], I[4]))
         put_records(work, loads + LANES, LOADS, i, (I[5], p[0], p[1], p[2], K[0], K[1], K[2], K[3]))
@@ -157,8 +165,8 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
         at = inertias + tile_at(work, COMPOSITE, i)
         m, h = tile_mass(topology, parameters, work, i)[0], row3(work, at)
         I = row3(work, at + 3 * step) + row3(work, at + 6 * step)
-        V = spatial_of(record_rows(topology, work, moving, MOVING, ITSELF, i, n + 1))
-        A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOVING, ITSELF, i, n + 1))
+        V = spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_NUMBER, i, n + 1))
+        A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_NUMBER, i, n + 1))
         f, t = spatial_add(inertia_times(m, h, I, A), force_cross(V, inertia_times(m, h, I, V)))
         z = 0.0 * f[0]
         put_records(work, forces, FORCE, i, (f[0], f[1], f[2], t[0], t[1], t[2], z, z))
@@ -185,9 +193,9 @@ def put_numbers(topology, table, c, step):
 @inlined
 def column_loads(topology, work, loads, c, n):
     """(mass, first moment, inertia, p, K) of the subtrees that columns c, c + 1, ... move."""
-    a = record_rows(topology, work, loads, LOADS, BODY, c, n)
-    b = record_rows(topology, work, loads + LANES, LOADS, BODY, c, n)
-    d = record_rows(topology, work, loads + 2 * LANES, LOADS, BODY, c, n)
+    a = record_rows(topology, work, loads, LOADS, OF_BODY, c, n)
+    b = record_rows(topology, work, loads + LANES, LOADS, OF_BODY, c, n)
+    d = record_rows(topology, work, loads + 2 * LANES, LOADS, OF_BODY, c, n)
     h, I = (a[0], a[1], a[2]), (a[3], a[4], a[5], a[6], a[7], b[0])
     return d[5], h, I, (b[1], b[2], b[3]), (b[4], b[5], b[6], b[7], d[0], d[1], d[2], d[3], d[4])
 
@@ -200,7 +208,7 @@ def put_momenta(topology, work, table):
     for c in range(0, n, step):
         put_numbers(topology, table, c, step)
         m, h, I, _, _ = column_loads(topology, work, loads, c, n)
-        s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, n))
+        s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
         put_rows6(table, S * stride + c, stride, s)
         put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
 
@@ -214,20 +222,20 @@ def put_table(topology, work, table):
         put_numbers(topology, table, c, step)
         m, h, I, p, K = column_loads(topology, work, loads, c, n)
         p, K = scale(2.0, p), scale(2.0, K[:3]) + scale(2.0, K[3:6]) + scale(2.0, K[6:])
-        s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, ITSELF, c, n))
+        s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
         put_rows6(table, S * stride + c, stride, s)
         put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
         put_rows3(table, G * stride + c, stride, add(cross(p, s[0]), rotate_back(K, s[1])))
-        V = spatial_of(record_rows(topology, work, moving, MOVING, PARENT_BODY, c, n))
-        A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOVING, PARENT_BODY, c, n))
+        V = spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_PARENT, c, n))
+        A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_PARENT, c, n))
         x = motion_cross(V, s)
         y = spatial_add(motion_cross(A, s), motion_cross(V, x))
-        force = force_cross(s, spatial_of(record_rows(topology, work, forces, FORCE, BODY, c, n)))
+        force = force_cross(s, spatial_of(record_rows(topology, work, forces, FORCE, OF_BODY, c, n)))
         by_q = spatial_add(spatial_add(inertia_times(m, h, I, y), (cross(x[1], p), rotate(K, x[1]))), force)
         put_rows3(table, X * stride + c, stride, x[1])
         put_rows6(table, Y * stride + c, stride, y)
         put_rows6(table, BY_Q * stride + c, stride, by_q)
-        z = spatial_add(x, motion_cross(spatial_of(record_rows(topology, work, moving, MOVING, BODY, c, n)), s))
+        z = spatial_add(x, motion_cross(spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_BODY, c, n)), s))
         by_v = spatial_add(inertia_times(m, h, I, z), (cross(s[1], p), rotate(K, s[1])))
         put_rows6(table, T * stride + c, stride, z)
         put_rows6(table, BY_V * stride + c, stride, by_v)

@@ -1,14 +1,14 @@
 """How the centroidal momentum and its rate change with q, v and a.
 
-A change of the coordinate of column S moves everything beyond rigidly, but for what the carrying body p keeps on giving:
+A change of the coordinate of column S moves everything beyond rigidly, but for the motion of the carrying body p:
 with H, F the momentum and its rate d/dt sum I V, and I, B those of what S moves, at one fixed point,
 
     dH/dq = S x* H + I (V_p x S),        dH/dv = dF/da = I S,
     dF/dq = S x* F + I S" + 2 B S',      dF/dv = I (S' + V_i x S) + 2 B S,        S' = V_p x S, S" = A_p x S + V_p x S',
 
 where i is the body that S moves (after S. Singh, R. Russell, P. Wensing, Efficient Analytical Derivatives of Rigid-Body
-Dynamics using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular parts only). Seen from the centre
-of mass, which moves by dc, moments about it lose dc x force. Until that last step all is seen from root bodies' origins.
+Dynamics using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular parts only). About the centre
+of mass, which moves by dc, moments are less by dc x force. Until that last step all is about root bodies' origins.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import add_spaced3, spaced3
 
-MOVED, ACCELERATION = 12, 6  # a body's velocity, then its spatial acceleration, at the root body's origin
+MOTION_SIZE, ACCELERATION = 12, 6  # a body's velocity, then its spatial acceleration, at the root body's origin
 # of a subtree: rate of its momentum (6), then linear momentum (3) and matrix K (9), see coriolis.py
 RATES, LINEAR, SPREAD = 18, 6, 9
 
@@ -106,10 +106,10 @@ def root_momenta(topology, parameters, work, v, inertias, motions, momenta):
 @kernel
 def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
     """Writes motions of bodies at the root body's origin (MOVED) and RATES of subtrees about it."""
-    clear(work, motions, MOVED)
+    clear(work, motions, MOTION_SIZE)
     clear(work, rates, RATES)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        there, here, to = motions + MOVED * parent_of(topology, i), motions + MOVED * i, rates + RATES * i
+        there, here, to = motions + MOTION_SIZE * parent_of(topology, i), motions + MOTION_SIZE * i, rates + RATES * i
         V, rate = load_spatial(work, there), joint_motion(topology, work, i, v)
         A = spatial_add(joint_motion(topology, work, i, a), motion_cross(V, rate))
         A, V = spatial_add(A, load_spatial(work, there + ACCELERATION)), spatial_add(V, rate)
@@ -133,7 +133,7 @@ def add_force(out, nv, j, x, F):
 
 
 @inlined
-def less_moment(F, moment):
+def subtract_moment(F, moment):
     """The force F less a moment."""
     return F[0], subtract(F[1], moment)
 
@@ -172,7 +172,7 @@ def momentum_derivatives(topology, parameters, q, v, dq, dv):
             F = inertia_times(m, h, I, S)
             by_q = spatial_add(inertia_times(m, h, I, motion_cross(V, S)), force_cross(S, P))
             moment = cross(scale(1.0 / total_mass(parameters), F[0]), total)  # dc x p
-            add_force(dq, nv, j, x, less_moment(by_q, moment))
+            add_force(dq, nv, j, x, subtract_moment(by_q, moment))
             add_force(dv, nv, j, x, F)
 
 
@@ -181,8 +181,8 @@ def rate_work(topology, parameters, q, v, a):
     """(work, inertias of bodies, motions, rates): kinematics, and where the records behind it begin."""
     bodies, inertias = load_int(topology, N_BODIES) + 1, load_int(topology, FREE_AT)
     motions = inertias + inertia_tiles(topology)
-    rates = motions + MOVED * bodies
-    work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + (MOVED + RATES) * bodies)
+    rates = motions + MOTION_SIZE * bodies
+    work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + (MOTION_SIZE + RATES) * bodies)
     root_inertias(topology, parameters, work, inertias)
     root_rates(topology, parameters, work, v, a, inertias, motions, rates)
     return work, inertias, motions, rates
@@ -220,7 +220,7 @@ def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         m, apart = load(parameters, body_floats(i) + SUBTREE_MASS), tree_offset(topology, work, i, apart)
         x = subtract(apart, center)
-        there, here, to = motions + MOVED * parent_of(topology, i), motions + MOVED * i, rates + RATES * i
+        there, here, to = motions + MOTION_SIZE * parent_of(topology, i), motions + MOTION_SIZE * i, rates + RATES * i
         h, I = inertia_of(work, inertias, i)
         force, p, K = load_spatial(work, to), load3(work, to + LINEAR), load9(work, to + SPREAD)
         V, A, V_i = load_spatial(work, there), load_spatial(work, there + ACCELERATION), load_spatial(work, here)
@@ -233,7 +233,7 @@ def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):
             F = inertia_times(m, h, I, S)
             by_q = spatial_add(inertia_times(m, h, I, ddS), force_cross(S, force))
             moment = cross(scale(1.0 / total_mass(parameters), F[0]), total)  # dc x force
-            add_force(dq, nv, j, x, less_moment(spatial_add(by_q, twice_rate(p, K, dS)), moment))
+            add_force(dq, nv, j, x, subtract_moment(spatial_add(by_q, twice_rate(p, K, dS)), moment))
             by_v = inertia_times(m, h, I, spatial_add(dS, motion_cross(V_i, S)))
             add_force(dv, nv, j, x, spatial_add(by_v, twice_rate(p, K, S)))
             add_force(da, nv, j, x, F)

@@ -1,7 +1,7 @@
 """X = M^-1 B for matrices of all coordinates by the factor of M (tree/factor.py), a row at a time, three row scalars at once.
 
 L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y, is zero unless one of both coordinates
-moves the other. Rows are `solved_width` long. Three row scalars of three matrices are enough sums that none waits for itself.
+moves the other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.gradient_rows import rows3
 from freeflyer.kernels.math.algebra import add_scaled, scale
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
-from freeflyer.kernels.tree.factor import before, last_of, last_of_row, line
+from freeflyer.kernels.tree.factor import coordinate_before, last_of, last_of_row, line_start
 
-NEAREST = 6000  # numbers in the nearest cache
+CACHE_NUMBERS = 6000  # numbers in the nearest cache
 
 
 @inlined
@@ -28,29 +28,29 @@ def solved_width(topology, table):
 def strip_width(nv, step):
     """How many columns to finish before the next ones: as many as the nearest cache holds of three matrices, in whole blocks."""
     block = 3 * step
-    return max(NEAREST // (3 * max(nv, 1)) // block, 1) * block
+    return max(CACHE_NUMBERS // (3 * max(nv, 1)) // block, 1) * block
 
 
 @kernel
 def clear_behind(B, n, first, width):
-    """Entries from `first` on, in n rows that are `width` long, become zero: what is there could slow sums down."""
+    """Entries from `first` on, in n rows that are `width` long, become zero: undefined values could slow sums down."""
     for at in range(0, n * width, width):
         for j in range(first, width, row_step(B)):
             store_row(B, at + j, 0.0)
 
 
 @inlined
-def less(L, at, B, row, x):
+def subtract_row(L, at, B, row, x):
     """Three row scalars, less those at `row` times the entry of L at `at`."""
     return add_scaled(x, -load(L, at), rows3(B, row, row_step(B)))
 
 
 @inlined
-def less_of_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e):
+def subtract_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e):
     """Three row scalars of row k from column j on, of each matrix, less their parts of the rows from `low` to `high`."""
     for i in range(low, high + 1):
         at, row = stride * i + k, width * i + j
-        q, v, e = less(L, at, Q, row, q), less(L, at, V, row, v), less(L, at, E, row, e)
+        q, v, e = subtract_row(L, at, Q, row, q), subtract_row(L, at, V, row, v), subtract_row(L, at, E, row, e)
     return q, v, e
 
 
@@ -78,17 +78,17 @@ def inward(topology, L, Q, V, E, width):
                     q, v = rows3(Q, at, step), rows3(V, at, step)
                     if j > k:
                         low, high = j, min(end, last_of_row(topology, j, block))
-                        last = before(topology, j)
+                        last = coordinate_before(topology, j)
                         while last > k:
-                            start = max(line(topology, last), k + 1)
-                            q, v, e = less_of_rows(L, stride, k, start, last, Q, V, E, width, j, q, v, e)
-                            last = before(topology, start)
+                            start = max(line_start(topology, last), k + 1)
+                            q, v, e = subtract_rows(L, stride, k, start, last, Q, V, E, width, j, q, v, e)
+                            last = coordinate_before(topology, start)
                     if j + block > k:
-                        q, v, e = less_of_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e)
+                        q, v, e = subtract_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e)
                     else:
                         for i in range(low, high + 1):
                             s, row = stride * i + k, width * i + j
-                            q, v = less(L, s, Q, row, q), less(L, s, V, row, v)
+                            q, v = subtract_row(L, s, Q, row, q), subtract_row(L, s, V, row, v)
                     put_rows3(Q, at, step, q)
                     put_rows3(V, at, step, v)
                 put_rows3(E, at, step, e)
@@ -118,15 +118,17 @@ def outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_a
             row, to = stride * k, length * k
             d = load(L, row + k)
             for j in range(first, min(first + strip, length), 3 * step):
-                at, last = to + j, before(topology, k)
+                at, last = to + j, coordinate_before(topology, k)
                 q, v = scale(-d, rows3(Q, at, step)), scale(-d, rows3(V, at, step))
                 e = scale(d, rows3(E, at, step))
                 while last >= 0:
-                    start = line(topology, last)
+                    start = line_start(topology, last)
                     for i in range(start, last + 1):
                         there = length * i + j
-                        q, v, e = less(L, row + i, Q, there, q), less(L, row + i, V, there, v), less(L, row + i, E, there, e)
-                    last = before(topology, start)
+                        q = subtract_row(L, row + i, Q, there, q)
+                        v = subtract_row(L, row + i, V, there, v)
+                        e = subtract_row(L, row + i, E, there, e)
+                    last = coordinate_before(topology, start)
                 put_rows3(Q, at, step, q)
                 put_rows3(V, at, step, v)
                 put_rows3(E, at, step, e)

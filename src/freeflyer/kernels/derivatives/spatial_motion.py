@@ -1,4 +1,4 @@
-"""Spatial motions and forces of all bodies in world axes, seen from one point: what derivatives along motions start from.
+"""Spatial motions and forces of all bodies in world axes, about one point: the input of derivatives along motions.
 
 A motion is (linear, angular), a force (force, moment), both at the origin of body 1, so that they add up along the tree.
 Accelerations are spatial ones, rates of these motions at a point at rest; gravity enters as the acceleration of the world.

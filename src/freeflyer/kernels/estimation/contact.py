@@ -1,4 +1,4 @@
-"""What a posture says of feet on the ground, and contact forces from motor forces. papers/000, (43)-(46).
+"""The posture-dependent terms of feet on the ground, and contact forces from motor forces. papers/000, (43)-(46).
 
 The table of a standing robot (kind STANDING) is that of the constraint set of its feet (kernels/model/set_layout.py), with sizes of
 arrays in it, and behind its header how many motors and entries of the base there are, then their places in v. Unknowns are the
@@ -16,11 +16,11 @@ from freeflyer.kernels.closed.constraints import constraints
 from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.constrained.rows import item_int, put_set_rows, table_int
 from freeflyer.kernels.estimation.passive import fill
-from freeflyer.kernels.math.dense import NAN, SINGULAR, eliminate
+from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
 from freeflyer.kernels.model.set_layout import ITEM_FRAME, N_ITEMS, N_OTHERS, N_SET_ROWS, OTHERS, SET_HEADER
 from freeflyer.kernels.tree.frames import frame_pose
-from freeflyer.kernels.tree.motions import moving, moving_workspace
+from freeflyer.kernels.tree.motions import body_motions, motions_workspace
 from freeflyer.kernels.tree.rnea import rnea
 
 UPDATE, SPREAD, ANSWER, RESULTANT = range(OTHERS, OTHERS + N_OTHERS)  # of the table: sizes
@@ -32,8 +32,8 @@ def held_forces(topology, parameters, q, v, a, forces, width):
     """forces (nv rows of `width` numbers): a column for each unknown, then what the motion v, a of the tree takes, all projected
     onto independent coordinates. As `pivot_ratio`."""
     nv, n_rows, unknown = load_int(topology, N_V), load_int(topology, N_ROWS), table_int(topology, N_SET_ROWS)
-    one, work = workspace(q, nv), moving_workspace(topology, parameters, q, 0)
-    moving(topology, work, v, load_int(topology, FREE_AT))
+    one, work = workspace(q, nv), motions_workspace(topology, parameters, q, 0)
+    body_motions(topology, work, v, load_int(topology, FREE_AT))
     wrenches, bias, rates = workspace(q, 6 * unknown + 1), workspace(q, unknown + 1), workspace(q, unknown + 1)
     put_set_rows(topology, parameters, q, v, work, True, wrenches, forces, width, bias, rates)
     rnea(topology, parameters, q, v, a, one)
@@ -92,10 +92,10 @@ def put_product(A, n, k, column, width, from_row, work, out, to):
 
 
 @inlined
-def determined(work, n, width):
+def eliminate_or_zero(work, n, width):
     """[A, B] becomes [., A^-1 B] in n rows; the ratio of smallest to largest pivot, 0 if A is singular."""
     ratio = eliminate(work, 0, n, width, width, 0.0)
-    return sqrt(ratio) if ratio > SINGULAR * SINGULAR else 0.0
+    return sqrt(ratio) if ratio > GENERAL_PIVOT * GENERAL_PIVOT else 0.0
 
 
 @kernel
@@ -115,7 +115,7 @@ def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer,
         for k in range(n):
             store(work, width * i + k, load(update, n + n * i + k))
         store(work, width * i + n, load(update, i) - load(tau, i))
-    ratio = determined(work, n, width)
+    ratio = eliminate_or_zero(work, n, width)
     if ratio > 0.0:
         put_product(spread, points, n, n, width, 0, work, answer, 0)
         put_product(resultant, six, n, n, width, 0, work, answer, points)
@@ -150,7 +150,7 @@ def balanced_wrenches(topology, parameters, tau, update, spread, resultant, answ
             x = load(update, base + m + k * i + c)
             store(work, width * (n + k + i) + n + c, x)
             store(work, width * (n + c) + n + k + i, x)
-    ratio = determined(work, size, width)
+    ratio = eliminate_or_zero(work, size, width)
     if ratio > 0.0:
         put_product(spread, points, k, size, width, n, work, answer, 0)
         put_product(resultant, six, k, size, width, n, work, answer, points)

@@ -1,7 +1,7 @@
 """The passive state of a closed robot, and its motors' forces, while its loops need not be quite closed. papers/000, section VI.
 
-The linkage's blocks are solved as everywhere (kernels/closed/blocks.py); only that the loops are open does not count. A block
-that is singular stops everything with its number, so that nothing is pseudo-inverted. For one state at a time.
+The linkage's blocks are solved as everywhere (kernels/closed/blocks.py); open loops alone are not refused. A singular
+block is refused by its number, so that nothing is pseudo-inverted. For one state at a time.
 
 The table of a model with encoders (kind MEASURED) lists what they measure: how many joints, their entries of v, then those of q.
 """
@@ -22,7 +22,7 @@ from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import FREE_AT, N_Q, N_ROWS, N_V, TABLE_AT
-from freeflyer.kernels.tree.motions import moving, moving_workspace
+from freeflyer.kernels.tree.motions import body_motions, motions_workspace
 from freeflyer.kernels.tree.rnea import rnea
 
 N_MEASURED, MEASURED = 0, 1  # measured: header, lists
@@ -57,7 +57,7 @@ def corrected_step(topology, parameters, measured, q, positions, rates, gains, q
 
 
 @inlined
-def within(x, limits, n):
+def is_within(x, limits, n):
     """Whether the first n numbers of x lie between those of limits and the n numbers behind them."""
     inside = True
     for k in range(n):
@@ -67,10 +67,10 @@ def within(x, limits, n):
 
 @kernel
 def passive_step(topology, parameters, q, positions, rates, limits, gains, q_next, v, quality):
-    """`corrected_step`; quality (1,): what it answers, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower
+    """`corrected_step`; quality (1,): its result, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower
     then upper ones. q_next is NaN where that is not positive."""
     measured, ratio = from_entry(topology, load_int(topology, TABLE_AT)), OUT_OF_LIMITS
-    if within(positions, limits, load_int(measured, N_MEASURED)):
+    if is_within(positions, limits, load_int(measured, N_MEASURED)):
         ratio = corrected_step(topology, parameters, measured, q, positions, rates, gains, q_next, v)
     store(quality, 0, ratio)
     if not ratio > 0.0:
@@ -90,13 +90,13 @@ def closed_torques(topology, parameters, q, v, a, tau, quality):
     """tau (nv,) that gives the independent entries of a, the others following: passive joints carry none. papers/000 (28),
     (29) without contacts. quality (1,): as `pivot_ratio`; tau is NaN where that is not positive."""
     to, n_rows = load_int(topology, FREE_AT), load_int(topology, N_ROWS)
-    work = moving_workspace(topology, parameters, q, 0)
+    work = motions_workspace(topology, parameters, q, 0)
     J, inverses, residual = linkage_buffers(topology, work)
     constraints_of(topology, parameters, q, work, residual, J)
     ratio = pivot_ratio(topology, inverses, invert_blocks(topology, J, inverses, 1.0))
     if ratio > 0.0:
         bias = workspace(work, n_rows)
-        moving(topology, work, v, to)
+        body_motions(topology, work, v, to)
         bias_of(topology, parameters, q, v, work, to, bias)
         all_a = workspace(work, load_int(topology, N_V))
         for j in range(load_int(topology, N_V)):

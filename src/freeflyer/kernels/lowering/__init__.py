@@ -1,4 +1,4 @@
-"""What the kernels' primitives are in compiled code: the only folder, with compiler/numba_ir.py, that imports Numba.
+"""The compiled meaning of the kernels' primitives: the only folder, with compiler/numba_ir.py, that imports Numba.
 
 Importing this package registers them with Numba.
 """

@@ -1,4 +1,4 @@
-"""What entries do with the addresses and sizes that they are given, in compiled code."""
+"""Addresses and sizes of an entry's arguments in compiled code."""
 
 from __future__ import annotations
 

@@ -116,11 +116,11 @@ def _(buffer, i):
     return (buffer(buffer, types.int64), codegen) if is_buffer(buffer) or buffer == integers_type else None
 
 
-def taken(builder: Any, record: Any, numbers: Any) -> Any:
+def allocate(builder: Any, record: Any, numbers: Any) -> Any:
     """Pointer to as many numbers of the memory that a workspace record describes, in whole cache lines.
 
-    Where there are not as many left, the memory's begin: the entry sees from TAKEN that results mean nothing, and refuses. Entries
-    make sure that any single workspace fits.
+    Where there are not as many left, the memory's begin: the entry detects by TAKEN that results are undefined, and refuses.
+    Entries make sure that any single workspace fits.
     """
     def field(k: int) -> Any:
         return builder.gep(record, [i64(k)], inbounds=True)
@@ -135,7 +135,7 @@ def taken(builder: Any, record: Any, numbers: Any) -> Any:
 
 
 def workspace_of(builder: Any, buffer_type: Any, buffer: Any, n: Any) -> Any:
-    pointer = taken(builder, builder.extract_value(buffer, 1), builder.mul(n, i64(buffer_type.lanes)))
+    pointer = allocate(builder, builder.extract_value(buffer, 1), builder.mul(n, i64(buffer_type.lanes)))
     return builder.insert_value(buffer, pointer, 0)
 
 

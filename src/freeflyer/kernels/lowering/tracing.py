@@ -56,7 +56,7 @@ def _hashable(x: Any) -> bool:
 
 
 class Tracer:
-    """Where instructions go; none are written while only types are asked for."""
+    """Where instructions go; none are written while only types are inferred."""
 
     def __init__(self, context: Any = None, builder: Any = None) -> None:
         self.context, self.builder = context, builder
@@ -116,7 +116,7 @@ class Tracer:
 
 
 class UnknownIndex(TypeError):
-    """An entry of a tuple is asked for by a number that is not known before the code runs."""
+    """The index of a tuple's entry is not known before the code runs."""
 
 
 class Value:
@@ -185,7 +185,7 @@ def trace(function: Callable) -> None:
 
         try:
             return result(*kinds)(*kinds), codegen
-        except UnknownIndex:  # Numba asks again, with the numbers that the code names
+        except UnknownIndex:  # Numba calls it again, with the literal numbers
             return None
 
     definition.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]

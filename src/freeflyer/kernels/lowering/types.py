@@ -85,8 +85,8 @@ DEFINITIONS: dict[Any, Callable] = {}  # of primitives, and of operators of Pack
 
 
 def lowers(function: Callable, *kinds: tuple[Any, ...]) -> Callable:
-    """Gives a primitive its compiled meaning: the decorated definition takes the arguments' types and answers with a
-    signature and what makes the instructions, or with None where it has no meaning. `kinds`: tuples of argument types to
+    """Gives a primitive its compiled meaning: the decorated definition takes the arguments' types and returns a
+    signature and the generator of instructions, or None where it has no meaning. `kinds`: tuples of argument types to
     register for, if not any."""
 
     def register(definition: Callable) -> Callable:

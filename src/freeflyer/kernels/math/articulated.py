@@ -39,7 +39,7 @@ def outer(B, s, a, b):
 
 
 @inlined
-def shifted(A, B, C, r):
+def shift_articulated(A, B, C, r):
     """B and C of an articulated inertia at the parent's origin, from which its own origin is at r (A stays)."""
     x = cross((A[0], A[1], A[2]), r)
     y = cross((A[1], A[3], A[4]), r)

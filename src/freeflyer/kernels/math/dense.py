@@ -1,7 +1,7 @@
 """Small dense systems of equations: general ones by Gauss-Jordan elimination with partial pivoting, symmetric ones by L D L^T.
 
 Matrices lie in work arrays row by row. Rows are exchanged by selection, so that the eight states of a Pack may pivot
-differently. A matrix that is singular to working precision is told by its pivots, and never pseudo-inverted.
+differently. A matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from freeflyer.kernels.compiler.marks import inlined, kernel
 NAN = float("nan")
 # Smallest pivot of a general matrix, relative to the largest pivot or entry of its rows. Rates of closed linkages divide by
 # it once, accelerations and derivatives twice: below the root of the rounding error, 1.5e-8, no digit of these would be left.
-SINGULAR = 1e-7
-PIVOT = 1e-13  # smallest pivot of a symmetric matrix, relative to its diagonal entry: cancellations leave up to some 1e-14
+GENERAL_PIVOT = 1e-7
+SYMMETRIC_PIVOT = 1e-13  # smallest pivot of a symmetric matrix, relative to its diagonal entry: cancellation leaves up to 1e-14
 ZERO = 1e-150  # an entry so small need not be eliminated
 
 
@@ -85,7 +85,7 @@ def invert(work, at, n, stride, largest):
             store(work, at + stride * i + j, 0.0)
         store(work, at + stride * i + n + i, 1.0)
     ratio = eliminate(work, at, n, end, stride, largest)
-    verdict = select_less(SINGULAR * SINGULAR, ratio, 1.0, NAN)
+    verdict = select_less(GENERAL_PIVOT * GENERAL_PIVOT, ratio, 1.0, NAN)
     for i in range(n):
         for k in range(n - n % step, end, step):
             store_row(work, at + stride * i + k, verdict * load_row(work, at + stride * i + k))
@@ -95,7 +95,7 @@ def invert(work, at, n, stride, largest):
 @inlined
 def inverse_pivot(pivot, diagonal):
     """1 / pivot, or NaN where it vanishes beside the diagonal entry that it is left of."""
-    return select_less(PIVOT * diagonal, pivot, 1.0 / pivot, NAN)
+    return select_less(SYMMETRIC_PIVOT * diagonal, pivot, 1.0 / pivot, NAN)
 
 
 @kernel

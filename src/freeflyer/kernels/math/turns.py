@@ -41,7 +41,7 @@ def relative_rotation(R_A, R_B):
 
 
 @inlined
-def turned_by(R_A, R_B):
+def relative_rotation_vector(R_A, R_B):
     """(r, |t|, |v|, angle) of the rotation from A to B, in A's axes: see shortest_turn."""
     v, t = matrix_quaternion(relative_rotation(R_A, R_B))
     return shortest_turn(v, t)
@@ -92,6 +92,6 @@ def log_rate(r, c, w):
 
 @inlined
 def log_row(r, c, e):
-    """Row of Jl^-1(r) that belongs to the unit vector e."""
+    """Row of Jl^-1(r) for the unit vector e."""
     x = cross(r, e)
     return add_scaled(add_scaled(e, 0.5, x), c, cross(r, x))

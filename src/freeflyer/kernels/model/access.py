@@ -22,7 +22,7 @@ def body_floats(i):
 
 @inlined
 def by_depth(topology, k):
-    """Body number k, counted by depth: neighbours in this order rarely wait for each other."""
+    """Body number k, counted by depth: neighbours in this order are rarely parent and child."""
     return load_int(topology, load_int(topology, ORDER_AT) + k)
 
 

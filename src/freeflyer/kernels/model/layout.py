@@ -24,7 +24,7 @@ N_LOOPS, LOOPS_AT = 19, 20  # loop constraints, first record in topology
 N_COUPLINGS, COUPLINGS_AT = 21, 22  # joint equalities, first record in topology
 N_ROWS = 23  # rows of all loops and couplings
 POSE_VECTORS_AT = 24  # in work: vectors of the poses while they are computed
-ORDER_AT = 25  # where topology lists the bodies by depth, so that neighbours in the list do not wait for each other
+ORDER_AT = 25  # where topology lists the bodies by depth, so that neighbours in the list are rarely parent and child
 N_ARMATURES, ARMATURES_AT = 26, 27  # joints with quaternions that have armature; where topology lists their bodies
 TABLE_AT, TABLE_KIND = 28, 29  # where a table of an entry's own begins in topology, if there is one, and which
 N_PAIRS = 32  # pairs of different columns of one joint, of all joints
@@ -36,7 +36,7 @@ MEASURED, STANDING, PLAN, FRAMES = 1, 2, 3, 4  # kinds of tables
 BODY_INTS = 9
 PARENT, KIND, FIRST_Q, FIRST_COLUMN, COLUMN_COUNT, LAST_BODY = 0, 1, 2, 3, 4, 5  # LAST_BODY: last of its subtree
 FIRST_V, DEPTH = 6, 7  # velocity coordinate of the first column; joints between the body and the world
-IS_REFERENCE = 8  # whether matrices of its tree are seen from its origin: the first body with mass
+IS_REFERENCE = 8  # whether matrices of its tree refer to its origin: the first body with mass
 
 # a column in topology
 COLUMN_INTS = 4

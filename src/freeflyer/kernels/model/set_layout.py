@@ -10,7 +10,7 @@ SETS, SYSTEMS = 5, 6  # kinds of tables (see layout.py)
 
 # a set's table; places named _AT are counted from its beginning
 N_ITEMS, N_SET_ROWS, N_ITEM_ROWS, VERDICT_SIZE = 0, 1, 2, 3  # rows of all, and those of items alone; numbers of a verdict
-OTHERS, N_OTHERS = 4, 4  # sizes that entries of other rooms need (estimation/contact.py); 0 in a set's own table
+OTHERS, N_OTHERS = 4, 4  # sizes for entries of other packages (estimation/contact.py); 0 in a set's own table
 FIRST_FREE = 8  # the first row whose forces are chosen where rows depend on each other: behind loops and locks
 N_PATH, PATH_AT = 9, 10  # velocity coordinates that move any row, descending
 ITEMS_AT, N_LOOP_ROWS, LOOP_ROWS_AT, N_LOCKS, LOCKS_AT = 11, 12, 13, 14, 15
@@ -19,7 +19,7 @@ SET_HEADER = 16
 # an item
 ITEM_INTS = 5
 ITEM_KIND, ITEM_FRAME, ITEM_FIRST_ROW, ITEM_ROWS, ITEM_NUMBERS = 0, 1, 2, 3, 4
-HELD, WHEEL, GLOBE = 0, 1, 2  # kinds of items
+HELD, WHEEL, SPHERE = 0, 1, 2  # kinds of items
 RADIUS, AXIS, NORMAL, FIRST_TANGENT, SECOND_TANGENT, ROLLING_NUMBERS = 0, 1, 4, 7, 10, 13  # numbers of a rolling one
 
 # a system's table: how long its input is, unknowns, rows, numbers of a verdict, first row that is free (as FIRST_FREE)

@@ -26,7 +26,7 @@ from freeflyer.kernels.math.algebra import (
     sym_add,
     sym_apply,
 )
-from freeflyer.kernels.math.articulated import articulated_apply, outer, shifted, sym_outer
+from freeflyer.kernels.math.articulated import articulated_apply, outer, shift_articulated, sym_outer
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row, like3
 from freeflyer.kernels.model.joints.armature import add_armature_forces, has_armature
 from freeflyer.kernels.model.joints.columns import column_products
@@ -58,9 +58,9 @@ from freeflyer.kernels.tree.articulated import inverse_inertia
 from freeflyer.kernels.tree.composite import column_range, coordinate, zeros
 from freeflyer.kernels.tree.wrenches import add_wrench_forces, wrench_count
 
-LEVEL = 27  # by depth, what the children of a body add to it: articulated inertia (A, B, C), bias force and moment
+LEVEL_SIZE = 27  # by depth, what the children of a body add to it: articulated inertia (A, B, C), bias force and moment
 A_AT, B_AT, C_AT, FORCE, TORQUE = 0, 6, 15, 21, 24
-BODY = 9  # angular velocity; acceleration (linear, angular): first without the joint's own, then the whole
+BODY_SIZE = 9  # angular velocity; acceleration (linear, angular): first without the joint's own, then the whole
 VELOCITY, LINEAR, ANGULAR = 0, 3, 6
 ELIMINATED = 8  # of a column: U (force), V (moment), 1 / d, u
 U_AT, V_AT, INVERSE, REST = 0, 3, 6, 7
@@ -72,7 +72,7 @@ def bias_motions(topology, parameters, q, v, work, bodies):
     store3(work, bodies + VELOCITY, ZERO)
     for k in range(load_int(topology, N_BODIES)):
         i = by_depth(topology, k)
-        here, there = bodies + BODY * i, bodies + BODY * load_int(topology, body_ints(i) + PARENT)
+        here, there = bodies + BODY_SIZE * i, bodies + BODY_SIZE * load_int(topology, body_ints(i) + PARENT)
         joint = joint_at(topology, work, i)
         r, w = origin(joint, parameters, q), load3(work, there + VELOCITY)
         acc = cross(w, cross(w, r))
@@ -101,12 +101,12 @@ def add9(a, b):
 
 
 @inlined
-def gathered(topology, parameters, work, i, below, bodies):
+def gather_inertia(topology, parameters, work, i, below, bodies):
     """Articulated inertia and bias wrench of body i, those of its children included."""
     if load_int(topology, body_ints(i) + LAST_BODY) == i:  # it has none
-        for k in range(LEVEL):
+        for k in range(LEVEL_SIZE):
             store(work, below + k, 0.0)
-    A, B, C, f, t = rigid(parameters, body_floats(i), load3(work, bodies + BODY * i + VELOCITY))
+    A, B, C, f, t = rigid(parameters, body_floats(i), load3(work, bodies + BODY_SIZE * i + VELOCITY))
     A, B, C = (
         sym_add(A, load6(work, below + A_AT)),
         add9(B, load9(work, below + B_AT)),
@@ -130,12 +130,12 @@ def subtree_to_parent(topology, parameters, q, joint, work, i, level, bodies, A,
     parent = load_int(topology, ints + PARENT)
     if parent == 0:
         return
-    here = bodies + BODY * i
+    here = bodies + BODY_SIZE * i
     df, dt = articulated_apply(A, B, C, load3(work, here + LINEAR), load3(work, here + ANGULAR))
     f, t = to_parent(joint, parameters, q, add(f, df), add(t, dt))
     A, B, C = inertia_to_parent(joint, parameters, q, A, B, C)
     r = origin(joint, parameters, q)
-    B, C = shifted(A, B, C, r)
+    B, C = shift_articulated(A, B, C, r)
     t = add(t, cross(r, f))
     if load_int(topology, ints + LAST_BODY) == load_int(topology, body_ints(parent) + LAST_BODY):  # it comes first
         store6(work, level + A_AT, A)
@@ -155,8 +155,8 @@ def subtree_to_parent(topology, parameters, q, joint, work, i, level, bodies, A,
 def articulate_body(topology, parameters, q, tau, work, i, joint, first, end, levels, bodies, columns, rotors):
     """Eliminates the joint of body i, which has the columns first .. end - 1, column by column."""
     at, armature = body_floats(i), load_int(topology, ARMATURE_AT)
-    level = levels + LEVEL * load_int(topology, body_ints(i) + DEPTH)
-    A, B, C, f, t = gathered(topology, parameters, work, i, level + LEVEL, bodies)
+    level = levels + LEVEL_SIZE * load_int(topology, body_ints(i) + DEPTH)
+    A, B, C, f, t = gather_inertia(topology, parameters, work, i, level + LEVEL_SIZE, bodies)
     for k in range(end - 1, first - 1, -1):
         j = coordinate(topology, k)
         U, V, d, slide, turn = column_products(joint, parameters, k - first, A, B, C)
@@ -197,7 +197,7 @@ def accelerations(topology, parameters, q, g, work, bodies, columns, a):
     store3(work, bodies + ANGULAR, ZERO)
     for n in range(load_int(topology, N_BODIES)):
         i = by_depth(topology, n)
-        here, there = bodies + BODY * i, bodies + BODY * load_int(topology, body_ints(i) + PARENT)
+        here, there = bodies + BODY_SIZE * i, bodies + BODY_SIZE * load_int(topology, body_ints(i) + PARENT)
         joint = joint_at(topology, work, i)
         r, dw = origin(joint, parameters, q), load3(work, there + ANGULAR)
         linear = add(load3(work, there + LINEAR), cross(dw, r))
@@ -227,8 +227,8 @@ def put_armature_forces(topology, parameters, v, work, to):
 def areas(topology):
     """(levels, bodies, columns, rotors, end): where they begin in work."""
     levels = 3 * joint_row(topology)
-    bodies = levels + LEVEL * (load_int(topology, MAX_DEPTH) + 2)
-    columns = bodies + BODY * (load_int(topology, N_BODIES) + 1)
+    bodies = levels + LEVEL_SIZE * (load_int(topology, MAX_DEPTH) + 2)
+    columns = bodies + BODY_SIZE * (load_int(topology, N_BODIES) + 1)
     rotors = columns + ELIMINATED * load_int(topology, N_COLUMNS)
     return levels, bodies, columns, rotors, rotors + load_int(topology, N_V)
 

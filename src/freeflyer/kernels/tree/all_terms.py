@@ -1,7 +1,7 @@
 """Mass matrix, bias and gravity forces, centroidal quantities and the motions of frames, from one pass over the tree.
 
 As the functions for each of them (crba.py, rnea.py, gravity.py, centroidal.py, frames.py, motions.py), but what these share is
-computed once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are seen from the root body's origin.
+computed once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are about the root body's origin.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ from freeflyer.kernels.tree.columns import (
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.crba import put_mass_matrix
 from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement, put_pose
-from freeflyer.kernels.tree.motions import MOVING, expressed_motion, moving, moving_workspace, point_motion
+from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, expressed_motion, motions_workspace, point_motion
 from freeflyer.kernels.tree.poses import position, root_position, rotation
 from freeflyer.kernels.tree.wrenches import wrench_count, wrench_frame
 
-FORCE = 6  # of a subtree: what its velocities take, force and moment
+FORCE = 6  # of a subtree: its velocity-dependent force and moment
 CENTER, MOMENTUM, RATE = 0, 3, 9  # in `centroidal`
 
 
 @inlined
 def areas(topology):
     """(inertias, columns, their momenta, forces, end): where they begin in work, behind the motions."""
-    inertias = load_int(topology, FREE_AT) + (MOVING * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
+    inertias = load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
     S = inertias + inertia_tiles(topology)
     F = S + 6 * load_int(topology, COLUMN_ROW)
     forces = F + 6 * load_int(topology, COLUMN_ROW)
@@ -64,14 +64,14 @@ def areas(topology):
 
 @inlined
 def put_centroidal(topology, parameters, work, forces, centroidal):
-    """Centre of mass, momentum and its rate without accelerations; leaves the force that each body's velocities take."""
+    """Centre of mass, momentum and its rate without accelerations; leaves each body's velocity-dependent force."""
     n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
     centre = com_of(topology, parameters, work)
     p = k = f = t = apart = zeros(centre[0])
     store_spatial(work, forces, (p, k))
     for i in range(1, n + 1):
         apart = tree_offset(topology, work, i, apart)
-        c, momentum, spin, force, moment = momentum_of(parameters, work, i, to + MOVING * i, rotation(topology, work, i))
+        c, momentum, spin, force, moment = momentum_of(parameters, work, i, to + MOTION_SIZE * i, rotation(topology, work, i))
         y = add(root_position(topology, work, i), c)
         x = subtract(add(apart, y), centre)
         p, k = add(p, momentum), add(k, add(cross(x, momentum), spin))
@@ -129,7 +129,7 @@ def put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacob
     P, c = placement(topology, parameters, frame, load(work, load_int(topology, FREE_AT)))
     R, x = rotation(topology, work, i), root_position(topology, work, i)
     c = rotate(R, c)
-    l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOVING * i, c)
+    l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOTION_SIZE * i, c)
     R, p, y = compose(R, P), add(position(topology, work, i), c), add(x, c)
     put_pose(poses, 16 * k, R, p)
     l, w, a, dw = expressed_motion(expressed, R, p, l, w, a, dw)
@@ -155,8 +155,8 @@ def all_terms(topology, parameters, q, v, gravity, expressed, M, forces, A, Jc, 
     mass; centroidal (15): centre of mass, momentum, its rate without accelerations; for each frame poses (4, 4), motions (12):
     velocity, bias acceleration, jacobians (6, nv)."""
     inertias, S, F, own, end = areas(topology)
-    work = moving_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
-    moving(topology, work, v, load_int(topology, FREE_AT))
+    work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
+    body_motions(topology, work, v, load_int(topology, FREE_AT))
     subtree_inertias(topology, parameters, work, inertias)
     column_rows(topology, parameters, work, inertias, S, F)
     put_mass_matrix(topology, parameters, work, S, F, M)

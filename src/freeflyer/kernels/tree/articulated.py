@@ -19,28 +19,28 @@ from freeflyer.kernels.math.algebra import (
     store6,
     store9,
 )
-from freeflyer.kernels.math.articulated import articulated_apply, outer, shifted, sym_outer
+from freeflyer.kernels.math.articulated import articulated_apply, outer, shift_articulated, sym_outer
 from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import MASS, SUBTREE_MASS, SUBTREE_SPREAD
 from freeflyer.kernels.tree.columns import inertia_of
 
 ARTICULATED, LINEAR, MIXED, ANGULAR = 21, 0, 6, 15  # a record: A (6), B (9), C (6)
-SINGULAR = 1e-14  # an inertia beside the largest that the column could move: less is rounding
+MIN_INERTIA_RATIO = 1e-14  # an inertia beside the largest that the column could move: less is rounding
 
 
 @inlined
 def inverse_inertia(parameters, at, slide, turn, d):
-    """1 / d, of a column of these squared lengths that meets the inertia d, its body's record being at `at`.
+    """1 / d, of a column of these squared lengths with the inertia d, its body's record being at `at`.
 
-    Beyond a massless link, d is the difference of inertias that may cancel: what is left must stand out from their rounding.
+    Beyond a massless link, d is the difference of inertias that may cancel: the rest must exceed their rounding.
     """
     largest = slide * load(parameters, at + SUBTREE_MASS) + turn * load(parameters, at + SUBTREE_SPREAD)
-    return select_less(SINGULAR * largest, d, 1.0 / d, NAN)
+    return select_less(MIN_INERTIA_RATIO * largest, d, 1.0 / d, NAN)
 
 
 @inlined
-def eliminated(parameters, at, A, B, C, l, w, armature):
+def eliminate_column(parameters, at, A, B, C, l, w, armature):
     """(U, V, 1 / d, A, B, C): an articulated inertia once it may move freely along the column (l, w).
 
     1 / d is NaN where the column moves no inertia.
@@ -59,7 +59,7 @@ def load_articulated(work, at):
 @inlined
 def add_to_parent(work, there, A, B, C, r):
     """Adds an articulated inertia, its origin at r from the parent's, to the parent's, which begins at `there`."""
-    B, C = shifted(A, B, C, r)
+    B, C = shift_articulated(A, B, C, r)
     accumulate6(work, there + LINEAR, A)
     accumulate9(work, there + MIXED, B)
     accumulate6(work, there + ANGULAR, C)

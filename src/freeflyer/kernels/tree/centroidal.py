@@ -1,6 +1,6 @@
 """Centroidal momentum and its matrix, in world axes at the centre of mass [linear; angular].
 
-Positions are seen from the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
+Positions are relative to the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from freeflyer.kernels.tree.columns import (
 )
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.motions import MOVING, moving, moving_workspace, point_motion
+from freeflyer.kernels.tree.motions import MOTION_SIZE, body_motions, motions_workspace, point_motion
 from freeflyer.kernels.tree.poses import pose_at, position, root_position, rotation, row3, row_rotation
 
 
@@ -125,15 +125,15 @@ def momentum_matrix(topology, parameters, q, A):
 
 
 @inlined
-def moving_work(topology, parameters, q, v):
+def motions_work(topology, parameters, q, v):
     """Kinematics with the motions of all bodies from FREE_AT on."""
-    work = moving_workspace(topology, parameters, q, 0)
-    moving(topology, work, v, load_int(topology, FREE_AT))
+    work = motions_workspace(topology, parameters, q, 0)
+    body_motions(topology, work, v, load_int(topology, FREE_AT))
     return work
 
 
 @inlined
-def spun(R, I, w):
+def world_inertia_times(R, I, w):
     """R I R^T w"""
     return rotate(R, sym_apply(I, rotate_back(R, w)))
 
@@ -145,8 +145,8 @@ def momentum_of(parameters, work, i, here, R):
     at = body_floats(i)
     I, m, c = load6(parameters, at + INERTIA), load(parameters, at + MASS), rotate(R, load3(parameters, at + COM))
     l, w, a, dw = point_motion(work, here, c)
-    k = spun(R, I, w)
-    return c, scale(m, l), k, scale(m, a), add(spun(R, I, dw), cross(w, k))
+    k = world_inertia_times(R, I, w)
+    return c, scale(m, l), k, scale(m, a), add(world_inertia_times(R, I, dw), cross(w, k))
 
 
 @inlined
@@ -155,14 +155,14 @@ def momentum_and_rate(topology, parameters, q, v):
 
     Bodies are summed up about the origin of their own tree, trees about the centre of mass.
     """
-    work, to, i = moving_work(topology, parameters, q, v), load_int(topology, FREE_AT), 1
+    work, to, i = motions_work(topology, parameters, q, v), load_int(topology, FREE_AT), 1
     centre = com_of(topology, parameters, work)
     p = k = f = t = apart = zeros(centre[0])
     while i <= load_int(topology, N_BODIES):
         apart, end = tree_offset(topology, work, i, apart), load_int(topology, body_ints(i) + LAST_BODY) + 1
         tree_p = tree_k = tree_f = tree_t = zeros(centre[0])
         for j in range(i, end):
-            c, momentum, spin, force, moment = momentum_of(parameters, work, j, to + MOVING * j, rotation(topology, work, j))
+            c, momentum, spin, force, moment = momentum_of(parameters, work, j, to + MOTION_SIZE * j, rotation(topology, work, j))
             x = add(root_position(topology, work, j), c)
             tree_p, tree_k = add(tree_p, momentum), add(tree_k, add(cross(x, momentum), spin))
             tree_f, tree_t = add(tree_f, force), add(tree_t, add(cross(x, force), moment))

@@ -1,4 +1,4 @@
-"""All motion columns and their momenta seen from one point, the root body's origin, as rows of numbers.
+"""All motion columns and their momenta about one point, the root body's origin, as rows of numbers.
 
 Row k of S or F holds entry k (linear, angular) of every column. Columns are numbered depth-first, so what column c moves
 are the columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time.

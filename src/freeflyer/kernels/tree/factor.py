@@ -3,7 +3,7 @@
 Row k of L holds entries at the coordinates that move coordinate k; the inverse of D's entry stands on the diagonal. Velocity
 coordinates are numbered depth-first, so the descendants of coordinate j are j + 1 .. last(j). Where mimic joints share
 coordinates the tree of coordinates is one chain, so that L is full; nothing else changes. Matrices are kept as rows of whole
-row scalars (COLUMN_ROW long); what stands behind the diagonal, in L, or behind the last coordinate means nothing.
+row scalars (COLUMN_ROW long); entries behind the diagonal, in L, or behind the last coordinate are undefined.
 
 Forward dynamics and inverse mass matrices of trees need no factor (aba.py, minv.py): only where mimic joints share coordinates
 are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
@@ -40,15 +40,15 @@ def last_of(topology, j):
 
 
 @inlined
-def before(topology, j):
+def coordinate_before(topology, j):
     """The next coordinate on the way from j to the world, or -1."""
     return coordinate_int(topology, j, PARENT_COORDINATE)
 
 
 @inlined
-def line(topology, j):
-    """The first of the coordinates that end with j and each of which is the parent of the next: there is no need to ask for
-    parents along that line, each of which would have to be known before the next can be."""
+def line_start(topology, j):
+    """The first of the coordinates that end with j and each of which is the parent of the next: parents along that
+    line need not be loaded one after the other."""
     return coordinate_int(topology, j, LINE_START)
 
 
@@ -62,7 +62,7 @@ def last_of_row(topology, j, step):
 
 
 @inlined
-def less_outer(topology, L, s, row, to, i):
+def subtract_outer(topology, L, s, row, to, i):
     """The row at `to`, of coordinate i, less s times that at `row`, up to the diagonal."""
     step = row_step(L)
     if step > 1:
@@ -71,10 +71,10 @@ def less_outer(topology, L, s, row, to, i):
         return
     end = i
     while end >= 0:
-        start = line(topology, end)
+        start = line_start(topology, end)
         for j in range(start, end + 1):
             store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
-        end = before(topology, start)
+        end = coordinate_before(topology, start)
 
 
 @kernel
@@ -87,12 +87,12 @@ def factor(topology, L):
     for k in range(nv - 1, -1, -1):
         row = stride * k
         inverse = inverse_pivot(load(L, row + k), load(diagonal, k))
-        end = before(topology, k)
+        end = coordinate_before(topology, k)
         while end >= 0:
-            start = line(topology, end)
+            start = line_start(topology, end)
             for i in range(start, end + 1):
-                less_outer(topology, L, inverse * load(L, row + i), row, stride * i, i)
-            end = before(topology, start)
+                subtract_outer(topology, L, inverse * load(L, row + i), row, stride * i, i)
+            end = coordinate_before(topology, start)
         for j in range(0, k + 1, step):
             store_row(L, row + j, inverse * load_row(L, row + j))
         store(L, row + k, inverse)
@@ -103,20 +103,20 @@ def solve(topology, L, x):
     """x (nv,) becomes M^-1 x."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     for k in range(nv - 1, -1, -1):
-        y, i = load(x, k), before(topology, k)
+        y, i = load(x, k), coordinate_before(topology, k)
         while i >= 0:
             store(x, i, load(x, i) - load(L, stride * k + i) * y)
-            i = before(topology, i)
+            i = coordinate_before(topology, i)
     for k in range(nv):
-        y, i = load(L, stride * k + k) * load(x, k), before(topology, k)
+        y, i = load(L, stride * k + k) * load(x, k), coordinate_before(topology, k)
         while i >= 0:
             y = y - load(L, stride * k + i) * load(x, i)
-            i = before(topology, i)
+            i = coordinate_before(topology, i)
         store(x, k, y)
 
 
 @kernel
-def factored(topology, parameters, q):
+def factor_mass_matrix(topology, parameters, q):
     """L and the inverse of D at q."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     M, L = workspace(q, nv * nv), workspace(q, nv * stride)
@@ -145,7 +145,7 @@ def add_row(A, to, s, B, row, n):
 def shared_minv(topology, parameters, q, Minv):
     """Minv (nv, nv) = W^T D^-1 W, symmetric, with W^T L^T = 1: row j of W is filled from j to last(j)."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    L, W = factored(topology, parameters, q), workspace(q, nv * nv)
+    L, W = factor_mass_matrix(topology, parameters, q), workspace(q, nv * nv)
     for k in range(nv * nv):
         store(W, k, 0.0)
         store(Minv, k, 0.0)
@@ -158,7 +158,7 @@ def shared_minv(topology, parameters, q, Minv):
         while m >= 0:
             s = load(W, nv * m + i) * load(L, stride * m + m)
             add_row(Minv, nv * i + i, s, W, nv * m + i, last_of(topology, m) + 1 - i)
-            m = before(topology, m)
+            m = coordinate_before(topology, m)
     for i in range(nv):
         for k in range(i + 1, nv):
             store(Minv, nv * k + i, load(Minv, nv * i + k))
@@ -167,17 +167,17 @@ def shared_minv(topology, parameters, q, Minv):
 @kernel
 def shared_forward_dynamics(topology, parameters, q, v, tau, a):
     """a (nv,) of M a + bias = tau where mimic joints share velocity coordinates, which the tree recursion cannot do."""
-    L, bias, zero = factored(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
+    L, bias, zero = factor_mass_matrix(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
     rnea(topology, parameters, q, v, zero, bias)
-    solve_less(topology, L, tau, bias, a)
+    solve_difference(topology, L, tau, bias, a)
 
 
 @kernel
 def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
     """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
-    L, bias, zero = factored(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
+    L, bias, zero = factor_mass_matrix(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
     loaded_rnea(topology, parameters, q, v, zero, gravity, wrenches, expressed, bias)
-    solve_less(topology, L, tau, bias, a)
+    solve_difference(topology, L, tau, bias, a)
 
 
 @inlined
@@ -190,7 +190,7 @@ def zeros_workspace(topology, q):
 
 
 @inlined
-def solve_less(topology, L, tau, bias, a):
+def solve_difference(topology, L, tau, bias, a):
     """a becomes M^-1 (tau - bias)."""
     for j in range(load_int(topology, N_V)):
         store(a, j, load(tau, j) - load(bias, j))

@@ -1,4 +1,4 @@
-"""Pose and Jacobian of one frame, by a walk from the frame to the world: only the joints on the way are computed."""
+"""Pose and Jacobian of one frame, along the path from the frame to the world: only the joints on the way are computed."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Row c of the inverse is the acceleration of column c under a unit force on each column j. Inward, F gathers the forces that
 the columns of a subtree pass on; outward, each level of the tree keeps the accelerations of its body. F and accelerations
-are seen from the root body's origin, so nothing is shifted and every inner loop runs along rows.
+are about the root body's origin, so nothing is shifted and every inner loop runs along rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS
-from freeflyer.kernels.tree.articulated import ARTICULATED, add_to_parent, eliminated, load_articulated, store_rigid
+from freeflyer.kernels.tree.articulated import (
+    ARTICULATED,
+    add_to_parent,
+    eliminate_column,
+    load_articulated,
+    store_rigid,
+)
 from freeflyer.kernels.tree.columns import (
     clear_beyond,
     inertia_tiles,
@@ -32,7 +38,7 @@ from freeflyer.kernels.tree.poses import offset, root_position
 
 @kernel
 def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverses):
-    """Writes the rows of directions S, of U (both seen from the root body's origin) and the inverses 1 / d."""
+    """Writes the rows of directions S, of U (both about the root body's origin) and the inverses 1 / d."""
     n, stride, armature = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW), load_int(topology, ARMATURE_AT)
     own_inertias(topology, parameters, work, inertias)
     for i in range(1, n + 1):
@@ -46,7 +52,7 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
             at = direction_at(topology, c)
             l, w = load_spatial(work, at)
             more = load(parameters, armature + coordinate(topology, c))
-            f, t, inverse, A, B, C = eliminated(parameters, body_floats(i), A, B, C, l, w, more)
+            f, t, inverse, A, B, C = eliminate_column(parameters, body_floats(i), A, B, C, l, w, more)
             put_column(work, S, stride, c, root_direction(topology, work, i, c))
             put_column(work, U, stride, c, shift_force_back((f, t), x))
             store(work, inverses + c, inverse)

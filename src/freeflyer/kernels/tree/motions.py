@@ -22,28 +22,28 @@ from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import offset, pose_at, position, rotation
 
 # a body: its velocity, then its acceleration while no joint accelerates; linear (of the origin), angular
-MOVING, ACCELERATION = 12, 6
+MOTION_SIZE, ACCELERATION = 12, 6
 
 
 @inlined
-def moving_workspace(topology, parameters, q, extra):
+def motions_workspace(topology, parameters, q, extra):
     """A work array with the kinematics of q, room for the motions of all bodies, and `extra` more."""
-    return kinematics_workspace(topology, parameters, q, MOVING * (load_int(topology, N_BODIES) + 1) + extra)
+    return kinematics_workspace(topology, parameters, q, MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + extra)
 
 
 @kernel
-def moving(topology, work, v, to):
+def body_motions(topology, work, v, to):
     """Writes MOVING numbers a body from `to` on, in world axes; accelerations are classical, without gravity."""
-    for k in range(MOVING):
+    for k in range(MOTION_SIZE):
         store(work, to + k, 0.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        there, r = to + MOVING * parent_of(topology, i), offset(topology, work, i)
+        there, r = to + MOTION_SIZE * parent_of(topology, i), offset(topology, work, i)
         l_p, w_p = load_spatial(work, there)
         a_p, dw_p = load_spatial(work, there + ACCELERATION)
         zero = zeros(r[0])
         slip, spin = add_joint_motion(topology, work, i, v, (zero, zero))
         w = add(w_p, spin)
-        here, swept = to + MOVING * i, cross(w_p, r)
+        here, swept = to + MOTION_SIZE * i, cross(w_p, r)
         acceleration = add(add(a_p, cross(dw_p, r)), add(cross(w_p, add(swept, slip)), cross(w, slip)))
         store_spatial(work, here, (add(add(l_p, swept), slip), w))
         store_spatial(work, here + ACCELERATION, (acceleration, add(dw_p, cross(w, spin))))
@@ -61,12 +61,12 @@ def point_motion(work, here, x):
 def frame_motion(topology, parameters, q, v, frame):
     """(R, p, l, w, a, dw) of a frame: pose, velocity and bias acceleration of its origin, in world axes."""
     to, i = load_int(topology, FREE_AT), frame_body(topology, frame)
-    work = moving_workspace(topology, parameters, q, 0)
-    moving(topology, work, v, to)
+    work = motions_workspace(topology, parameters, q, 0)
+    body_motions(topology, work, v, to)
     P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
     R, p = rotation(topology, work, i), position(topology, work, i)
     c = rotate(R, c)
-    l, w, a, dw = point_motion(work, to + MOVING * i, c)
+    l, w, a, dw = point_motion(work, to + MOTION_SIZE * i, c)
     return compose(R, P), add(p, c), l, w, a, dw
 
 
@@ -101,12 +101,12 @@ def frame_bias(topology, parameters, q, v, frame, expressed, A):
 def all_motions(topology, parameters, q, v, poses, motions, columns):
     """poses (12 a body, world first): rotation, position; motions (12 a body); columns (6 a column): linear, angular."""
     n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
-    work = moving_workspace(topology, parameters, q, 0)
-    moving(topology, work, v, to)
+    work = motions_workspace(topology, parameters, q, 0)
+    body_motions(topology, work, v, to)
     for i in range(n + 1):
         store9(poses, 12 * i, rotation(topology, work, i))
         store3(poses, 12 * i + 9, position(topology, work, i))
-    for k in range(MOVING * (n + 1)):
+    for k in range(MOTION_SIZE * (n + 1)):
         store(motions, k, load(work, to + k))
     for c in range(load_int(topology, N_COLUMNS)):
         store_spatial(columns, 6 * c, load_spatial(work, direction_at(topology, c)))

@@ -31,7 +31,7 @@ from freeflyer.kernels.tree.wrenches import body_wrench, wrench_count, wrench_fr
 
 # of a body, in its axes: angular velocity and acceleration, acceleration of the origin, force and moment there; poses are
 # cheaper to compute again than to keep
-BODY = 15
+BODY_SIZE = 15
 VELOCITY, TURNING, ACCELERATION, FORCE, TORQUE = 0, 3, 6, 9, 12
 
 
@@ -51,14 +51,14 @@ def newton_euler(parameters, at, T, acc):
 def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
     """tau (nv,) of M(q) a + bias(q, v) = tau + J^T w, under gravity g and so many wrenches."""
     n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)
-    work = workspace(q, bodies + BODY * (n + 1))
+    work = workspace(q, bodies + BODY_SIZE * (n + 1))
     joint_angles(topology, parameters, q, work)
     store3(work, bodies + VELOCITY, ZERO)
     store3(work, bodies + TURNING, ZERO)
     store3(work, bodies + ACCELERATION, (-g[0], -g[1], -g[2]))
     for k in range(n):
         i = by_depth(topology, k)
-        here, there = bodies + BODY * i, bodies + BODY * load_int(topology, body_ints(i) + PARENT)
+        here, there = bodies + BODY_SIZE * i, bodies + BODY_SIZE * load_int(topology, body_ints(i) + PARENT)
         joint = joint_at(topology, work, i)
         w, dw = load3(work, there + VELOCITY), load3(work, there + TURNING)
         acc = add(load3(work, there + ACCELERATION), rotate(turning(w, dw), origin(joint, parameters, q)))
@@ -79,16 +79,16 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
         b = frame_body(topology, wrench_frame(topology, k))
         if b > 0:
             force, moment = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
-            accumulate3(work, bodies + BODY * b + FORCE, scale(-1.0, force))
-            accumulate3(work, bodies + BODY * b + TORQUE, scale(-1.0, moment))
+            accumulate3(work, bodies + BODY_SIZE * b + FORCE, scale(-1.0, force))
+            accumulate3(work, bodies + BODY_SIZE * b + TORQUE, scale(-1.0, moment))
     for k in range(n - 1, -1, -1):
         i = by_depth(topology, k)
-        here, parent, joint = bodies + BODY * i, load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
+        here, parent, joint = bodies + BODY_SIZE * i, load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
         force, moment = load3(work, here + FORCE), load3(work, here + TORQUE)
         add_joint_forces(joint, parameters, force, moment, tau)
         if parent > 0:
             force, moment = to_parent(joint, parameters, q, force, moment)
-            r, there = origin(joint, parameters, q), bodies + BODY * parent
+            r, there = origin(joint, parameters, q), bodies + BODY_SIZE * parent
             accumulate3(work, there + FORCE, force)
             accumulate3(work, there + TORQUE, add(moment, cross(r, force)))
 

@@ -107,7 +107,7 @@ def root_wrench(topology, parameters, work, wrenches, k, expressed):
 
 @kernel
 def subtract_wrenches(topology, parameters, work, wrenches, count, expressed, forces, size):
-    """The forces (linear, angular) that bodies need, `size` numbers apart from `forces` on, shrink by the wrenches on them."""
+    """The forces (linear, angular) required by bodies, `size` apart from `forces` on, are reduced by the wrenches on them."""
     for k in range(count):
         i, F, _ = root_wrench(topology, parameters, work, wrenches, k, expressed)
         if i > 0:

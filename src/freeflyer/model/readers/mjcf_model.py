@@ -49,7 +49,7 @@ def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Descript
         links += [Link(name) for name in hidden]
         links.append(Link(bodies[b], _inertia(m, b)))
         joints += chain
-    actuated = _actuated(joints, compiled.drives, notes)
+    actuated = _actuated_joints(joints, compiled.drives, notes)
     links, joints = regroup(links, joints)
     return Description(
         name=m.names[: m.names.index(b"\0")].decode("utf-8", "replace") or "robot",
@@ -170,7 +170,7 @@ def is_link_site(m: Any, s: int, bodies: tuple[str, ...]) -> bool:
     return plain and m.site(s).name == link_site(bodies[m.site_bodyid[s]])
 
 
-def _actuated(joints: list[Joint], drives: dict[str, Drive], notes: list[str]) -> tuple[str, ...]:
+def _actuated_joints(joints: list[Joint], drives: dict[str, Drive], notes: list[str]) -> tuple[str, ...]:
     """Joints with as many actuators as coordinates, in the order of the file's actuators."""
     kinds = {j.name: j.kind for j in joints}
     names: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""How long the estimators take for one state: interleaved medians of calls as a user makes them."""
+"""How long the estimators take for one state: time_interleaved medians of calls as a user makes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.bench.clock import Call, interleaved
+from freeflyer.bench.clock import Call, time_interleaved
 from freeflyer.contacts import Contact, feet_of
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.errors import FreeflyerError
@@ -66,5 +66,5 @@ def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = No
         calls += more
     except FreeflyerError:  # no feet by their names, or a base that does not float
         pass
-    times = interleaved(calls, BLOCKS, BLOCK_SECONDS)
+    times = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
     return Times(*times, *[float("nan")] * (6 - len(times)))

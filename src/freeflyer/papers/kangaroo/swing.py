@@ -25,7 +25,7 @@ THIN = 20  # of the samples, one in so many is kept
 
 @dataclass(frozen=True)
 class SwingResult:
-    """lines: errors of each way of telling the wrenches, from all samples; smooth: the same without the joints' friction and
+    """lines: errors of each estimate of the wrenches, from all samples; smooth: the same without the joints' friction and
     damping, where there are any. shown: the swing at 50 Hz. bones (3, n, 2, 3): the robot at its three extremes, m. settings: how
     it was done."""
 

@@ -34,7 +34,7 @@ def approaches(model: Model, state: State, counts: Counts) -> tuple[Approach, ..
     differences = states * _total(count("rnea", robot))
     made: tuple[tuple[str, Derivatives, int], ...] = (
         ("papers/002: Tables 4 to 8", tables, counts.eidamb + counts.derivatives),
-        ("this library, compiled", compiled, _total(count("rnea_gradient", robot))),
+        ("this library, compiled", compiled_derivatives, _total(count("rnea_gradient", robot))),
         ("geometric finite differences", geometric_differences, differences),
         ("finite differences of roll, pitch, yaw", angle_differences, differences),
     )
@@ -51,7 +51,7 @@ def tables(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[n
     return d.dq, d.dv
 
 
-def compiled(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def compiled_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """freeflyer.inverse_dynamics_derivatives."""
     d = inverse_dynamics_derivatives(model, q, v, a)
     return d.dq, d.dv

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from freeflyer.bench.clock import interleaved
+from freeflyer.bench.clock import time_interleaved
 from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.evaluate import get_threads, set_threads
@@ -25,7 +25,7 @@ BLOCKS, BLOCK_SECONDS = 11, 0.01
 
 
 def costs(progress: Progress, sizes: tuple[int, ...]) -> tuple[Cost, ...]:
-    """Medians of interleaved blocks of calls, one state each, on chains with a floating base; on one thread."""
+    """Medians of time_interleaved blocks of calls, one state each, on chains with a floating base; on one thread."""
     found, threads = [], get_threads()
     set_threads(1)
     try:
@@ -56,7 +56,7 @@ def _cost(n: int) -> Cost:
     ]
     if n <= LARGEST_TABLES:
         calls.append(lambda: geometric.inverse_dynamics_derivatives(model, q, v, a))
-    times = interleaved(calls, BLOCKS, BLOCK_SECONDS)
+    times = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
     return Cost(n, model.nv, times[2] if len(times) > 2 else None, times[0], times[1])
 
 

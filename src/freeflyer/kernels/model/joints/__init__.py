@@ -1,4 +1,4 @@
-"""Everything that depends on the kind of a joint; algorithms ask here and never look at a kind.
+"""Everything that depends on the kind of a joint; algorithms call these functions and never look at a kind.
 
 A joint places its body's frame by (rotation, translation) in a resting frame that is fixed to the parent body. It has one
 column per degree of freedom: a unit motion that is constant in the body's own axes, so that no joint has a velocity-product
@@ -12,7 +12,7 @@ term of its own. Its velocity coordinates are the rates along these columns.
   kinds.py is the switch between them: which unit twists, which rotation and translation, how coordinates are integrated.
   BALL: the three angular ones; q is a unit quaternion. FLOATING: all six; q is position and unit quaternion.
 
-| file | what algorithms ask for |
+| file | content |
 |---|---|
 | placement | angles, sines and cosines; poses of bodies in their parents; vectors and inertias to the child and to the parent |
 | motion | velocities and accelerations across a joint; forces along its columns |

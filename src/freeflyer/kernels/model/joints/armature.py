@@ -31,7 +31,7 @@ def has_armature(topology):
 
 
 @inlined
-def armed_joint(topology, k):
+def armature_joint(topology, k):
     """(whether it is a ball, its first velocity coordinate) of the joint number k that is listed."""
     ints = body_ints(load_int(topology, load_int(topology, ARMATURES_AT) + k))
     return load_int(topology, ints + KIND) == BALL, load_int(topology, ints + FIRST_V)
@@ -44,7 +44,7 @@ def product(d, x):
 
 
 @inlined
-def turned(d, x):
+def cross_scaled(d, x):
     """x x (D x) for a diagonal D: exactly zero where its entries are equal."""
     return (d[2] - d[1]) * x[1] * x[2], (d[0] - d[2]) * x[2] * x[0], (d[1] - d[0]) * x[0] * x[1]
 
@@ -59,14 +59,14 @@ def accumulate(out, at, sign, x):
 def add_armature_forces(topology, parameters, v, sign, out, to):
     """out, nv entries from `to` on, grows by sign * (v x* (A v)) of every joint."""
     for k in range(load_int(topology, N_ARMATURES)):
-        ball, j = armed_joint(topology, k)
+        ball, j = armature_joint(topology, k)
         at = load_int(topology, ARMATURE_AT) + j
         if not ball:
             a, l, w = load3(parameters, at), load3(v, j), load3(v, j + 3)
             accumulate(out, to + j, sign, cross(w, product(a, l)))
-            accumulate(out, to + j + 3, sign, turned(a, l))
+            accumulate(out, to + j + 3, sign, cross_scaled(a, l))
             j, at = j + 3, at + 3
-        accumulate(out, to + j, sign, turned(load3(parameters, at), load3(v, j)))
+        accumulate(out, to + j, sign, cross_scaled(load3(parameters, at), load3(v, j)))
 
 
 @inlined
@@ -81,7 +81,7 @@ def add_skew(out, at, stride, x, d):
 
 
 @inlined
-def others(d):
+def trace_minus(d):
     """The diagonal of tr(D) - D: x x (D y) + D (x x y) = ((tr(D) - D) x) x y for all x and y."""
     return d[1] + d[2], d[0] + d[2], d[0] + d[1]
 
@@ -94,13 +94,13 @@ def add_armature_coriolis(topology, parameters, v, C):
     """
     nv = load_int(topology, N_V)
     for k in range(load_int(topology, N_ARMATURES)):
-        ball, j = armed_joint(topology, k)
+        ball, j = armature_joint(topology, k)
         at, to = load_int(topology, ARMATURE_AT) + j, (nv + 1) * j
         if not ball:
             a, l, w = load3(parameters, at), load3(v, j), load3(v, j + 3)
             half = scale(0.5, a)
-            aside, p = product(others(half), l), product(half, l)
-            add_skew(C, to, nv, product(others(half), w), ONES)
+            aside, p = product(trace_minus(half), l), product(half, l)
+            add_skew(C, to, nv, product(trace_minus(half), w), ONES)
             add_skew(C, to + 3, nv, aside, ONES)
             add_skew(C, to + 3, nv, l, scale(-1.0, half))
             add_skew(C, to + 3, nv, p, MINUS)
@@ -108,7 +108,7 @@ def add_armature_coriolis(topology, parameters, v, C):
             add_skew(C, to + 3 * nv, nv, p, MINUS)
             j, at, to = j + 3, at + 3, to + 3 * (nv + 1)
         b = load3(parameters, at)
-        rest = subtract(scale(0.5, others(b)), scale(0.5, b))  # half of the trace, less twice a half
+        rest = subtract(scale(0.5, trace_minus(b)), scale(0.5, b))  # half of the trace, less twice a half
         add_skew(C, to, nv, product(rest, load3(v, j)), ONES)
 
 
@@ -132,7 +132,7 @@ def add_rates(parameters, at, v, j, ball, out, to, stride):
 def put_armature_rates(topology, parameters, v, out, to):
     """Writes, from `to` on, RATES numbers a joint: derivatives of its forces by its velocities, in rows of 3 or 6."""
     for k in range(load_int(topology, N_ARMATURES)):
-        ball, j = armed_joint(topology, k)
+        ball, j = armature_joint(topology, k)
         for n in range(RATES):
             store(out, to + RATES * k + n, 0.0)
         add_rates(parameters, load_int(topology, ARMATURE_AT) + j, v, j, ball, out, to + RATES * k, 3 if ball else 6)
@@ -142,7 +142,7 @@ def put_armature_rates(topology, parameters, v, out, to):
 def add_armature_rates(topology, rates, at, dv, width):
     """dv (nv rows, `width` long) grows by the derivatives that `rates` holds from `at` on."""
     for k in range(load_int(topology, N_ARMATURES)):
-        ball, j = armed_joint(topology, k)
+        ball, j = armature_joint(topology, k)
         n = 3 if ball else 6
         for r in range(n):
             for c in range(n):
@@ -157,7 +157,7 @@ def add_armature_tangents(topology, parameters, v, changes, out):
     rates = workspace(v, size + 1)
     put_armature_rates(topology, parameters, v, rates, 0)
     for k in range(load_int(topology, N_ARMATURES)):
-        ball, j = armed_joint(topology, k)
+        ball, j = armature_joint(topology, k)
         n = 3 if ball else 6
         for r in range(n):
             to = step * (j + r)

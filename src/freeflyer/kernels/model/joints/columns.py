@@ -66,7 +66,7 @@ def put_direction(work, to, k, l, w):
 
 @inlined
 def frame_columns(topology, parameters, i, R, p, J, nv, j):
-    """Adds the columns of body i's joint to columns of J from j on, seen from a frame at pose (R, p) in body i, in its axes."""
+    """Adds the columns of body i's joint to columns of J from j on, relative to a frame at pose (R, p) in body i, in its axes."""
     kind, at = kind_of(topology, i), body_floats(i)
     x, y, z = (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])  # the body's axes in the frame
     if is_screw(kind):
@@ -75,16 +75,16 @@ def frame_columns(topology, parameters, i, R, p, J, nv, j):
         add_column(J, nv, j, add(scale(turn, l), scale(slide, z)), scale(turn, z))
         return
     zero = scale(0.0, x)
-    add_if_there(J, nv, j, twist_column(kind, 0), x, zero)
-    add_if_there(J, nv, j, twist_column(kind, 1), y, zero)
-    add_if_there(J, nv, j, twist_column(kind, 2), z, zero)
-    add_if_there(J, nv, j, twist_column(kind, 3), subtract(scale(p[1], z), scale(p[2], y)), x)
-    add_if_there(J, nv, j, twist_column(kind, 4), subtract(scale(p[2], x), scale(p[0], z)), y)
-    add_if_there(J, nv, j, twist_column(kind, 5), subtract(scale(p[0], y), scale(p[1], x)), z)
+    add_if_column(J, nv, j, twist_column(kind, 0), x, zero)
+    add_if_column(J, nv, j, twist_column(kind, 1), y, zero)
+    add_if_column(J, nv, j, twist_column(kind, 2), z, zero)
+    add_if_column(J, nv, j, twist_column(kind, 3), subtract(scale(p[1], z), scale(p[2], y)), x)
+    add_if_column(J, nv, j, twist_column(kind, 4), subtract(scale(p[2], x), scale(p[0], z)), y)
+    add_if_column(J, nv, j, twist_column(kind, 5), subtract(scale(p[0], y), scale(p[1], x)), z)
 
 
 @inlined
-def add_if_there(J, nv, j, k, l, w):
+def add_if_column(J, nv, j, k, l, w):
     """Column j + k of J grows by (l, w), if k is a column."""
     if k >= 0:
         add_column(J, nv, j + k, l, w)

@@ -129,7 +129,7 @@ def relative_rows(topology, parameters, work, i):
 
 @inlined
 def row_pose_holds(topology, i):
-    """Whether `relative_rows` is right for body i; else `relative_pose` is to be asked."""
+    """Whether `relative_rows` is right for body i; else use `relative_pose`."""
     return is_screw(kind_of(topology, i))
 
 
