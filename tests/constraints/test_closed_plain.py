@@ -14,7 +14,7 @@ from freeflyer import mechanisms
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries, plain
 from freeflyer.kernels.calls import running
-from freeflyer.kernels.calls.entry import Entry
+from freeflyer.kernels.entry import Entry
 
 ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.closed and not entry.one_by_one}
 STEP = 1e-30

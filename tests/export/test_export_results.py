@@ -15,7 +15,7 @@ from robots_on_disk import example, needs_examples
 
 import freeflyer as ff
 from freeflyer.export import export
-from freeflyer.kernels.calls import entry as status
+from freeflyer.kernels import entry as status
 
 ALLOWED = {"memcpy", "memset", "memmove", "sin", "cos", "sincos", "tan", "atan", "atan2", "asin", "acos", "exp", "log", "pow"} | {
     "sqrt", "fma", "fmod", "floor", "ceil", "hypot", "sinh", "cosh"

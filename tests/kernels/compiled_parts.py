@@ -17,8 +17,8 @@ from numba.extending import NativeValue, register_jitable, typeof_impl, unbox
 
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.compiler import numba_ir
-from freeflyer.kernels.compiler.marks import MARKED
 from freeflyer.kernels.lowering.types import BufferType, IntegersType, i64, options
+from freeflyer.kernels.marks import MARKED
 
 CACHE_LINE = 64  # bytes
 

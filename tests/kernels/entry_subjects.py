@@ -25,10 +25,10 @@ from freeflyer.contacts import sole
 from freeflyer.estimation.contact import make_standing
 from freeflyer.estimation.sensing import sensors
 from freeflyer.kernels.calls import python_calls
-from freeflyer.kernels.calls.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.calls.running import FUNCTION
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.set_layout import SETS
 

@@ -21,7 +21,7 @@ from kernel_samples import Subject, tree
 import freeflyer as ff
 from freeflyer.kernels import plain
 from freeflyer.kernels.calls import python_calls, running
-from freeflyer.kernels.calls.entry import OK, REFUSED, Entry
+from freeflyer.kernels.entry import OK, REFUSED, Entry
 
 EXTREMES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e154, 1e-320, -0.0, 1e10, 2.0**53)
 INTEGERS = (

@@ -18,12 +18,12 @@ TEACHING = {
     "overload", "intrinsic", "register_model", "overload_method", "overload_attribute", "typeof_impl", "type_callable",
     "lower_builtin", "lowers",
 }  # fmt: skip
-PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "backend.vector4"}
-COMPILING = {"compiler.numba_ir", "compiler.object_code", "calls.adapter", "calls.objects"}  # and all of lowering
+PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "model.vector4"}
+COMPILING = {"compiler.numba_ir", "compiler.object_code", "entry_code.adapter", "entry_code.objects"}  # and all of lowering
 PYTHON = {
-    "entries", "plain", "counting", "model.layout", "model.linkage_layout", "model.set_layout", "backend.plain_primitives",
-    "calls.entry",
-    "calls.bodies", "calls.adapter", "calls.objects", "calls.python_calls", "calls.running",
+    "entries", "plain", "counting", "model.layout", "model.linkage_layout", "model.set_layout", "plain_primitives",
+    "entry",
+    "entry_code.bodies", "entry_code.adapter", "entry_code.objects", "calls.python_calls", "calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}
 COMPILERS = {"numba", "llvmlite"}

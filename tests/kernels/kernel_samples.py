@@ -10,8 +10,8 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.kernels.calls import python_calls, running
-from freeflyer.kernels.calls.entry import OK, Entry
 from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.entry import OK, Entry
 from freeflyer.kernels.model import layout
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 from freeflyer.model.description import joint_sizes

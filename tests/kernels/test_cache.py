@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from freeflyer.kernels.calls.entry import Entry
 from freeflyer.kernels.compiler import build, cache, worker
+from freeflyer.kernels.entry import Entry
 
 SOURCES = ("model.layout",)  # modules that the functions of these tests come from
 KERNELS = Path(build.__file__).parents[1]

@@ -7,8 +7,7 @@ import pytest
 from kernel_samples import arguments, states, tree, tree_entries
 
 from freeflyer import robots
-from freeflyer.kernels import plain
-from freeflyer.kernels.backend import plain_primitives as scalars
+from freeflyer.kernels import plain, plain_primitives as scalars
 from freeflyer.kernels.counting import CountingScalar, Operations, count
 from freeflyer.kernels.math.algebra import compose, cross, dot, quaternion_rotation, rotate, sym_rotate
 

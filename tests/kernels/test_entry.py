@@ -17,8 +17,8 @@ from kernel_samples import compiled, output_shapes, states, tree
 
 import freeflyer as ff
 from freeflyer.kernels.calls import python_calls, running
-from freeflyer.kernels.calls.entry import NOT_FINITE, NOT_UNIT, OK, SMALL_WORK, WRONG_OPTION, WRONG_SIZE
 from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.entry import NOT_FINITE, NOT_UNIT, OK, SMALL_WORK, WRONG_OPTION, WRONG_SIZE
 
 SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
 PARTS, CALLS = 4, 20  # processes, and calls of each entry on each robot: about 9 000 in all

@@ -11,11 +11,10 @@ import pytest
 from kernel_grammar import COMPILING, MARKS, PRIMITIVES, PYTHON, is_python, violations
 
 import freeflyer.kernels
-from freeflyer.kernels.backend import plain_primitives
-from freeflyer.kernels.calls.entry import OPTIONS
-from freeflyer.kernels.compiler import marks
-from freeflyer.kernels.compiler.marks import PRIMITIVE, mark
+from freeflyer.kernels import marks, plain_primitives
 from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.entry import OPTIONS
+from freeflyer.kernels.marks import PRIMITIVE, mark
 
 FOLDER = Path(freeflyer.kernels.__file__).parent
 FILES = {".".join(path.relative_to(FOLDER).with_suffix("").parts): path for path in sorted(FOLDER.rglob("*.py"))}
@@ -108,7 +107,7 @@ def test_numba_is_imported_where_something_is_compiled_alone():
     assert {m for m in importing if not m.startswith("lowering.")} == COMPILING
 
 
-HEAD = '"""A module."""\nfrom freeflyer.kernels.compiler.marks import inlined, kernel\n'
+HEAD = '"""A module."""\nfrom freeflyer.kernels.marks import inlined, kernel\n'
 PLANTED = [
     ("x = 1", "has no docstring"),
     (HEAD + "import scipy", "imports scipy"),

@@ -77,7 +77,7 @@ def test_batches_on_threads_after_fork():
 
 FORK_WHILE_COMPILING = """
 def make(lanes):
-    return build.made("adapter", ("calls.adapter",), lanes)
+    return build.made("adapter", ("entry_code.adapter",), lanes)
 
 read, names = build.disk.read, []
 build.disk.read = lambda name: None  # as if nothing were there
@@ -138,7 +138,7 @@ start = threading.Barrier(4)
 addresses = []
 def load():
     start.wait()
-    addresses.append(build.address("adapter", ("calls.adapter",), 1))
+    addresses.append(build.address("adapter", ("entry_code.adapter",), 1))
 threads = [threading.Thread(target=load) for _ in range(4)]
 build._address.cache_clear()
 build.disk.cache_folder.cache_clear()

@@ -11,10 +11,10 @@ from entry_subjects import address, raw_call, subjects
 from kernel_samples import Subject
 
 from freeflyer.kernels import plain
-from freeflyer.kernels.calls.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
 from freeflyer.kernels.calls.running import batch_lanes
-from freeflyer.kernels.calls.scratch import scratch_need
 from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
+from freeflyer.kernels.entry_code.scratch import scratch_need
 
 SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
 GUARD = 64  # numbers before and after what an entry may write

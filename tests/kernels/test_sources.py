@@ -47,11 +47,11 @@ def keys() -> dict[str, str]:
 
 def test_files_that_an_entry_reaches():
     reached = sources.reached(RNEA.modules)
-    assert reached >= {"tree.rnea", "model.joints", "math.algebra", "backend.buffers", "math.trig", "compiler.marks"}
+    assert reached >= {"tree.rnea", "model.joints", "math.algebra", "backend.buffers", "math.trig", "marks"}
     assert not reached & {"tree.crba", "closed.projection", "estimation.contact", "plain", "counting", "entries"}
     behind = sources.reached(build.SHARED_MODULES)
-    assert behind >= {"lowering.memory", "lowering.blocks", "lowering.calls", "calls.checks", "calls.entry", "lowering"}
-    assert not behind & {"tree.rnea", "entries", "calls.running", "compiler.cache", "calls.adapter"}
+    assert behind >= {"lowering.memory", "lowering.blocks", "lowering.calls", "entry_code.checks", "entry", "lowering"}
+    assert not behind & {"tree.rnea", "entries", "calls.running", "compiler.cache", "entry_code.adapter"}
 
 
 @pytest.mark.parametrize("module", ["math.dense", "tree.factor", "closed.blocks", "model.joints", "tree.crba"])
@@ -77,7 +77,7 @@ def test_the_table_counts():
 
 def test_what_is_behind_all_changes_all(copy):
     original = keys()
-    for module in ("lowering.vectors", "lowering.blocks", "calls.bodies", "compiler.object_code"):
+    for module in ("lowering.vectors", "lowering.blocks", "entry_code.bodies", "compiler.object_code"):
         path = Path(sources.files()[module])
         path.write_bytes(path.read_bytes() + b"# changed\n")
         now = keys()

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints import compiled as D
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.kernels.calls.entry import Entry
+from freeflyer.kernels.entry import Entry
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 

@@ -15,9 +15,9 @@ from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.refused import singular
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.entry import OK, STATE
 from freeflyer.kernels.calls.running import batch, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
+from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model import set_layout as SL
 from freeflyer.kernels.model.program_layout import bare_topology
 from freeflyer.model.frozen import frozen_array

@@ -17,7 +17,7 @@ from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frame_sets import FrameSet, cached_frame_set
 from freeflyer.dynamics.frames import EXPRESSED, Expressed, expression
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.entry import Entry
+from freeflyer.kernels.entry import Entry
 from freeflyer.model.gravity import gravity_rows
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model

@@ -9,7 +9,8 @@ import numpy as np
 
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.kernels import entries
-from freeflyer.kernels.calls.entry import (
+from freeflyer.kernels.calls.running import state
+from freeflyer.kernels.entry import (
     ARGUMENT,
     NOT_FINITE,
     NOT_UNIT,
@@ -21,7 +22,6 @@ from freeflyer.kernels.calls.entry import (
     WRONG_SIZE,
     Entry,
 )
-from freeflyer.kernels.calls.running import state
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.inputs import coordinate_owner
 from freeflyer.model.model import Model

@@ -65,5 +65,5 @@ def required_functions(functions: Iterable[str]) -> list[Function]:
         names |= dict.fromkeys(USES[function])
     entries = sorted((ENTRIES[name] for name in names), key=lambda entry: entry.stages is None)
     lanes = pack_lanes(*host())
-    parts: list[Function] = [("adapter", ("calls.adapter",), 1, "")]
+    parts: list[Function] = [("adapter", ("entry_code.adapter",), 1, "")]
     return parts + [(e.name, e.modules, n, e.facts) for e in entries for n in (1, 8 if e.one_by_one else lanes)]

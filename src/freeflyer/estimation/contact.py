@@ -30,9 +30,9 @@ from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.wrenches import point_basis
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.sensing import loops_of_block
-from freeflyer.kernels.calls.entry import OK
 from freeflyer.kernels.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
+from freeflyer.kernels.entry import OK
 from freeflyer.kernels.model.layout import STANDING
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model

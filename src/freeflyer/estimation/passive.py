@@ -22,9 +22,9 @@ from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation.sensing import Sensors, loops_of_block, sensors
-from freeflyer.kernels.calls.entry import OK, STATE
 from freeflyer.kernels.calls.running import batch, state as state_of
 from freeflyer.kernels.entries import PASSIVE_STEP
+from freeflyer.kernels.entry import OK, STATE
 from freeflyer.mechanisms.assembly import assemble
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model

@@ -10,8 +10,8 @@ import numpy as np
 from freeflyer.export.calls import Call, Library, example_inputs
 from freeflyer.export.example_text import TEMPLATE
 from freeflyer.export.sources import array
-from freeflyer.kernels.calls.entry import OK
 from freeflyer.kernels.calls.running import state
+from freeflyer.kernels.entry import OK
 
 STATES = 16  # of a batch
 HASH_START, HASH_FACTOR = 14695981039346656037, 1099511628211  # FNV-1a, of 64-bit words

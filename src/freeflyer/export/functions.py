@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
-from freeflyer.kernels.calls.entry import Entry
+from freeflyer.kernels.entry import Entry
 from freeflyer.model.model import Model
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.export.calls import Array, Call, Library
 from freeflyer.export.identifiers import Identifiers, comment
-from freeflyer.kernels.calls import entry as status
+from freeflyer.kernels import entry as status
 from freeflyer.kernels.model import layout
 
 STATUS = (

@@ -11,10 +11,10 @@ from functools import cache
 from llvmlite import binding as llvm
 
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
-from freeflyer.kernels.calls.entry import Entry
 from freeflyer.kernels.compiler import build, cache as disk, object_code
 from freeflyer.kernels.compiler.sources import source_key
 from freeflyer.kernels.compiler.worker import Worker
+from freeflyer.kernels.entry import Entry
 
 NATIVE = "native"
 PROBE = """

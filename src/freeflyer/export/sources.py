@@ -8,7 +8,7 @@ from typing import Any
 from freeflyer.export.calls import Call, Library
 from freeflyer.export.header import prototype
 from freeflyer.export.identifiers import comment
-from freeflyer.kernels.calls.entry import STATE, WHERE
+from freeflyer.kernels.entry import STATE, WHERE
 
 ENTRY = (
     "int64_t {name}(const int64_t *topology, const double *parameters, const int64_t *inputs, const int64_t *options,\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.calls.entry import Entry, Stages
+from freeflyer.kernels.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.program_layout import PROGRAMS
 from freeflyer.kernels.model.set_layout import SETS, SYSTEMS

@@ -26,11 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels import entries
-from freeflyer.kernels.backend import plain_primitives
+from freeflyer.kernels import entries, plain_primitives
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.calls.entry import OPTIONS, Entry
-from freeflyer.kernels.compiler.marks import INLINED, KERNEL, mark
+from freeflyer.kernels.entry import OPTIONS, Entry
+from freeflyer.kernels.marks import INLINED, KERNEL, mark
 from freeflyer.kernels.model import layout, linkage_layout
 
 COMMON = 1024  # floats whose denominator is at most this are taken for exact numbers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
+from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.capacity import MOST_AXES, check_axes
 from freeflyer.model.frozen import is_masked

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels.calls.entry import OK
 from freeflyer.kernels.calls.running import handle, state
 from freeflyer.kernels.entries import PROGRAM_RESIDUALS
+from freeflyer.kernels.entry import OK
 from freeflyer.kernels.model.program_layout import PROGRAMS, bare_topology
 from freeflyer.model.frozen import frozen_array
 from freeflyer.optimization.problem import QuadraticProgram

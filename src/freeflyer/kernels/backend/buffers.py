@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from freeflyer.kernels.compiler.marks import primitive
+from freeflyer.kernels.marks import primitive
 
 
 @primitive

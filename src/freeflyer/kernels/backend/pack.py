@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from freeflyer.kernels.compiler.marks import primitive
+from freeflyer.kernels.marks import primitive
 
 LANES = 8  # numbers of a row: neighbouring entries of a float buffer that are handled at once
 

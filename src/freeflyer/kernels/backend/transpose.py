@@ -9,7 +9,7 @@ from typing import Any
 
 from freeflyer.kernels.backend.buffers import load, load_row, store, store_row
 from freeflyer.kernels.backend.pack import LANES, all_below, like, times_zero
-from freeflyer.kernels.compiler.marks import inlined, kernel, primitive
+from freeflyer.kernels.marks import inlined, kernel, primitive
 
 
 @primitive

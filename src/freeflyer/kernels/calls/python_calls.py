@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels.calls.entry import SMALL_WORK, WHERE, Entry, formula
+from freeflyer.kernels.entry import SMALL_WORK, WHERE, Entry, formula
 from freeflyer.kernels.model.layout import N_V
 
 HEAD = object.__basicsize__  # of every object: reference count and, last, type

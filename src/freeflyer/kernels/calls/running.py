@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from freeflyer.kernels.calls import python_calls
-from freeflyer.kernels.calls.entry import (
+from freeflyer.kernels.compiler import build
+from freeflyer.kernels.entry import (
     OK,
     SCRATCH,
     SHORT_SCRATCH,
@@ -21,7 +22,6 @@ from freeflyer.kernels.calls.entry import (
     WHERE,
     Entry,
 )
-from freeflyer.kernels.compiler import build
 from freeflyer.kernels.model.layout import TABLE_AT, TABLE_KIND
 
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 8)  # of an entry
@@ -44,7 +44,7 @@ def python_function(entry: Entry) -> Callable[..., Any]:
     """f(handle, inputs..., options..., out) of an entry: see python_calls.builtin."""
     if not python_calls.layouts_are_known():
         return call_by_ctypes(entry)
-    return python_calls.builtin(entry.name, build.address("adapter", ("calls.adapter",), 1), record(entry))
+    return python_calls.builtin(entry.name, build.address("adapter", ("entry_code.adapter",), 1), record(entry))
 
 
 record = cache(python_calls.record)

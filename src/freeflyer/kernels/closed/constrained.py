@@ -16,7 +16,7 @@ from freeflyer.kernels.closed.blocks import (
 )
 from freeflyer.kernels.closed.constraints import bias_of
 from freeflyer.kernels.closed.projection import half_mass, projection_workspace, put_mass
-from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.math.dense import NAN, factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import CONSISTENT, N_INDEPENDENT

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.closed.couplings import coupling_value
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     add,
     add_scaled,

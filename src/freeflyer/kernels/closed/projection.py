@@ -20,7 +20,7 @@ from freeflyer.kernels.closed.blocks import (
     zero_rows,
     zero_vector,
 )
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT, SUPPORT_INTS, SUPPORTS_AT

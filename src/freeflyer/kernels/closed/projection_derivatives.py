@@ -39,7 +39,6 @@ from freeflyer.kernels.closed.tangents import (
     store_tangent,
     velocity_tangents,
 )
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import (
     ACCELERATION,
     FORCE,
@@ -51,6 +50,7 @@ from freeflyer.kernels.derivatives.spatial_motion import (
     spatial_column,
     spatial_states,
 )
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial,
     force_cross,

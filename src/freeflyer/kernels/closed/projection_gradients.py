@@ -6,7 +6,7 @@ from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, 
 from freeflyer.kernels.closed.blocks import add_rows, zero_rows
 from freeflyer.kernels.closed.projection import projected_forward_dynamics, projected_inverse_mass, projected_mass
 from freeflyer.kernels.closed.projection_derivatives import projected_derivatives
-from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT
 
 

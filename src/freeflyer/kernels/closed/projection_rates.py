@@ -27,8 +27,8 @@ from freeflyer.kernels.closed.projection_derivatives import (
     tangents_of,
 )
 from freeflyer.kernels.closed.tangents import DF, TANGENT, force_tangents, loop_forces, velocity_tangents
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import FORCE, STATE, spatial_states
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.joints.brackets import bracket_rows
 from freeflyer.kernels.model.layout import N_BODIES, N_ROWS, N_V
 from freeflyer.kernels.model.linkage_layout import N_INDEPENDENT

@@ -20,7 +20,7 @@ from freeflyer.kernels.closed.blocks import (
     zero_vector,
 )
 from freeflyer.kernels.closed.constraints import constraints_of
-from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import N_Q, N_V

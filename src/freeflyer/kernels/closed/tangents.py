@@ -11,12 +11,12 @@ from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step
 from freeflyer.kernels.backend.pack import select_less, sqrt
 from freeflyer.kernels.closed.constraints import first_coupling, loop_frames, loop_ints, loop_rows, turns, unit
 from freeflyer.kernels.closed.couplings import coupled_position
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.spatial_motion import (
     ACCELERATION,
     STATE,
     VELOCITY,
 )
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, dot, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial,

@@ -14,7 +14,7 @@ from pathlib import Path
 from freeflyer.kernels.compiler import cache as disk
 from freeflyer.kernels.compiler.sources import source_key
 
-SHARED_MODULES = ("calls.bodies", "lowering")
+SHARED_MODULES = ("entry_code.bodies", "lowering")
 WITHOUT_IMPORTS = ("compiler.numba_ir", "compiler.object_code")  # of these, what they import is not counted: it is all entries
 _lock = threading.RLock()
 

@@ -8,10 +8,10 @@ from numba import cfunc, types
 from numba.extending import register_jitable
 
 from freeflyer.kernels import entries
-from freeflyer.kernels.calls import adapter, bodies, objects
-from freeflyer.kernels.compiler.marks import MARKED
+from freeflyer.kernels.entry_code import adapter, bodies, objects
 from freeflyer.kernels.lowering.tracing import trace, traceable
 from freeflyer.kernels.lowering.types import CALLABLE, options
+from freeflyer.kernels.marks import MARKED
 
 INTEGERS, NUMBERS = types.CPointer(types.int64), types.CPointer(types.float64)
 ENTRY = types.int64(INTEGERS, NUMBERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS, NUMBERS, INTEGERS)

@@ -18,9 +18,9 @@ from freeflyer.kernels.backend.buffers import (
     workspace,
 )
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.constrained.rows import first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.constrained.solve import add_scaled_row, put_gram, solve_rows
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V, TABLE_AT
 from freeflyer.kernels.model.set_layout import (

@@ -23,9 +23,7 @@ from freeflyer.kernels.backend.buffers import (
     workspace,
 )
 from freeflyer.kernels.backend.pack import all_below, select_less
-from freeflyer.kernels.backend.records import OF_NUMBER, OF_PARENT, put_rows3, record_rows
 from freeflyer.kernels.closed.blocks import zero_rows
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.constrained.dynamics import path_of, solve_set, zero_workspace
 from freeflyer.kernels.constrained.rows import first_item_row, held_wrenches, item_int, table_int
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
@@ -49,6 +47,7 @@ from freeflyer.kernels.derivatives.inverse import (
     velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, scale, store3
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
@@ -79,6 +78,7 @@ from freeflyer.kernels.tree.columns import row_dot
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
 from freeflyer.kernels.tree.frames import BODY, frame_body
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
+from freeflyer.kernels.tree.records import OF_NUMBER, OF_PARENT, put_rows3, record_rows
 from freeflyer.kernels.tree.wrenches import wrench_from_root
 
 ITEM_CHANGE = 15  # of a unit wrench F, about the root body's origin: F, V x* F, the force of F x g

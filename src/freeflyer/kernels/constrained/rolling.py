@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load
 from freeflyer.kernels.backend.pack import sqrt
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import store_spatial
 from freeflyer.kernels.model.access import like3

@@ -9,8 +9,8 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.closed.constraints import bias_of, constraints_of
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.constrained.rolling import put_rolling
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, compose, rotate
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V, TABLE_AT

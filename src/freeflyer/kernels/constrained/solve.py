@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.backend.pack import all_below, select_less, sqrt
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
 

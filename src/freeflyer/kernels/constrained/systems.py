@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, workspace
-from freeflyer.kernels.compiler.marks import kernel
 from freeflyer.kernels.constrained.rows import table_int
 from freeflyer.kernels.constrained.solve import add_scaled_row, put_gram, solve_rows
+from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.math.dense import factor_symmetric
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.model.set_layout import N_SYSTEM_ROWS, N_UNKNOWNS, SYSTEM_FREE, SYSTEM_VERDICT

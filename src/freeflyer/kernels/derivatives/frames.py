@@ -13,7 +13,7 @@ B of sum S a, and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, compose, cross, rotate
 from freeflyer.kernels.math.spatial import (
     load_spatial,

@@ -18,7 +18,6 @@ from freeflyer.kernels.backend.buffers import (
     workspace,
 )
 from freeflyer.kernels.backend.pack import select_less
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.held_wrenches import add_held
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q,
@@ -36,6 +35,7 @@ from freeflyer.kernels.derivatives.inverse import (
     inverse_table,
     table_size,
 )
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import dot
 from freeflyer.kernels.model.joints.armature import add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_BODIES, N_COLUMNS, N_V

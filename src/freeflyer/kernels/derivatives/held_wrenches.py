@@ -11,8 +11,8 @@ for every column k that moves the frame, so d tau_i / d q_k, of tau that is less
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.inverse import DIRECTION_RECORD, S, areas
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, subtract
 from freeflyer.kernels.math.spatial import force_cross, load_spatial
 from freeflyer.kernels.model.layout import COLUMN_ROW

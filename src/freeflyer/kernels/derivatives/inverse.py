@@ -17,16 +17,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.backend.records import (
-    OF_BODY,
-    OF_NUMBER,
-    OF_PARENT,
-    add_record,
-    put_records,
-    put_rows3,
-    record_rows,
-)
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale
 from freeflyer.kernels.math.spatial import (
     force_cross,
@@ -54,6 +45,15 @@ from freeflyer.kernels.tree.composite import COMPOSITE, column_range, coordinate
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
 from freeflyer.kernels.tree.poses import pose_at, row3
+from freeflyer.kernels.tree.records import (
+    OF_BODY,
+    OF_NUMBER,
+    OF_PARENT,
+    add_record,
+    put_records,
+    put_rows3,
+    record_rows,
+)
 from freeflyer.kernels.tree.wrenches import subtract_wrenches
 
 DIRECTION_RECORD = 8  # of a column: S (6)

@@ -7,9 +7,9 @@ them the derivatives of forward dynamics.
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, store_row, workspace
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.forward import solved_matrices, solved_sizes, solved_table
 from freeflyer.kernels.derivatives.inverse import table_size
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.brackets import subtract_bracket_matrix
 from freeflyer.kernels.model.layout import FIRST_V, N_BODIES, N_V

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.forward import put_solved_table, solved_matrices, solved_sizes
 from freeflyer.kernels.derivatives.gradient_rows import put_inverse_matrices
 from freeflyer.kernels.derivatives.held_wrenches import held_size, put_held
 from freeflyer.kernels.derivatives.inverse import put_inverse_table, table_size
 from freeflyer.kernels.derivatives.linear import put_linear_matrices
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.model.layout import N_V
 from freeflyer.kernels.tree.wrenches import wrench_count

@@ -7,12 +7,12 @@ moves the other. Rows are `solved_width` long. Three row scalars of three matric
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, unit_row, workspace
-from freeflyer.kernels.backend.records import put_rows3
-from freeflyer.kernels.compiler.marks import inlined, kernel
 from freeflyer.kernels.derivatives.gradient_rows import rows3
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add_scaled, scale
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
 from freeflyer.kernels.tree.factor import coordinate_before, last_of, last_of_row, line_start
+from freeflyer.kernels.tree.records import put_rows3
 
 CACHE_NUMBERS = 6000  # numbers in the nearest cache
 

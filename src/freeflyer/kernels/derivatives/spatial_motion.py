@@ -7,7 +7,7 @@ Accelerations are spatial ones, rates of these motions at a point at rest; gravi
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import load3, load6, scale, store3, store6, subtract
 from freeflyer.kernels.math.spatial import (
     force_cross,

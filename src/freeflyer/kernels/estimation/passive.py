@@ -18,7 +18,7 @@ from freeflyer.kernels.closed.blocks import (
     solve_rates,
 )
 from freeflyer.kernels.closed.constraints import bias_of, constraints, constraints_of
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.model.configuration import integrate
 from freeflyer.kernels.model.layout import FREE_AT, N_Q, N_ROWS, N_V, TABLE_AT

@@ -10,7 +10,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.calls.entry import OPTIONS, ROWS, STATES, Entry, formula
+from freeflyer.kernels.entry import OPTIONS, ROWS, STATES, Entry, formula
 from freeflyer.kernels.lowering.memory import CAPACITY, MEMORY, RECORD, TAKEN, workspace_of
 from freeflyer.kernels.lowering.types import BufferType, i64, integers_type, numbers_type
 from freeflyer.kernels.model.layout import TABLE_AT

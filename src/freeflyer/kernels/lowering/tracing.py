@@ -18,9 +18,9 @@ from typing import Any
 from numba import types
 from numba.core import cgutils
 
-from freeflyer.kernels.compiler.marks import INLINED, PRIMITIVE, mark
 from freeflyer.kernels.lowering.scalars import as_vector, pack_kind
 from freeflyer.kernels.lowering.types import DEFINITIONS, FLAGS, Vector4Type, i64, lowers
+from freeflyer.kernels.marks import INLINED, PRIMITIVE, mark
 
 STRAIGHT = {
     "RESUME", "CACHE", "NOP", "PRECALL", "PUSH_NULL", "KW_NAMES", "COPY", "SWAP", "POP_TOP", "RETURN_VALUE", "RETURN_CONST",

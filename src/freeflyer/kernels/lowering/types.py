@@ -11,8 +11,8 @@ from numba import types
 from numba.extending import lower_builtin, models, register_model, type_callable
 
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.backend.vector4 import WIDTH
-from freeflyer.kernels.compiler.marks import INLINED
+from freeflyer.kernels.marks import INLINED
+from freeflyer.kernels.model.vector4 import WIDTH
 
 FAST = {"contract", "reassoc", "nsz", "arcp"}  # LLVM may fuse and reorder; NaN and infinity stay detectable
 FLAGS = tuple(sorted(FAST))

@@ -9,11 +9,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import overload
 
-from freeflyer.kernels.backend import vector4
-from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.lowering.memory import aligned, place
 from freeflyer.kernels.lowering.scalars import constant, lifted, pack_kind, repeated
 from freeflyer.kernels.lowering.types import FLAGS, OPTIONS, BufferType, Vector4Type, i32, i64, lowers, vector4_type
+from freeflyer.kernels.marks import inlined
+from freeflyer.kernels.model import vector4
 
 
 def one_state(buffer: Any) -> bool:

@@ -6,7 +6,7 @@ A symmetric 3 x 3 matrix is (xx, xy, xz, yy, yz, zz). Tuples stay in registers: 
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, store
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 
 ZERO = (0.0, 0.0, 0.0)
 

@@ -5,7 +5,7 @@ A and C are symmetric (6 entries), B is full (9, row by row).
 
 from __future__ import annotations
 
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add, cross, rotate, sym_apply
 
 

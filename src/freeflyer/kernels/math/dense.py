@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_row, row_step, row_width, store, store_row
 from freeflyer.kernels.backend.pack import all_below, lane, lanes, select_less
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 
 NAN = float("nan")
 # Smallest pivot of a general matrix, relative to the largest pivot or entry of its rows. Rates of closed linkages divide by

@@ -10,7 +10,7 @@ import math
 
 from freeflyer.kernels.backend.buffers import load, store
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import (
     add,
     add_scaled,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 
 
 @inlined

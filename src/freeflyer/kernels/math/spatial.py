@@ -6,7 +6,7 @@ moment), each of two 3-vectors: RBDA (2008), chapter 2, with the linear part fir
 
 from __future__ import annotations
 
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import (
     accumulate3,
     add,

@@ -12,7 +12,7 @@ import math
 
 from freeflyer.kernels.backend.buffers import load_row, row_step, store_row
 from freeflyer.kernels.backend.pack import all_below, fma, lane, lanes, rint, select_less, with_lane
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 
 LIMIT = 1e5
 TWO_OVER_PI = 2.0 / math.pi

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add_scaled, compose, cross, dot, rotate, rotate_back, transpose
 from freeflyer.kernels.math.exponentials import COTANGENT, SWITCH, horner, shortest_turn
 from freeflyer.kernels.math.trig import atan2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load_int, number_row
 from freeflyer.kernels.backend.pack import LANES, like
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import BODIES, BODY_FLOATS, BODY_INTS, HEADER, ORDER_AT, SINES_AT, TILE, TILES_AT
 
 

@@ -7,7 +7,7 @@ that q (+) dv is where a constant body velocity dv leads in one second.
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load_int
-from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model.joints.kinds import integrate_joint, joint_difference
 from freeflyer.kernels.model.layout import N_BODIES
 

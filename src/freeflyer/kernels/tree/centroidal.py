@@ -6,7 +6,7 @@ Positions are relative to the origin of the first tree's reference body, so that
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_total, store
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     add,
     add_scaled,

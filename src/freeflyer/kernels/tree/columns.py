@@ -21,7 +21,7 @@ from freeflyer.kernels.backend.buffers import (
 )
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.backend.transpose import mirrored
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import ZERO, add, rotate, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
 from freeflyer.kernels.model.access import body_floats, numbers3, numbers_at

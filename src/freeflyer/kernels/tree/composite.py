@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store
 from freeflyer.kernels.backend.pack import like
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     ZERO,
     accumulate3,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import (
     column_rows,

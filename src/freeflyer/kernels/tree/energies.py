@@ -6,7 +6,7 @@ First moments of mass add up inward, from each subtree to its parent's origin; v
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import (
     ZERO,
     accumulate3,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, store3
 from freeflyer.kernels.math.trig import sincos_row
 from freeflyer.kernels.model.access import body_ints, like3

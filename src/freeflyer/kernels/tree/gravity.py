@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, store, tile_at
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, rotate, scale
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, N_BODIES, N_V, SINES_AT, SUBTREE_MASS

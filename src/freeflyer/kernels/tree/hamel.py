@@ -8,7 +8,7 @@ d(M u)_j / dq_i = -(I_j S_j) . (S_i x W_i) for j beyond i, and S_j . (S_i x* H_i
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import load3, load6
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial,

@@ -10,18 +10,7 @@ Joints first, as rows of bodies: the pose of every body in its parent. Then alon
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, row_step, workspace
-from freeflyer.kernels.backend.vector4 import (
-    along,
-    load_vector,
-    plus,
-    pose_vectors_at,
-    store_vector,
-    times,
-    transpose_poses,
-    vector,
-    vector_step,
-)
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import column
 from freeflyer.kernels.model.access import body_ints, joint_row
 from freeflyer.kernels.model.joints.columns import world_columns
@@ -35,6 +24,17 @@ from freeflyer.kernels.model.layout import (
     N_BODIES,
     ORDER_AT,
     PARENT,
+)
+from freeflyer.kernels.model.vector4 import (
+    along,
+    load_vector,
+    plus,
+    pose_vectors_at,
+    store_vector,
+    times,
+    transpose_poses,
+    vector,
+    vector_step,
 )
 from freeflyer.kernels.tree.poses import (
     FROM_PARENT,

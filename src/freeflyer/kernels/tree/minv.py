@@ -8,7 +8,7 @@ are about the root body's origin, so nothing is shifted and every inner loop run
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import keep_below, load, load_int, load_row, row_step, store, store_row, unit_row
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, DEPTH, FREE_AT, MAX_DEPTH, N_BODIES, N_COLUMNS

@@ -8,10 +8,10 @@ four vectors are in the records, all six in the pose vectors beside them (see ve
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, store, store_row, tile_at
-from freeflyer.kernels.backend.vector4 import pose_vectors_at, vector_step
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import load3
 from freeflyer.kernels.model.layout import POSE, POSES_AT
+from freeflyer.kernels.model.vector4 import pose_vectors_at, vector_step
 
 X_AXIS, Y_AXIS, Z_AXIS, FROM_REFERENCE, FROM_PARENT, POSITION = range(6)  # a pose's vectors, counted in vectors
 

@@ -7,7 +7,7 @@ WORLD (world axes, about the world's origin).
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int
-from freeflyer.kernels.compiler.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, compose, cross, rotate, rotate_back, subtract
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale
 from freeflyer.kernels.model.access import body_ints, joint_row

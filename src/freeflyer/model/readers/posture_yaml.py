@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freeflyer.errors import FileError, unknown_name
-from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
+from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.model.readers.loops_yaml import parse_yaml
 from freeflyer.model.readers.safe_file import numbers, read_bytes
 from freeflyer.spatial import quaternion

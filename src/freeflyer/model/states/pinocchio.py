@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
+from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.locking import leader
 from freeflyer.model.model import JointInfo, Model

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load_int, load_row, row_step, store_row
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import body_column

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, store
-from freeflyer.kernels.backend.vector4 import store_vector, times
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add, dot, scale, subtract
 from freeflyer.kernels.math.articulated import articulated_apply
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.kinds import is_screw, kind_of, twist_column
 from freeflyer.kernels.model.layout import DIRECTION, SLIDE, TURN
+from freeflyer.kernels.model.vector4 import store_vector, times
 
 
 @inlined

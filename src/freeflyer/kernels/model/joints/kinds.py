@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, load_int, store
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import ZERO, add, load3, quaternion_rotation, rotate, rotate_back, store3, subtract
 from freeflyer.kernels.math.exponentials import displacement, integrate_quaternion, linear_log, rotation_vector
 from freeflyer.kernels.model.access import body_ints, like3

@@ -6,7 +6,7 @@ Accelerations are classical ones of body origins. A motion is that of a body's o
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load, store
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot
 from freeflyer.kernels.model.joints.columns import body_column
 from freeflyer.kernels.model.joints.kinds import add_twist, is_screw, joint_twist

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from freeflyer.kernels.backend.buffers import row_width, store
 from freeflyer.kernels.backend.transpose import gather, scatter
-from freeflyer.kernels.calls.checks import finite, first_not_finite, first_not_unit, no_nan, unit_quaternions
-from freeflyer.kernels.calls.entry import (
+from freeflyer.kernels.entry import (
     ARGUMENT,
     NOT_FINITE,
     NOT_UNIT,
@@ -25,9 +24,10 @@ from freeflyer.kernels.calls.entry import (
     WRONG_SIZE,
     Entry,
 )
-from freeflyer.kernels.calls.scratch import row_need, scratch_need
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.entry_code.checks import finite, first_not_finite, first_not_unit, no_nan, unit_quaternions
+from freeflyer.kernels.entry_code.scratch import row_need, scratch_need
 from freeflyer.kernels.lowering import calls, memory
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import TABLE_KIND
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels.backend import buffers as memory, pack, transpose, vector4 as vectors
+from freeflyer.kernels.backend import buffers as memory, pack, transpose
 from freeflyer.kernels.math import trig
-from freeflyer.kernels.model import layout
+from freeflyer.kernels.model import layout, vector4 as vectors
 
 EXACT = {"sin": (0, 1, 0, -1), "cos": (1, 0, -1, 0)}  # after 0, 1, 2, 3 quarter turns
 

@@ -17,29 +17,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from freeflyer.kernels.calls.entry import OK, ROWS, SCRATCH, STATES
-from freeflyer.kernels.calls.objects import (
-    POINTER,
-    address,
-    array_size,
-    bad_argument,
-    capsule_is_valid,
-    capsule_pointer,
-    decref,
-    entry_name,
-    incref,
-    integer,
-    integers_at,
-    is_array,
-    load_int32,
-    model_name,
-    new_array,
-    new_tuple,
-    set_tuple_item,
-    tuple_item,
-    tuple_size,
-    word,
-)
 from freeflyer.kernels.calls.python_calls import (
     ALONE,
     AXES,
@@ -72,8 +49,31 @@ from freeflyer.kernels.calls.python_calls import (
     WHERE_AT,
     WRITABLE,
 )
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES
+from freeflyer.kernels.entry_code.objects import (
+    POINTER,
+    address,
+    array_size,
+    bad_argument,
+    capsule_is_valid,
+    capsule_pointer,
+    decref,
+    entry_name,
+    incref,
+    integer,
+    integers_at,
+    is_array,
+    load_int32,
+    model_name,
+    new_array,
+    new_tuple,
+    set_tuple_item,
+    tuple_item,
+    tuple_size,
+    word,
+)
 from freeflyer.kernels.lowering.types import i64
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import N_V, TABLE_AT, TABLE_KIND
 
 SHAPE_ROW = 3 * MAX_ARRAYS + ROWS + 2 * MAX_ARRAYS  # in the words on the stack

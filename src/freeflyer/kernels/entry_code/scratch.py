@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load_int
-from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 

@@ -12,7 +12,7 @@ from typing import Any
 from freeflyer.kernels.backend.buffers import load_int, store_row, tile_at
 from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.backend.transpose import block, transposed
-from freeflyer.kernels.compiler.marks import inlined, kernel, primitive
+from freeflyer.kernels.marks import inlined, kernel, primitive
 from freeflyer.kernels.math.algebra import load3, store3
 from freeflyer.kernels.model.layout import N_BODIES, POSE, POSE_VECTORS, POSE_VECTORS_AT, POSES_AT
 

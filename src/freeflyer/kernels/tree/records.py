@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import load_int, load_row, row_step, store_row
 from freeflyer.kernels.backend.transpose import block, put_block, transposed
-from freeflyer.kernels.compiler.marks import inlined
+from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import COLUMN_BODY, COLUMN_INTS, COLUMNS_AT
 from freeflyer.kernels.tree.composite import parent_of
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend.buffers import from_entry, load, load_int
 from freeflyer.kernels.backend.pack import all_below, times_zero
-from freeflyer.kernels.calls.entry import UNIT_TOLERANCE
-from freeflyer.kernels.compiler.marks import kernel
+from freeflyer.kernels.entry import UNIT_TOLERANCE
+from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 
 

@@ -27,8 +27,8 @@ from freeflyer.kernels.calls.python_calls import (
     SHAPE,
     TYPE,
 )
-from freeflyer.kernels.compiler.marks import inlined
 from freeflyer.kernels.lowering.types import i32, i64
+from freeflyer.kernels.marks import inlined
 
 POINTER = types.CPointer(types.int64)
 address = ir.IntType(8).as_pointer()
