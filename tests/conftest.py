@@ -53,11 +53,12 @@ def new_poison(kind: int, axes: int, shape: object) -> np.ndarray:
 def on_threads() -> Iterator[None]:
     """Batches are spread over threads whatever their size."""
     from freeflyer.kernels.calls import python_calls
+    from freeflyer.kernels.entry_code import call_layout
 
     table = python_calls.known()
-    table[python_calls.SHORT_WORK] = 0
+    table[call_layout.SHORT_WORK] = 0
     yield
-    table[python_calls.SHORT_WORK] = python_calls.SMALL_WORK
+    table[call_layout.SHORT_WORK] = python_calls.SMALL_WORK
 
 
 @pytest.fixture
@@ -69,11 +70,12 @@ def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """
     from freeflyer.dynamics import centroidal, equations, evaluate, frames, manifold
     from freeflyer.kernels.calls import python_calls
+    from freeflyer.kernels.entry_code import call_layout
 
     for module in (centroidal, equations, evaluate, frames, manifold):
         monkeypatch.setattr(module, "np", Poison())
     table = python_calls.known()
-    new = table[python_calls.NEW_ARRAY]
-    table[python_calls.NEW_ARRAY] = ctypes.cast(new_poison, ctypes.c_void_p).value
+    new = table[call_layout.NEW_ARRAY]
+    table[call_layout.NEW_ARRAY] = ctypes.cast(new_poison, ctypes.c_void_p).value
     yield
-    table[python_calls.NEW_ARRAY] = new
+    table[call_layout.NEW_ARRAY] = new

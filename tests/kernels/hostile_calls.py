@@ -22,6 +22,7 @@ import freeflyer as ff
 from freeflyer.kernels import plain
 from freeflyer.kernels.calls import python_calls, running
 from freeflyer.kernels.entry import OK, REFUSED, Entry
+from freeflyer.kernels.entry_code import call_layout
 
 EXTREMES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e154, 1e-320, -0.0, 1e10, 2.0**53)
 INTEGERS = (
@@ -215,7 +216,7 @@ def run(seed: int, part: int, parts: int, calls: int) -> None:
     python_calls.grow_scratch(30_000_000)  # enough for each of these robots: an entry that needs more would be called again
     strangers = [x.handle for x in subjects(seed + 1, 0)[::40]]
     strangers += [np._core._multiarray_umath._ARRAY_API, ff.robots.chain(3).handle]
-    strangers.append(python_calls.capsule(np.zeros(4, np.int64), python_calls.ENTRY_NAME))  # an address, but no model's
+    strangers.append(python_calls.capsule(np.zeros(4, np.int64), call_layout.ENTRY_NAME))  # an address, but no model's
     ended: Counter[str] = Counter()
     last_compared = ""
     for x in subjects(seed, 1)[part::parts]:

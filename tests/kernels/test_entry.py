@@ -19,6 +19,7 @@ import freeflyer as ff
 from freeflyer.kernels.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import NOT_FINITE, NOT_UNIT, OK, SMALL_WORK, WRONG_OPTION, WRONG_SIZE
+from freeflyer.kernels.entry_code import call_layout
 
 SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
 PARTS, CALLS = 4, 20  # processes, and calls of each entry on each robot: about 9 000 in all
@@ -126,7 +127,7 @@ def test_wrong_numbers_of_arguments_are_type_errors(arguments):
 
 
 def test_only_handles_of_models_are_taken():
-    entry_s = python_calls.capsule(np.zeros(4, np.int64), python_calls.ENTRY_NAME)
+    entry_s = python_calls.capsule(np.zeros(4, np.int64), call_layout.ENTRY_NAME)
     for wrong in (None, 0, id(MODEL), object(), MODEL, entry_s, np._core._multiarray_umath._ARRAY_API, b"freeflyer.model"):
         assert CRBA.call(wrong, Q, None) is None
         assert CRBA.call(wrong, Q, np.empty(SQUARE)) is None

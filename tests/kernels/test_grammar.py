@@ -22,7 +22,7 @@ INPUTS = {
     "q": ("q",),
     "v": ("v", "a", "tau", "dv"),
     "u": ("u", "tau", "du"),
-    "m": ("positions", "rates", "system"),
+    "m": ("positions", "rates", "system", "linear"),
     "f": ("tau",),
     "g": ("g",),
     "w": ("wrenches",),

@@ -18,9 +18,10 @@ import multiprocessing, os, signal, sys, threading, time
 import numpy as np
 import freeflyer as ff
 from freeflyer.kernels.calls import python_calls
+from freeflyer.kernels.entry_code import call_layout
 from freeflyer.kernels.compiler import build, worker
 
-python_calls.known()[python_calls.SHORT_WORK] = 0  # batches are spread over threads whatever their size
+python_calls.known()[call_layout.SHORT_WORK] = 0  # batches are spread over threads whatever their size
 model = ff.robots.chain(2, base="free")
 q, v = np.tile(ff.neutral(model), (3000, 1)), np.random.default_rng(0).standard_normal((3000, model.nv))
 ff.set_threads(2)

@@ -15,11 +15,10 @@ from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.refused import singular
 from freeflyer.errors import InputError
-from freeflyer.kernels.calls.running import batch, handle, state
+from freeflyer.kernels.calls.running import bare_topology, batch, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model import set_layout as SL
-from freeflyer.kernels.model.program_layout import bare_topology
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
@@ -32,7 +31,7 @@ def system_handle(unknowns: int, rows: int, free: int) -> Any:
     """Handle of a system of this size for compiled code: a topology without bodies, and its table."""
     size = unknowns * unknowns + unknowns + rows * unknowns + 2 * rows + 1
     table = [size, unknowns, rows, rows + SL.FLAGS, free, *range(unknowns)]
-    return handle(bare_topology(SL.SYSTEMS, table, unknowns + rows), frozen_array(np.zeros(8)))
+    return handle(frozen_array(bare_topology(SL.SYSTEMS, table, unknowns + rows)), frozen_array(np.zeros(8)))
 
 
 def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, rows: MatrixRows, b: np.ndarray,

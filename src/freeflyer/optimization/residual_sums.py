@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels.calls.running import handle, state
+from freeflyer.kernels.calls.running import bare_topology, handle, state
 from freeflyer.kernels.entries import PROGRAM_RESIDUALS
 from freeflyer.kernels.entry import OK
-from freeflyer.kernels.model.program_layout import PROGRAMS, bare_topology
+from freeflyer.kernels.model.program_layout import PROGRAMS
 from freeflyer.model.frozen import frozen_array
 from freeflyer.optimization.problem import QuadraticProgram
 
@@ -19,7 +19,7 @@ from freeflyer.optimization.problem import QuadraticProgram
 def program_handle(variables: int, limits: int, rows: int) -> Any:
     """What compiled code knows programs of this size by: a topology of no robot, and its table."""
     table = [variables, limits, variables * variables, rows * variables, rows]
-    return handle(bare_topology(PROGRAMS, table, variables), frozen_array(np.zeros(8)))
+    return handle(frozen_array(bare_topology(PROGRAMS, table, variables)), frozen_array(np.zeros(8)))
 
 
 def squared_residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> list[float] | None:

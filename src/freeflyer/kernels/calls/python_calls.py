@@ -19,22 +19,27 @@ from typing import Any
 import numpy as np
 
 from freeflyer.kernels.entry import SMALL_WORK, WHERE, Entry, formula
+from freeflyer.kernels.entry_code.call_layout import (
+    AXES,
+    DATA,
+    DESCR,
+    ENTRY_NAME,
+    FLAGS,
+    MAX_ARRAYS,
+    METH_FASTCALL,
+    MODEL_NAME,
+    NEW_ARRAY,
+    OUTPUT_WORDS,
+    PY_ARRAY_NEW,
+    SCRATCH_AT,
+    SCRATCH_SIZE,
+    SHAPE,
+    SHORT_WORK,
+    TYPE,
+    WHERE_AT,
+    WRITABLE,
+)
 from freeflyer.kernels.model.layout import N_V
-
-HEAD = object.__basicsize__  # of every object: reference count and, last, type
-TYPE = HEAD - 8
-DATA, AXES, SHAPE, DESCR, FLAGS = HEAD, HEAD + 8, HEAD + 16, HEAD + 40, HEAD + 48  # of an array
-READABLE, WRITABLE = 0x101, 0x501  # C-contiguous and aligned; and writable
-PY_ARRAY_NEW, NPY_DOUBLE, METH_FASTCALL = 93, 12, 0x80
-ENTRY_NAME, MODEL_NAME = b"freeflyer.entry", b"freeflyer.model"  # of capsules
-MAX_ARRAYS = 8  # inputs, options, outputs of an entry
-MAX_STATES = 4096  # of a batch under the interpreter lock
-
-# an entry's record (`record`), what all of them need (`known`), a model's record
-FUNCTION, BATCH, OWN_INPUTS, INPUTS, OPTIONS, OUTPUTS, TABLE, ALONE, WEIGHT, KNOWN, LAYOUT = range(11)
-OUTPUT_WORDS = 7  # in the layout: an output's number of axes, then each axis as a formula (entry.formula)
-ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SHORT_WORK, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(11)
-TOPOLOGY, PARAMETERS = range(2)
 
 RELEASE = """
 declare ptr @PyCapsule_GetContext(ptr)

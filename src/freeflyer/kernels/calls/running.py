@@ -22,7 +22,8 @@ from freeflyer.kernels.entry import (
     WHERE,
     Entry,
 )
-from freeflyer.kernels.model.layout import TABLE_AT, TABLE_KIND
+from freeflyer.kernels.entry_code import call_layout
+from freeflyer.kernels.model.layout import COLUMN_ROW, HEADER, TABLE_AT, TABLE_KIND
 
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 8)  # of an entry
 MAX_KEPT_SCRATCH = 2**23  # numbers of scratch that a thread keeps (64 MiB of addresses; pages that are not used cost nothing)
@@ -54,7 +55,7 @@ record = cache(python_calls.record)
 def function_of(entry: Entry, batch: bool) -> Any:
     """The C function for one state or a batch, compiled if it is not yet; from now on `entry.call` uses it, too."""
     address = build.address(entry.name, entry.modules, batch_lanes(entry) if batch else 1, entry.facts)
-    record(entry)[python_calls.BATCH if batch else python_calls.FUNCTION] = address
+    record(entry)[call_layout.BATCH if batch else call_layout.FUNCTION] = address
     return FUNCTION(address)
 
 
@@ -91,6 +92,13 @@ def with_table(topology: np.ndarray, kind: int, table: np.ndarray) -> np.ndarray
     return longer
 
 
+def bare_topology(kind: int, table: Sequence[int], columns: int) -> np.ndarray:
+    """A topology without bodies that holds a table of integers; scratch is counted as for so many columns."""
+    topology = np.zeros(HEADER, np.int64)
+    topology[COLUMN_ROW] = columns
+    return with_table(topology, kind, np.array(table, np.int64))
+
+
 def call_by_ctypes(entry: Entry) -> Callable[..., Any]:
     """As the builtin function, of the same arguments."""
     inputs, options, outputs = entry.input_count, len(entry.options), len(entry.outputs)
@@ -106,11 +114,11 @@ def call_by_ctypes(entry: Entry) -> Callable[..., Any]:
         lead = next(filter(None, leads), ())
         usable = python_calls.is_model(model) and all(type(x) is int for x in numbers)
         usable = usable and all(plain(x, n + len(y)) for x, n, y in zip(given, entry.input_axes, leads))
-        if not usable or not words[python_calls.BATCH if lead else python_calls.FUNCTION]:
+        if not usable or not words[call_layout.BATCH if lead else call_layout.FUNCTION]:
             return None
         if not all(x.shape[-1] == 6 for x, n in zip(given, entry.input_axes) if n == 2):
             return None
-        if lead and not (0 < lead[0] <= python_calls.MAX_STATES and all(y in ((), lead) for y in leads)):
+        if lead and not (0 < lead[0] <= call_layout.MAX_STATES and all(y in ((), lead) for y in leads)):
             return None
         if lead and entry.one_by_one and () in leads[:own]:
             return None
@@ -133,7 +141,7 @@ def call_by_ctypes(entry: Entry) -> Callable[..., Any]:
 
 def wrenches_as_array(wrenches: tuple[Any, ...]) -> np.ndarray | None:
     """A tuple of arrays (6,) as one array; None for anything else, or more than MOST."""
-    if len(wrenches) > python_calls.MAX_ARRAYS or not all(plain(x, 1) and x.size == 6 for x in wrenches):
+    if len(wrenches) > call_layout.MAX_ARRAYS or not all(plain(x, 1) and x.size == 6 for x in wrenches):
         return None
     return np.array(wrenches).reshape(-1, 6)
 

@@ -1,4 +1,4 @@
-"""The compiled code behind builtin functions (python_calls.py): from Python's objects to an entry and back. Imported only
+"""The compiled code behind builtin functions (calls/python_calls.py): from Python's objects to an entry and back. Imported only
 to compile.
 
 One code serves all entries: an entry's record (python_calls.record) holds its inputs and the shapes of its outputs. It
@@ -17,7 +17,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from freeflyer.kernels.calls.python_calls import (
+from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES
+from freeflyer.kernels.entry_code.call_layout import (
     ALONE,
     AXES,
     BATCH,
@@ -49,7 +50,6 @@ from freeflyer.kernels.calls.python_calls import (
     WHERE_AT,
     WRITABLE,
 )
-from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES
 from freeflyer.kernels.entry_code.objects import (
     POINTER,
     address,

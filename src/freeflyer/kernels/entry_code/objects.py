@@ -1,5 +1,5 @@
-"""Python's objects, tuples and arrays in compiled code, as addresses: with adapter.py and python_calls.py all code that depends on
-CPython's and NumPy's C interface. Imported only to compile.
+"""Python's objects, tuples and arrays in compiled code, as addresses: with adapter.py, call_layout.py and
+calls/python_calls.py all code that depends on CPython's and NumPy's C interface. Imported only to compile.
 
 Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object
 Structures"; NumPy C API, PyArray_New and PyArrayObject_fields.
@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from freeflyer.kernels.calls.python_calls import (
+from freeflyer.kernels.entry_code.call_layout import (
     ARRAY,
     AXES,
     DESCR,

@@ -28,21 +28,21 @@ def row_product(A, at, x, n):
 
 
 @kernel
-def program_residuals(topology, parameters, g, H, A, lower, upper, x, y, sums):
+def program_residuals(topology, parameters, linear, H, A, lower, upper, x, y, sums):
     """sums (5,): squares of what passes limits, and of H x + g + C^T y, each of all entries; the squares of the rows' values C x,
     and of H x and g; 1/2 x^T H x + g^T x.
 
-    g (n,), H (n, n), A (m, n); limits and multipliers y of the first variables, if any has a bound, then of A's rows: C x.
+    linear: g (n,). H (n, n), A (m, n); limits and multipliers y of the first variables, if any has a bound, then of A's rows: C x.
     """
     n, m = table_int(topology, N_VARIABLES), table_int(topology, N_A_ROWS)
     bounded = table_int(topology, N_LIMITS) - m
-    missing = workspace(g, n + 1)
+    missing = workspace(linear, n + 1)
     stationary, limits, values, sizes, objective = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(n):
         slope = row_product(H, n * i, x, n)
-        objective += load(x, i) * (0.5 * slope + load(g, i))
-        sizes += slope * slope + load(g, i) * load(g, i)
-        store(missing, i, slope + load(g, i))
+        objective += load(x, i) * (0.5 * slope + load(linear, i))
+        sizes += slope * slope + load(linear, i) * load(linear, i)
+        store(missing, i, slope + load(linear, i))
     for i in range(bounded):
         past = past_limits(load(x, i), load(y, i), load(lower, i), load(upper, i))
         limits += past * past
