@@ -21,8 +21,9 @@ TEACHING = {
 PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "model.vector4"}
 COMPILING = {"compiler.numba_ir", "compiler.object_code", "entry_code.adapter", "entry_code.objects"}  # and all of lowering
 PYTHON = {
-    "entries", "plain", "counting", "marks", "entry", "plain_primitives", "model.layout", "model.linkage_layout",
-    "model.set_layout", "model.program_layout", "entry_code.bodies", "entry_code.adapter", "entry_code.objects", "entry_code.call_layout",
+    "entries", "plain", "counting", "marks", "entry", "plain_primitives",
+    "model.layout", "model.linkage_layout", "model.set_layout", "model.program_layout",
+    "entry_code.bodies", "entry_code.adapter", "entry_code.objects", "entry_code.call_layout",
     "calls.python_calls", "calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}

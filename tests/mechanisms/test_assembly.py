@@ -173,7 +173,7 @@ def test_joints_that_stop_it_are_named():
     model = planar(LEFT, RIGHT, WIDTH, limits={"r0": (-1.0, 0.2)})
     with pytest.raises(AssemblyError, match=r"at their limits are 'r0'"):
         assemble(model, np.array([np.pi, 0.0, 0.0]), hold="actuated")
-    with pytest.raises(AssemblyError, match="every joint on its way round is held"):
+    with pytest.raises(AssemblyError, match="every joint in the loop is held"):
         assemble(model, np.zeros(3), hold=["l0", "l1", "r0"])
     with pytest.raises(AssemblyError, match=r"in posture 1 of 2 \(1 do not close"):
         assemble(planar(LEFT, RIGHT, 1.05), np.array([[0.0, 0.1, 3.0], [3.0, 0.1, 3.0]]), hold="actuated")

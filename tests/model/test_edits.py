@@ -251,8 +251,8 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
         (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, InputError, "exceeds the sum of the other two"),
         (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, InputError, "one is negative"),
         (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, InputError, "symmetric"),
-        (("pelvis", 1.0), {"name": "camera"}, InputError, "'camera' is taken"),
-        (("pelvis", 1.0), {"name": "left_foot"}, InputError, "'left_foot' is taken"),
+        (("pelvis", 1.0), {"name": "camera"}, InputError, "'camera' is used"),
+        (("pelvis", 1.0), {"name": "left_foot"}, InputError, "'left_foot' is used"),
     ],
 )
 def test_what_no_payload_can_be_is_refused(arguments, options, error, text):

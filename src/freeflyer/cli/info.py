@@ -54,7 +54,7 @@ def _head(o: Overview) -> Text:
 
 
 def _mass(o: Overview) -> str:
-    """The mass that moves, and all of it where a part stands still."""
+    """The mass that moves, and the total where a part is fixed."""
     from freeflyer.text import number
 
     still = "" if abs(o.total_mass - o.mass) <= 1e-9 * o.total_mass else f" moving of {number(o.total_mass, 6)} kg"

@@ -132,5 +132,5 @@ def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limi
 
     for status, _ in run_chunks(run, n, 4, get_threads() if n >= SMALL_BATCH else 1, STATES_UNTIL_INTERRUPT):
         if status != OK:
-            raise InputError(f"the loops of {model.name!r} could not be closed: numbers grew beyond all bounds on the way")
+            raise InputError(f"the loops of {model.name!r} could not be closed: numbers overflowed during the iterations")
     return Closing(made[0], made[1], made[2][:, 0].astype(np.int64))

@@ -33,7 +33,7 @@ from freeflyer.kernels.closed.steps import CLOSED
 from freeflyer.model import configuration
 from freeflyer.model.model import Model
 
-STEPS = 12  # of the way to a random posture; they are halved where loops do not close in the same way
+STEPS = 12  # on the line to a random posture; they are halved where loops do not close in the same way
 MIN_SINGULAR_RATIO = 1e-3  # of a block's smallest singular value: the motion ends where it is smaller
 
 

@@ -45,7 +45,7 @@ def constraint_loops(model: Model) -> tuple[str, ...]:
 def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     """residual (..., r): by how much each tied direction is open, m or rad; zero where the linkage is closed.
 
-    Linear rows: the way from frame_a's origin to frame_b's. Angular rows: three tied turns give the rotation vector from
+    Linear rows: the vector from frame_a's origin to frame_b's. Angular rows: three tied turns give the rotation vector from
     frame_a to frame_b; two give the rotation vector of the shortest turn that takes the free axis of frame_a to that of
     frame_b; one gives its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
     q (..., nq). Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length.

@@ -108,7 +108,7 @@ def surface_points(model: Model, contact: Contact) -> np.ndarray:
 
 
 def path(model: Model, frame: str) -> frozenset[int]:
-    """The velocity coordinates that move a frame, and those on their ways to the world."""
+    """The velocity coordinates that move a frame, and their ancestors."""
     tree = tree_of(model)
     found = tree.paths.get(frame)
     if found is None:

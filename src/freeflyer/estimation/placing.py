@@ -1,4 +1,4 @@
-"""Where the base is, from soles that stand still: the known points of the soles, taken as one body, fitted to their places."""
+"""The pose of the base from fixed soles: the known points of the soles, taken as one body, fitted to their places."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def _check_all_closed(
     together = next(members for members in groups(moves) if k in members)  # loops that share joints, directly or through others
     stuck = _at_limits(model, q[at], np.concatenate([s.coordinates[i] for i in together]), movable) if limits else []
     cause = f"; at their limits are {list_names(stuck)}" if stuck else ""
-    cause = cause if way else "; every joint on its way round is held"
+    cause = cause if way else "; every joint in the loop is held"
     raise AssemblyError(
         f"loop {loop!r} of {model.name!r} stays open by {gap:.3g} (m or rad){where}: no posture found from this guess closes "
         f"it{cause}. Hold fewer joints, move the held ones, start nearer, or widen limits or tolerance",

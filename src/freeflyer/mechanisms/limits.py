@@ -140,7 +140,7 @@ class _Stops:
 def _approach(
     model: Model, p: Model, stops: _Stops, q: np.ndarray, target: np.ndarray
 ) -> tuple[np.ndarray, bool]:
-    """The posture nearest to motor positions `target` (k,) that limits allow, and whether a singularity ended the way."""
+    """The posture nearest to motor positions `target` (k,) that limits allow, and whether a singularity ended the motion."""
     k = len(target)
     longest = (stops.high[:k] - stops.low[:k]).max() / (2.0 * STEPS)
     for _ in range(MAX_STEPS):

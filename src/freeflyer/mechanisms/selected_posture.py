@@ -1,7 +1,7 @@
 """Postures with selected passive joints at given positions: position inverse kinematics through a linkage.
 
-(22) of papers/000 followed along the way: a step of the selected joints, motors by (P J_m)^-1, all other joints by the closed
-steps of a sweep, until the selected joints stand where they should. So the assembly mode of the start is kept; where the way meets
+Continuation of papers/000 (22): a step of the selected joints, motors by (P J_m)^-1, all other joints by the closed
+steps of a sweep, until the selected joints reach their targets. So the assembly mode of the start is kept; where the way meets
 a singularity, of the loops or of P J_m, it ends.
 """
 
@@ -83,7 +83,7 @@ def selected_posture(
 def _continue_to(
     p: Model, chosen: Selection, place: np.ndarray, start: np.ndarray, targets: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(q (n, nq), reached (n,)): the postures at the ends of the ways to targets (n, k), or where those ended."""
+    """(q (n, nq), reached (n,)): the postures at targets (n, k), or where continuation ended."""
     q, reached = np.repeat(start[None], len(targets), axis=0), np.ones(len(targets), bool)
     count = max(1, int(np.ceil(np.abs(targets - start[place]).max(initial=0.0) / STEP)))
     signs = _signs(p, chosen, q)

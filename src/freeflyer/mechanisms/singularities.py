@@ -21,7 +21,7 @@ from freeflyer.mechanisms.stepping import MIN_SINGULAR_RATIO, step_closed
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
-STEPS = 160  # over the whole way
+STEPS = 160  # over the whole range
 DISTANCE_RESOLUTION = 1e-7  # m or rad, of the distance to a singularity; closer to it Newton's method does not converge. A posture
 # that is singular but for the last digits of a file is located to MIN_SINGULAR_RATIO of stepping.py only
 EQUAL_INDEPENDENCE = 3.0  # blocks whose independence is within this factor of the smallest one count as singular together
@@ -29,7 +29,7 @@ EQUAL_INDEPENDENCE = 3.0  # blocks whose independence is within this factor of t
 
 @dataclass(frozen=True)
 class Singularity:
-    """The end of a way of motors.
+    """The first singular posture along a direction of the motors.
 
     direction: motor and weight. distance: how far along it, m or rad; infinite where no singularity was met up to
     `searched`. motors: their positions there. inside: whether all are within their strokes. loops: of the blocks of
@@ -99,7 +99,7 @@ def first_singularity(
 def _follow_direction(
     p: Model, x: np.ndarray, gone: float, du: np.ndarray, end: float, step: float, near: float
 ) -> tuple[np.ndarray, float]:
-    """(q (nq,), distance) where a way along du (nu,) ends: at `end`, or just before a step that is not fine, however short."""
+    """(q (nq,), distance) where the motion along du (nu,) ends: at `end`, or just before a step that is not fine, however short."""
     while gone < end and step > DISTANCE_RESOLUTION:
         reach = min(gone + step, end)
         moved, fine = step_closed(p, x[None], (reach - gone) * du[None], halvings=0, near=near)

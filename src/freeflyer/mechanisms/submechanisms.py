@@ -30,8 +30,8 @@ class Mechanism:
     """A sub-mechanism. Counts are of velocity coordinates, rows and freedoms.
 
     name: its motors, or its loops. loops: names of its loops and couplings. actuated: joints of its motors. dependent:
-    joints that it determines. driven_by: joints of other sub-mechanisms on its loops' ways. passive: passive coordinates
-    that it owns; touched: passive coordinates on its loops' ways, those of others included. constraints: independent rows;
+    joints that it determines. driven_by: joints of other sub-mechanisms in its loops. passive: passive coordinates
+    that it owns; touched: passive coordinates in its loops, those of others included. constraints: independent rows;
     rows: all of them; redundancy: rows - constraints. mobility: passive + motors - constraints. gruebler: the same by
     counting all rows. free: passive coordinates that nothing determines. strokes (n, 2): limits of the motors' coordinates,
     m or rad. condition: how nearly singular its rows are against its dependent coordinates, an upper bound on how far
@@ -85,7 +85,7 @@ class Mechanisms:
 
     @staticmethod
     def cells(m: Mechanism) -> tuple[str, ...]:
-        """A row of the table: passive counts as in papers/000, own (all on the ways of its loops)."""
+        """A row of the table: passive counts as in papers/000, own (all in its loops)."""
         return (
             m.name, str(len(m.strokes)), f"{m.passive} ({m.touched})", str(m.constraints), str(m.rows), str(m.mobility),
             f"{m.singularity:.2g}", f"{m.condition:.3g}",
@@ -157,7 +157,7 @@ def _join_to_motors(s: Structure, groups: list[Group]) -> list[Group]:
 
 
 def _drivers(s: Structure, groups: list[Group], k: int) -> list[int]:
-    """Groups whose dependent coordinates are on the ways of group k."""
+    """Groups whose dependent coordinates are in the loops of group k."""
     touched = np.concatenate([s.coordinates[i] for i in groups[k][1]])
     return [i for i, g in enumerate(groups) if i != k and len(np.intersect1d(g[2], touched))]
 
@@ -172,7 +172,7 @@ def _motors(s: Structure, groups: list[Group], k: int) -> bool:
 def _order_of_solution(s: Structure, J: np.ndarray, block: Block) -> Iterator[tuple[np.ndarray, list[int], np.ndarray]]:
     """(rows, ties, dependent coordinates) of groups that can be solved one after the other, each with those before it.
 
-    A group of ties is complete when its rows determine every dependent coordinate on its way that is still unknown.
+    A group of ties is complete when its rows determine every dependent coordinate in its loops that is still unknown.
     """
     ties = [k for k, name in enumerate(s.names) if name in block.loops]
     columns = {k: np.intersect1d(s.coordinates[k], block.dependent) for k in ties}
@@ -193,7 +193,7 @@ def _order_of_solution(s: Structure, J: np.ndarray, block: Block) -> Iterator[tu
 def _complete(
     s: Structure, J: np.ndarray, block: Block, ties: list[int], columns: dict[int, np.ndarray], unknown: set[int]
 ) -> Iterator[tuple[int, ...]]:
-    """Groups of ties that determine the unknowns on their ways, the smallest first, with ties that add nothing new."""
+    """Groups of ties that determine the unknowns in their loops, the smallest first, with ties that add nothing new."""
     for size in range(1, min(MAX_COMBINED_TIES, len(ties)) + 1):
         for group in combinations(ties, size):
             new = sorted(set().union(*(columns[k].tolist() for k in group)) & unknown)

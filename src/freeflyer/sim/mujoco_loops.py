@@ -56,7 +56,7 @@ def _widen(model: Model, loop: Loop) -> Loop:
 
 
 def _idle(model: Model, wide: Model, q: np.ndarray) -> tuple[str, ...]:
-    """The joints that move while motors and base stand still; each of them moves nothing but itself."""
+    """The joints that move while motors and base rest; each of them moves no other joint."""
     split = partition(model, q)
     J = constraint_jacobian(wide, q)[:, split.dependent]
     _, values, rows = np.linalg.svd(J)
