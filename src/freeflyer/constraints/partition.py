@@ -27,11 +27,11 @@ from freeflyer.constraints.factorisation import (
     rank,
     singular_values,
 )  # fmt: skip
-from freeflyer.constraints.graph import Structure, frozen, groups, structure
+from freeflyer.constraints.graph import Structure, groups, structure
 from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
-from freeflyer.model.frozen import Record
+from freeflyer.model.frozen import Record, frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

@@ -28,7 +28,7 @@ def all_terms(model: Model, q: ArrayLike, u: ArrayLike, frames: FrameSet, option
         0.5 * (M + np.swapaxes(M, -1, -2)), forces @ G, t.centroidal_momentum_matrix @ G, t.center_of_mass_jacobian @ G, momentum,
         t.frame_poses, rates, t.frame_jacobians @ G,
     )  # fmt: skip
-    return write_results(out, found)  # type: ignore[no-any-return]
+    return write_results(out, found)
 
 
 def _multiply(A: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -83,7 +83,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
 def _rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
            gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     if model.reduction:
-        return model.reduction.functions.rates(model, q, v, tau, external, gravity, expressed)  # type: ignore[no-any-return]
+        return model.reduction.functions.rates(model, q, v, tau, external, gravity, expressed)
     if external is None and gravity is None and expressed == "body":
         A, B = E.LINEAR.call(model.handle, q, v, tau, None) or evaluate(E.LINEAR, model, (q, v, tau), ("q", "v", "tau"))
     else:

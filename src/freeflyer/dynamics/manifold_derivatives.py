@@ -94,7 +94,7 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
 def move_derivatives(model: Model, q: np.ndarray, step: np.ndarray, there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(dq, ddv) (..., nv, nv) of integrate(q, step) = there; a tree's do not depend on where it is."""
     if model.reduction:
-        return model.reduction.functions.move_derivatives(model, q, step, there)  # type: ignore[no-any-return]
+        return model.reduction.functions.move_derivatives(model, q, step, there)
     return step_derivatives(model, step)
 
 

@@ -49,7 +49,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     Errors: InputError.
     """
     if model.reduction:
-        return model.reduction.functions.passive_forces(model, q, v)  # type: ignore[no-any-return]
+        return model.reduction.functions.passive_forces(model, q, v)
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "v")
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     tau = np.zeros((*lead, model.nv)) - model.damping * v - model.friction * np.sign(v)

@@ -99,7 +99,7 @@ def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError
     """The error for a mass matrix that cannot be inverted at q (nq,), with the joint at fault; or for a linkage that cannot
     be used."""
     if model.reduction:
-        return model.reduction.refuse(model, q, at)  # type: ignore[no-any-return]
+        return model.reduction.refuse(model, q, at)
     M = np.empty((model.nv, model.nv))
     state(entries.CRBA, model.handle, np.array(q), M)
     values, vectors = np.linalg.eigh(M)

@@ -10,7 +10,7 @@ lead to the least squares of encoders at closed loops.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -175,7 +175,10 @@ def _encoders(model: Model, encoders: Mapping[str, float]) -> tuple[np.ndarray, 
     return np.array(at, dtype=np.int64), np.array(angles)
 
 
-def _newton(model, x, columns, look, lower, upper, tolerance, limit, rows):  # type: ignore[no-untyped-def]
+def _newton(
+    model: Model, x: np.ndarray, columns: np.ndarray, look: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    lower: np.ndarray, upper: np.ndarray, tolerance: float, limit: int, rows: int,
+) -> tuple[np.ndarray, list[float]]:  # fmt: skip
     """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure."""
     e, J = look(x)
     square = J.shape[0] <= J.shape[1]
@@ -201,7 +204,7 @@ def _newton(model, x, columns, look, lower, upper, tolerance, limit, rows):  # t
     return x, errors
 
 
-def _step(model, J, e, columns, damping):  # type: ignore[no-untyped-def]
+def _step(model: Model, J: np.ndarray, e: np.ndarray, columns: np.ndarray, damping: float) -> np.ndarray:
     """dv (nv,): Newton's step where J is square and regular and the last one was good, else Levenberg's."""
     dv = np.zeros(model.nv)
     H = J.T @ J

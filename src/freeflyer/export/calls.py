@@ -88,9 +88,9 @@ class Call:
     @cached_property
     def scratch(self) -> int:
         """Numbers of scratch that the entry needs."""
-        need = scratch_need(self.model.topology, self.lanes, self.entry.square)
+        need: int = scratch_need(self.model.topology, self.lanes, self.entry.square)  # type: ignore[no-untyped-call]
         if self.batch:
-            need += sum(row_need(self.lanes, n) for n in self.entry.sizes(self.model.topology))
+            need += sum(row_need(self.lanes, n) for n in self.entry.sizes(self.model.topology))  # type: ignore[no-untyped-call]
         return int(need)
 
     def _array(self, name: str, shape: tuple[Dimension, ...]) -> Array:

@@ -20,7 +20,7 @@ from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inertias import join, transform
 from freeflyer.model.inputs import real_array
 from freeflyer.model.locking import leader, lock, open_loops
-from freeflyer.model.model import Model
+from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
 from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.model.validate import validate
@@ -145,7 +145,7 @@ def _leader_name(model: Model, name: str) -> str:
     return leader(model.description, model.description.joint(name))[0].name
 
 
-def _moving(model: Model, name: str):
+def _moving(model: Model, name: str) -> JointInfo:
     if any(j.name == name and j.kind == "fixed" for j in model.description.joints):
         raise InputError(f"joint {name!r} of {model.name!r} is fixed already.", joint=name)
     return model.joint(name)

@@ -37,7 +37,7 @@ def frozen_array(x: ArrayLike) -> np.ndarray:
 
 def is_frozen(array: np.ndarray) -> bool:
     """Whether this is an array that `frozen_array` made, whole."""
-    base = array.base
+    base: object = array.base
     while isinstance(base, np.ndarray):
         base = base.base
     return (

@@ -112,7 +112,7 @@ def _limit(name: str, x: Any, count: int, absent: float, reason: str) -> np.ndar
     x = _array(name, x, 1)
     if len(x) != count:
         _shape(name, x, (count,), reason)
-    return x  # type: ignore[no-any-return]
+    return x
 
 
 def _shape(name: str, x: np.ndarray, shape: tuple[int, ...], reason: str) -> None:

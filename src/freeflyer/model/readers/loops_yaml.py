@@ -111,7 +111,7 @@ def _unique_keys(loader: type) -> type:
     """The loader, refusing a key that is written twice (YAML would keep the last in silence)."""
     import yaml
 
-    class Loader(loader):  # type: ignore[valid-type, misc]
+    class Loader(loader):  # type: ignore[misc]
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             keys = [k.value for k, _ in node.value if isinstance(k, yaml.ScalarNode)]
             twice = next((k for k in keys if keys.count(k) > 1), None)

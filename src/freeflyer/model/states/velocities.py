@@ -132,7 +132,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _multiply(B: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.matmul(B, x[..., None])[..., 0]  # type: ignore[no-any-return]
+    return np.matmul(B, x[..., None])[..., 0]
 
 
 def _gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:

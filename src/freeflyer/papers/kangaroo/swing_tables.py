@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from freeflyer.papers.kangaroo.swing_comparison import Swing
@@ -51,7 +52,7 @@ def lines(swing: Swing) -> tuple[Line, ...]:
     )
 
 
-def _rows(x):  # type: ignore[no-untyped-def]
+def _rows(x: Iterable[Iterable[float]]) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(float(y) for y in row) for row in x)
 
 
