@@ -9,8 +9,9 @@ from spatial_samples import ALL_ANGLES
 
 from freeflyer.errors import InputError
 from freeflyer.spatial import _series as series
+from freeflyer.tolerances import SERIES_SWITCH
 
-X = np.unique(np.concatenate([np.square(ALL_ANGLES), series.SWITCH * (1.0 + np.array([-1e-15, 0.0, 1e-15]))]))
+X = np.unique(np.concatenate([np.square(ALL_ANGLES), SERIES_SWITCH * (1.0 + np.array([-1e-15, 0.0, 1e-15]))]))
 
 
 def sinc(x):

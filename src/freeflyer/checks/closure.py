@@ -14,8 +14,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.configuration import neutral
 from freeflyer.model.public import public
-
-CLOSED = 1e-6  # m or rad: what the rounding of a file's digits may leave open
+from freeflyer.tolerances import CLOSED_GAP
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Gap:
 
     @property
     def is_closed(self) -> bool:
-        return self.position <= CLOSED and self.angle <= CLOSED
+        return self.position <= CLOSED_GAP and self.angle <= CLOSED_GAP
 
 
 @public
@@ -92,7 +91,7 @@ def loop_findings(model: Any, open_because: str = "") -> Iterator[Finding]:
 
 
 def _size(gap: Gap) -> str:
-    angle = f" and {gap.angle:.3g} rad" if gap.angle > CLOSED else ""
+    angle = f" and {gap.angle:.3g} rad" if gap.angle > CLOSED_GAP else ""
     return f"{gap.position * 1e3:.4g} mm{angle} between {gap.frame_a!r} and {gap.frame_b!r}"
 
 

@@ -11,12 +11,9 @@ from freeflyer.checks.geometry import joint_above, joints_below, links_in_tree_o
 from freeflyer.model.description import WORLD, Description, Inertia, Link
 from freeflyer.model.inertias import join, transform
 from freeflyer.model.rigid_groups import rigid_groups
+from freeflyer.tolerances import FILE_INERTIA_ROUNDING, LARGEST_REACH, NEGLIGIBLE_INERTIA, POINT_MASS_RADIUS
 
 HEAVIEST, LIGHTEST = 1e4, 1e-6  # kg: outside, the unit of mass is probably another one
-LARGEST_REACH = 100.0  # m: beyond, lengths are probably millimetres
-NEGLIGIBLE = 1e-15  # kg m^2: less than a grain of dust has
-POINT = 1e-8  # m: a radius of gyration that stands for a point mass
-ROUNDING = 1e-4  # what the digits of a file may break a physical inequality by, relative to the largest moment
 
 
 def inertia_findings(description: Description) -> Iterator[Finding]:
@@ -52,7 +49,7 @@ def _impossible(link: Link) -> Finding | None:
         return Finding("error", "negative-mass", link.name, sentence, {"mass": inertia.mass})
     largest = float(np.abs(inertia.rotational).max())
     skew = float(np.abs(inertia.rotational - inertia.rotational.T).max())
-    if skew > ROUNDING * largest:
+    if skew > FILE_INERTIA_ROUNDING * largest:
         sentence = f"its inertia is not symmetric: entries differ by {skew:.3g} kg m^2 across the diagonal"
         return Finding("error", "unsymmetric-inertia", link.name, sentence, {"difference": skew})
     if inertia.mass == 0 and largest > 0:
@@ -75,13 +72,13 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
     """Principal moments of a real body are positive, and none is larger than the other two together."""
     moments = np.linalg.eigvalsh(link.inertia.rotational)
     how, excess = _excess(moments)
-    if excess <= NEGLIGIBLE:
+    if excess <= NEGLIGIBLE_INERTIA:
         return
     largest = float(moments[2])
     severity: Severity
-    if excess <= ROUNDING * largest:
+    if excess <= FILE_INERTIA_ROUNDING * largest:
         severity, why = "warning", "by rounding"
-    elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= NEGLIGIBLE:
+    elif _excess(np.linalg.eigvalsh(welded(link.name).rotational))[1] <= NEGLIGIBLE_INERTIA:
         severity, why = "warning", "but the sum with the links welded to it is positive"
     else:
         severity, why = "error", "no mass distribution has this inertia"
@@ -123,7 +120,7 @@ def _inertia_unit(link: Link, scale: float) -> Iterator[Finding]:
             f"robot that reaches {scale:.3g} m: is it given in kg mm^2 or g m^2?"
         )
         yield Finding("warning", "inertia-unit", link.name, sentence, values)
-    elif gyration < POINT:
+    elif gyration < POINT_MASS_RADIUS:
         yield Finding(
             "note", "point-mass", link.name, "it has mass but no rotational inertia to speak of: a point mass", values
         )

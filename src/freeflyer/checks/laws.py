@@ -31,12 +31,8 @@ from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import WORLD
 from freeflyer.model.edits import with_gravity
 from freeflyer.model.public import public
+from freeflyer.tolerances import LAW_DIFFERENCED, LAW_FLIGHT, LAW_MIN_SPEED, LAW_ROUNDING, LAW_TIME_STEP
 
-EXACT = 1e-10  # laws without a solve: rounding of a few hundred operations, with room
-STEP = 1e-5  # s, of the central differences; their error is of order STEP^2 times a third derivative
-SMALL = 1e-3  # rad/s or m/s
-DIFFERENCED = 1e-5  # laws with a finite difference
-FLIGHT = 1e-6  # straight flight, likewise: armature of 1e-6 of the mass that flies shows
 STRAIGHT = "d(X M v)/dt = 0"
 NEED_REGULAR = (  # M, that is
     "M > 0",
@@ -76,14 +72,14 @@ def identities(model: Any, seed: int = 0, count: int = 5) -> tuple[Identity, ...
 def _identities(model: Any, x: States) -> Iterator[Identity]:
     M = mass_matrix(model, x.q)
     condition = float(np.max(np.linalg.cond(M))) if np.all(np.isfinite(M)) else np.inf
-    solved = min(max(EXACT, 100 * EPS * condition), 1e-3)
+    solved = min(max(LAW_ROUNDING, 100 * EPS * condition), 1e-3)
     difference = Difference(model, x)
     g, bias = gravity_forces(model, x.q), bias_forces(model, x.q, x.v)
     C = coriolis_matrix(model, x.q, x.v)
     A = centroidal_momentum_matrix(model, x.q)
     kinetic = kinetic_energy(model, x.q, x.v)
 
-    yield _law("M = M^T", "the mass matrix is symmetric", M, np.swapaxes(M, -1, -2), EXACT)
+    yield _law("M = M^T", "the mass matrix is symmetric", M, np.swapaxes(M, -1, -2), LAW_ROUNDING)
     yield _positive(M)
     product = _or_nan(lambda: M @ inverse_mass_matrix(model, x.q), M)
     yield _law(
@@ -95,30 +91,30 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
     torque = inverse_dynamics(model, x.q, x.v, x.a)
     returned = _or_nan(lambda: forward_dynamics(model, x.q, x.v, torque), torque)
     yield _law("FD(ID(a)) = a", "forward dynamics undoes inverse dynamics", returned, x.a, solved)
-    yield _law("M a + bias = ID(a)", "the equation of motion", _multiply(M, x.a) + bias, torque, EXACT)
+    yield _law("M a + bias = ID(a)", "the equation of motion", _multiply(M, x.a) + bias, torque, LAW_ROUNDING)
     Mdot = difference.along_velocity(lambda q: mass_matrix(model, q))
     yield _law(
         "Mdot = C + C^T",
         "Coriolis forces do no work (finite difference)",
         C + np.swapaxes(C, -1, -2),
         Mdot,
-        DIFFERENCED,
+        LAW_DIFFERENCED,
         M,
     )
-    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _multiply(C, x.v) + g, bias, EXACT)
+    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _multiply(C, x.v) + g, bias, LAW_ROUNDING)
     slope = difference.along_each(lambda q: potential_energy(model, q))
     yield _law(
-        "dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope, DIFFERENCED
+        "dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope, LAW_DIFFERENCED
     )
     yield _law(
         "A_G v = h",
         "momentum matrix and momentum agree",
         _multiply(A, x.v),
         centroidal_momentum(model, x.q, x.v),
-        EXACT,
+        LAW_ROUNDING,
     )
     half = 0.5 * np.einsum("bi,bij,bj->b", x.v, M, x.v)
-    yield _law("T = v^T M v / 2", "kinetic energy", kinetic, half, EXACT)
+    yield _law("T = v^T M v / 2", "kinetic energy", kinetic, half, LAW_ROUNDING)
     if not np.all(np.isfinite(acceleration)):
         power = np.full(x.count, np.nan)
     else:
@@ -126,7 +122,7 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
             acceleration, lambda q, v: kinetic_energy(model, q, v) + potential_energy(model, q)
         )
     work = np.einsum("bi,bi->b", x.v, x.tau)
-    yield _law("d(T+V)/dt = v . tau", "energy balance (finite difference)", power, work, DIFFERENCED, kinetic)
+    yield _law("d(T+V)/dt = v . tau", "energy balance (finite difference)", power, work, LAW_DIFFERENCED, kinetic)
     if any(joint.kind == "free" and joint.parent == WORLD for joint in model.joints):
         yield _straight_flight(model, x)
 
@@ -141,9 +137,9 @@ def _straight_flight(model: Any, x: States) -> Identity:
     momentum = floating_momentum(model, x.q, x.v)
     a = _or_nan(lambda: forward_dynamics(weightless, x.q, x.v, np.zeros_like(x.v)), x.v)
     if not np.all(np.isfinite(a)):
-        return Identity(STRAIGHT, meaning, np.nan, FLIGHT)
+        return Identity(STRAIGHT, meaning, np.nan, LAW_FLIGHT)
     rate = Difference(weightless, x).along_motion(a, lambda q, v: floating_momentum(weightless, q, v))
-    return _law(STRAIGHT, meaning, rate, np.zeros_like(rate), FLIGHT, momentum)
+    return _law(STRAIGHT, meaning, rate, np.zeros_like(rate), LAW_FLIGHT, momentum)
 
 
 def floating_momentum(model: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -173,10 +169,10 @@ class Difference:
     def along_motion(self, a: np.ndarray, f: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         """df/dt along the motion that starts with acceleration a: right to second order of the step.
 
-        The step is cut so that no velocity changes by more than SMALL within it: light links accelerate by 1e4 rad/s^2.
+        The step is cut so that no velocity changes by more than LAW_MIN_SPEED within it: light links accelerate by 1e4 rad/s^2.
         """
         v, largest = self.x.v, np.abs(a).max(axis=1)
-        h = np.minimum(STEP, SMALL / np.maximum(largest, 1e-12))[:, None]
+        h = np.minimum(LAW_TIME_STEP, LAW_MIN_SPEED / np.maximum(largest, 1e-12))[:, None]
         ahead, behind = (f(self._move(s * h * v + 0.5 * h * h * a), v + s * h * a) for s in (1.0, -1.0))
         return (ahead - behind) / (2 * h.reshape(-1, *[1] * (ahead.ndim - 1)))
 
@@ -194,7 +190,7 @@ class Difference:
         return integrate(self.model, self.x.q, np.ascontiguousarray(dv))
 
     def _central(self, f: Callable[[float], np.ndarray]) -> np.ndarray:
-        return (f(STEP) - f(-STEP)) / (2 * STEP)
+        return (f(LAW_TIME_STEP) - f(-LAW_TIME_STEP)) / (2 * LAW_TIME_STEP)
 
 
 def _law(law: str, meaning: str, left: Any, right: Any, tolerance: float, scale: Any = 0.0) -> Identity:
@@ -207,7 +203,7 @@ def _positive(M: np.ndarray) -> Identity:
     """The residual of positive definiteness: how far below zero the smallest scaled eigenvalue lies."""
     meaning = "the mass matrix is positive definite"
     if not np.all(np.isfinite(M)):
-        return Identity("M > 0", meaning, np.nan, EXACT)
+        return Identity("M > 0", meaning, np.nan, LAW_ROUNDING)
     smallest = float(np.min(np.linalg.eigvalsh(scale_to_unit_diagonal(M))))
     return Identity("M > 0", meaning, max(-smallest, 0.0), 0.0)
 

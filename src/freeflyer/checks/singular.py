@@ -11,9 +11,7 @@ from freeflyer.checks.findings import Finding
 from freeflyer.checks.laws import scale_to_unit_diagonal
 from freeflyer.checks.states import random_states
 from freeflyer.dynamics.equations import mass_matrix
-
-MIN_EIGENVALUE = 1e-12  # of the unit-free mass matrix, whose diagonal is one
-MIN_DIAGONAL_RATIO = 1e-14  # diagonal entry over the largest: a coordinate without any inertia
+from freeflyer.tolerances import MIN_DIAGONAL_RATIO, MIN_EIGENVALUE
 
 
 def coordinate_joints(model: Any) -> list[str]:

@@ -11,9 +11,7 @@ from freeflyer.constraints.closed import velocity_map
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.configuration import neutral, random_configuration
-
-FAR = 100.0  # rad or m: files write "no limit" as 1e16, where an angle has no digits left for its turn
-FASTEST = 3.0  # rad/s or m/s: passive joints may outrun the motors many times
+from freeflyer.tolerances import MAX_RANDOM_SPEED, UNBOUNDED_POSITION
 
 
 @dataclass(frozen=True)
@@ -34,17 +32,17 @@ def random_states(model: Any, count: int, seed: int = 0, spread: float | None = 
     """Random states, the same for the same seed.
 
     Postures are those of `ff.random_configuration`; with `spread` they lie around neutral, that many radians off
-    (standard deviation). In a closed model no joint moves faster than FASTEST.
+    (standard deviation). In a closed model no joint moves faster than MAX_RANDOM_SPEED.
     """
     rng = np.random.default_rng(seed)
     v, a, tau = (rng.standard_normal((count, model.nv)) for _ in range(3))
     if spread is None:
         q = np.stack([random_configuration(model, rng) for _ in range(count)])
-        q = np.where(np.abs(q) > FAR, np.fmod(q, FAR), q)
+        q = np.where(np.abs(q) > UNBOUNDED_POSITION, np.fmod(q, UNBOUNDED_POSITION), q)
     else:
         q = _perturb_neutral(model, spread * rng.standard_normal((count, model.nv)))
     if model.reduction:
-        v /= np.maximum(1.0, np.abs(np.einsum("bij,bj->bi", velocity_map(model, q), v)).max(axis=1) / FASTEST)[:, None]
+        v /= np.maximum(1.0, np.abs(np.einsum("bij,bj->bi", velocity_map(model, q), v)).max(axis=1) / MAX_RANDOM_SPEED)[:, None]
     return States(q, v, a, tau)
 
 

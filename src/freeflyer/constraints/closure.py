@@ -20,7 +20,6 @@ from freeflyer.kernels.model.layout import PLAN
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import Model
 
-CLOSED = 1e-6  # m or rad: what counts as closed; rounded digits of files leave redundant loops open by 1e-8 to 2e-7
 STEPS = 100
 STATES_UNTIL_INTERRUPT = 256  # that one call closes
 SMALL_BATCH = 16  # postures for which threads are not worth while

@@ -15,11 +15,11 @@ import numpy as np
 from freeflyer.constraints import compiled as D
 from freeflyer.constraints.loop_forces import tied_turn
 from freeflyer.constraints.running import motion, run, velocity_map
+from freeflyer.tolerances import COMPLEX_STEP
 
 if TYPE_CHECKING:
     from freeflyer.constraints.sets import ConstraintSet
 
-STEP = 2.0**-100
 
 
 def needs_complex_steps(constraints: ConstraintSet) -> bool:
@@ -65,14 +65,14 @@ def _row_changes_of_state(constraints: ConstraintSet, q: np.ndarray, v: np.ndarr
 
     tree, table, n = constraints.model.tree, constraints.table, len(v)
     columns: list[list[np.ndarray]] = [[], [], [], []]
-    for e in 1j * STEP * np.eye(n):
+    for e in 1j * COMPLEX_STEP * np.eye(n):
         J, bias, wrenches = (np.array(x, complex) for x in plain.run("set_rows", table, plain.run("integrate", tree, q, e), v))
         columns[0].append(J @ a + bias)
         columns[1].append(np.array(plain.run("set_rows", table, q, v + e)[1], complex))
         columns[2].append(J.T @ multipliers)
         columns[3].append(_item_wrenches(constraints, multipliers, wrenches))
     J = np.array(plain.run("set_rows", table, q, v)[0], float)
-    by_q, by_v, forces, wrenches = (np.stack(x, axis=-1).imag / STEP for x in columns)
+    by_q, by_v, forces, wrenches = (np.stack(x, axis=-1).imag / COMPLEX_STEP for x in columns)
     return by_q, by_v, J, forces, wrenches
 
 

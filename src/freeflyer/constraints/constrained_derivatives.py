@@ -41,10 +41,9 @@ from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import ROW_PRODUCT_RANK_RATIO, SOLVED_RESIDUAL_RATIO
 
 Own = list[HeldWrench]
-RANK = 1e-11  # of the largest eigenvalue of J M^-1 J^T: the square of that of J
-SOLVED = 1e-6  # of the right-hand side: residual of a consistent system
 
 
 class Change(NamedTuple):
@@ -178,9 +177,9 @@ def _dependent(d: ConstrainedDynamics) -> tuple[str, ...]:
 
 def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:
     """The least-norm solution of G y = b; InputError where there is none."""
-    y = np.linalg.pinv(G, rcond=RANK, hermitian=True) @ b
+    y = np.linalg.pinv(G, rcond=ROW_PRODUCT_RANK_RATIO, hermitian=True) @ b
     left, size = np.abs(G @ y - b).max(axis=(-1, -2)), np.abs(b).max(axis=(-1, -2))
-    if np.any(left > SOLVED * np.maximum(size, 1e-300)):
+    if np.any(left > SOLVED_RESIDUAL_RATIO * np.maximum(size, 1e-300)):
         raise InputError(
             f"rows of {', '.join(map(repr, dependent))} depend on rows before them here, but not near by: accelerations have no "
             "derivative in this posture. Leave them out, or move (for one, bend a leg)", names=dependent,

@@ -18,9 +18,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-RANK = 1e-6  # of the largest singular value: what is zero
-BALANCED = 1e-6  # of the forces: what may remain of them on coordinates without motors, and of accelerations along the rows
+from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO
 
 
 class ConstrainedInverseDynamics(NamedTuple):
@@ -77,7 +75,7 @@ def _check_allowed(J: np.ndarray, a: np.ndarray, bias: np.ndarray) -> None:
     left = (J @ a[..., None])[..., 0] + bias
     size = (np.abs(J) @ np.abs(a)[..., None])[..., 0] + np.abs(bias) + 1e-6
     wrong = np.abs(left) / size
-    if wrong.size and wrong.max() > BALANCED:
+    if wrong.size and wrong.max() > BALANCE_RATIO:
         at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
         where = f" at state {[int(k) for k in at[:-1]]}" if len(at) > 1 else ""
         raise InputError(
@@ -91,13 +89,13 @@ def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> n
     passive = _passive(model)
     B, c = np.swapaxes(J, -1, -2)[..., passive, :], need[..., passive, None]
     other, contact = B[..., :free], B[..., free:]
-    pinv = np.linalg.pinv(other, rcond=RANK)
+    pinv = np.linalg.pinv(other, rcond=FORCE_RANK_RATIO)
     complement = np.eye(B.shape[-2]) - other @ pinv  # projects onto forces that loops and locks cannot give
-    contact_y = np.linalg.pinv(complement @ contact, rcond=RANK) @ (complement @ c)
+    contact_y = np.linalg.pinv(complement @ contact, rcond=FORCE_RANK_RATIO) @ (complement @ c)
     y = np.concatenate([pinv @ (c - contact @ contact_y), contact_y], axis=-2)
     left = np.abs(B @ y - c)[..., 0]
     size = np.abs(need).max(axis=-1, keepdims=True, initial=0.0)
-    if left.size and (left > BALANCED * np.maximum(size, 1e-9)).any():
+    if left.size and (left > BALANCE_RATIO * np.maximum(size, 1e-9)).any():
         at = np.unravel_index(int(np.argmax(left / np.maximum(size, 1e-9))), left.shape)
         coordinate = int(np.flatnonzero(passive)[at[-1]])
         joint = next((j.name for j in model.joints if j.iv <= coordinate < j.iv + j.nv), "?")

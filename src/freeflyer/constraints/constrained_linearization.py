@@ -41,8 +41,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-RANK = 1e-9  # of the largest singular value: what counts as a direction that constraints hold
+from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO
 
 
 @public
@@ -114,7 +113,7 @@ def admissible(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike, lead: tup
     rows = np.zeros((*lead, positions + r, 2 * n))
     rows[..., :positions, :n], rows[..., positions:, :n], rows[..., positions:, n:] = J[..., :positions, :], change, J
     _, values, columns = np.linalg.svd(rows)
-    held = (values > RANK * values[..., :1]).sum(axis=-1) if r else np.zeros(lead, int)
+    held = (values > HELD_DIRECTION_RANK_RATIO * values[..., :1]).sum(axis=-1) if r else np.zeros(lead, int)
     if np.size(held) and np.min(held) != np.max(held):
         raise InputError("the constraints hold different numbers of directions in the states of this batch: linearise them apart")
     k = int(np.max(held, initial=0))

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from freeflyer.tolerances import FACTOR_RANK_RATIO
+
 # Relative to a block's largest singular value. Files with rounded digits split at 2e-2 against 2e-7 (Kangaroo): a
 # smaller tolerance takes rounding for rank, a larger one takes a stretched leg for singular.
-TOLERANCE = 1e-6
 
 
 def singular_values(A: np.ndarray) -> np.ndarray:
@@ -17,11 +18,11 @@ def singular_values(A: np.ndarray) -> np.ndarray:
 
 
 def rank(A: np.ndarray, smallest: float | None = None) -> int:
-    """How many singular values exceed `smallest` (TOLERANCE times the largest if not given)."""
+    """How many singular values exceed `smallest` (FACTOR_RANK_RATIO times the largest if not given)."""
     values = singular_values(A)
     if not len(values):
         return 0
-    return int(np.sum(values > (TOLERANCE * values[0] if smallest is None else smallest)))
+    return int(np.sum(values > (FACTOR_RANK_RATIO * values[0] if smallest is None else smallest)))
 
 
 def dependent_columns(A: np.ndarray, classes: Sequence[np.ndarray], size: int, smallest: float) -> np.ndarray:

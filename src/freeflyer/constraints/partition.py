@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints import refusals
-from freeflyer.constraints.closure import CLOSED, close, file_posture, position_limits
+from freeflyer.constraints.closure import close, file_posture, position_limits
 from freeflyer.constraints.conditioning import condition
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.factorisation import (
-    TOLERANCE,
     dependent_columns,
     independent_rows,
     rank,
@@ -35,10 +34,9 @@ from freeflyer.model.frozen import Record, frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
-REDUNDANT_TOLERANCE = 5e-3  # m or rad: what redundant rows may stay open by where the independent ones are closed
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
-CLEAR_RANK = 1e-3  # of a block's largest singular value: rank that rounded digits cannot make (2e-6 on Kangaroo's hip)
 NEIGHBOURS, SPREAD = 4, 0.05  # number and distance (rad or m) of the closed postures that a singular one is compared with
 
 
@@ -180,15 +178,15 @@ def assembled_posture(model: Model) -> np.ndarray:
         return q
     closed = close(model, q[None], s.passive)
     joints = _joints(s)
-    if np.abs(closed.residual).max() > CLOSED:
+    if np.abs(closed.residual).max() > CLOSED_GAP:
         closed = close(model, q[None], joints)
-    if np.abs(closed.residual).max() > CLOSED:  # drawn in one line, for one, where no joint reduces the gap to first order
+    if np.abs(closed.residual).max() > CLOSED_GAP:  # drawn in one line, for one, where no joint reduces the gap to first order
         rng = np.random.default_rng(0)
         around = np.outer(np.repeat(STARTS, 8), np.ones(model.nv)) * rng.standard_normal((8 * len(STARTS), model.nv))
         around[:, s.base] = 0.0
         near = close(model, integrate(model, q, around), joints)
-        at = int(np.argmax(np.abs(near.residual).max(axis=1) <= CLOSED))
-        if np.abs(near.residual[at]).max() <= CLOSED:
+        at = int(np.argmax(np.abs(near.residual).max(axis=1) <= CLOSED_GAP))
+        if np.abs(near.residual[at]).max() <= CLOSED_GAP:
             return near.q[at]
     return closed.q[0]
 
@@ -209,7 +207,7 @@ def _partition_at(model: Model, q: np.ndarray) -> Partition:
     except LinkageError:
         return _compute_partition(model, q)
     residual = np.abs(constraint_residual(model, q))
-    refusals.check_closed(model, residual, known.rows, CLOSED, REDUNDANT_TOLERANCE)
+    refusals.check_closed(model, residual, known.rows, CLOSED_GAP, REDUNDANT_ROW_GAP)
     J = constraint_jacobian(model, q)
     blocks = tuple(_update_block(model, b, q, J) for b in known.blocks)
     return _collect(model, q, J, blocks)
@@ -221,7 +219,7 @@ def _update_block(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> B
     columns = np.union1d(block.dependent, block.independent)
     A = J[block.rows]
     values = singular_values(J[block.all_rows])
-    smallest = TOLERANCE * singular_values(A)[0] if len(A) else 0.0
+    smallest = FACTOR_RANK_RATIO * singular_values(A)[0] if len(A) else 0.0
     dependent = block.dependent
     if rank(A[:, dependent], smallest) < len(dependent):
         dependent = dependent_columns(A, _classes(s, columns), len(block.rows), smallest)
@@ -238,7 +236,7 @@ def _compute_partition(model: Model, q: np.ndarray, given: Structure | None = No
     """The split at q from nothing else."""
     s = given or structure(model)
     residual = np.abs(constraint_residual(model, q))
-    refusals.check_closed(model, residual, np.arange(len(residual)), CLOSED, CLOSED)
+    refusals.check_closed(model, residual, np.arange(len(residual)), CLOSED_GAP, CLOSED_GAP)
     J = constraint_jacobian(model, q)
     motors = set(s.actuated.tolist())
     found = groups([set(c.tolist()) - motors for c in s.coordinates])
@@ -255,7 +253,7 @@ def _collect(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ..
     return Partition(
         q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent), base=s.base,
         actuated=s.actuated, passive=s.passive, free=frozen(np.setdiff1d(s.passive, dependent)), rank=len(rows),
-        singular_values=frozen(singular_values(J)), tolerance=TOLERANCE, blocks=blocks,
+        singular_values=frozen(singular_values(J)), tolerance=FACTOR_RANK_RATIO, blocks=blocks,
     )  # fmt: skip
 
 
@@ -274,7 +272,7 @@ def _block(model: Model, s: Structure, q: np.ndarray, J: np.ndarray, ties: list[
     A = J[all_rows]
     values = singular_values(A)
     size, classes = rank(A), _classes(s, columns)
-    dependent = dependent_columns(A, classes, size, TOLERANCE * values[0])
+    dependent = dependent_columns(A, classes, size, FACTOR_RANK_RATIO * values[0])
     if len(dependent) < size or len(dependent) < len(np.intersect1d(columns, s.passive)):
         near = _neighbour_ranks(model, s, q, all_rows, columns)
         if near is not None and near[1] == near[0] and near[1] > len(dependent):
@@ -294,7 +292,7 @@ def _check_generic(model: Model, s: Structure, q: np.ndarray, blocks: tuple[Bloc
     for x in _neighbours(model, q, 1) if doubtful else []:
         J = constraint_jacobian(model, x)
         for b in doubtful:
-            if rank(J[b.all_rows], CLEAR_RANK * b.singular_values[0]) > b.rank:
+            if rank(J[b.all_rows], CLEAR_RANK_RATIO * b.singular_values[0]) > b.rank:
                 raise refusals.singular_posture(model, b.loops, np.intersect1d(b.independent, s.actuated))
 
 
@@ -305,7 +303,7 @@ def _neighbours(model: Model, q: np.ndarray, count: int = NEIGHBOURS) -> list[np
     steps = np.zeros((count, model.nv))
     steps[:, joints] = SPREAD * rng.standard_normal((count, len(joints)))
     closed = close(model, integrate(model, q, steps), joints)
-    return [x for x, r in zip(closed.q, closed.residual) if np.abs(r).max(initial=0.0) < CLOSED]
+    return [x for x, r in zip(closed.q, closed.residual) if np.abs(r).max(initial=0.0) < CLOSED_GAP]
 
 
 def _neighbour_ranks(
@@ -316,7 +314,7 @@ def _neighbour_ranks(
     found = []
     for x in _neighbours(model, q):
         A = constraint_jacobian(model, x)[rows]
-        found.append((rank(A), rank(A[:, without], TOLERANCE * singular_values(A)[0])))
+        found.append((rank(A), rank(A[:, without], FACTOR_RANK_RATIO * singular_values(A)[0])))
     return max(found, default=None)
 
 

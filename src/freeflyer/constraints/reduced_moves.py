@@ -32,9 +32,9 @@ from freeflyer.dynamics.manifold_derivatives import (
 from freeflyer.kernels.closed.steps import CLOSED
 from freeflyer.model import configuration
 from freeflyer.model.model import Model
+from freeflyer.tolerances import MIN_BLOCK_RATIO_OF_MOVES
 
 STEPS = 12  # on the line to a random posture; they are halved where loops do not close in the same way
-MIN_SINGULAR_RATIO = 1e-3  # of a block's smallest singular value: the motion ends where it is smaller
 
 
 def has_partial_joints(model: Model) -> bool:
@@ -90,7 +90,7 @@ def random_configuration(model: Model, rng: np.random.Generator, lead: tuple[int
         stride = np.minimum(stride, 1.0 - gone)
         moved, facts = evaluate(D.STEP, model, (q, stride * du), ("q", "dv"))
         with np.errstate(invalid="ignore"):
-            fine = (facts[:, 0] <= CLOSED * CLOSED) & (facts[:, 1] < 1.0) & (facts[:, 2] * MIN_SINGULAR_RATIO**2 < 1.0)
+            fine = (facts[:, 0] <= CLOSED * CLOSED) & (facts[:, 1] < 1.0) & (facts[:, 2] * MIN_BLOCK_RATIO_OF_MOVES**2 < 1.0)
             inside = ((moved >= np.minimum(lower, q)) & (moved <= np.maximum(upper, q))).all(axis=1)
         going = fine & inside & np.isfinite(moved).all(axis=1)
         q[going] = moved[going]

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from freeflyer.constraints.errors import LinkageError
-from freeflyer.constraints.factorisation import TOLERANCE
 from freeflyer.constraints.graph import structure
 from freeflyer.constraints.rows import constraint_loops, constraint_names
 from freeflyer.model.model import Model
+from freeflyer.tolerances import FACTOR_RANK_RATIO
 
 
 def list_names(names: Iterable[str], most: int = 8) -> str:
@@ -53,7 +53,7 @@ def too_many_motors(
     owner = structure(model).owner
     Q = np.linalg.qr(A[:, dependent])[0] if len(dependent) else np.zeros((len(A), 0))
     rest = A - Q @ (Q.T @ A)  # what remains of the rows once the passive joints have moved as they must
-    tied = [j for j in motors if np.abs(rest[:, j]).max() > TOLERANCE * np.abs(A).max()]
+    tied = [j for j in motors if np.abs(rest[:, j]).max() > FACTOR_RANK_RATIO * np.abs(A).max()]
     excess = size - len(dependent)
     if not model.description.actuated:
         return LinkageError(

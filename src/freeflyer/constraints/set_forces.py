@@ -11,11 +11,11 @@ from freeflyer.constraints.lock_forces import lock_forces
 from freeflyer.constraints.loop_forces import loop_forces
 from freeflyer.errors import InputError
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
+from freeflyer.tolerances import CONTRADICTION_RATIO
 
 if TYPE_CHECKING:
     from freeflyer.constraints.sets import ConstraintSet
 
-CONTRADICTS = 1e-6  # of the size of its terms: what a row that depends on others may leave of its own
 Names = tuple[str, ...] | Mapping[str, np.ndarray]
 
 
@@ -63,7 +63,7 @@ def _owners(constraints: ConstraintSet | None, rows: int) -> list[str]:
 def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray, what: str) -> None:
     """InputError where rows that depend on others contradict these."""
     ratio = verdict.item(CONTRADICTION) if verdict.ndim == 1 else verdict[..., CONTRADICTION].max(initial=0.0)
-    if ratio <= CONTRADICTS**2:
+    if ratio <= CONTRADICTION_RATIO**2:
         return
     at = tuple(int(k) for k in np.unravel_index(int(np.argmax(verdict[..., CONTRADICTION])), verdict.shape[:-1]))
     names = redundant(constraints, verdict[at])

@@ -13,11 +13,9 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import MAX_PROJECTION_STEP, PROJECTION_RANK_RATIO, ROW_TOLERANCE
 
-ROW_TOLERANCE = 1e-10  # m and rad: what counts as held
 STEPS = 40
-MAX_STEP = 0.3  # m or rad that a coordinate moves in one of them
-RANK = 1e-9  # of the largest singular value of J: what counts as a direction that rows measure
 
 
 @public
@@ -47,10 +45,10 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
         if np.abs(r).max(initial=0.0) <= ROW_TOLERANCE:
             return x
         J = constraints.jacobian(x)
-        guess = (np.linalg.pinv(J, rcond=RANK) @ r[..., None])[..., 0]
+        guess = (np.linalg.pinv(J, rcond=PROJECTION_RANK_RATIO) @ r[..., None])[..., 0]
         step = impact(model, x, guess, constraints=constraints).v - guess  # J step = -J guess
         longest = np.abs(step).max(axis=-1, initial=0.0, keepdims=True)
-        x = integrate(model, x, step * np.minimum(1.0, MAX_STEP / np.maximum(longest, MAX_STEP)))
+        x = integrate(model, x, step * np.minimum(1.0, MAX_PROJECTION_STEP / np.maximum(longest, MAX_PROJECTION_STEP)))
     r = np.abs(constraints.residual(x))
     at = np.unravel_index(int(np.argmax(r)), r.shape)
     name = constraints.row_names[at[-1]]

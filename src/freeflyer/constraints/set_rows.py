@@ -19,11 +19,11 @@ from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.spatial._turns import rotation_vector
+from freeflyer.tolerances import MIN_AXIS_SINE
 
 if TYPE_CHECKING:
     from freeflyer.constraints.sets import ConstraintSet
 
-MIN_AXIS_SINE = 1e-12  # sine of the angle between a wheel's axis and its plane's normal
 
 
 def run_set(entry: Any, constraints: ConstraintSet, inputs: tuple[Any, ...], names: tuple[str, ...]) -> Any:

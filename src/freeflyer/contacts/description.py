@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.frozen import Record
 from freeflyer.model.inputs import real_array
-
-COLLINEAR_RATIO = 1e-6  # of the points' extent: points nearer to a line (or to one point) than this are on it
+from freeflyer.tolerances import COLLINEAR_RATIO
 
 
 @dataclass(frozen=True, eq=False)

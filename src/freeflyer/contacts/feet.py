@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import COLLINEAR_RATIO, Contact, check_points, line, point, surface
+from freeflyer.contacts.description import Contact, check_points, line, point, surface
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import COLLINEAR_RATIO
 
 
 def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None) -> Contact:

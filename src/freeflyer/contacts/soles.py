@@ -15,9 +15,8 @@ from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf_gate import compile_model, spec_with_shapes
+from freeflyer.tolerances import SOLE_HEIGHT, SOLE_THICKNESS
 
-LOWEST = 0.01  # m above the lowest point of all: what still stands
-SOLE_THICKNESS = 1e-3  # m above a shape's own lowest point: what is its sole
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
@@ -55,7 +54,7 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
     feet = []
     for body, shapes in points.items():
         near = np.vstack(shapes)
-        near = near[near[:, 2] < lowest + LOWEST]
+        near = near[near[:, 2] < lowest + SOLE_HEIGHT]
         if len(near):
             X = frame_pose(model, q, body)
             feet.append(sole(body, (near - X[:3, 3]) @ X[:3, :3], friction[body]))

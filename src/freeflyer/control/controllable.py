@@ -17,9 +17,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-RANK = 1e-9  # of the size of A: what counts as a new direction
-STABILITY_MARGIN = 1e-6  # of the size of A: closer to the stability boundary counts as on it
+from freeflyer.tolerances import CONTROLLABLE_RANK_RATIO, STABILITY_RATIO
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +75,7 @@ def complement(F: np.ndarray, B: np.ndarray) -> np.ndarray:
         for _ in range(2):  # twice is enough to be orthogonal to rounding
             new = new - reached @ (reached.T @ new)
         U, s, _ = np.linalg.svd(new, full_matrices=False)
-        new = U[:, s > RANK]
+        new = U[:, s > CONTROLLABLE_RANK_RATIO]
         reached = np.hstack([reached, new])
         new = F @ new
     return np.linalg.svd(reached, full_matrices=True)[0][:, reached.shape[1] :] if reached.shape[1] else np.eye(n)
@@ -89,7 +87,7 @@ def _modes_without_decay(own: np.ndarray, size: float, discrete: bool) -> tuple[
 
     if own.shape[0] == 0:
         return np.zeros(0, complex), np.zeros((0, 0))
-    edge = STABILITY_MARGIN * size
+    edge = STABILITY_RATIO * size
 
     def stays(re: float, im: float = 0.0) -> bool:
         return bool(np.hypot(re, im) > 1.0 - edge if discrete else re > -edge)

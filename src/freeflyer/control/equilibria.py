@@ -19,9 +19,8 @@ from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import EQUILIBRIUM_RATIO, INPUT_RANK_RATIO
 
-TOLERANCE = 1e-9  # of the largest generalised force of gravity: what counts as balanced
-RANK = 1e-10  # of the largest singular value: what counts as a direction that inputs do not push
 ITERATIONS, MAX_STEP = 60, 0.5  # steps of the search, and how far one may go (m, rad)
 
 
@@ -79,17 +78,17 @@ def _free_directions(model: Model, q: np.ndarray, constraints: ConstraintSet | N
         return None
     check_set(model, constraints)
     _, s, columns = np.linalg.svd(constraints.jacobian(q))
-    return columns[int(np.sum(s > RANK * np.max(s, initial=0.0))) :].T
+    return columns[int(np.sum(s > INPUT_RANK_RATIO * np.max(s, initial=0.0))) :].T
 
 
 def _balance(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np.ndarray | None = None) -> Equilibrium:
     needed = gravity_forces(model, q, gravity=gravity)
     G = inputs.matrix(model, q)
     A, b = (G, needed) if free is None else (free.T @ G, free.T @ needed)
-    u = np.linalg.lstsq(A, b, rcond=RANK)[0] if inputs.count else np.zeros(0)
+    u = np.linalg.lstsq(A, b, rcond=INPUT_RANK_RATIO)[0] if inputs.count else np.zeros(0)
     tau = G @ u
     missing = needed - tau if free is None else free @ (b - A @ u)
-    least = TOLERANCE * max(1.0, float(np.max(np.abs(needed), initial=0.0)))
+    least = EQUILIBRIUM_RATIO * max(1.0, float(np.max(np.abs(needed), initial=0.0)))
     balanced = bool(np.all(np.abs(missing) <= least))
     if balanced:
         sentence = "the inputs hold this posture at rest"
@@ -104,7 +103,7 @@ def _balance(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np
 def _newton(model: Model, q: np.ndarray, inputs: Inputs, found: Equilibrium, gravity: Any) -> np.ndarray:
     """The shortest step (nv,) after which, to first order, the directions that no input pushes are balanced."""
     U, s = np.linalg.svd(inputs.matrix(model, q))[:2] if inputs.count else (np.eye(model.nv), np.zeros(0))
-    free = U[:, int(np.sum(s > RANK * np.max(s, initial=0.0))) :]
+    free = U[:, int(np.sum(s > INPUT_RANK_RATIO * np.max(s, initial=0.0))) :]
     _, external = inputs.forces_and_wrenches(found.u)
     rest = np.zeros(model.nv)
     slope = inverse_dynamics_derivatives(model, q, rest, rest, external, gravity=gravity).dq

@@ -26,8 +26,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-ROUNDING = 1e-7  # decay, relative to the fastest (per step: to one), that a pair of poles at rest can feign: the root of eps
+from freeflyer.tolerances import DECAY_ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +111,7 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     K = np.linalg.solve(R + BtP @ Bz, BtP @ Az) if step is not None else np.linalg.solve(R, BtP)
     poles = np.linalg.eigvals(Az - Bz @ K)
     decay = 1.0 - np.abs(poles) if step is not None else -poles.real / np.abs(poles).max()
-    if not np.all(decay > ROUNDING):
+    if not np.all(decay > DECAY_ROUNDING):
         raise InputError("the costs leave a motion that does not decay without weight: give every state some state_cost")
     K, P = K @ basis.T, basis @ P @ basis.T
     return Regulator(model, inputs, at_rest.q, at_rest.u, K, P, poles, A, B, can, step, None if constraints is None else basis)

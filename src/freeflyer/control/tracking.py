@@ -17,8 +17,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-MAX_SAMPLE_GAP = 1e-6  # m, rad, m/s, rad/s: distance of a sample from the end of the step before it
+from freeflyer.tolerances import MAX_SAMPLE_GAP
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from freeflyer.model.model import Model
+from freeflyer.tolerances import NAMED_SHARE
 
 AXES = ("x", "y", "z")
 TURNS = tuple(f"rotation about {axis}" for axis in AXES)
@@ -14,7 +15,6 @@ PARTS = {  # of joints with several coordinates
     "cylindrical": ("translation", "rotation"), "universal": ("first rotation", "second rotation"),
 }  # fmt: skip
 SLIDING = ("translation",)
-NOTABLE = 0.3  # of the largest part of a direction: smaller ones are not named
 MAX_LISTED = 4  # parts of one direction, and directions, that a sentence lists
 
 
@@ -58,6 +58,6 @@ def describe_forces(model: Model, forces: np.ndarray, least: float) -> str:
 def describe_direction(names: tuple[str, ...], direction: np.ndarray) -> str:
     """'base x translation', or 'shoulder with elbow': the notable parts of a direction (nv,), largest first."""
     size = np.abs(direction)
-    order = [int(i) for i in np.argsort(-size, kind="stable") if size[i] > NOTABLE * size.max()]
+    order = [int(i) for i in np.argsort(-size, kind="stable") if size[i] > NAMED_SHARE * size.max()]
     more = " and more" if len(order) > MAX_LISTED else ""
     return " with ".join(names[i] for i in order[:MAX_LISTED]) + more

@@ -20,8 +20,7 @@ from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial import se3
-
-HALF_TURN = 1e-7  # rad from half a turn: within it the shortest turn is not unique to working precision
+from freeflyer.tolerances import HALF_TURN_DISTANCE
 
 
 class IntegrateDerivatives(NamedTuple):
@@ -77,7 +76,7 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
     for joint in model.joints:
         if joint.kind in ("free", "spherical") and joint.nv:
             angle = np.linalg.norm(dv[..., joint.iv + joint.nv - 3 : joint.iv + joint.nv], axis=-1)
-            if np.any(angle > np.pi - HALF_TURN):
+            if np.any(angle > np.pi - HALF_TURN_DISTANCE):
                 raise InputError(
                     f"joint {joint.name!r} is half a turn away between q0 and q1: the shortest way from one to the other "
                     "jumps there, so that difference has no derivative. Compare postures that are nearer to each other",

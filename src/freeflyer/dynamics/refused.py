@@ -25,10 +25,9 @@ from freeflyer.kernels.entry import (
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.inputs import coordinate_owner
 from freeflyer.model.model import Model
+from freeflyer.tolerances import NAMED_JOINT_SHARE, OVERFLOWING_INPUT
 
-HUGE = 1e100  # inputs above it explain results that are not finite
 PACK = 8  # states at most, among which compiled code found numbers whose sum is not finite though each of them is
-MIN_SHARE = 1e-3  # joints with less of the unit motion that takes no force are not named
 
 
 def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int], arrays: Sequence[np.ndarray],
@@ -54,7 +53,7 @@ def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int
         return (_not_finite if status == NOT_FINITE else _not_unit)(model, names[k], states[k], entry.inputs[k], at)
     for name, x, letter, tail in zip(names, states, entry.inputs, tails):
         k = int(np.argmax(np.abs(x))) if x.size else 0
-        if x.size and abs(x[k]) > HUGE:
+        if x.size and abs(x[k]) > OVERFLOWING_INPUT:
             owner = f" (joint {coordinate_owner(model, k, letter)!r})" if letter in "quv" else ""
             index = *at, *(int(i) for i in np.unravel_index(k, tail))
             return InputError(
@@ -105,7 +104,8 @@ def singular(model: Model, q: np.ndarray, at: tuple[int, ...]) -> FreeflyerError
     values, vectors = np.linalg.eigh(M)
     k = int(np.argmax(np.abs(vectors[:, 0])))
     joint = next(j.name for j in model.joints if j.iv <= k < j.iv + j.nv)
-    others = [j.name for j in model.joints if j.nv and j.name != joint and np.abs(vectors[j.iv : j.iv + j.nv, 0]).max() > MIN_SHARE]
+    share = {j.name: np.abs(vectors[j.iv : j.iv + j.nv, 0]).max() for j in model.joints if j.nv}
+    others = [name for name, x in share.items() if name != joint and x > NAMED_JOINT_SHARE]
     still = f"joint {joint!r}, moving together with {', '.join(map(repr, others[:3]))}," if others else f"joint {joint!r}"
     spread, where = f"eigenvalues from {values[0]:.3g} to {values[-1]:.3g}", f" at state {list(at)}" if at else ""
     return InputError(

@@ -25,8 +25,8 @@ from freeflyer.model.gravity import gravity_rows
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import COMPLEX_STEP
 
-STEP = 2.0**-100
 LETTERS = {"q": "q", "v": "u", "a": "u", "weights": "u", "along_q": "u", "along_v": "u", "along_a": "u"}
 
 
@@ -122,9 +122,9 @@ def _rate(model: Model, frames: FrameSet, option: int, q: np.ndarray, v: np.ndar
     size = max(float(np.abs(d).max(initial=0.0)) for d in (x, y, z))
     if size == 0.0:
         return np.zeros((3, model.nv, model.nv))
-    x, y, z = (1j * STEP * (d / size) for d in (x, y, z))
+    x, y, z = (1j * COMPLEX_STEP * (d / size) for d in (x, y, z))
     gradient = model.reduction.functions.complex_gradient if model.reduction else complex_gradient
-    return gradient(model, frames, option, q, x, v + y, a + z, g, W).imag * (size / STEP)
+    return gradient(model, frames, option, q, x, v + y, a + z, g, W).imag * (size / COMPLEX_STEP)
 
 
 def complex_gradient(model: Model, frames: FrameSet, option: int, q: np.ndarray, dq: np.ndarray, v: np.ndarray, a: np.ndarray,

@@ -26,11 +26,7 @@ from freeflyer.errors import FreeflyerError, InputError, unknown_name
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-TOLERANCE = 1e-4  # norm of closure and encoder errors, m and rad: papers/000
-MAX_ERROR_RATIO = 0.9999  # with more encoders than motors: a step that reduces the error by less ends the least squares
-LOOP_WEIGHT = 1e3  # then loops weigh so much more than encoders
-MIN_SENSITIVITY = 1e-6  # smallest singular value of the encoders' view of the motors, relative to the largest
+from freeflyer.tolerances import CALIBRATION_TOLERANCE, LOOP_WEIGHT, MAX_ERROR_RATIO, MIN_CALIBRATION_SENSITIVITY
 
 
 class CalibrationError(FreeflyerError, ValueError):
@@ -62,7 +58,7 @@ class Calibration:
 @public
 def calibrate(
     model: Model, encoders: Mapping[str, float], readings: ArrayLike | None = None, q: ArrayLike | None = None, *,
-    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = TOLERANCE, limit: int = 50,
+    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = CALIBRATION_TOLERANCE, limit: int = 50,
 ) -> Calibration:  # fmt: skip
     """The motors' offsets from absolute encoders {joint: position}.
 
@@ -129,7 +125,7 @@ def check_observable(
     view = view / np.maximum(np.linalg.norm(G[:, keep], axis=0), 1e-12)
     _, values, rows = np.linalg.svd(view, full_matrices=True)
     values = np.concatenate([values, np.zeros(len(keep) - len(values))]) if len(values) < len(keep) else values
-    hidden = rows[values <= MIN_SENSITIVITY * max(values.max(initial=0.0), 1e-12)]
+    hidden = rows[values <= MIN_CALIBRATION_SENSITIVITY * max(values.max(initial=0.0), 1e-12)]
     if len(hidden):
         at = np.flatnonzero(np.abs(hidden).max(axis=0) > 1e-6)
         names = [s.owner[unknown[keep[k]]] for k in at]

@@ -37,8 +37,7 @@ from freeflyer.kernels.model.layout import STANDING
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-MIN_SINGULAR_RATIO = 1e-8  # smallest singular value of the motors' view of the feet, relative to the largest
+from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +232,7 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
 def _solve_by_motors(c: ContactModel, b: np.ndarray) -> np.ndarray:
     """Least squares with more motors than unknowns, minimum norm with fewer; never of lower rank than either allows."""
     y, _, _, values = np.linalg.lstsq(c.A, b, rcond=None)
-    if values[-1] <= MIN_SINGULAR_RATIO * values[0]:
+    if values[-1] <= MIN_CONTACT_VIEW_RATIO * values[0]:
         raise _undetermined_error(c)
     return np.asarray(y)
 

@@ -13,8 +13,7 @@ from freeflyer.estimation.sensing import Sensors
 from freeflyer.mechanisms.maps import motion_map
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-MIN_SENSITIVITY = 1e-6  # rad or m a stroke, and relative to the largest: motors whose sensitivity is below this are unobservable
+from freeflyer.tolerances import MIN_ENCODER_SENSITIVITY
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,11 @@ def select_encoders(robot: Model | Sensors) -> EncoderSelection:
     columns = [int(np.flatnonzero(s.partition.independent == s.model.joint(n).iv)[0]) for n in motors]
     joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
     moved = G[[j.iv for j in joints]][:, columns] * (upper - lower)[[s.names.index(n) for n in motors]]
-    followed = np.abs(moved).max(axis=0, initial=0.0) > MIN_SENSITIVITY
+    followed = np.abs(moved).max(axis=0, initial=0.0) > MIN_ENCODER_SENSITIVITY
     observable = tuple(n for n, is_followed in zip(motors, followed) if is_followed)
     _, R, order = qr(moved[:, followed].T, mode="economic", pivoting=True)
     size = np.abs(np.diag(R))
-    if len(size) < len(observable) or not len(observable) or size[-1] <= MIN_SENSITIVITY * size[0]:
+    if len(size) < len(observable) or not len(observable) or size[-1] <= MIN_ENCODER_SENSITIVITY * size[0]:
         raise InputError(f"the passive joints of {s.model.name!r} do not determine the positions of the motors that move them")
     chosen = tuple(joints[k].name for k in sorted(order[: len(observable)]))
     return EncoderSelection(chosen, observable, tuple(n for n in motors if n not in observable))

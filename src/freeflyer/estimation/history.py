@@ -24,9 +24,9 @@ from freeflyer.estimation.stance import place_on_ground, sole_points
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import UNEVEN_SAMPLE
 
 METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # names of estimates: how they are solved
-EVEN = 1e-3  # of a sample: how far samples may lie off an even clock
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _sample_time(t: np.ndarray) -> float:
         raise InputError(f"times must increase: t[{k + 1}] = {t[k + 1]:g} s follows t[{k}] = {t[k]:g} s", index=k + 1)
     dt = float((t[-1] - t[0]) / len(steps))
     k = int(np.argmax(np.abs(steps - dt)))
-    if abs(steps[k] - dt) > EVEN * dt + 1e-12 * abs(t[-1]):
+    if abs(steps[k] - dt) > UNEVEN_SAMPLE * dt + 1e-12 * abs(t[-1]):
         raise InputError(
             f"times must be even: from t[{k}] to t[{k + 1}] pass {steps[k]:g} s, {dt:g} s on average. Interpolate the record first",
             index=k,

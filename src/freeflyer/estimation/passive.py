@@ -29,9 +29,9 @@ from freeflyer.mechanisms.assembly import assemble
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import MAX_CORRECTION_PER_STEP
 
 ALPHA, BETA = 1.0, 1000.0  # 1/s, papers/000
-BOUNDED = 2.0  # alpha dt and beta dt beyond this make the corrections grow from step to step
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +123,10 @@ def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
             raise InputError(f"{name} must be a number of 0 or more (1/s), got {x!r}")
     if not (isinstance(dt, int | float | np.floating) and 0.0 < dt < np.inf):
         raise InputError(f"dt must be a positive number of seconds, got {dt!r}")
-    if max(alpha, beta) * dt > BOUNDED:
+    if max(alpha, beta) * dt > MAX_CORRECTION_PER_STEP:
         raise InputError(
-            f"alpha = {alpha:g} and beta = {beta:g} per second are more than {BOUNDED:g} per step of {dt:g} s: errors would "
-            f"grow. Take at most {BOUNDED / dt:g}, or a shorter step",
+            f"alpha = {alpha:g} and beta = {beta:g} per second are more than {MAX_CORRECTION_PER_STEP:g} per step of {dt:g} s: "
+            f"errors would grow. Take at most {MAX_CORRECTION_PER_STEP / dt:g}, or a shorter step",
             alpha=alpha, beta=beta, dt=dt,
         )  # fmt: skip
     return np.array((alpha, beta, dt), np.float64)

@@ -8,16 +8,16 @@ from freeflyer.constraints.errors import AssemblyError, LinkageError
 from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.mechanisms.motion import keep_closed
+from freeflyer.tolerances import DEFAULT_STROKE
 
 STEPS = 12  # a stroke is gone in so many steps
-FINITE = 1.0  # rad or m: the stroke given to a joint without limits
 
 
 def strokes(s: Sensors) -> tuple[np.ndarray, np.ndarray]:
     """(lower, upper) (n,): limits of the measured joints, a finite range about the drawn posture where there are none."""
     here = s.partition.q[s.positions]
-    lower = np.where(np.isfinite(s.lower), s.lower, here - 0.5 * FINITE)
-    return lower, np.where(np.isfinite(s.upper), s.upper, here + 0.5 * FINITE)
+    lower = np.where(np.isfinite(s.lower), s.lower, here - 0.5 * DEFAULT_STROKE)
+    return lower, np.where(np.isfinite(s.upper), s.upper, here + 0.5 * DEFAULT_STROKE)
 
 
 def reach(s: Sensors, target: np.ndarray) -> np.ndarray | None:

@@ -23,9 +23,7 @@ from freeflyer.kernels.model.layout import MEASURED
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-MARGIN = 0.02  # of a stroke: how far beyond its limits an encoder may read
-MIN_COUPLING = 1e-9  # rad or m a rad or m: coupling ratio below which a joint is decoupled
+from freeflyer.tolerances import ENCODER_MARGIN, MIN_COUPLING
 
 
 @dataclass(frozen=True)
@@ -143,7 +141,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
 
 def _encoder_ranges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     bounded = np.isfinite(lower) & np.isfinite(upper)
-    margin = MARGIN * np.subtract(upper, lower, out=np.zeros(len(lower)), where=bounded)
+    margin = ENCODER_MARGIN * np.subtract(upper, lower, out=np.zeros(len(lower)), where=bounded)
     return np.concatenate([lower - margin, upper + margin])
 
 

@@ -23,10 +23,7 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.model.model import Model
 from freeflyer.spatial import se3
-
-LEVEL_TOLERANCE = 0.02  # m: the points of all soles lie within this of one level plane, or the robot does not stand
-BASE_STEP = 0.01  # m that the base moves at once
-POSE_TOLERANCE = 1e-9  # m and rad
+from freeflyer.tolerances import BASE_STEP, LEVEL_TOLERANCE, STANCE_POSE_TOLERANCE
 
 
 def sole_points(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
@@ -93,7 +90,7 @@ def _solve_posture(s: Sensors, q: np.ndarray, feet: Sequence[Contact], targets: 
         r, J = constraints(m, q)
         errors = [-r[rows]] + [se3.log(np.linalg.inv(frame_pose(m, q, f.frame)) @ X) for f, X in zip(feet, targets)]
         e = np.concatenate(errors)
-        if np.abs(e).max() < POSE_TOLERANCE:
+        if np.abs(e).max() < STANCE_POSE_TOLERANCE:
             return q
         A = np.vstack([J[rows], *(frame_jacobian(m, q, f.frame) for f in feet)])[:, columns]
         step = np.zeros(m.nv)

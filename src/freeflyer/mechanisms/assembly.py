@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.closure import CLOSED, file_posture, q_of_v
+from freeflyer.constraints.closure import file_posture, q_of_v
 from freeflyer.constraints.errors import AssemblyError, OpenLoopWarning
 from freeflyer.constraints.graph import groups, structure
-from freeflyer.constraints.partition import REDUNDANT_TOLERANCE
 from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_loops
 from freeflyer.errors import InputError, unknown_name
@@ -29,8 +28,8 @@ from freeflyer.mechanisms.solving import close_from, fresh_guesses, gaps, indepe
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import CLOSED_GAP, REDUNDANT_ROW_GAP, WARNING_GAP
 
-WARNING_GAP = 1e-5  # m or rad: above what rounded digits of files leave open (2e-7)
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
 
 
@@ -59,7 +58,7 @@ class Assembly:
 @public
 def assemble(
     model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[str] | None = None, limits: bool = True,
-    tolerance: float = CLOSED, redundant: float = REDUNDANT_TOLERANCE, strict: bool = True, attempts: int | None = None,
+    tolerance: float = CLOSED_GAP, redundant: float = REDUNDANT_ROW_GAP, strict: bool = True, attempts: int | None = None,
     branches: int | None = None, rng: np.random.Generator | None = None,
 ) -> Assembly:  # fmt: skip
     """Closed postures near the guesses q (..., nq); without q: near the file's posture.

@@ -12,8 +12,7 @@ from freeflyer.errors import InputError
 from freeflyer.mechanisms.solving import close_from
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
-
-MIN_DISTANCE = 1e-3  # rad or m: postures nearer than this are the same
+from freeflyer.tolerances import MIN_DISTANCE
 
 
 def other_branches(

@@ -25,11 +25,10 @@ from freeflyer.mechanisms.stepping import step_closed
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.optimization import InfeasibleError, nearest
+from freeflyer.tolerances import LIMIT_DISTANCE, MIN_MOTOR_STEP
 
 STEPS = 24  # steps from the middle of a stroke to its end
-MIN_MOTOR_STEP = 1e-9  # m: a motor step so short means that the limits allow no more
 MAX_STEPS = 120  # steps towards one point of the box at most
-LIMIT_DISTANCE = 1e-6  # rad or m from a limit: it is the one that holds
 
 
 @dataclass(frozen=True)

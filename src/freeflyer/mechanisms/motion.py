@@ -6,15 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints import refusals
-from freeflyer.constraints.closure import CLOSED, close
+from freeflyer.constraints.closure import close
 from freeflyer.constraints.errors import AssemblyError
-from freeflyer.constraints.factorisation import TOLERANCE, unit_free
-from freeflyer.constraints.partition import REDUNDANT_TOLERANCE, partition
+from freeflyer.constraints.factorisation import unit_free
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.rows import constraint_jacobian, constraint_loops
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
 
 @public
@@ -32,7 +33,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
     if len(split.rows):
         closed = close(model, x.reshape(-1, model.nq), split.dependent, limits=False, rows=split.rows)
         gap = np.abs(closed.residual)
-        wrong = (gap[:, split.rows].max(axis=1) > CLOSED) | (gap.max(axis=1) > REDUNDANT_TOLERANCE)
+        wrong = (gap[:, split.rows].max(axis=1) > CLOSED_GAP) | (gap.max(axis=1) > REDUNDANT_ROW_GAP)
         if wrong.any():
             at = int(np.argmax(wrong))
             worst = int(np.argmax(gap[at]))
@@ -62,7 +63,7 @@ def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         if not block.rank:
             continue
         D = J[..., block.rows[:, None], block.dependent]
-        if np.linalg.svd(_unit_free(D), compute_uv=False)[..., -1].min() < TOLERANCE:
+        if np.linalg.svd(_unit_free(D), compute_uv=False)[..., -1].min() < FACTOR_RANK_RATIO:
             raise refusals.singular_posture(model, block.loops, np.empty(0, np.int64))
         driven = np.einsum("...ij,...j->...i", J[..., block.rows[:, None], block.independent], rates[..., block.independent])
         rates[..., block.dependent] = -np.linalg.solve(D, driven[..., None])[..., 0]

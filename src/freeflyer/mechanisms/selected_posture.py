@@ -19,16 +19,14 @@ from freeflyer.constraints.partition import partition
 from freeflyer.constraints.refusals import list_names
 from freeflyer.errors import InputError
 from freeflyer.mechanisms.maps import motion_map
-from freeflyer.mechanisms.selection import MIN_SINGULAR_VALUE, Selection, check_determined, select, smallest_values
+from freeflyer.mechanisms.selection import Selection, check_determined, select, smallest_values
 from freeflyer.mechanisms.stepping import step_closed
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import LIMIT_TOLERANCE, MIN_SINGULAR_VALUE, SELECTED_JOINT_STEP, SELECTED_POSITION_TOLERANCE
 
-STEP = 0.05  # rad or m: steps of the selected joints
 NEWTON_STEPS = 8  # of Newton's method towards each step's end
-POSITION_TOLERANCE = 1e-10  # rad or m: what the selected joints may miss
-LIMIT_TOLERANCE = 1e-9  # rad or m: what counts as outside of a limit
 
 
 @public
@@ -85,13 +83,13 @@ def _continue_to(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), reached (n,)): the postures at targets (n, k), or where continuation ended."""
     q, reached = np.repeat(start[None], len(targets), axis=0), np.ones(len(targets), bool)
-    count = max(1, int(np.ceil(np.abs(targets - start[place]).max(initial=0.0) / STEP)))
+    count = max(1, int(np.ceil(np.abs(targets - start[place]).max(initial=0.0) / SELECTED_JOINT_STEP)))
     signs = _signs(p, chosen, q)
     for s in np.arange(1, count + 1) / count:
         wanted = start[place] + s * (targets - start[place])
         for _ in range(NEWTON_STEPS):
             miss = wanted - q[:, place]
-            far = np.flatnonzero(reached & (np.abs(miss).max(axis=1) > POSITION_TOLERANCE))
+            far = np.flatnonzero(reached & (np.abs(miss).max(axis=1) > SELECTED_POSITION_TOLERANCE))
             if not len(far):
                 break
             A = _selected(p, chosen, q[far])
@@ -103,7 +101,7 @@ def _continue_to(
             moved, fine = step_closed(p, q[far], du)
             q[far[fine]] = moved[fine]
             reached[far[~fine]] = False
-        reached &= np.abs(wanted - q[:, place]).max(axis=1) <= POSITION_TOLERANCE
+        reached &= np.abs(wanted - q[:, place]).max(axis=1) <= SELECTED_POSITION_TOLERANCE
         on = np.flatnonzero(reached)
         reached[on] = _signs(p, chosen, q[on]) == signs[on]
     return q, reached

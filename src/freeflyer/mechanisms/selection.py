@@ -16,8 +16,7 @@ from freeflyer.constraints.reduction import has_loops
 from freeflyer.constraints.refusals import list_names
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.model import Model
-
-MIN_SINGULAR_VALUE = 1e-6  # of the unit-free smallest singular value of P J_m: selected joints that do not determine the motors
+from freeflyer.tolerances import MIN_SINGULAR_VALUE
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,14 +17,12 @@ from freeflyer.constraints.partition import Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian, constraint_loops
 from freeflyer.errors import InputError
 from freeflyer.mechanisms.maps import motion_map
-from freeflyer.mechanisms.stepping import MIN_SINGULAR_RATIO, step_closed
+from freeflyer.mechanisms.stepping import step_closed
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import DISTANCE_RESOLUTION, EQUAL_INDEPENDENCE, MIN_BLOCK_RATIO_OF_STEPS
 
 STEPS = 160  # over the whole range
-DISTANCE_RESOLUTION = 1e-7  # m or rad, of the distance to a singularity; closer to it Newton's method does not converge. A posture
-# that is singular but for the last digits of a file is located to MIN_SINGULAR_RATIO of stepping.py only
-EQUAL_INDEPENDENCE = 3.0  # blocks whose independence is within this factor of the smallest one count as singular together
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ def first_singularity(
         raise InputError(f"furthest must be a finite number above zero (m or rad); got {furthest!r}", furthest=furthest)
     p = close_with_partition(model, split)
     du, step = weights[split.independent], furthest / STEPS
-    x, gone = _follow_direction(p, split.q, 0.0, du, furthest, step, MIN_SINGULAR_RATIO)
+    x, gone = _follow_direction(p, split.q, 0.0, du, furthest, step, MIN_BLOCK_RATIO_OF_STEPS)
     found = gone < furthest
     if found:  # nearly singular: is it exactly so a little further on?
         there, distance = _follow_direction(p, x, gone, du, min(gone + step, furthest), step, 0.0)

@@ -7,13 +7,11 @@ import numpy as np
 from freeflyer.constraints.closure import close
 from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.graph import groups, structure
-from freeflyer.constraints.partition import REDUNDANT_TOLERANCE, reference
+from freeflyer.constraints.partition import reference
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
-
-MAX_REMAINING_STEP = 1e-3  # rad or m: after a Newton step below this the independent rows are closed on their own
-GUESS_SPREAD = 0.1  # rad or m: how much further around a known posture each guess starts
+from freeflyer.tolerances import GUESS_SPREAD, MAX_REMAINING_STEP, REDUNDANT_ROW_GAP
 
 
 def independent_or_all(model: Model) -> np.ndarray | None:
@@ -32,7 +30,7 @@ def close_from(
         all_at_once = close(model, q, movable, limits)
         return all_at_once.q, all_at_once.residual, all_at_once.steps
     first = close(model, q, movable, limits, enough=MAX_REMAINING_STEP)
-    near = np.abs(first.residual).max(axis=1) < 2.0 * REDUNDANT_TOLERANCE
+    near = np.abs(first.residual).max(axis=1) < 2.0 * REDUNDANT_ROW_GAP
     if near.any():
         second = close(model, first.q[near], movable, limits, rows)
         first.q[near], first.residual[near] = second.q, second.residual

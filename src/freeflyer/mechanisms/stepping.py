@@ -19,16 +19,13 @@ from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.kernels.closed.steps import CLOSED
 from freeflyer.model.model import Model
+from freeflyer.tolerances import MAX_CLOSED_STEP, MIN_BLOCK_RATIO_OF_STEPS, NEARLY_REAL_RATIO, ZERO_EIGENVALUE
 
 HALVINGS = 4  # how often a step is halved that did not close, or was long
-MAX_STEP = 0.2  # rad or m of each coordinate: longer steps are halved, so that a test at both ends of a step is enough
-MIN_SINGULAR_RATIO = 5e-4  # of a block's smallest singular value, columns at unit length: the root of a file's rounding
-NEARLY_REAL = 0.3  # |imaginary| / |real|: two eigenvalues that change signs together come out as a pair
-ZERO = 1e-9  # of an eigenvalue of A0^-1 A1: a singular end
 
 
 def step_closed(
-    p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = MIN_SINGULAR_RATIO
+    p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVINGS, near: float = MIN_BLOCK_RATIO_OF_STEPS
 ) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), fine (n,)): closed postures q (n, nq) moved by du (n, nu) of the independent coordinates, closed again in the
     same mode and not nearer to a singular posture than `near`; the returned posture is undefined where `fine` is False.
@@ -42,7 +39,7 @@ def step_closed(
     fine = closed & (facts[:, 1] < 1.0)
     unsure = np.flatnonzero(~fine & closed)
     if len(unsure):
-        short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= MAX_STEP
+        short = np.abs(moved[unsure] - q[unsure]).max(axis=1) <= MAX_CLOSED_STEP
         judged = unsure[short] if halvings else unsure
         fine[judged] = ~crosses_singularity(p, q[judged], moved[judged])
         again = np.concatenate([unsure[~short], np.flatnonzero(~closed)])
@@ -72,6 +69,6 @@ def crosses_singularity(p: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
             except np.linalg.LinAlgError:
                 found[k] = True
                 continue
-            negative = (values.real <= 0.0) & (np.abs(values.imag) <= NEARLY_REAL * np.abs(values.real))
-            found[k] |= bool(np.any(negative | (np.abs(values) < ZERO)))
+            negative = (values.real <= 0.0) & (np.abs(values.imag) <= NEARLY_REAL_RATIO * np.abs(values.real))
+            found[k] |= bool(np.any(negative | (np.abs(values) < ZERO_EIGENVALUE)))
     return found

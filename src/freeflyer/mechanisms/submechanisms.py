@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.conditioning import condition
-from freeflyer.constraints.factorisation import TOLERANCE, rank, singular_values
+from freeflyer.constraints.factorisation import rank, singular_values
 from freeflyer.constraints.graph import Structure, structure
 from freeflyer.constraints.partition import Block, Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import FACTOR_RANK_RATIO
 
 MAX_COMBINED_TIES = 3  # ties that are tried together when a block is taken apart; with more it is left whole
 
@@ -201,5 +202,5 @@ def _complete(
                 continue
             every = np.concatenate([s.rows[k] for k in group])
             A = J[np.ix_(every, new)]
-            if rank(A, TOLERANCE * singular_values(J[block.all_rows])[0]) == len(new):
+            if rank(A, FACTOR_RANK_RATIO * singular_values(J[block.all_rows])[0]) == len(new):
                 yield tuple(k for k in ties if k in group or not set(columns[k].tolist()) & (unknown - set(new)))

@@ -19,8 +19,7 @@ from freeflyer.mechanisms.following import Path
 from freeflyer.mechanisms.maps import motion_map
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-DEAD_POINT_RATIO = 1e-6  # m/m or m/rad: a frame that moves less than that with its motor is at a dead point
+from freeflyer.tolerances import DEAD_POINT_RATIO
 
 
 @dataclass(frozen=True)

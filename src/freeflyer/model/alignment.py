@@ -15,8 +15,7 @@ import numpy as np
 
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.flatten import Body
-
-ROUNDING = 1e-15  # sines and cosines below this are zero: axes that are parallel, or at right angles
+from freeflyer.tolerances import AXIS_ROUNDING
 
 
 def align(
@@ -54,7 +53,7 @@ def _spun(R: np.ndarray, X: np.ndarray) -> np.ndarray:
 
 
 def _clean(x: float) -> float:
-    return 0.0 if abs(x) < ROUNDING else float(x)
+    return 0.0 if abs(x) < AXIS_ROUNDING else float(x)
 
 
 def _azimuth(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,9 +14,9 @@ from freeflyer.model.capacity import MOST_AXES, MOST_ENTRIES
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import UNLIMITED_POSITION
 
 ANGLE, STROKE = np.pi, 1.0  # rad, m: where a joint has no limits
-UNLIMITED = 1e5  # rad or m: files write "no limit" as 1e10 or 1e16, where an angle has few digits or none for its turn
 
 
 @public
@@ -67,7 +67,7 @@ def _coordinates(model: Model, joint: Any) -> Iterator[tuple[int, float, float]]
 
 def _range(low: float, high: float, span: float) -> tuple[float, float]:
     """Where to draw from: the limits; +-span in place of those that count as none, moved along to stay within the other."""
-    above, below = abs(low) < UNLIMITED, abs(high) < UNLIMITED
+    above, below = abs(low) < UNLIMITED_POSITION, abs(high) < UNLIMITED_POSITION
     if above and below:
         return low, high
     if above:

@@ -12,9 +12,7 @@ from freeflyer.model.joint_transform import joint_transform
 from freeflyer.model.recorded_states import place_joints, without_joints
 from freeflyer.model.rigid_groups import rigid_groups
 from freeflyer.spatial import se3
-
-GAP_TOLERANCE = 1e-5  # m and rad: what a loop that becomes rigid may be off (files round, loops are closed by iteration)
-POSITION_TOLERANCE = 1e-6  # rad or m: two ways of giving one position
+from freeflyer.tolerances import RIGID_LOOP_GAP, SAME_POSITION
 
 
 def lock(description: Description, positions: dict[str, np.ndarray]) -> Description:
@@ -52,7 +50,7 @@ def _with_followers(description: Description, positions: dict[str, np.ndarray]) 
         if head.name in positions:
             implied = ratio * positions[head.name] + offset
             given = positions.get(joint.name, implied)
-            if np.abs(given - implied).max() > POSITION_TOLERANCE:
+            if np.abs(given - implied).max() > SAME_POSITION:
                 raise InputError(
                     f"joint {joint.name!r} mimics {head.name!r}, whose position {_format_position(positions[head.name])} puts it "
                     f"at {_format_position(implied)}, not {_format_position(given)}: leave it out, or give positions that agree.",
@@ -103,7 +101,7 @@ def _is_settled(coupling: Coupling, positions: dict[str, np.ndarray]) -> bool:
             f"{rule}: lock {coupling.joint1!r} too, at {implied:.9g}.", coupling=coupling.name, position=implied
         )
     given = float(positions[coupling.joint1][0])
-    if abs(given - implied) > POSITION_TOLERANCE:
+    if abs(given - implied) > SAME_POSITION:
         raise InputError(f"{rule}: that is {implied:.9g} here, not {given:.9g}.", coupling=coupling.name)
     return True
 
@@ -137,10 +135,10 @@ def _rigid(loop: Loop, frames: dict[str, tuple[str, np.ndarray]]) -> bool:
         return False
     X_ab = se3.inverse(X_a) @ X_b
     gap = np.concatenate([X_ab[:3, 3], se3.log(X_ab)[3:]]) * np.array(loop.mask)
-    if np.abs(gap).max() > GAP_TOLERANCE:
+    if np.abs(gap).max() > RIGID_LOOP_GAP:
         raise InputError(
             f"these positions make both ends of loop {loop.name!r} rigid while it is open by {np.abs(gap).max():.3g} "
-            f"(m or rad; at most {GAP_TOLERANCE:g}): lock the joints at a configuration that closes the loops.",
+            f"(m or rad; at most {RIGID_LOOP_GAP:g}): lock the joints at a configuration that closes the loops.",
             loop=loop.name, gap=gap,
         )  # fmt: skip
     return True

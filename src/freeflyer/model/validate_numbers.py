@@ -7,13 +7,15 @@ import numpy as np
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import Description, Inertia, Joint, joint_sizes
 from freeflyer.model.frozen import is_masked
+from freeflyer.tolerances import (
+    INERTIA_EIGENVALUE_ROUNDING,
+    LARGEST_NUMBER,
+    NEGLIGIBLE_INERTIA,
+    ROTATION_ROUNDING,
+    SMALLEST_INERTIA,
+)
 
-LARGEST = 1e12  # no length, mass, inertia or loss of a robot is larger, in SI units
-SMALLEST = 1e-100  # kg or kg m^2: solves multiply inertias, and below 1e-154 products of two are zero in float64
-ORTHOGONAL = 1e-8  # departure of R'R from the identity that rounding in a file explains
-ROUNDING = 1e-9  # of an inertia's largest eigenvalue: how far below zero rounding may put the least
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
-NEGLIGIBLE = 1e-15  # kg m^2: less than a grain of dust has
 WITH_AXIS = (*ONE_DOF, "cylindrical", "planar", "universal")
 PER_COORDINATE = ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness")
 QUATERNION_AT = {"spherical": 0, "free": 3}
@@ -32,8 +34,8 @@ def check_vector(value: object, shape: tuple[int, ...], what: str) -> np.ndarray
     if array.shape != shape:
         raise DescriptionError(f"{what} has shape {array.shape}; expected {shape}")
     array = array.astype(float)
-    if not np.abs(array).max(initial=0.0) <= LARGEST:  # written so that NaN fails
-        raise DescriptionError(f"{what} is {array.tolist()}: expected finite numbers up to {LARGEST:g} in SI units")
+    if not np.abs(array).max(initial=0.0) <= LARGEST_NUMBER:  # written so that NaN fails
+        raise DescriptionError(f"{what} is {array.tolist()}: expected finite numbers up to {LARGEST_NUMBER:g} in SI units")
     return array
 
 
@@ -42,10 +44,10 @@ def check_placement(X: object, what: str) -> None:
     X = check_vector(X, (4, 4), what)
     R = X[:3, :3]
     off, det = np.abs(R.T @ R - np.eye(3)).max(), np.linalg.det(R)
-    if off > ORTHOGONAL or det < 0.0 or tuple(X[3]) != (0.0, 0.0, 0.0, 1.0):
+    if off > ROTATION_ROUNDING or det < 0.0 or tuple(X[3]) != (0.0, 0.0, 0.0, 1.0):
         raise DescriptionError(
             f"{what} is no rigid placement: |R'R - 1| = {off:.1e}, det R = {det:.3g}, last row {X[3].tolist()}; "
-            f"expected R'R = 1 within {ORTHOGONAL:g}, det R = 1 and [0, 0, 0, 1]: make the rotation R orthonormal"
+            f"expected R'R = 1 within {ROTATION_ROUNDING:g}, det R = 1 and [0, 0, 0, 1]: make the rotation R orthonormal"
         )
 
 
@@ -98,8 +100,8 @@ def _check_per_coordinate(j: Joint, name: str, nv: int) -> None:
             continue  # infinite: unlimited
         if x < 0.0 and name != "stiffness":  # a spring may push away from where it is at rest
             raise DescriptionError(f"{what} is {x:g}: expected zero or more; check the sign", joint=j.name)
-        if abs(float(x)) > LARGEST and name not in ("velocity", "effort"):
-            raise DescriptionError(f"{what} is {x:g}: expected at most {LARGEST:g} in SI units", joint=j.name)
+        if abs(float(x)) > LARGEST_NUMBER and name not in ("velocity", "effort"):
+            raise DescriptionError(f"{what} is {x:g}: expected at most {LARGEST_NUMBER:g} in SI units", joint=j.name)
 
 
 def check_inertia(name: str, inertia: Inertia) -> None:
@@ -110,17 +112,17 @@ def check_inertia(name: str, inertia: Inertia) -> None:
     _check_not_tiny(name, "mass", mass, "kg")
     check_vector(inertia.com, (3,), f"centre of mass of link {name!r}")
     J = check_vector(inertia.rotational, (3, 3), f"rotational inertia of link {name!r}")
-    if np.abs(J - J.T).max() > ROUNDING * np.abs(J).max():
+    if np.abs(J - J.T).max() > INERTIA_EIGENVALUE_ROUNDING * np.abs(J).max():
         raise DescriptionError(f"rotational inertia of link {name!r} is not symmetric: {J.tolist()}", link=name)
     _check_not_tiny(name, "rotational inertia", float(np.abs(J).max()), "kg m^2")
 
 
 def _check_not_tiny(name: str, what: str, size: float, unit: str) -> None:
-    """Zero, or at least SMALLEST."""
-    if 0.0 < size < SMALLEST:
+    """Zero, or at least SMALLEST_INERTIA."""
+    if 0.0 < size < SMALLEST_INERTIA:
         raise DescriptionError(
-            f"link {name!r} has the {what} {size:g} {unit}: expected 0, or at least {SMALLEST:g} {unit}, below which products "
-            "of inertias vanish in double precision. Check the units, or write 0 for a link without mass",
+            f"link {name!r} has the {what} {size:g} {unit}: expected 0, or at least {SMALLEST_INERTIA:g} {unit}, below which "
+            "products of inertias vanish in double precision. Check the units, or write 0 for a link without mass",
             link=name, size=size,
         )  # fmt: skip
 
@@ -154,7 +156,7 @@ def negative_inertias(description: Description) -> tuple[tuple[str, ...], tuple[
 def _below_zero(J: np.ndarray) -> np.ndarray:
     """Which of the inertias (n, 3, 3) have an eigenvalue below zero by more than rounding."""
     eigenvalues = np.linalg.eigvalsh(J)  # ascending
-    return eigenvalues[:, 0] < -ROUNDING * np.abs(eigenvalues).max(axis=1) - NEGLIGIBLE
+    return eigenvalues[:, 0] < -INERTIA_EIGENVALUE_ROUNDING * np.abs(eigenvalues).max(axis=1) - NEGLIGIBLE_INERTIA
 
 
 def _sum(parts: list[tuple[Inertia, np.ndarray]]) -> np.ndarray:

@@ -10,9 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from freeflyer.optimization.problem import QuadraticProgram
-
-ROUNDING = 1e-13  # of the largest multiplier: smaller ones are zero
-EXACT = 1e-9  # relative: to what a combination of rows counts as zero
+from freeflyer.tolerances import CERTIFICATE_ZERO_RATIO, MULTIPLIER_ROUNDING
 
 
 def infeasibility(C: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray | None:
@@ -34,19 +32,19 @@ def infeasibility(C: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.nda
     y = np.zeros(len(C))
     np.add.at(y, above, weights[: len(above)] / size[above])
     np.add.at(y, below, -weights[len(above) :] / size[below])
-    y[np.abs(y) * size <= ROUNDING * (np.abs(y) * size).max()] = 0.0
+    y[np.abs(y) * size <= MULTIPLIER_ROUNDING * (np.abs(y) * size).max()] = 0.0
     return y if proves_infeasible(C, lower, upper, y) else None
 
 
 def proves_infeasible(C: np.ndarray, lower: np.ndarray, upper: np.ndarray, y: np.ndarray) -> bool:
-    """Whether no x with lower <= C x <= upper exists, for |x_1| + ... + |x_n| <= 1 / EXACT at least."""
+    """Whether no x with lower <= C x <= upper exists, for |x_1| + ... + |x_n| <= 1 / CERTIFICATE_ZERO_RATIO at least."""
     used = y != 0.0
     limit = np.where(y[used] > 0.0, upper[used], lower[used])
     if not (used.any() and np.isfinite(limit).all()):
         return False
     apart = -float(y[used] @ limit)  # 0 <= -apart would follow
-    rounding = EXACT * float(np.abs(y[used]) @ np.abs(limit))
-    return apart > rounding and bool((np.abs(y[used] @ C[used]) <= EXACT * apart).all())
+    rounding = CERTIFICATE_ZERO_RATIO * float(np.abs(y[used]) @ np.abs(limit))
+    return apart > rounding and bool((np.abs(y[used] @ C[used]) <= CERTIFICATE_ZERO_RATIO * apart).all())
 
 
 def descent(p: QuadraticProgram, C: np.ndarray) -> np.ndarray | None:
@@ -69,10 +67,10 @@ def descent(p: QuadraticProgram, C: np.ndarray) -> np.ndarray | None:
 
 def proves_unbounded(p: QuadraticProgram, C: np.ndarray, d: np.ndarray) -> bool:
     """Whether d is a direction of descent that no row and no curvature ends; d has entries up to 1."""
-    moves, size = C @ d, EXACT * np.maximum(np.abs(C).max(axis=1, initial=0.0), 1e-300)
+    moves, size = C @ d, CERTIFICATE_ZERO_RATIO * np.maximum(np.abs(C).max(axis=1, initial=0.0), 1e-300)
     kept = (np.isinf(p.upper) | (moves <= size)) & (np.isinf(p.lower) | (moves >= -size))
-    curved = np.abs(p.H @ d).max(initial=0.0) > EXACT * np.abs(p.H).max(initial=0.0)
-    return bool(kept.all() and not curved and p.g @ d < -EXACT * np.abs(p.g).max())
+    curved = np.abs(p.H @ d).max(initial=0.0) > CERTIFICATE_ZERO_RATIO * np.abs(p.H).max(initial=0.0)
+    return bool(kept.all() and not curved and p.g @ d < -CERTIFICATE_ZERO_RATIO * np.abs(p.g).max())
 
 
 def _units(E: np.ndarray) -> np.ndarray:

@@ -8,8 +8,8 @@ from daqp import solve
 
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.optimization.solution import Attempt, Solution
+from freeflyer.tolerances import SOLVER_TOLERANCE_SHARE
 
-TOLERANCE_SHARE = 0.1  # of the tolerance: how far daqp may exceed a limit, whose rows it scales to length 1
 # tried where rows depend on each other, which daqp would report as infeasible; polishing makes up for them
 LOOSER_TOLERANCES = (1e-9, 1e-7, 1e-6, 1e-5)
 OUTCOMES = {
@@ -27,12 +27,12 @@ def attempt(
     H, g, A, lower, upper = p
     if warm is None or len(warm.dual) != len(lower):
         x, _, flag, info = solve(
-            H, g, A, upper, lower, primal_tol=TOLERANCE_SHARE * tolerance, iter_limit=iterations or MAX_ITERATIONS,
+            H, g, A, upper, lower, primal_tol=SOLVER_TOLERANCE_SHARE * tolerance, iter_limit=iterations or MAX_ITERATIONS,
             time_limit=seconds or 0.0,
         )  # fmt: skip
     else:
         x, _, flag, info = solve(
-            H, g, A, upper, lower, primal_tol=TOLERANCE_SHARE * tolerance, iter_limit=iterations or MAX_ITERATIONS,
+            H, g, A, upper, lower, primal_tol=SOLVER_TOLERANCE_SHARE * tolerance, iter_limit=iterations or MAX_ITERATIONS,
             time_limit=seconds or 0.0, dual_start=warm.dual,
         )  # fmt: skip
         if flag < 0 and flag not in (-4, -7):
@@ -44,4 +44,4 @@ def attempt(
 def further_attempts(p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None) -> Iterator[Attempt]:
     """Further attempts where the first one failed and nothing proves that there is no solution."""
     for accuracy in LOOSER_TOLERANCES:
-        yield attempt(p, accuracy / TOLERANCE_SHARE, iterations, seconds, None)
+        yield attempt(p, accuracy / SOLVER_TOLERANCE_SHARE, iterations, seconds, None)

@@ -18,9 +18,7 @@ from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.problem import quadratic_program, refuse_numbers
 from freeflyer.optimization.quadratic import solve_qp
 from freeflyer.optimization.solution import Solution
-
-DEPENDENT = 1e-9  # of the largest singular value: directions below count as left free
-UNMET = 100.0  # tolerances: violations above, relative to the size of the row's terms, are violations
+from freeflyer.tolerances import DEPENDENT_DIRECTION_RATIO, UNMET_TOLERANCES
 
 
 class Level(NamedTuple):
@@ -138,7 +136,7 @@ def _program(
     free = ~C.any(axis=1)
     low, high = np.where(free, -np.inf, np.minimum(s.lower - at, 0.0)), np.where(free, np.inf, np.maximum(s.upper - at, 0.0))
     if free.all() and not soft:
-        return np.asarray(np.linalg.lstsq(E, target, rcond=DEPENDENT)[0]), None
+        return np.asarray(np.linalg.lstsq(E, target, rcond=DEPENDENT_DIRECTION_RATIO)[0]), None
     H, g = E.T @ E, -E.T @ target
     if rows is not None and soft:
         C = np.block([[C, np.zeros((len(C), soft))], [rows.B, -np.eye(soft)]])
@@ -155,7 +153,7 @@ def _program(
 def _restrict(A: np.ndarray, N: np.ndarray) -> np.ndarray:
     """A N, rows that change by rounding only set to zero."""
     B = A @ N
-    B[np.linalg.norm(B, axis=1) <= DEPENDENT * np.linalg.norm(A, axis=1)] = 0.0
+    B[np.linalg.norm(B, axis=1) <= DEPENDENT_DIRECTION_RATIO * np.linalg.norm(A, axis=1)] = 0.0
     return np.asarray(B)
 
 
@@ -167,7 +165,7 @@ def _violation(level: Level, x: np.ndarray) -> np.ndarray:
 def _unmet(level: Level, x: np.ndarray, violation: np.ndarray, tolerance: float) -> np.ndarray:
     limit = np.where(violation > 0.0, level.upper, level.lower)
     size = np.abs(level.A) @ np.abs(x) + np.abs(np.where(np.isfinite(limit), limit, 0.0))
-    return np.asarray(np.abs(violation) > UNMET * tolerance * np.maximum(size, np.abs(level.A).max(axis=1, initial=0.0)))
+    return np.asarray(np.abs(violation) > UNMET_TOLERANCES * tolerance * np.maximum(size, np.abs(level.A).max(axis=1, initial=0.0)))
 
 
 def _remaining_directions(N: np.ndarray, A: np.ndarray) -> np.ndarray:
@@ -176,7 +174,7 @@ def _remaining_directions(N: np.ndarray, A: np.ndarray) -> np.ndarray:
         return N
     size = np.maximum(np.linalg.norm(A, axis=1), 1e-300)
     _, values, V = np.linalg.svd((A / size[:, None]) @ N, full_matrices=True)
-    return np.asarray(N @ V[int((values > DEPENDENT).sum()) :].T)
+    return np.asarray(N @ V[int((values > DEPENDENT_DIRECTION_RATIO).sum()) :].T)
 
 
 def _warm(warm: HierarchySolution | None, k: int) -> Solution | None:

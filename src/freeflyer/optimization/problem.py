@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from freeflyer.errors import InputError
+from freeflyer.tolerances import HESSIAN_ROUNDING
 
 FLOAT = np.dtype(np.float64)
-ROUNDING = 1e-9  # of the largest entry of H: what symmetry and negative eigenvalues may miss
 
 
 class QuadraticProgram(NamedTuple):
@@ -76,9 +76,9 @@ def refuse_numbers(p: QuadraticProgram) -> None:
             i = int(wrong[0])
             raise InputError(f"{_where(p, i)} has the {name} limit {x[i]}: give a number, or {-open_end} for none", argument=name)
     size = float(np.abs(p.H).max(initial=0.0))
-    if size and (gap := float(np.abs(p.H - p.H.T).max())) > ROUNDING * size:
+    if size and (gap := float(np.abs(p.H - p.H.T).max())) > HESSIAN_ROUNDING * size:
         raise InputError(f"H must be symmetric; H - H^T has an entry of {gap:.3g}: give (H + H^T) / 2", gap=gap)
-    if size and (least := float(np.linalg.eigvalsh(p.H)[0])) < -ROUNDING * size * len(p.g):
+    if size and (least := float(np.linalg.eigvalsh(p.H)[0])) < -HESSIAN_ROUNDING * size * len(p.g):
         raise InputError(f"H must be positive semidefinite; it has the eigenvalue {least:.3g}", eigenvalue=least)
 
 

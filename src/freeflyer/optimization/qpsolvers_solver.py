@@ -15,8 +15,8 @@ from freeflyer.errors import InputError
 from freeflyer.optimization.errors import MissingSolverError
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.optimization.solution import Attempt, Solution
+from freeflyer.tolerances import SOLVER_TOLERANCE_SHARE
 
-TOLERANCE_SHARE = 0.1  # of the tolerance: that of the solver
 PACKAGES = {"osqp": "osqp", "proxqp": "proxsuite", "piqp": "piqp"}
 STARTS = ("osqp", "proxqp")  # solvers that take a first x
 CERTIFICATE_OPTIONS = {"osqp": {"eps_prim_inf": 1e-9, "eps_dual_inf": 1e-9}}  # with 1e-4, its own, feasible programs are refused
@@ -37,7 +37,7 @@ def attempt(
     if solver not in available():
         raise _missing(solver)
     split = _Split(p)
-    options = _options(solver, TOLERANCE_SHARE * tolerance, iterations, seconds) | dict(more)
+    options = _options(solver, SOLVER_TOLERANCE_SHARE * tolerance, iterations, seconds) | dict(more)
     if warm is not None and solver in STARTS and len(warm.x) == len(p.g):
         options["initvals"] = warm.x
     try:

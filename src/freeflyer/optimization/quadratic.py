@@ -19,11 +19,7 @@ from freeflyer.optimization.residual_sums import squared_residuals
 from freeflyer.optimization.residuals import residuals
 from freeflyer.optimization.scaling import equilibrate
 from freeflyer.optimization.solution import Attempt, Solution
-
-QUICK_SHARE = 1e-4  # of the tolerance: sums of squares of residuals below are accepted without single entries (0.1 residuals.SMALL)
-MAX_POLISHING_MOVE = 1e-2  # of the size of x: how far polishing may move it before proofs that there is no answer are sought
-DOUBTFUL_SIZE = 1e6  # of a unit: a larger x is checked as well
-UNDECIDABLE_SIZE = 1e5  # of a unit of the scaled program: beyond it rounding hides whether there is an answer
+from freeflyer.tolerances import DOUBTFUL_SIZE, MAX_POLISHING_MOVE, QUICK_SHARE, UNDECIDABLE_SIZE
 
 
 def solve_qp(

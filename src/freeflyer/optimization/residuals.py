@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.optimization.problem import QuadraticProgram
-
-SMALL = 1e-3  # of the largest size of an equation: equations with smaller terms are compared with this
+from freeflyer.tolerances import SMALL_EQUATION_RATIO
 
 
 class Residuals(NamedTuple):
@@ -39,7 +38,7 @@ def residuals(p: QuadraticProgram, x: np.ndarray, y: np.ndarray) -> Residuals:
     passed, scale = limit_violations(C, p.lower, p.upper, x)
     sizes = np.abs(p.H) @ np.abs(x) + np.abs(p.g) + np.abs(y) @ np.abs(C)
     sizes = np.maximum(sizes, np.abs(p.H).max(axis=1, initial=0.0))
-    sizes = np.maximum(sizes, SMALL * sizes.max(initial=0.0))
+    sizes = np.maximum(sizes, SMALL_EQUATION_RATIO * sizes.max(initial=0.0))
     missing = np.abs(p.H @ x + p.g + y @ C)
     with np.errstate(divide="ignore", invalid="ignore"):
         away = np.where(y > 0.0, p.upper - C @ x, C @ x - p.lower) / scale

@@ -13,9 +13,9 @@ from freeflyer.model.inputs import finite_row
 from freeflyer.sim.equations import anchor
 from freeflyer.sim.events import Event
 from freeflyer.sim.state import State
+from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 KEEP: Any = object()
-VELOCITY_TOLERANCE = 1e-6  # m/s and rad/s (of the largest velocity) by which a velocity may miss the constraints
 
 
 @dataclass(frozen=True, eq=False)

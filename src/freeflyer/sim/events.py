@@ -11,8 +11,8 @@ import numpy as np
 from freeflyer.errors import InputError, format_value
 from freeflyer.sim.errors import EventError
 from freeflyer.sim.state import State
+from freeflyer.tolerances import TIME_ACCURACY
 
-TIME_ACCURACY = 1e-12  # of a step: how well the time of an event is found
 MOST_EVALUATIONS = 60  # evaluations of an event for it
 
 

@@ -28,10 +28,7 @@ from freeflyer.sim.changes import Change
 from freeflyer.sim.errors import EventError
 from freeflyer.sim.events import Event
 from freeflyer.sim.state import State
-
-TOUCH_GAP = 1e-8  # m
-NEGLIGIBLE = 1e-8  # m/s, m/s^2 (beside gravity's), N (beside the robot's weight): what counts as none
-TILT_HEIGHT = 1e-3  # m that the points of a surface or line may lie above the plane when the first of them reaches it
+from freeflyer.tolerances import NEGLIGIBLE_CONTACT, TILT_HEIGHT, TOUCH_GAP
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +155,7 @@ def _start(stance: ConstraintSet, plane: Plane, state: State) -> Change | None:
                 f"contact {contact.name!r} is open and begins {-height:.3g} m below the plane: lift the robot, or let it hold "
                 "(constraints=)", name=contact.name,
             )  # fmt: skip
-    if any(_approach(c, plane, state, state.v) > NEGLIGIBLE for c in _touching(stance, plane, state, holding)):
+    if any(_approach(c, plane, state, state.v) > NEGLIGIBLE_CONTACT for c in _touching(stance, plane, state, holding)):
         return _close(stance, plane, state)
     settled = _consistent_set(stance, plane, state, holding)
     same = {c.name for c in settled.contacts if c.name in stance.item_names} == holding
@@ -183,9 +180,9 @@ def _close(stance: ConstraintSet, plane: Plane, state: State) -> Change:
     def approach(contact: Contact, v: np.ndarray) -> float:
         return _approach(contact, plane, state, v)
 
-    size = state.model.mass * max(NEGLIGIBLE, float(np.abs(state.v).max(initial=0.0)))
+    size = state.model.mass * max(NEGLIGIBLE_CONTACT, float(np.abs(state.v).max(initial=0.0)))
     begin = holding | {c.name for c in landing}
-    names, v = _exchange(stance, plane, state, begin, solve, approach, NEGLIGIBLE * size, NEGLIGIBLE)
+    names, v = _exchange(stance, plane, state, begin, solve, approach, NEGLIGIBLE_CONTACT * size, NEGLIGIBLE_CONTACT)
     after = replace(state, v=v, equations=state.equations.with_constraints(_make_set(stance, state, names)))
     return Change(v=v, constraints=_consistent_set(stance, plane, after, names))
 
@@ -198,10 +195,10 @@ def _consistent_set(stance: ConstraintSet, plane: Plane, state: State, holding: 
         return there.forces, there
 
     def approach(contact: Contact, there: State) -> float:
-        return -np.inf if abs(_approach(contact, plane, there, there.v)) > NEGLIGIBLE else _sinking(contact, plane, there)
+        return -np.inf if abs(_approach(contact, plane, there, there.v)) > NEGLIGIBLE_CONTACT else _sinking(contact, plane, there)
 
     weight = state.model.mass * 9.81
-    names, _ = _exchange(stance, plane, state, holding, solve, approach, NEGLIGIBLE * weight, NEGLIGIBLE * 9.81)
+    names, _ = _exchange(stance, plane, state, holding, solve, approach, NEGLIGIBLE_CONTACT * weight, NEGLIGIBLE_CONTACT * 9.81)
     return _make_set(stance, state, names)
 
 

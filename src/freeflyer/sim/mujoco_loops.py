@@ -17,9 +17,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.build import compile_description
 from freeflyer.model.description import POINT, Loop
 from freeflyer.model.model import Model
-
-GAP_TOLERANCE = 1e-6  # m or rad
-IDLE_RATIO = 1e-9  # of the others that an idle turn moves, m or rad a rad
+from freeflyer.tolerances import IDLE_RATIO, PLANT_LOOP_GAP
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +35,7 @@ def for_simulator(model: Model, q: np.ndarray) -> Widened:
         return Widened(model, ())
     wide = compile_description(replace(model.description, loops=loops))
     gap = float(np.abs(constraint_residual(wide, q)).max())
-    if gap > GAP_TOLERANCE:
+    if gap > PLANT_LOOP_GAP:
         raise InputError(
             f"MuJoCo ties points and poses only, and with these the loops of {model.name!r} stay open in the given postures (by "
             f"{gap:.2g} m or rad)",
@@ -60,7 +58,7 @@ def _idle(model: Model, wide: Model, q: np.ndarray) -> tuple[str, ...]:
     split = partition(model, q)
     J = constraint_jacobian(wide, q)[:, split.dependent]
     _, values, rows = np.linalg.svd(J)
-    rank = int((values > GAP_TOLERANCE * values[0]).sum())
+    rank = int((values > PLANT_LOOP_GAP * values[0]).sum())
     null = rows[rank:]
     moving = np.flatnonzero(np.abs(null).max(axis=0, initial=0.0) > IDLE_RATIO ** 0.5)
     owner = [next(j.name for j in model.joints if j.iv <= split.dependent[k] < j.iv + j.nv) for k in moving]

@@ -41,8 +41,7 @@ from freeflyer.sim.mujoco_spec import (
     only_feet_touch,
 )
 from freeflyer.spatial import se3
-
-POSE_TOLERANCE = 1e-6  # m: how well the simulator's bodies stand where the model's links stand
+from freeflyer.tolerances import PLANT_POSE_TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +208,7 @@ def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
         name = mj.body(b).name
         if name in model.link_names:
             off = max(off, float(np.abs(frame_pose(model, q, name)[:3, 3] - data.xpos[b]).max()))
-    if off > POSE_TOLERANCE:
+    if off > PLANT_POSE_TOLERANCE:
         raise InputError(
             f"{where} is another robot than the model of {model.name!r}: masses or links differ by {off:.2g} (m, or of the mass). "
             "Give the file that the model was read from, unedited",

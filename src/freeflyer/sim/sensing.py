@@ -12,8 +12,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
-
-MAX_DELAY = 1e6  # s of delay
+from freeflyer.tolerances import MAX_DELAY
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import check_configuration, finite_row, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.sim.changes import VELOCITY_TOLERANCE, apply_change
+from freeflyer.sim.changes import apply_change
 from freeflyer.sim.equations import Equations, Loads, anchor
 from freeflyer.sim.events import Event, Occurrence, check_events
 from freeflyer.sim.inputs import Forces, InputLaw, make_input_law
@@ -27,6 +27,7 @@ from freeflyer.sim.sensing import Sensing, check_sensing
 from freeflyer.sim.state import State
 from freeflyer.sim.steppers import Stepper, stepper_of
 from freeflyer.sim.stretch import Stretch
+from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 OURS = "freeflyer"
 MOST_SAMPLES = 10**8  # all are kept

@@ -23,10 +23,10 @@ from freeflyer.dynamics.manifold_derivatives import integrate_derivatives, quate
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.model import Model
 from freeflyer.sim.errors import StepError
+from freeflyer.tolerances import QUARTER_TURN
 
 Field = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # (t, q, v) -> accelerations
 ADAPTIVE = {"rk45": "RK45", "dop853": "DOP853", "radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}
-QUARTER_TURN = 1.5  # rad: coordinates begin anew where a body has turned so far, for they are singular at 2 pi
 MOST_EVALUATIONS = 200_000  # of one stretch: what does not end by then does not converge
 
 

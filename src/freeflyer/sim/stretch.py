@@ -14,12 +14,10 @@ from freeflyer.sim.events import Event, Occurrence, locate
 from freeflyer.sim.inputs import Forces
 from freeflyer.sim.state import State
 from freeflyer.sim.steppers import Stepper
+from freeflyer.tolerances import CHATTER_TIME, SHORTEST_STEP_RATIO, SIMULTANEOUS_RATIO
 
 MOST_EVENTS = 100  # within one dt
-CHATTER_TIME = 2.0**-18  # of dt: the same event twice within less chatters
 DOUBLINGS = 20  # after an event the rest of the step is split into parts that double, from 2^-20 of it
-SHORTEST = 1e-12  # of dt: shorter parts are joined to the next
-SIMULTANEOUS = 1e-9  # of a step
 
 
 class Result(NamedTuple):
@@ -70,7 +68,7 @@ class Stretch:
 
     def _part_times(self, t: float, t0: float, after_event: bool) -> list[float]:
         """The times at which values are looked at, up to t1."""
-        rest, least = self.t1 - t, SHORTEST * (self.t1 - t0)
+        rest, least = self.t1 - t, SHORTEST_STEP_RATIO * (self.t1 - t0)
         if rest <= least:
             return [self.t1] if rest > 0.0 and not after_event else []
         rungs = range(DOUBLINGS, 0, -1) if after_event else ()
@@ -101,7 +99,7 @@ class Stretch:
             return self._advance(state, x) if x > 0.0 else state
 
         found = sorted((locate(self.watched[k], values[k], state_at, h), k) for k in passed)
-        hits = [hit for hit in found if hit[0] <= found[0][0] + SIMULTANEOUS]
+        hits = [hit for hit in found if hit[0] <= found[0][0] + SIMULTANEOUS_RATIO]
         return state_at(hits[-1][0] * h), sorted(k for _, k in hits)
 
     def _apply_actions(self, state: State, passed: list[int], known: int, t0: float) -> tuple[State, bool]:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
+from freeflyer.tolerances import UNIT_TOLERANCE
 
 # Rotations and unit quaternions may be off by this much: enough for float32 and six-digit files, far below a mistake.
-UNIT_TOLERANCE = 1e-6
 
 
 class Layout(NamedTuple):

@@ -15,8 +15,7 @@ from math import comb, factorial
 import numpy as np
 
 from freeflyer.errors import InputError
-
-SWITCH = 4.0  # angle^2
+from freeflyer.tolerances import SERIES_SWITCH
 
 
 def squared_angle(w: np.ndarray) -> np.ndarray:
@@ -76,7 +75,7 @@ def cotc_slope(x: np.ndarray) -> np.ndarray:
 
 def _nonzero(c: np.ndarray, x: np.ndarray) -> np.ndarray:
     """cosc, refused where sin(t / 2) < 1e-8 away from zero: there exp is not locally invertible."""
-    singular = (c * x < 2e-16) & (x > SWITCH)
+    singular = (c * x < 2e-16) & (x > SERIES_SWITCH)
     if singular.any():
         t = float(np.sqrt(np.asarray(x)[singular].flat[0]))
         text = f"the Jacobian of exp has no inverse at angle {t:.9g} rad, a multiple of 2 pi other than 0"
@@ -85,7 +84,7 @@ def _nonzero(c: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _switch(x: np.ndarray, series: tuple[float, ...], closed: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-    small = np.asarray(x < SWITCH)
+    small = np.asarray(x < SERIES_SWITCH)
     if small.all():
         return _horner(series, x)
     out = np.empty(np.shape(x))

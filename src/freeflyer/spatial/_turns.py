@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from freeflyer.spatial import quaternion
-
-NEAR_HALF_A_TURN = -0.9  # of the cosine
+from freeflyer.tolerances import NEAR_HALF_A_TURN
 
 
 def rotation_vector(R: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError
 from freeflyer.spatial import _check as ck, _series as series
 from freeflyer.spatial._vector import cross, dot, norm
+from freeflyer.tolerances import UNIT_TOLERANCE
 
 __all__ = [
     "check_unit", "conjugate", "exp", "from_axis_angle", "from_matrix", "from_rpy", "from_wxyz", "log", "multiply",
@@ -19,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def check_unit(q: ArrayLike, tolerance: float = ck.UNIT_TOLERANCE) -> np.ndarray:
+def check_unit(q: ArrayLike, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:
     """`q` (..., 4) unchanged, if every norm is 1 within `tolerance`; else an InputError with the norm and its index."""
     q = ck.array("q", q, ck.QUATERNION)
     ck.check_unit("q", q, tolerance)

@@ -16,8 +16,7 @@ from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.spatial import quaternion
-
-MIN_PITCH_COSINE = 1e-9  # cosine of the pitch below which the angles have no rates
+from freeflyer.tolerances import MIN_PITCH_COSINE
 
 
 def floating_joint(model: Model) -> JointInfo:

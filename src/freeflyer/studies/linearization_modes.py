@@ -8,9 +8,7 @@ import numpy as np
 
 from freeflyer.control.words import coordinate_names, describe_direction
 from freeflyer.model.model import Model
-
-STABILITY_MARGIN = 1e-6  # of the fastest rate: nearer to the imaginary axis counts as on it
-ZERO_RATE = 1e-3  # of the fastest rate: nearer to zero counts as zero, as rounding spreads four equal zeros by its fourth root
+from freeflyer.tolerances import IMAGINARY_AXIS_RATIO, ZERO_RATE
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ def modes_of(model: Model, A: np.ndarray, values: np.ndarray, vectors: np.ndarra
     """Modes of A (2 nv, 2 nv), states scaled alike, from its eigenvalues and vectors: fastest growing first, drifts last."""
     names, n = coordinate_names(model), model.nv
     fastest = max(float(np.sqrt(np.linalg.norm(A[n:, :n], 2))), 1e-6)
-    edge, still = STABILITY_MARGIN * fastest, np.abs(values) <= ZERO_RATE * fastest
+    edge, still = IMAGINARY_AXIS_RATIO * fastest, np.abs(values) <= ZERO_RATE * fastest
     found = []
     for k in np.argsort(-values.real):
         s = values[k]

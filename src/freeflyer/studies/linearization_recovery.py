@@ -13,9 +13,9 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.sim.simulating import simulate
 from freeflyer.spatial import quaternion
 from freeflyer.studies.linearization_euler import EulerRegulator, floating_joint
+from freeflyer.tolerances import RECOVERED_RATIO
 
 PITCHES = (60.0, 100.0, 120.0, 150.0)  # degrees
-RECOVERED = 0.02  # of the first error, by the end (kinetic energy and attitude)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +40,12 @@ class Recovery:
     @property
     def group_recovers(self) -> np.ndarray:
         """(P,): whether the attitude has come back by the end."""
-        return self.group[-1] < RECOVERED * self.group[0]
+        return self.group[-1] < RECOVERED_RATIO * self.group[0]
 
     @property
     def euler_recovers(self) -> np.ndarray:
         """(P,): the same for the regulator on angles."""
-        return self.euler[-1] < RECOVERED * self.euler[0]
+        return self.euler[-1] < RECOVERED_RATIO * self.euler[0]
 
 
 def recovery(regulator: Regulator, pitches: Sequence[float] = PITCHES, *, step: float = 0.005,

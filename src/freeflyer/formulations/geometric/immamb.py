@@ -15,8 +15,7 @@ from freeflyer.errors import InputError
 from freeflyer.formulations.geometric.algebra import scalars, zeros
 from freeflyer.formulations.geometric.joints import jcalc
 from freeflyer.formulations.geometric.tree import Tree
-
-MIN_PIVOT_RATIO = 1e-13  # smallest pivot, relative to the inertia that it is of
+from freeflyer.tolerances import MIN_PIVOT_RATIO
 
 
 def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:

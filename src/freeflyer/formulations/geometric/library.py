@@ -28,8 +28,7 @@ from freeflyer.kernels.model import layout as L
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-
-ADDED_INERTIA = 1e-3  # of its leader's inertia, to each mimic joint, in the inverse of the tree's mass matrix
+from freeflyer.tolerances import ADDED_INERTIA
 
 
 @public

@@ -8,8 +8,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import Model
 from freeflyer.model.states.mujoco_places import Places
-
-POSE_TOLERANCE = 1e-9  # m or of a quaternion: how far a base that MuJoCo lacks may stand from where the file draws it
+from freeflyer.tolerances import ABSENT_BASE_OFFSET
 
 
 def configuration_from_mujoco(model: Model, places: Places, qpos: np.ndarray) -> np.ndarray:
@@ -26,7 +25,7 @@ def configuration_to_mujoco(model: Model, places: Places, q: np.ndarray) -> np.n
     for name in places.absent_base:
         joint = model.joint(name)
         part = slice(joint.iq, joint.iq + joint.nq)
-        if np.abs(q[..., part] - places.rest[part]).max(initial=0.0) > POSE_TOLERANCE:
+        if np.abs(q[..., part] - places.rest[part]).max(initial=0.0) > ABSENT_BASE_OFFSET:
             raise InputError(
                 f"base {name!r} of {model.name!r} stands elsewhere than at {places.rest[part].tolist()}, where the MJCF file fixes "
                 "it: MuJoCo has no coordinates for that. Load the file as it is (base=None)", joint=name,

@@ -10,8 +10,9 @@ import numpy as np
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.readers.mjcf_names import CHAINS, CUSTOM, group_name, hidden_link, link_site
 from freeflyer.model.rotations import inverse, placement, quaternion, shift, turn_about
-from freeflyer.model.validate_numbers import NEGLIGIBLE, PER_COORDINATE, ROUNDING
+from freeflyer.model.validate_numbers import PER_COORDINATE
 from freeflyer.model.writers.xml_out import refuse, text
+from freeflyer.tolerances import INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -240,7 +241,7 @@ def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
     if not inertia.mass and not J.any():
         return
     moments, axes = np.linalg.eigh(J)
-    rounding = ROUNDING * moments[2] + NEGLIGIBLE
+    rounding = INERTIA_EIGENVALUE_ROUNDING * moments[2] + NEGLIGIBLE_INERTIA
     if moments[0] < -rounding or moments[0] + moments[1] < moments[2] - rounding:
         shown = ", ".join(f"{m:.4g}" for m in moments)
         raise refuse(

@@ -13,12 +13,12 @@ from freeflyer.model.readers.urdf import LIMITED, SINGLE
 from freeflyer.model.rotations import rpy_of_rotation
 from freeflyer.model.validate_numbers import PER_COORDINATE, WITH_AXIS
 from freeflyer.model.writers.xml_out import description_of, finish, text
+from freeflyer.tolerances import UNLIMITED_WRITTEN
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 TYPES = {"free": "floating"}  # the other kinds are called what URDF calls them
-OUT_OF_REACH = 1e9  # in SI units
 GRAVITY = (0.0, 0.0, -9.81)
 
 
@@ -117,7 +117,7 @@ def _complete(limit: dict[str, str], kind: str) -> None:
     names = ("lower", "upper", "velocity", "effort") if kind in LIMITED else ("velocity", "effort")
     absent = [name for name in names if name not in limit]
     for name in absent:
-        limit[name] = text([-OUT_OF_REACH if name == "lower" else OUT_OF_REACH])
+        limit[name] = text([-UNLIMITED_WRITTEN if name == "lower" else UNLIMITED_WRITTEN])
     if absent:
         limit["absent"] = " ".join(absent)
 
