@@ -105,7 +105,7 @@ def test_output_map_has_twelve_rows_a_frame(name: str, step: float | None) -> No
     """F7: of trees and closed models alike."""
     model, q, u, tau = sample(name)
     frames = model.link_names[-3:-1]
-    line = ff.linearize(model, q, u, tau, frames=frames, step=step)
+    line = ff.linearize(model, q, u, tau, frames=frames, dt=step)
     tree = ff.linearize(model.tree, q, np.zeros(model.tree.nv), np.zeros(model.tree.nv), frames=frames)
     assert line.C.shape == (24, 2 * model.nv)
     assert tree.C.shape == (24, 2 * model.tree.nv)

@@ -77,7 +77,7 @@ def test_steps_against_the_simulated_flow(integrator: str) -> None:
     model, q, stance = standing()
     rng, n, h = np.random.default_rng(SEED), model.nv, 2e-3
     v, tau = held(stance, q, 0.3 * rng.standard_normal(n)), 5.0 * rng.standard_normal(n)
-    line = ff.linearize(model, q, v, tau, constraints=stance, step=h, integrator=integrator)
+    line = ff.linearize(model, q, v, tau, constraints=stance, dt=h, integrator=integrator)
     from freeflyer.dynamics.integrators import scheme_of
 
     def flow(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -118,7 +118,7 @@ def test_a_regulator_on_four_feet(step: float | None) -> None:
     stance = ff.ConstraintSet(model, contacts=[ff.contacts.point(foot) for foot in FEET])
     rest = control.equilibrium(model, q, constraints=stance)
     assert rest.balanced
-    regulator = control.lqr(model, q, constraints=stance, step=step, bandwidth=4.0)
+    regulator = control.lqr(model, q, constraints=stance, dt=step, bandwidth=4.0)
     assert regulator.basis is not None
     assert regulator.poles.shape == (12,)
     assert regulator.controllable.rank == 12

@@ -34,7 +34,7 @@ def test_five_bar_swings_for_ten_seconds(models_folder) -> None:
 def test_kangaroo_tumbles_for_ten_seconds_on_springs(models_folder) -> None:
     """Steps of 2 ms; two turns and a half of the base, while motors go to and fro and the knees by twenty degrees."""
     model = shared(models_folder, "kangaroo")
-    f = free_flight(model, middle_posture(model), step=2e-3, **SPRUNG)
+    f = free_flight(model, middle_posture(model), dt=2e-3, **SPRUNG)
     assert f.stopped is None
     assert f.time[-1] == pytest.approx(10.0)
     assert f.drift < 1e-6
@@ -47,7 +47,7 @@ def test_kangaroo_tumbles_for_ten_seconds_on_springs(models_folder) -> None:
 def test_kangaroo_flies_freely_for_ten_seconds(models_folder) -> None:
     """No force at all: its legs swing out by themselves. Slowly, or they would reach a singular posture; see the next test."""
     model = shared(models_folder, "kangaroo")
-    f = free_flight(model, middle_posture(model), step=4e-3)
+    f = free_flight(model, middle_posture(model), dt=4e-3)
     assert f.stopped is None
     assert f.time[-1] == pytest.approx(10.0)
     assert f.drift < 1e-9
@@ -66,7 +66,7 @@ def test_a_flight_into_a_singular_posture_ends_there_in_words(models_folder) -> 
 def test_drift_falls_with_the_step_to_the_fifth() -> None:
     model = kangaroo_like()
     q = middle_posture(model)
-    coarse, fine = (free_flight(model, q, step=h, duration=1.0, **SPRUNG) for h in (4e-3, 2e-3))
+    coarse, fine = (free_flight(model, q, dt=h, duration=1.0, **SPRUNG) for h in (4e-3, 2e-3))
     assert 16.0 < coarse.drift / fine.drift < 64.0
     assert coarse.momentum_drift < 1e-7
 

@@ -158,7 +158,7 @@ def test_linearised_steps(name: str, integrator: str) -> None:
     rng = np.random.default_rng(14)
     s, t = state(model, rng, 0.02), 0.01
     tau, n = rng.standard_normal(len(s.u)), len(s.u)
-    lin = ff.linearize(ff.close_loops(model), s.q, s.u, tau, step=t, integrator=integrator)
+    lin = ff.linearize(ff.close_loops(model), s.q, s.u, tau, dt=t, integrator=integrator)
     q0, u0 = ff.step(ff.close_loops(model), s.q, s.u, tau, t, integrator)
 
     def flow(x: np.ndarray) -> np.ndarray:
@@ -179,8 +179,8 @@ def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
     q = np.stack([q, ff.integrate(ff.close_loops(model), q, 0.05 * rng.standard_normal(n))])
     u, tau = 0.3 * rng.standard_normal((2, n)), rng.standard_normal((2, n))
     direction = rng.standard_normal(3 * n) / np.sqrt(3 * n)
-    both = ff.linearize(ff.close_loops(model), q, u, tau, step=t, integrator=integrator)
-    one = ff.linearize(ff.close_loops(model), q[1], u[1], tau[1], step=t, integrator=integrator)
+    both = ff.linearize(ff.close_loops(model), q, u, tau, dt=t, integrator=integrator)
+    one = ff.linearize(ff.close_loops(model), q[1], u[1], tau[1], dt=t, integrator=integrator)
     near(both.A[1], one.A, 1e-12)
     q0, u0 = ff.step(ff.close_loops(model), q[1], u[1], tau[1], t, integrator)
 

@@ -83,7 +83,7 @@ def test_the_cost_to_go_is_what_the_motion_costs(tracker) -> None:
 
 def test_a_rest_trajectory_gives_the_equilibrium_s_gain() -> None:
     model, inputs, q = aerial()
-    held = control.lqr(model, q, inputs, step=STEP, bandwidth=3.0)
+    held = control.lqr(model, q, inputs, dt=STEP, bandwidth=3.0)
     N = 1500
     still = control.track(model, np.tile(q, (N + 1, 1)), np.zeros((N + 1, model.nv)), np.tile(held.u0, (N, 1)), STEP, inputs,
                           bandwidth=3.0)  # fmt: skip
@@ -104,13 +104,13 @@ def test_what_is_no_trajectory_is_refused_with_its_sample() -> None:
     ("change", "word"),
     [
         ({"q": np.zeros((3, 14))}, "trajectory"), ({"u": np.zeros((150, 3))}, "trajectory"), ({"u": None}, "u must"),
-        ({"u": np.full((150, 13), np.nan)}, "finite"), ({"step": 0}, "step"), ({"final_cost": -1.0}, "final_cost"),
+        ({"u": np.full((150, 13), np.nan)}, "finite"), ({"dt": 0}, "dt"), ({"final_cost": -1.0}, "final_cost"),
         ({"v": "fast"}, "v must"), ({"integrator": "leapfrog"}, "integrator"), ({"q": np.full((151, 14), np.inf)}, "finite"),
     ],
 )  # fmt: skip
 def test_bad_arguments_of_track(change: dict, word: str) -> None:
     model, inputs, q, v, u = tumbling()
-    arguments = {"q": q, "v": v, "u": u, "step": STEP} | change
+    arguments = {"q": q, "v": v, "u": u, "dt": STEP} | change
     with pytest.raises(ff.FreeflyerError, match=word):
         control.track(model, arguments.pop("q"), arguments.pop("v"), arguments.pop("u"), inputs=inputs, **arguments)
 

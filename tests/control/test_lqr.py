@@ -22,7 +22,7 @@ def test_the_gain_solves_the_riccati_equation() -> None:
     np.testing.assert_allclose(np.sort(found.poles.real), np.sort(np.linalg.eigvals(A - B @ K).real), rtol=1e-6)
     assert np.all(found.poles.real < 0.0)
     assert np.all(np.linalg.eigvalsh(P) > 0.0)
-    sampled = control.lqr(model, q, inputs, state_cost=Q, input_cost=R, step=0.02)
+    sampled = control.lqr(model, q, inputs, state_cost=Q, input_cost=R, dt=0.02)
     A, B, P, K = sampled.A, sampled.B, sampled.P, sampled.K
     closed = A - B @ K
     assert np.abs(closed.T @ P @ closed + K.T @ R @ K + Q - P).max() < 1e-8 * np.abs(P).max()
@@ -94,7 +94,7 @@ def test_one_bandwidth_for_a_gram_and_a_ton() -> None:
 def test_small_errors_die_at_the_slowest_pole() -> None:
     """The regulator on the robot, simulated: the error falls as the linear system's does."""
     model, inputs, q = satellite()
-    found = control.lqr(model, q, inputs, bandwidth=3.0, step=0.02)
+    found = control.lqr(model, q, inputs, bandwidth=3.0, dt=0.02)
     start = ff.integrate(model, q, 1e-4 * np.linspace(1.0, -1.0, model.nv))
     motion = ff.sim.simulate(model, start, np.zeros(model.nv), found, dt=0.02, duration=4.0, integrator="semi-implicit")
     x = found.error(start, np.zeros(model.nv))
@@ -138,7 +138,7 @@ MODEL, INPUTS, Q0 = satellite()
         ({"state_cost": np.nan}, "state_cost"), ({"input_cost": 0.0}, "input_cost"), ({"input_cost": "cheap"}, "input_cost"),
         ({"input_cost": np.triu(np.ones((13, 13)))}, "symmetric"), ({"bandwidth": 0.0}, "bandwidth"),
         ({"bandwidth": "2"}, "bandwidth"),
-        ({"step": -1.0}, "step"), ({"integrator": "euler"}, "integrator"), ({"gravity": (0.0, 9.81)}, "gravity"),
+        ({"dt": -1.0}, "dt"), ({"integrator": "euler"}, "integrator"), ({"gravity": (0.0, 9.81)}, "gravity"),
     ],
 )  # fmt: skip
 def test_bad_arguments_of_lqr(change: dict, word: str) -> None:

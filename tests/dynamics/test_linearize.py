@@ -80,11 +80,11 @@ def test_continuous_time_is_the_rate_of_the_flow(seed: int, n: int, base: str, m
 @given(seed=st.integers(0, 2**31), n=st.integers(0, 5), base=st.sampled_from(("free", "fixed", "planar", "two free")))
 def test_a_step_is_linearised_exactly(integrator: str, seed: int, n: int, base: str) -> None:
     c = case(seed, max(n, 1), base=base)
-    found = ff.linearize(c.model, c.q, c.v, c.tau, step=STEP, integrator=integrator)
+    found = ff.linearize(c.model, c.q, c.v, c.tau, dt=STEP, integrator=integrator)
     A, B = differenced(c.model, c.q, c.v, c.tau, lambda q, v, tau: ff.step(c.model, q, v, tau, STEP, integrator))
     assert error(found.A, A) < 1e-8
     assert error(found.B, B) < 1e-8
-    assert (found.step, found.integrator) == (STEP, integrator)
+    assert (found.dt, found.integrator) == (STEP, integrator)
 
 
 @pytest.mark.parametrize("step", [0.3, 1.0])
@@ -93,7 +93,7 @@ def test_long_steps_too(step: float) -> None:
     c = case(3, 2, kinds=("spherical",), base="free")
     v, tau = 2.0 * c.v, np.zeros(c.model.nv)
     for integrator in INTEGRATORS:
-        found = ff.linearize(c.model, c.q, v, tau, step=step, integrator=integrator)
+        found = ff.linearize(c.model, c.q, v, tau, dt=step, integrator=integrator)
         A, B = differenced(c.model, c.q, v, tau, lambda q, v, tau, i=integrator: ff.step(c.model, q, v, tau, step, i))
         assert error(found.A, A) < 1e-6
         assert error(found.B, B) < 1e-6
@@ -139,7 +139,7 @@ def test_wrenches_and_gravity(step: float | None) -> None:
     c = case(11, 4, base="free")
     wrenches = {"site_0": c.rng.standard_normal(6), c.links[-1]: c.rng.standard_normal(6)}
     options = {"gravity": (1.0, 2.0, -3.0)}
-    found = ff.linearize(c.model, c.q, c.v, c.tau, wrenches, step=step, integrator="rk4", **options)
+    found = ff.linearize(c.model, c.q, c.v, c.tau, wrenches, dt=step, integrator="rk4", **options)
     if step is None:
         f = lambda q, v, tau: ff.forward_dynamics(c.model, q, v, tau, wrenches, **options)
         n = c.model.nv
@@ -150,7 +150,7 @@ def test_wrenches_and_gravity(step: float | None) -> None:
                            lambda q, v, tau: ff.step(c.model, q, v, tau, STEP, "rk4", wrenches, **options))  # fmt: skip
         assert error(found.A, A) < 1e-8
         assert error(found.B, B) < 1e-8
-    plain = ff.linearize(c.model, c.q, c.v, c.tau, step=step, integrator="rk4")
+    plain = ff.linearize(c.model, c.q, c.v, c.tau, dt=step, integrator="rk4")
     assert error(found.A, plain.A) > 1e-4
 
 
@@ -161,18 +161,18 @@ def test_batches_are_states_side_by_side(step: float | None, integrator: str) ->
     q = ff.random_configuration(c.model, c.rng, (3, 4))
     v, tau = c.rng.standard_normal((4, c.model.nv)), c.rng.standard_normal(c.model.nv)
     frames = ("site_1", "link_0")
-    found = ff.linearize(c.model, q, v, tau, step=step, integrator=integrator, frames=frames)
+    found = ff.linearize(c.model, q, v, tau, dt=step, integrator=integrator, frames=frames)
     n = c.model.nv
     assert found.A.shape == (3, 4, 2 * n, 2 * n)
     assert found.B.shape == (3, 4, 2 * n, n)
     assert found.C.shape == (3, 4, 24, 2 * n)
     for i, j in np.ndindex(3, 4):
-        one = ff.linearize(c.model, q[i, j], v[j], tau, step=step, integrator=integrator, frames=frames)
+        one = ff.linearize(c.model, q[i, j], v[j], tau, dt=step, integrator=integrator, frames=frames)
         for ours, theirs in ((found.A, one.A), (found.B, one.B), (found.C, one.C)):
             assert error(ours[i, j], theirs) < 1e-10
-    whole = ff.linearize(c.model, c.q, v, tau, step=step, integrator=integrator)  # only v is a batch
+    whole = ff.linearize(c.model, c.q, v, tau, dt=step, integrator=integrator)  # only v is a batch
     assert whole.A.shape == (4, 2 * n, 2 * n)
-    empty = ff.linearize(c.model, np.zeros((0, c.model.nq)), c.v, c.tau, step=step, integrator=integrator)
+    empty = ff.linearize(c.model, np.zeros((0, c.model.nq)), c.v, c.tau, dt=step, integrator=integrator)
     assert empty.A.shape == (0, 2 * n, 2 * n)
 
 
@@ -199,7 +199,7 @@ def test_results_are_frozen() -> None:
     found = ff.linearize(c.model, c.q, c.v, c.tau)
     with pytest.raises(AttributeError):
         found.A = found.B  # type: ignore[misc]
-    assert found.step is None
+    assert found.dt is None
     assert found.integrator is None
 
 
@@ -211,8 +211,8 @@ GOOD = case(1, 2, base="free")
     [
         ({"q": np.zeros(GOOD.model.nq)}, "quaternion"), ({"q": GOOD.q[:-1]}, "q has shape"), ({"v": None}, "v must hold"),
         ({"v": np.full(GOOD.model.nv, np.nan)}, "finite"), ({"tau": "torque"}, "tau"), ({"tau": GOOD.tau[:, None]}, "tau"),
-        ({"step": 0.0}, "step"), ({"step": -1e-3}, "step"), ({"step": np.nan}, "step"), ({"step": "1 ms"}, "step"),
-        ({"step": True}, "step"), ({"step": [0.1]}, "step"), ({"integrator": "euler"}, "semi-implicit"),
+        ({"dt": 0.0}, "dt"), ({"dt": -1e-3}, "dt"), ({"dt": np.nan}, "dt"), ({"dt": "1 ms"}, "dt"),
+        ({"dt": True}, "dt"), ({"dt": [0.1]}, "dt"), ({"integrator": "euler"}, "semi-implicit"),
         ({"integrator": None}, "integrator"), ({"integrator": ["rk4"]}, "integrator"), ({"frames": "site_0"}, "frames"),
         ({"frames": ("nowhere",)}, "site_0"), ({"frames": 3}, "frames"), ({"frames": (3,)}, "frame"),
         ({"gravity": (0, 1)}, "gravity"), ({"external": {"nowhere": np.zeros(6)}}, "nowhere"),
@@ -222,6 +222,6 @@ GOOD = case(1, 2, base="free")
 )  # fmt: skip
 @pytest.mark.parametrize("step", [None, STEP])
 def test_bad_arguments(change: dict, word: str, step: float | None) -> None:
-    arguments = {"q": GOOD.q, "v": GOOD.v, "tau": GOOD.tau, "step": step} | change
+    arguments = {"q": GOOD.q, "v": GOOD.v, "tau": GOOD.tau, "dt": step} | change
     with pytest.raises(ff.FreeflyerError, match=word):
         ff.linearize(GOOD.model, **arguments)

@@ -102,7 +102,7 @@ def tree_calls() -> Iterator[Call]:
     yield Call(
         ff.linearize, {**state, "integrator": "explicit"}, {**kinds, **more, "frames": "names"}
     )
-    yield Call(ff.linearize, {**state, "step": 0.01, "frames": ("tip",)}, {"step": "positive", "frames": "names"})
+    yield Call(ff.linearize, {**state, "dt": 0.01, "frames": ("tip",)}, {"dt": "positive", "frames": "names"})
     yield Call(ff.integrate_derivatives, {"model": model, "q": q, "dv": v}, {"q": "posture", "dv": "rates"})
     yield Call(ff.difference_derivatives, {"model": model, "q0": q, "q1": q}, {"q0": "posture", "q1": "posture"})
     yield from state_calls(model, q, v, a)
@@ -245,13 +245,13 @@ def control_calls() -> Iterator[Call]:
     yield Call(control.energy_costs, robot, {"q": "posture", "inputs": "thing", "bandwidth": "positive"})
     yield Call(
         control.lqr,
-        {**robot, **costs, "step": 0.01, "integrator": "explicit"},
+        {**robot, **costs, "dt": 0.01, "integrator": "explicit"},
         {
             "q": "posture",
             "inputs": "thing",
             "state_cost": "semiweight",
             "input_cost": "weight",
-            "step": "positive",
+            "dt": "positive",
             "integrator": "word",
             "gravity": "gravity",
         },
@@ -275,7 +275,7 @@ def control_calls() -> Iterator[Call]:
             "q": np.tile(q, (3, 1)),
             "v": np.zeros((3, n)),
             "u": u,
-            "step": 0.01,
+            "dt": 0.01,
             "inputs": inputs,
             **costs,
             "final_cost": np.ones(2 * n),
@@ -284,7 +284,7 @@ def control_calls() -> Iterator[Call]:
             "q": "posture",
             "v": "rates",
             "u": "rates",
-            "step": "positive",
+            "dt": "positive",
             "inputs": "thing",
             "state_cost": "semiweight",
             "input_cost": "weight",

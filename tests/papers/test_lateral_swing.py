@@ -154,7 +154,7 @@ def test_the_rate_of_the_offset_is_its_derivative():
         ({"sway": Sway(frequency=float("nan"))}, "frequency must be a positive"),
         ({"sway": Sway(duration=2.0)}, "too short for one sway"),
         ({"sway": Sway(force_noise=-1.0)}, "0 or more"),
-        ({"servos": Servos(step=0.0007)}, "step must divide"),
+        ({"servos": Servos(dt=0.0007)}, "dt must divide"),
         ({"servos": Servos(loop_time=0.0005)}, "do not hold in MuJoCo"),
         ({"servos": Servos(stiffness=0.0)}, "stiffness must be a positive"),
         ({"feet": [sole("left_soul", np.zeros((1, 3)))]}, "left_soul"),

@@ -65,7 +65,7 @@ def test_mujoco_is_a_plant_of_a_tree():
     damper = lambda t, q, v: -0.5 * v
     gaps = []
     for step in (1e-3, 5e-4):
-        plant = sim.mujoco_plant(model, q, servos=sim.Servos(step=step, loop_time=0.01))
+        plant = sim.mujoco_plant(model, q, servos=sim.Servos(dt=step, loop_time=0.01))
         plant.mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
         there = sim.simulate_in_mujoco(plant, q, v, damper, dt=2e-3, duration=0.5)
         ours = sim.simulate(model, q, v, damper, dt=2e-3, duration=0.5, hold=True)
@@ -104,7 +104,7 @@ def test_a_closed_robot_is_driven_in_its_independent_coordinates(models_folder):
     ours = sim.simulate(model, q, u, springs, dt=5e-4, duration=0.1)
     gaps = []
     for loop_time in (2e-2, 5e-4):
-        servos = sim.Servos(step=2e-4, loop_time=loop_time, friction=False)
+        servos = sim.Servos(dt=2e-4, loop_time=loop_time, friction=False)
         plant = sim.mujoco_plant(model, q, servos=servos, feet=())
         plant.mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
         there = sim.simulate_in_mujoco(plant, q, u, dt=2e-3, duration=0.1)
@@ -164,7 +164,7 @@ def test_bad_arguments_of_runs(change, word):
     [
         ({"feet": [3]}, "feet must"), ({"feet": [ff.contacts.point("nose")]}, "nose"), ({"motors": ["nose"]}, "nose"),
         ({"friction": -1.0}, "friction"), ({"q": np.zeros((2, 3))}, "one configuration"),
-        ({"servos": sim.Servos(step=-1.0)}, "step"),
+        ({"servos": sim.Servos(dt=-1.0)}, "dt"),
     ],
 )  # fmt: skip
 def test_bad_arguments_of_plants(change, word):
@@ -216,7 +216,7 @@ def test_mimic_joints_follow_in_mujoco():
     model = ff.build(ff.Description("two", (ff.Link("l1", link), ff.Link("l2", link), ff.Link("world")), joints))
     q, v = np.array([0.4]), np.zeros(1)
     ours = sim.simulate(model, q, v, dt=5e-3, duration=0.3)
-    there = sim.simulate_in_mujoco(sim.mujoco_plant(model, q, servos=sim.Servos(step=1e-4)), q, v, dt=5e-3, duration=0.3)
+    there = sim.simulate_in_mujoco(sim.mujoco_plant(model, q, servos=sim.Servos(dt=1e-4)), q, v, dt=5e-3, duration=0.3)
     assert np.abs(ours.q - there.q).max() < 2e-3
     with pytest.raises(InputError, match="one coordinate"):
         sim.mujoco_plant(model, motors=["b"])

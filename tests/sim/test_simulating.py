@@ -106,7 +106,7 @@ def test_a_humanoid_stands_for_ten_seconds():
     stance = ff.ConstraintSet(model, [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
     inputs = control.joint_inputs(model)
     held = control.equilibrium(model, q, inputs, constraints=stance)
-    regulator = control.lqr(model, q, inputs, constraints=stance, step=5e-3)
+    regulator = control.lqr(model, q, inputs, constraints=stance, dt=5e-3)
     rng = np.random.default_rng(fresh_seed())
     v = ff.project_velocity(model, held.q, 5e-3 * rng.standard_normal(model.nv), constraints=stance)
     run = sim.simulate(model, held.q, v, regulator, dt=5e-3, duration=10.0, constraints=stance)

@@ -31,7 +31,7 @@ def satellite(pitch: float = 0.0):
 
 def test_the_flying_arm_comes_back_where_angles_do_not() -> None:
     model, inputs, q = aerial()
-    found = recovery(control.lqr(model, q, inputs, bandwidth=4.0), (60.0, 100.0, 120.0, 150.0), step=0.01, duration=8.0)
+    found = recovery(control.lqr(model, q, inputs, bandwidth=4.0), (60.0, 100.0, 120.0, 150.0), dt=0.01, duration=8.0)
     np.testing.assert_allclose(np.degrees(found.group[0]), found.pitches, atol=1e-9)
     assert found.group_recovers.all()
     assert found.group_distance.max() < 0.5
@@ -44,7 +44,7 @@ def test_the_flying_arm_comes_back_where_angles_do_not() -> None:
 
 def test_the_satellite_comes_straight_back_where_angles_go_astray() -> None:
     model, inputs, q = satellite()
-    found = recovery(control.lqr(model, q, inputs, bandwidth=0.2), (100.0, 150.0), step=0.2, duration=80.0)
+    found = recovery(control.lqr(model, q, inputs, bandwidth=0.2), (100.0, 150.0), dt=0.2, duration=80.0)
     assert found.group_recovers.all()
     assert np.all(np.diff(found.group[found.time < 20.0], axis=0) < 1e-9)  # straight back
     assert found.group_distance.max() < 0.1
@@ -58,7 +58,7 @@ def test_a_goal_at_90_degrees_of_pitch_is_like_any_other() -> None:
     """The regulator there is the level one's, to rounding: only the attitude differs, and gravity is off."""
     level, up = (control.lqr(*(lambda m, i, q: (m, q, i))(*satellite(p)), bandwidth=0.2) for p in (0.0, np.pi / 2))
     np.testing.assert_allclose(up.K, level.K, rtol=1e-6, atol=1e-6 * np.abs(level.K).max())
-    found = recovery(up, (100.0,), step=0.2, duration=80.0)
+    found = recovery(up, (100.0,), dt=0.2, duration=80.0)
     assert found.group_recovers.all()
     assert found.euler_effort[0] > found.group_effort[0] or not found.euler_recovers.all()
     with pytest.raises(ff.InputError, match="90 degrees"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from freeflyer.checks.closure import loop_findings, with_loops_closed
 from freeflyer.checks.findings import Finding, Severity, sort_by_severity
@@ -12,6 +11,7 @@ from freeflyer.checks.laws import NEED_REGULAR, Identity, identities
 from freeflyer.checks.limits import limit_findings
 from freeflyer.checks.singular import singular_findings
 from freeflyer.model.description import Description
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 
@@ -32,7 +32,7 @@ class Check:
 
 
 @public
-def check(model: Any, seed: int = 0) -> Check:
+def check(model: Model, seed: int = 0) -> Check:
     """Check the description behind a model and evaluate the identities on random states drawn from `seed`.
 
     Those of a robot with loops are evaluated with its loops closed, if they can be.
@@ -64,7 +64,7 @@ def check_description(description: Description) -> tuple[Finding, ...]:
     return sort_by_severity(findings)
 
 
-def _broken(model: Any, law: Identity) -> Finding:
+def _broken(model: Model, law: Identity) -> Finding:
     sentence = f"{law.law} ({law.meaning}) fails: residual {law.residual:.3g}, tolerance {law.tolerance:.1g}"
     values = {"residual": law.residual, "tolerance": law.tolerance}
     return Finding("error", "identity", model.name, sentence, values)

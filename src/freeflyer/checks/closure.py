@@ -13,6 +13,7 @@ from freeflyer.constraints.closed import close_loops
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.configuration import neutral
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import CLOSED_GAP
 
@@ -33,7 +34,7 @@ class Gap:
 
 
 @public
-def loop_gaps(model: Any, q: np.ndarray) -> tuple[Gap, ...]:
+def loop_gaps(model: Model, q: np.ndarray) -> tuple[Gap, ...]:
     """The gap of every loop of the model at q (nq,).
 
     m and rad. Errors: as freeflyer.frame_pose.
@@ -59,7 +60,7 @@ def rotation_vector(R: np.ndarray) -> np.ndarray:
     return Rotation.from_matrix(R).as_rotvec()
 
 
-def with_loops_closed(model: Any) -> tuple[Any, str]:
+def with_loops_closed(model: Model) -> tuple[Any, str]:
     """(the model with its loops closed, ""), or (its tree, why they cannot be)."""
     try:
         return close_loops(model), ""
@@ -67,7 +68,7 @@ def with_loops_closed(model: Any) -> tuple[Any, str]:
         return model.tree, str(error)
 
 
-def loop_findings(model: Any, open_because: str = "") -> Iterator[Finding]:
+def loop_findings(model: Model, open_because: str = "") -> Iterator[Finding]:
     """Loops that are open at the tree's neutral posture, or stay open when assembled; and in which velocities the laws are held."""
     if not model.constraint_rows[0]:
         return

@@ -30,6 +30,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import WORLD
 from freeflyer.model.edits import with_gravity
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import LAW_DIFFERENCED, LAW_FLIGHT, LAW_MIN_SPEED, LAW_ROUNDING, LAW_TIME_STEP
 
@@ -60,7 +61,7 @@ class Identity:
 
 
 @public
-def identities(model: Any, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
+def identities(model: Model, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
     """Evaluate every law at `count` random states; a robot without degrees of freedom gives none."""
     if model.nv == 0:
         return ()
@@ -69,7 +70,7 @@ def identities(model: Any, seed: int = 0, count: int = 5) -> tuple[Identity, ...
         return tuple(_identities(model, states))
 
 
-def _identities(model: Any, x: States) -> Iterator[Identity]:
+def _identities(model: Model, x: States) -> Iterator[Identity]:
     M = mass_matrix(model, x.q)
     condition = float(np.max(np.linalg.cond(M))) if np.all(np.isfinite(M)) else np.inf
     solved = min(max(LAW_ROUNDING, 100 * EPS * condition), 1e-3)
@@ -127,7 +128,7 @@ def _identities(model: Any, x: States) -> Iterator[Identity]:
         yield _straight_flight(model, x)
 
 
-def _straight_flight(model: Any, x: States) -> Identity:
+def _straight_flight(model: Model, x: States) -> Identity:
     """The momenta that M gives each floating tree, in axes that do not move, keep their values without weight and forces.
 
     No other law depends on a bias force that does no work and is missing from inverse and forward dynamics alike.
@@ -142,7 +143,7 @@ def _straight_flight(model: Any, x: States) -> Identity:
     return _law(STRAIGHT, meaning, rate, np.zeros_like(rate), LAW_FLIGHT, momentum)
 
 
-def floating_momentum(model: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+def floating_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(count, 6 n), N s and N m s, of the n free joints on the world: the joint's part h of M v, armature included, in the
     axes of its placement and about that frame's origin: force R h_l, moment R h_w + p x R h_l."""
     h, parts = _multiply(mass_matrix(model, q), v), []
@@ -159,7 +160,7 @@ def floating_momentum(model: Any, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 class Difference:
     """Central differences through the states `x` (a moving posture is an integrated one)."""
 
-    model: Any
+    model: Model
     x: States
 
     def along_velocity(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -11,10 +10,11 @@ from freeflyer.checks.findings import Finding
 from freeflyer.checks.laws import scale_to_unit_diagonal
 from freeflyer.checks.states import random_states
 from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.model.model import Model
 from freeflyer.tolerances import MIN_DIAGONAL_RATIO, MIN_EIGENVALUE
 
 
-def coordinate_joints(model: Any) -> list[str]:
+def coordinate_joints(model: Model) -> list[str]:
     """The joint of each velocity coordinate (nv names)."""
     names = [""] * model.nv
     for joint in model.joints:
@@ -23,7 +23,7 @@ def coordinate_joints(model: Any) -> list[str]:
     return names
 
 
-def singular_findings(model: Any, seed: int = 0) -> Iterator[Finding]:
+def singular_findings(model: Model, seed: int = 0) -> Iterator[Finding]:
     """Joints without inertia at a random posture, where accidents of the neutral one don't show."""
     if model.nv == 0:
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from freeflyer.constraints.closed import velocity_map
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.configuration import neutral, random_configuration
+from freeflyer.model.model import Model
 from freeflyer.tolerances import MAX_RANDOM_SPEED, UNBOUNDED_POSITION
 
 
@@ -28,7 +28,7 @@ class States:
         return len(self.q)
 
 
-def random_states(model: Any, count: int, seed: int = 0, spread: float | None = None) -> States:
+def random_states(model: Model, count: int, seed: int = 0, spread: float | None = None) -> States:
     """Random states, the same for the same seed.
 
     Postures are those of `ff.random_configuration`; with `spread` they lie around neutral, that many radians off
@@ -46,7 +46,7 @@ def random_states(model: Any, count: int, seed: int = 0, spread: float | None = 
     return States(q, v, a, tau)
 
 
-def _perturb_neutral(model: Any, step: np.ndarray) -> np.ndarray:
+def _perturb_neutral(model: Model, step: np.ndarray) -> np.ndarray:
     """The neutral posture moved by a step or several; by shorter ones, where loops do not let it go so far."""
     try:
         return integrate(model, neutral(model), step)

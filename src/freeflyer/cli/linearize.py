@@ -100,7 +100,7 @@ def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) ->
     from freeflyer.studies.linearization_recovery import recovery
 
     regulator = lqr(model, result.q, inputs, bandwidth=bandwidth)
-    return recovery(regulator, step=0.04 / bandwidth, duration=24.0 / bandwidth)
+    return recovery(regulator, dt=0.04 / bandwidth, duration=24.0 / bandwidth)
 
 
 def _show(out: Any, r: LinearStudy) -> None:

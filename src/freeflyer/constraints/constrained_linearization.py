@@ -47,11 +47,11 @@ from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO
 @public
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
               constraints: ConstraintSet | None = None, expressed: Expressed = "body", gravity: ArrayLike | None = None,
-              step: float | None = None, integrator: Integrator = "semi-implicit",
+              dt: float | None = None, integrator: Integrator = "semi-implicit",
               frames: Sequence[str] = ()) -> Linearization:  # fmt: skip
     """A and B about a state and its input, or along trajectories: q (..., nq), v and tau (..., nv) broadcast.
 
-    external, expressed, gravity: as forward_dynamics; wrenches are held fixed as expressed. step (s): linearise one step of
+    external, expressed, gravity: as forward_dynamics; wrenches are held fixed as expressed. dt (s): linearise one step of
     `integrator` ("semi-implicit", "explicit", "rk4": see freeflyer.step) instead of the rates, exactly. frames: whose
     poses and twists make up the output map C. constraints: a ConstraintSet that holds meanwhile; `.basis` then spans the steps x
     that keep it. papers/002, section III; with contacts beyond it.
@@ -61,23 +61,23 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
         A, B = line.basis.T @ line.A @ line.basis, line.basis.T @ line.B
     """
     if constraints is None:
-        return free_linearize(model, q, v, tau, external, expressed=expressed, gravity=gravity, step=step,
+        return free_linearize(model, q, v, tau, external, expressed=expressed, gravity=gravity, dt=dt,
                               integrator=integrator, frames=frames)  # fmt: skip
     if not isinstance(constraints, ConstraintSet):
         raise InputError("linearize takes a ConstraintSet: how rows (A, b) of your own change with q is not known")
     check_set(model, constraints)
     named, solvers = listed_frames(model, frames), constrained_solvers(constraints)
     scheme, loads = scheme_of(integrator), {"expressed": expressed, "gravity": gravity}
-    if step is None:
+    if dt is None:
         d = solvers[1](model, q, v, tau, external, **loads)
         v0 = row(model, "v", v, "u")
         turned = closed_step_rates(model, q, v0) if model.reduction else step_rates(model, v0)
         A, B = stacked_rates(turned, d)
     else:
-        h = time_step("step", step)
+        h = time_step("dt", dt)
         A, B = linearized_step(model, q, v, tau, external, gravity, expressed, scheme, h, solvers=solvers)
     lead = A.shape[:-2]
-    found = Linearization(A, B, frame_outputs(model, q, v, named, lead), named, step, None if step is None else integrator)
+    found = Linearization(A, B, frame_outputs(model, q, v, named, lead), named, dt, None if dt is None else integrator)
     return replace(found, basis=admissible(constraints, q, v, lead))
 
 

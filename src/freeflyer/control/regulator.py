@@ -33,7 +33,7 @@ from freeflyer.tolerances import DECAY_ROUNDING
 class Regulator:
     """u = u0 - K x holds `model` at q0 (nq,) at rest; x = [eta; dv] (2 nv,), q = q0 (+) eta.
 
-    K (m, 2 nv); P (2 nv, 2 nv): cost to go x^T P x; poles (2 nv,) of A - B K, 1/s, or per step where `step` (s) is not
+    K (m, 2 nv); P (2 nv, 2 nv): cost to go x^T P x; poles (2 nv,) of A - B K, 1/s, or per step where `dt` (s) is not
     None; A (2 nv, 2 nv) and B (2 nv, m) of the inputs' linearisation; `controllable`: the motions that the inputs can steer. basis
     (2 nv, k): of the states that constraints admit, on which the poles (k,) are; None without constraints.
     """
@@ -48,7 +48,7 @@ class Regulator:
     A: np.ndarray
     B: np.ndarray
     controllable: Controllability
-    step: float | None = None
+    dt: float | None = None
     basis: np.ndarray | None = None
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -77,14 +77,14 @@ def stack_error(eta: np.ndarray, dv: np.ndarray) -> np.ndarray:
 
 @public
 def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost: ArrayLike | None = None,
-        input_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, step: float | None = None,
+        input_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, dt: float | None = None,
         integrator: Integrator = "semi-implicit", gravity: ArrayLike | None = None,
         constraints: ConstraintSet | None = None) -> Regulator:  # fmt: skip
-    """The regulator that minimises the integral (or, with a `step`, the sum) of x^T state_cost x + du^T input_cost du.
+    """The regulator that minimises the integral (or, with a `dt`, the sum) of x^T state_cost x + du^T input_cost du.
 
     q (nq,): a posture that the inputs hold at rest (see `equilibrium`); inputs: the actuated joints if not given; costs: a
     number, a diagonal or a matrix, of 2 nv states and m inputs; by default those in joules that give every motion one
-    `bandwidth` (rad/s) of every motion (costs.energy_costs). Continuous time, or with step (s) the sampled system of
+    `bandwidth` (rad/s) of every motion (costs.energy_costs). Continuous time, or with dt (s) the sampled system of
     `integrator`, held between samples. constraints: a set that holds, such as contacts; the regulator then acts on the
     states that it admits (`basis`), and K x takes no notice of others. InputError, in words, where the inputs cannot hold the
     posture, or where a motion that does not decay by itself is out of their reach.
@@ -95,9 +95,9 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     natural = energy_costs(model, at_rest.q, inputs, bandwidth)
     Q = cost_matrix("state_cost", natural[0] if state_cost is None else state_cost, 2 * n, False)
     R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
-    A, B = input_linearization(model, at_rest.q, np.zeros(n), at_rest.u, inputs, gravity, step, integrator, constraints)
+    A, B = input_linearization(model, at_rest.q, np.zeros(n), at_rest.u, inputs, gravity, dt, integrator, constraints)
     basis = np.eye(2 * n) if constraints is None else admissible(constraints, at_rest.q, np.zeros(n))
-    can = controllability(model, mass_matrix(model, at_rest.q), A, B, step is not None, None if constraints is None else basis)
+    can = controllability(model, mass_matrix(model, at_rest.q), A, B, dt is not None, None if constraints is None else basis)
     if can.unstabilizable:
         raise InputError(
             f"the inputs cannot steady the robot about this posture: {', '.join(can.unstabilizable)} "
@@ -106,25 +106,25 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
             directions=can.unstabilizable,
         )
     Az, Bz = basis.T @ A @ basis, basis.T @ B
-    P = _riccati(Az, Bz, basis.T @ Q @ basis, R, step is not None)
+    P = _riccati(Az, Bz, basis.T @ Q @ basis, R, dt is not None)
     BtP = Bz.T @ P
-    K = np.linalg.solve(R + BtP @ Bz, BtP @ Az) if step is not None else np.linalg.solve(R, BtP)
+    K = np.linalg.solve(R + BtP @ Bz, BtP @ Az) if dt is not None else np.linalg.solve(R, BtP)
     poles = np.linalg.eigvals(Az - Bz @ K)
-    decay = 1.0 - np.abs(poles) if step is not None else -poles.real / np.abs(poles).max()
+    decay = 1.0 - np.abs(poles) if dt is not None else -poles.real / np.abs(poles).max()
     if not np.all(decay > DECAY_ROUNDING):
         raise InputError("the costs leave a motion that does not decay without weight: give every state some state_cost")
     K, P = K @ basis.T, basis @ P @ basis.T
-    return Regulator(model, inputs, at_rest.q, at_rest.u, K, P, poles, A, B, can, step, None if constraints is None else basis)
+    return Regulator(model, inputs, at_rest.q, at_rest.u, K, P, poles, A, B, can, dt, None if constraints is None else basis)
 
 
-def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inputs, gravity: Any, step: float | None,
+def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inputs, gravity: Any, dt: float | None,
                         integrator: Integrator,
                         constraints: ConstraintSet | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """(A, B) (..., 2 nv, 2 nv) and (..., 2 nv, m), B with respect to the inputs."""
     scheme = scheme_of(integrator)
     tau, external = inputs.forces_and_wrenches(u)
-    if step is not None:  # thrusters turn with their links within a step
-        h = time_step("step", step)
+    if dt is not None:  # thrusters turn with their links within a step
+        h = time_step("dt", dt)
         solvers = FREE if constraints is None else constrained_solvers(constraints)
         return linearized_step(model, q, v, tau, external, gravity, "body", scheme, h, lambda x: inputs.matrix(model, x), solvers)
     found = linearize(model, q, v, tau, external, gravity=gravity, constraints=constraints)

@@ -22,7 +22,7 @@ from freeflyer.tolerances import MAX_SAMPLE_GAP
 
 @dataclass(frozen=True, eq=False)
 class Tracker:
-    """u_k = u0_k - K_k x_k along q0 (N + 1, nq), v0 (N + 1, nv), u0 (N, m), samples `step` (s) apart.
+    """u_k = u0_k - K_k x_k along q0 (N + 1, nq), v0 (N + 1, nv), u0 (N, m), samples `dt` (s) apart.
 
     K (N, m, 2 nv); P (N + 1, 2 nv, 2 nv): cost to go x^T P x from each sample.
     """
@@ -34,7 +34,7 @@ class Tracker:
     u0: np.ndarray
     K: np.ndarray
     P: np.ndarray
-    step: float
+    dt: float
 
     def error(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """x (..., 2 nv) of a state at sample k."""
@@ -52,21 +52,21 @@ class Tracker:
 
     def tau_at(self, t: float, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Generalised forces (..., nv) at the time t (s) after the first sample; those of the last sample from there on."""
-        return self.tau(min(int(t / self.step + 1e-9), len(self.K) - 1), q, v)
+        return self.tau(min(int(t / self.dt + 1e-9), len(self.K) - 1), q, v)
 
 
 @public
-def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, step: float, inputs: Inputs | None = None, *,
+def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inputs: Inputs | None = None, *,
           state_cost: ArrayLike | None = None, input_cost: ArrayLike | None = None,
           final_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, integrator: Integrator = "semi-implicit",
           gravity: ArrayLike | None = None) -> Tracker:  # fmt: skip
     """The regulator along a trajectory that the robot can follow: each sample is where the step before leads.
 
-    q (N + 1, nq), v (N + 1, nv), u (N, m) inputs held over each step (s); costs as in `lqr`, those in joules taken at
-    the first sample; final_cost of the last state: state_cost / step if not given, a second's worth of it. InputError
+    q (N + 1, nq), v (N + 1, nv), u (N, m) inputs held over each dt (s); costs as in `lqr`, those in joules taken at
+    the first sample; final_cost of the last state: state_cost / dt if not given, a second's worth of it. InputError
     for a trajectory that is none, with the sample where it breaks.
     """
-    inputs, h = resolve_inputs(model, inputs), time_step("step", step)
+    inputs, h = resolve_inputs(model, inputs), time_step("dt", dt)
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), real_array("u", u)
     N = len(u) if u.ndim == 2 else 0
     if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, model.nv):

@@ -41,11 +41,11 @@ FREE: Solvers = forward_dynamics, forward_dynamics_derivatives
 
 @dataclass(frozen=True, slots=True)
 class Linearization:
-    """x_dot = A x + B dtau, or with a `step` x+ = A x + B dtau, about (q, v, tau); x = [eta; dv], q (+) eta, v + dv.
+    """x_dot = A x + B dtau, or with a `dt` x+ = A x + B dtau, about (q, v, tau); x = [eta; dv], q (+) eta, v + dv.
 
     A (..., 2 nv, 2 nv) and B (..., 2 nv, nv), SI units: eta in m and rad, as the velocity coordinates; dtau in N, N m.
     C (..., 12 len(frames), 2 nv): how frames move, y = C x, twelve rows a frame: six of its pose, X(q (+) eta) =
-    X(q) exp(y), m and rad, then six of its twist in its own axes, m/s and rad/s; no rows without frames. `step` (s) and
+    X(q) exp(y), m and rad, then six of its twist in its own axes, m/s and rad/s; no rows without frames. `dt` (s) and
     `integrator` are None for continuous time. basis (..., 2 nv, k), where constraints restrict the motion: orthonormal columns, the
     steps x that keep them.
     """
@@ -54,24 +54,24 @@ class Linearization:
     B: np.ndarray
     C: np.ndarray
     frames: tuple[str, ...] = ()
-    step: float | None = None
+    dt: float | None = None
     integrator: str | None = None
     basis: np.ndarray | None = None
 
 
 @public
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
-              expressed: Expressed = "body", gravity: ArrayLike | None = None, step: float | None = None,
+              expressed: Expressed = "body", gravity: ArrayLike | None = None, dt: float | None = None,
               integrator: Integrator = "semi-implicit",
               frames: Sequence[str] = ()) -> Linearization:  # fmt: skip
     """A and B about a state and its input, or along trajectories: q (..., nq), v and tau (..., nv) broadcast.
 
-    external, expressed, gravity: as forward_dynamics; wrenches are held fixed as expressed. step (s): linearise one step of
+    external, expressed, gravity: as forward_dynamics; wrenches are held fixed as expressed. dt (s): linearise one step of
     `integrator` ("semi-implicit", "explicit", "rk4": see freeflyer.step) instead of the rates, exactly. frames: whose
     poses and twists make up the output map C. Errors: as forward_dynamics; UnknownNameError for frames that do not exist.
     """
     scheme = scheme_of(integrator)
-    h = None if step is None else time_step("step", step)
+    h = None if dt is None else time_step("dt", dt)
     named = listed_frames(model, frames)
     if h is None:
         A, B = _rates(model, q, v, tau, external, gravity, expressed)

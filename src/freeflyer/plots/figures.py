@@ -123,12 +123,12 @@ def energy_drift(result: FallStudy) -> Any:
     floor = 1e-17
     for run, colour in zip(result.runs, SERIES, strict=False):
         left.semilogy(
-            run.time[1:], np.maximum(run.drift[1:], floor), color=colour, lw=1.2, label=f"{run.step * 1e3:.3g} ms"
+            run.time[1:], np.maximum(run.drift[1:], floor), color=colour, lw=1.2, label=f"{run.dt * 1e3:.3g} ms"
         )
     left.set_xlabel("time (s)")
     left.set_ylabel("|energy drift| / kinetic energy")
     left.legend(fontsize=7, ncols=3, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)  # above: curves fill the axes
-    steps = np.array([r.step for r in result.runs])
+    steps = np.array([r.dt for r in result.runs])
     worst = np.array([max(r.worst, floor) if np.isfinite(r.worst) else np.nan for r in result.runs])
     right.loglog(steps * 1e3, worst, "o-", color=BLUE, ms=4, lw=1.2, label=_order(result))
     if np.any(np.isfinite(worst)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from freeflyer.bench.algorithms import USUAL
 from freeflyer.bench.machine import machine
@@ -14,6 +14,7 @@ from freeflyer.bench.runner import Effort, time_robot
 from freeflyer.checks.checking import Check, check
 from freeflyer.checks.closure import with_loops_closed
 from freeflyer.errors import FreeflyerError
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.studies.facts import Overview, overview
 from freeflyer.studies.fall import FallStudy, free_fall
@@ -43,7 +44,7 @@ class Report:
 
 @public
 def report(
-    model: Any, seed: int = 0, effort: Effort = EFFORT, progress: Callable[[str], None] = lambda _: None
+    model: Model, seed: int = 0, effort: Effort = EFFORT, progress: Callable[[str], None] = lambda _: None
 ) -> Report:
     """Compute a report: facts, checks, matrices, conditioning over 256 postures, a free fall, timings; with its loops closed."""
     omitted: dict[str, str] = {}

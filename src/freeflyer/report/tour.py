@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from freeflyer.checks.states import random_states
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.model.configuration import neutral
+from freeflyer.model.model import Model
 
 BATCH = 4096
 
@@ -33,7 +33,7 @@ class Tour:
     batch_size: int
 
 
-def tour(model: Any, batch: int = BATCH) -> Tour:
+def tour(model: Model, batch: int = BATCH) -> Tour:
     """Neutral posture, inverse and forward dynamics of a batch and back, momentum by two ways, times."""
     x = random_states(model, batch, spread=0.5)
     tau = inverse_dynamics(model, x.q, x.v, x.a)

@@ -106,7 +106,7 @@ def _steps(plant: Plant, dt: Any, duration: Any) -> tuple[float, int, int]:
     count = sample_count(h, end)
     every = round(h / step) if h < 1e9 * step else 0
     if every < 1 or abs(every * step - h) > 1e-9 * h:
-        raise InputError(f"dt must be a multiple of the plant's step of {step:g} s, got {h:g}: Servos(step=...)", dt=h)
+        raise InputError(f"dt must be a multiple of the plant's step of {step:g} s, got {h:g}: Servos(dt=...)", dt=h)
     if abs(count * h - end) > 1e-6 * h:
         raise InputError(f"duration must be a multiple of dt = {h:g} s, got {end:g}", duration=end)
     return h, every, count
@@ -129,7 +129,7 @@ def _state(plant: Plant) -> tuple[np.ndarray, np.ndarray]:
     """(q, v) of the plant's model."""
     model, data = plant.model, plant.data
     if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
-        raise StepError("MuJoCo's state is no longer finite: take a shorter step, Servos(step=...), or softer gains")
+        raise StepError("MuJoCo's state is no longer finite: take a shorter step, Servos(dt=...), or softer gains")
     q = configuration_from_mujoco(model.tree, plant.places, data.qpos.copy())
     v = V.motion_to_ours(plant.places.velocities, q, data.qvel.copy())
     return q, v[..., model.reduction.split.independent] if model.reduction else v

@@ -26,29 +26,29 @@ ROD_RADIUS = 0.01  # m: of the rods that show links without shapes
 
 @dataclass(frozen=True)
 class Servos:
-    """stiffness (N/m, N m/rad), damping (N s/m, N m s/rad) of the motors' servos. step: s of simulated time. loop_time (s),
+    """stiffness (N/m, N m/rad), damping (N s/m, N m s/rad) of the motors' servos. dt: s of simulated time. loop_time (s),
     loop_impedance: how stiffly MuJoCo ties loops (solref[0], solimp[0] = solimp[1]): soft ones deform under load, as
     linkages that flex do. friction: keep the joints' damping and friction of the file."""
 
     stiffness: float = 1e6
     damping: float = 3e3
-    step: float = 0.0005
+    dt: float = 0.0005
     loop_time: float = 0.001
     loop_impedance: float = 0.999
     friction: bool = True
 
 
 def check_servos(servos: Servos) -> None:
-    for name in ("stiffness", "damping", "step", "loop_time", "loop_impedance"):
+    for name in ("stiffness", "damping", "dt", "loop_time", "loop_impedance"):
         value = getattr(servos, name)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < LARGEST_GAIN:
             raise InputError(f"{name} must be a positive number, got {format_value(value)}")
     if not isinstance(servos.friction, bool):
         raise InputError(f"friction of Servos must be True or False, got {format_value(servos.friction)}")
-    if servos.loop_time < 2.0 * servos.step or not servos.loop_impedance < 1.0:
+    if servos.loop_time < 2.0 * servos.dt or not servos.loop_impedance < 1.0:
         raise InputError(
             f"loops with loop_time = {servos.loop_time:g} s and loop_impedance = {servos.loop_impedance:g} do not hold in MuJoCo: "
-            f"take loop_time of at least two steps ({2 * servos.step:g} s) and an impedance below 1"
+            f"take loop_time of at least two steps ({2 * servos.dt:g} s) and an impedance below 1"
         )
 
 
@@ -111,7 +111,7 @@ def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str
         servo.gaintype, servo.biastype = mujoco.mjtGain.mjGAIN_FIXED, mujoco.mjtBias.mjBIAS_AFFINE
         servo.gainprm[0] = stiffness
         servo.biasprm[:3] = [0.0, -stiffness, -damping]
-    spec.option.timestep = servos.step
+    spec.option.timestep = servos.dt
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     for equality in spec.equalities:

@@ -10,6 +10,7 @@ import numpy as np
 from freeflyer.checks.geometry import links_in_tree_order
 from freeflyer.model.base import ORIGINS, base_kind
 from freeflyer.model.description import Description
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 
@@ -88,7 +89,7 @@ class Overview:
 
 
 @public
-def overview(model: Any) -> Overview:
+def overview(model: Model) -> Overview:
     """Collect the facts of a model; nothing is computed but sums."""
     d, independent = model.description, model.nv
     model = model.tree
@@ -149,7 +150,7 @@ def _link_rows(d: Description) -> tuple[LinkRow, ...]:
     return tuple(rows)
 
 
-def _joint_row(model: Any, joint: Any, mimics: str | None, actuated: bool) -> JointRow:
+def _joint_row(model: Model, joint: Any, mimics: str | None, actuated: bool) -> JointRow:
     part = slice(joint.iv, joint.iv + joint.nv)
     return JointRow(
         name=joint.name, kind=joint.kind, parent=joint.parent, child=joint.child, actuated=actuated, mimics=mimics,

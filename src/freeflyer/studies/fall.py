@@ -6,7 +6,6 @@ The steps are those of freeflyer.sim with integrator="rk4": order 4 on rotations
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from freeflyer.constraints.closed import close_loops, velocity_map
 from freeflyer.dynamics.equations import kinetic_energy, potential_energy
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.configuration import neutral
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.sim.simulating import simulate
 
@@ -29,7 +29,7 @@ class Fall:
     It is NaN from the time on at which the state became non-finite: the step was too long for this robot.
     """
 
-    step: float
+    dt: float
     time: np.ndarray
     drift: np.ndarray
 
@@ -48,7 +48,7 @@ class FallStudy:
     @property
     def order(self) -> float:
         """Slope of log(drift) over log(step), fitted to the runs above rounding; NaN where fewer than two are."""
-        usable = [(r.step, r.worst) for r in self.runs if np.isfinite(r.worst) and r.worst > 1e-13]
+        usable = [(r.dt, r.worst) for r in self.runs if np.isfinite(r.worst) and r.worst > 1e-13]
         if len(usable) < 2:
             return float("nan")
         steps, drifts = np.log(np.array(usable)).T
@@ -56,7 +56,7 @@ class FallStudy:
 
 
 @public
-def free_fall(model: Any, seed: int = 0) -> FallStudy:
+def free_fall(model: Model, seed: int = 0) -> FallStudy:
     """Let the robot fall from rest-like motion (0.5 rad/s per joint, random) with no torque, at five step sizes.
 
     A robot with loops falls with them closed, from its assembled posture, its fastest joint at 0.5 rad/s or m/s.
@@ -74,7 +74,7 @@ def free_fall(model: Any, seed: int = 0) -> FallStudy:
         return FallStudy(DURATION, tuple(_fall(model, q, v, DURATION, n) for n in counts))
 
 
-def _fall(model: Any, q: np.ndarray, v: np.ndarray, duration: float, steps: int) -> Fall:
+def _fall(model: Model, q: np.ndarray, v: np.ndarray, duration: float, steps: int) -> Fall:
     h = duration / steps
     run = simulate(model, q, v, dt=h, duration=duration, integrator="rk4")
     kinetic = kinetic_energy(model, run.q, run.v)

@@ -8,7 +8,6 @@ Without springs the linkage unfolds until it meets a singular posture, which end
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
 from freeflyer.model.configuration import neutral
 from freeflyer.model.edits import with_gravity
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.sim.simulating import simulate
 
@@ -30,7 +30,7 @@ AXIS = np.array([0.5, 0.4, -0.3])  # of the spin, in the base's axes; no princip
 class Flight:
     """time (n,) s; energy (n,) J, kinetic and springs'; momentum (n, 6) about the centre of mass, world axes, N s and N m s.
 
-    step (s) and stiffness (N/m or N m/rad): the arguments. turned (rad): by how much the base has turned in all. motors
+    dt (s) and stiffness (N/m or N m/rad): the arguments. turned (rad): by how much the base has turned in all. motors
     (m,): the range that each motor went through, m or rad; joints: the largest of all other joints' ranges, m or rad. gap:
     the largest opening of a loop at the end. stopped: why the flight ended early, or None.
     """
@@ -39,7 +39,7 @@ class Flight:
     energy: np.ndarray
     kinetic: np.ndarray
     momentum: np.ndarray
-    step: float
+    dt: float
     stiffness: float
     turned: float
     motors: np.ndarray
@@ -61,7 +61,7 @@ class Flight:
 
 @public
 def free_flight(
-    model: Any, q: np.ndarray | None = None, *, duration: float = 10.0, step: float = 1e-3, spin: float = 0.07,
+    model: Model, q: np.ndarray | None = None, *, duration: float = 10.0, dt: float = 1e-3, spin: float = 0.07,
     speed: float = 0.0, stiffness: float = 0.0, seed: int = 0,
 ) -> Flight:  # fmt: skip
     """Fly from the closed posture q (nq,) (the assembled one if None) with the centre of mass at rest.
@@ -86,7 +86,7 @@ def free_flight(
         tau[at] = -stiffness * (x[places] - start)
         return tau
 
-    run = simulate(model, q, u, springs, dt=step, duration=duration, integrator="rk4")
+    run = simulate(model, q, u, springs, dt=dt, duration=duration, integrator="rk4")
     Q, U = run.q, run.v
     kinetic = kinetic_energy(model, Q, U)
     energy = kinetic + 0.5 * stiffness * np.sum((Q[:, places] - start) ** 2, axis=1)
@@ -94,15 +94,15 @@ def free_flight(
     ranges = np.ptp(Q, axis=0)
     others = np.setdiff1d(np.arange(model.nq), np.r_[base.iq : base.iq + base.nq, places])
     gap = np.abs(mechanisms.constraint_residual(model, Q[-1])).max(initial=0.0)
-    turned = step * np.sum(np.linalg.norm(U[:, 3:6], axis=1)[1:])
+    turned = dt * np.sum(np.linalg.norm(U[:, 3:6], axis=1)[1:])
     return Flight(
-        run.t, energy, kinetic, momentum, step, stiffness, float(turned),
+        run.t, energy, kinetic, momentum, dt, stiffness, float(turned),
         ranges[places], float(ranges[others].max(initial=0.0)), float(gap), run.failure,
     )  # fmt: skip
 
 
 @public
-def middle_posture(model: Any, steps: int = 20) -> np.ndarray:
+def middle_posture(model: Model, steps: int = 20) -> np.ndarray:
     """q (nq,): from the assembled posture with every motor led to the middle of its limits, in `steps` moves.
 
     Errors: InputError for motors without limits; LinkageError where a singular posture is in the way.
@@ -119,14 +119,14 @@ def middle_posture(model: Any, steps: int = 20) -> np.ndarray:
     return q
 
 
-def _motors(model: Any) -> tuple[np.ndarray, np.ndarray]:
+def _motors(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """(velocity coordinates, entries of q) of the motors' joints of one coordinate."""
     found = [model.joint(name) for name in model.actuated]
     found = sorted((j for j in found if j.nq == j.nv == 1), key=lambda j: j.iv)
     return np.array([j.iv for j in found], int), np.array([j.iq for j in found], int)
 
 
-def _center(model: Any, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _center(model: Model, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(J (3, 3), velocity (3,)): the centre of mass by the base's linear velocity, and by everything else."""
     J = center_of_mass_jacobian(model, q)
     return J[:, :3], J[:, 3:] @ u[3:]

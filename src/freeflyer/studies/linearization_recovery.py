@@ -48,24 +48,24 @@ class Recovery:
         return self.euler[-1] < RECOVERED_RATIO * self.euler[0]
 
 
-def recovery(regulator: Regulator, pitches: Sequence[float] = PITCHES, *, step: float = 0.005,
+def recovery(regulator: Regulator, pitches: Sequence[float] = PITCHES, *, dt: float = 0.005,
              duration: float = 10.0) -> Recovery:  # fmt: skip
     """Let go of the robot at each pitch (degrees, about the base's y axis), under both regulators, for `duration` s.
 
-    The simulation steps by "rk4", forces held over each `step` (s). InputError where no joint floats.
+    The simulation steps by "rk4", forces held over each `dt` (s). InputError where no joint floats.
     """
     model, joint = regulator.model, floating_joint(regulator.model)
     turn = np.zeros((len(pitches), model.nv))
     turn[:, joint.iv + 4] = np.radians(np.asarray(pitches, dtype=float))
     starts = integrate(model, regulator.q0, turn)
-    count = max(1, round(duration / step))
-    runs = [_run(regulator, controller, starts, step, count) for controller in (regulator, EulerRegulator(regulator))]
+    count = max(1, round(duration / dt))
+    runs = [_run(regulator, controller, starts, dt, count) for controller in (regulator, EulerRegulator(regulator))]
     (group, near, effort), (euler, euler_near, euler_effort) = runs
-    return Recovery(model.name, np.asarray(pitches, dtype=float), step * np.arange(count + 1), group, euler, near, euler_near,
+    return Recovery(model.name, np.asarray(pitches, dtype=float), dt * np.arange(count + 1), group, euler, near, euler_near,
                     effort, euler_effort)  # fmt: skip
 
 
-def _run(regulator: Regulator, controller: Any, starts: np.ndarray, step: float, count: int) -> tuple[np.ndarray, ...]:
+def _run(regulator: Regulator, controller: Any, starts: np.ndarray, dt: float, count: int) -> tuple[np.ndarray, ...]:
     """(angles (T, P), distances (T, P), largest force (P,)), each start on its own: one that fails stops no other."""
     model, joint = regulator.model, floating_joint(regulator.model)
     at = slice(joint.iq + 3, joint.iq + 7)
@@ -73,7 +73,7 @@ def _run(regulator: Regulator, controller: Any, starts: np.ndarray, step: float,
     angles, distances = np.full((2, count + 1, len(starts)), np.nan)
     efforts = np.zeros(len(starts))
     for p, start in enumerate(starts):
-        motion = simulate(model, start, np.zeros(model.nv), controller, dt=step, duration=step * count)
+        motion = simulate(model, start, np.zeros(model.nv), controller, dt=dt, duration=dt * count)
         T = len(motion.t)
         between = quaternion.multiply(quaternion.conjugate(q0[at]), motion.q[:, at])
         angles[:T, p] = np.linalg.norm(quaternion.log(between), axis=-1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from freeflyer.checks.singular import coordinate_joints
 from freeflyer.checks.states import random_states
 from freeflyer.dynamics import equations
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
+from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
 LARGEST = 2**24  # entries of all mass matrices together
@@ -40,7 +40,7 @@ class Conditioning:
 
 
 @public
-def matrices(model: Any, seed: int = 0) -> Matrices:
+def matrices(model: Model, seed: int = 0) -> Matrices:
     """Evaluate both matrices at a random posture near neutral, where few entries vanish by accident."""
     q = random_states(model, 1, seed, spread=0.3).q[0]
     A = centroidal_momentum_matrix(model, q)
@@ -48,7 +48,7 @@ def matrices(model: Any, seed: int = 0) -> Matrices:
 
 
 @public
-def conditioning(model: Any, count: int = 256, seed: int = 0) -> Conditioning:
+def conditioning(model: Model, count: int = 256, seed: int = 0) -> Conditioning:
     """Condition numbers at `count` random postures (fewer for hundreds of joints); infinite where M is singular."""
     count = min(count, max(8, LARGEST // model.nv**2))
     M = equations.mass_matrix(model, random_states(model, count, seed).q)

@@ -20,10 +20,10 @@ SPRUNG: dict[str, Any] = {"spin": 1.4, "speed": 0.05, "stiffness": STIFFNESS}
 
 @dataclass(frozen=True)
 class Row:
-    """One flight: step (s), stiffness (N/m), seconds flown, drifts of energy and of angular momentum (relative), J at the
+    """One flight: dt (s), stiffness (N/m), seconds flown, drifts of energy and of angular momentum (relative), J at the
     start, how far the base turned, how far passive joints moved (rad), the largest stroke (m), the largest gap (m or rad)."""
 
-    step: float
+    dt: float
     stiffness: float
     flown: float
     drift: float
@@ -39,8 +39,8 @@ def compute(robot: Kangaroo, progress: Progress) -> tuple[Row, ...]:
     """From the middle of the strokes: motors free; and motors on springs, with the step and its double."""
     q = middle_posture(robot.model)
     rows = []
-    for options in ({**FREE, "step": STEP}, {**SPRUNG, "step": 2.0 * STEP}, {**SPRUNG, "step": STEP}):
-        progress(f"free flight of {DURATION:g} s, steps of {1e3 * options['step']:g} ms")
+    for options in ({**FREE, "dt": STEP}, {**SPRUNG, "dt": 2.0 * STEP}, {**SPRUNG, "dt": STEP}):
+        progress(f"free flight of {DURATION:g} s, steps of {1e3 * options['dt']:g} ms")
         rows.append(row(free_flight(robot.model, q, duration=DURATION, **options)))
     return tuple(rows)
 
@@ -48,7 +48,7 @@ def compute(robot: Kangaroo, progress: Progress) -> tuple[Row, ...]:
 def row(f: Flight) -> Row:
     """The summary of a flight."""
     return Row(
-        f.step, f.stiffness, float(f.time[-1]), f.drift, f.momentum_drift, float(f.energy[0]), f.turned, f.joints,
+        f.dt, f.stiffness, float(f.time[-1]), f.drift, f.momentum_drift, float(f.energy[0]), f.turned, f.joints,
         float(f.motors.max()), f.gap,
     )  # fmt: skip
 
@@ -56,7 +56,7 @@ def row(f: Flight) -> Row:
 def tables(rows: tuple[Row, ...]) -> list[Table]:
     """One line for each flight."""
     lines = [
-        ("springs" if r.stiffness else "free", f"{1e3 * r.step:g}", f"{r.flown:g}", f"{r.drift:.1e}", f"{r.momentum_drift:.1e}",
+        ("springs" if r.stiffness else "free", f"{1e3 * r.dt:g}", f"{r.flown:g}", f"{r.drift:.1e}", f"{r.momentum_drift:.1e}",
          f"{r.energy:.3g}", f"{np.degrees(r.turned):.0f}", f"{np.degrees(r.joints):.0f}", f"{1e3 * r.stroke:.1f}", f"{r.gap:.0e}")
         for r in rows
     ]  # fmt: skip

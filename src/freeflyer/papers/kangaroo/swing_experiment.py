@@ -40,11 +40,11 @@ def simulate(
 ) -> Record:  # fmt: skip
     """Run MuJoCo; records at 1 kHz. Errors: InputError where the robot falls."""
     n = round(sway.duration * RATE)
-    table = _targets(s, robot, way, sway, servos, servos.step * np.arange(n * round(1.0 / (RATE * servos.step)) + 1))
+    table = _targets(s, robot, way, sway, servos, servos.dt * np.arange(n * round(1.0 / (RATE * servos.dt)) + 1))
     try:
         run = simulate_in_mujoco(
             robot, way.start, np.zeros(robot.model.nv), dt=1.0 / RATE, duration=n / RATE,
-            targets=lambda t: table[round(t / servos.step)], progress=progress,
+            targets=lambda t: table[round(t / servos.dt)], progress=progress,
         )  # fmt: skip
     except StepError as error:
         raise InputError(f"{s.model.name!r} falls in the simulator at once: {error}. {ADVICE}", t=0.0) from None

@@ -97,6 +97,6 @@ def check_sway(sway: Sway, servos: Servos) -> None:
             f"duration {sway.duration:g} s is too short for one sway: standing takes {REST_TIME:g} s, rising {RISE_TIME:g} s, a "
             f"sway of {sway.frequency:g} Hz {1 / sway.frequency:g} s"
         )
-    every = 1.0 / (RATE * servos.step) if servos.step > 0.0 else 0.0
+    every = 1.0 / (RATE * servos.dt) if servos.dt > 0.0 else 0.0
     if every < 1.0 or abs(every - round(every)) > 1e-9:
-        raise InputError(f"step must divide the estimators' sample of {1 / RATE:g} s, got {servos.step!r}")
+        raise InputError(f"dt must divide the estimators' sample of {1 / RATE:g} s, got {servos.dt!r}")

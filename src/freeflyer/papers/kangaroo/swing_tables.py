@@ -62,7 +62,7 @@ def settings(swing: Swing) -> str:
     joints = "with the damping and friction of the file" if s.friction else "without damping and friction"
     return (
         f"The pelvis sways {1e3 * w.amplitude:g} mm to either side at {w.frequency:g} Hz over two feet on the floor, "
-        f"{1e3 * w.crouch:g} mm crouched, {w.duration:g} s. MuJoCo: steps of {1e3 * s.step:g} ms, servos of {s.stiffness:g} N/m "
+        f"{1e3 * w.crouch:g} mm crouched, {w.duration:g} s. MuJoCo: steps of {1e3 * s.dt:g} ms, servos of {s.stiffness:g} N/m "
         f"and {s.damping:g} N s/m with the holding forces fed forward, loops tied with solref {s.loop_time:g} s and solimp "
         f"{s.loop_impedance:g}, joints {joints}. Encoders: step {w.encoder.quantum:g}, noise {w.encoder.noise:g}; noise of forces "
         f"{w.force_noise:g} N. Estimators at 1 kHz, alpha = {w.alpha:g} / s; everything below {w.cutoff:g} Hz. Passive joints are "
