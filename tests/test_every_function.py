@@ -148,7 +148,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         special |= {n: {"inputs": inputs} for n in ("energy_costs", "equilibrium", "lqr")}
         held = np.tile(closed.neutral, (3, 1))
         special["track"] = {
-            "q": held, "v": np.zeros((3, model.nv)), "u": np.zeros((2, inputs.count)), "step": 0.01, "inputs": inputs,
+            "q": held, "v": np.zeros((3, model.nv)), "u": np.zeros((2, inputs.count)), "dt": 0.01, "inputs": inputs,
             "gravity": np.zeros(3),
         }  # fmt: skip
         special |= {"joint_inputs": {"joints": ("c",)}, "rotor_inputs": {}}
