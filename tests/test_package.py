@@ -40,6 +40,7 @@ HEAVY = (
     "rich",
     "pinocchio",
 )
+LAZY = sorted(path.parent.name for path in Path(ff.__file__).parent.glob("*/__init__.pyi"))
 PUBLIC = [name for name in ff.__all__ if callable(getattr(ff, name))]
 
 OPENING = """
@@ -80,6 +81,26 @@ def test_exports_exist_and_are_sorted():
     assert len(set(ff.__all__)) == len(ff.__all__)
     for name in ff.__all__:
         assert getattr(ff, name) is not None
+
+
+def test_completion_lists_the_public_names_and_the_rooms():
+    """`dir`, which editors and notebooks show, is `__all__`, whatever was imported; every room but the command line is in it."""
+    import_module("freeflyer.cli.app")
+    folder = Path(ff.__file__).parent
+    rooms = {path.parent.name for path in folder.glob("*/__init__.py")} - {"cli"}
+    assert {"dynamics", "sim", "spatial"} < rooms
+    assert dir(ff) == ff.__all__
+    assert rooms <= set(dir(ff))
+    assert {name for name in dir(ff) if inspect.ismodule(getattr(ff, name))} == rooms | {"errors"}
+
+
+@pytest.mark.parametrize("room", LAZY)
+def test_completion_lists_the_public_names_of_a_room(room):
+    module = import_module(f"freeflyer.{room}")
+    assert dir(module) == sorted(module.__all__)
+    for name in dir(module):
+        assert getattr(module, name).__module__.startswith(f"freeflyer.{room}."), name
+    assert dir(module) == sorted(module.__all__), "names of what was imported since"
 
 
 def test_nothing_public_is_left_out():

@@ -26,6 +26,10 @@ def test_types() -> None:
     run(tool("mypy"), "--cache-dir", "/dev/null", "--package", "freeflyer")
 
 
+def test_types_as_editors_show_them() -> None:
+    run(tool("basedpyright"), "--pythonpath", sys.executable)
+
+
 def test_arrows_between_rooms_point_down() -> None:
     run(tool("lint-imports"), "--no-cache")
 

@@ -72,7 +72,7 @@ def _row_changes_of_state(constraints: ConstraintSet, q: np.ndarray, v: np.ndarr
         columns[2].append(J.T @ multipliers)
         columns[3].append(_item_wrenches(constraints, multipliers, wrenches))
     J = np.array(plain.run("set_rows", table, q, v)[0], float)
-    by_q, by_v, forces, wrenches = (np.stack(x, axis=-1).imag / COMPLEX_STEP for x in columns)
+    by_q, by_v, forces, wrenches = (np.imag(np.stack(x, axis=-1)) / COMPLEX_STEP for x in columns)
     return by_q, by_v, J, forces, wrenches
 
 

@@ -49,10 +49,11 @@ def forward_dynamics_derivatives(
 ) -> ForwardDynamicsDerivatives:
     """d u_dot by independent steps of q, by u, by tau_p (..., nu, nu)."""
     if not strict:
-        loads, kind = (external, gravity, expressed), ForwardDynamicsDerivatives
+        kind = ForwardDynamicsDerivatives
         arrays, failed = evaluate_where_solvable(
-            model, q, 2, lambda x: arrays_of(forward_dynamics_derivatives(model, x, u, tau, *loads), kind)
-        )
+            model, q, 2,
+            lambda x: arrays_of(forward_dynamics_derivatives(model, x, u, tau, external, gravity, expressed), kind),
+        )  # fmt: skip
         return write_results(out, kind(*arrays)), failed  # type: ignore[return-value]
     if external is None and gravity is None and expressed == "body":
         found = run(D.FORWARD_GRADIENT, model, (q, u, tau), ("q", "v", "tau"))

@@ -52,7 +52,7 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
         flat = tuple(x.reshape(len(packed), -1) if x.size else np.empty((len(packed), 0)) for x in made)
         status, where = batch(SOLVE_SYSTEM, system_handle(n, r, free), (packed,), (), flat, 0, len(packed))
     else:
-        status = OK
+        return made
     if status != OK:
         at = tuple(int(k) for k in np.unravel_index(min(where[STATE], prod(lead) - 1), lead)) if lead else ()
         raise singular(model, np.broadcast_to(q, (*lead, model.nq))[at], at)

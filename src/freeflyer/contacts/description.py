@@ -32,8 +32,6 @@ class Contact(Record):
     at: np.ndarray | None = None
     size: tuple[float, float] = (0.2, 0.1)
 
-    __eq__, __hash__ = object.__eq__, object.__hash__  # not those of Record, which has no fields to compare
-
     def held_at(self, X: ArrayLike | None) -> Contact:
         """The same contact, held where its frame has the pose X (4, 4) in the world; or nowhere in particular, for None."""
         return replace(self, at=None if X is None else pose(X))
@@ -51,8 +49,6 @@ class Rolling(Record):
     axis: np.ndarray | None
     normal: np.ndarray
     name: str
-
-    __eq__, __hash__ = object.__eq__, object.__hash__
 
 
 def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None = None, name: str | None = None, *,

@@ -122,6 +122,6 @@ def terms_of(model: Model, q: ArrayLike, v: ArrayLike, frames: FrameSet, option:
              out: tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:  # fmt: skip
     """The arrays of `AllTerms` in the velocities of all joints."""
     found: tuple[np.ndarray, ...] | None = E.ALL_TERMS.call(frames.handle, q, v, gravity, option, out)
-    if found is None:
-        found = evaluate(E.ALL_TERMS, model, (q, v, gravity_rows(gravity)), ("q", "v", "gravity"), (option,), out, frames)
-    return found
+    if found is not None:
+        return found
+    return evaluate(E.ALL_TERMS, model, (q, v, gravity_rows(gravity)), ("q", "v", "gravity"), (option,), out, frames)

@@ -53,7 +53,7 @@ def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[s
         status, where = _run(entry, topology, handle, rows, lead, options, results, failed)
         if status != OK:
             raise explain_refusal(entry, model, status, where, arrays, lead, names)
-    found = results if len(results) > 1 else results[0]
+    found = results[0] if len(results) == 1 else results
     return found if failed is None else (found, failed[()])
 
 

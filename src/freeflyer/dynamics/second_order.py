@@ -124,7 +124,7 @@ def _rate(model: Model, frames: FrameSet, option: int, q: np.ndarray, v: np.ndar
         return np.zeros((3, model.nv, model.nv))
     x, y, z = (1j * COMPLEX_STEP * (d / size) for d in (x, y, z))
     gradient = model.reduction.functions.complex_gradient if model.reduction else complex_gradient
-    return gradient(model, frames, option, q, x, v + y, a + z, g, W).imag * (size / COMPLEX_STEP)
+    return np.imag(gradient(model, frames, option, q, x, v + y, a + z, g, W)) * (size / COMPLEX_STEP)
 
 
 def complex_gradient(model: Model, frames: FrameSet, option: int, q: np.ndarray, dq: np.ndarray, v: np.ndarray, a: np.ndarray,

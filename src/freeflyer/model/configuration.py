@@ -12,7 +12,7 @@ import numpy as np
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.capacity import MOST_AXES, MOST_ENTRIES
 from freeflyer.model.inputs import row
-from freeflyer.model.model import Model
+from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import UNLIMITED_POSITION
 
@@ -57,7 +57,7 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
     return q
 
 
-def _coordinates(model: Model, joint: Any) -> Iterator[tuple[int, float, float]]:
+def _coordinates(model: Model, joint: JointInfo) -> Iterator[tuple[int, float, float]]:
     """(place in q, lowest, highest) of each coordinate of a joint without quaternion."""
     for k in range(joint.nv):
         slides = joint.kind == "prismatic" or (joint.kind == "cylindrical" and k == 0) or (joint.kind == "planar" and k < 2)

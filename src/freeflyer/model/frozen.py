@@ -77,7 +77,7 @@ def frozen_numbers(x: Any) -> Any:
 NUMBERS = {"numbers": True}  # metadata of a field that holds an array of numbers, given as an array or a list
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # with no fields to compare, all would be equal
 class Record:
     """Base of frozen dataclasses whose fields are frozen when they are made, and again in every copy and pickle."""
 

@@ -118,10 +118,11 @@ def with_base(description: Description, base: str | None) -> Description:
 
 def _with_base(description: Description, base: str) -> Description:
     if description.roots:
-        if len(description.roots) > 1 or any(j.parent == WORLD for j in description.joints):
+        root, *others = description.roots
+        if others or any(j.parent == WORLD for j in description.joints):
             roots = ", ".join(description.roots[:6])
             raise DescriptionError(f"a base needs one root, but {roots} have no parent: join them, or pass base=None")
-        joint = Joint(_free_name(description), base, WORLD, description.roots[0])
+        joint = Joint(_free_name(description), base, WORLD, root)
         return replace(description, joints=(joint, *description.joints))
     ties = _moving_ties(description)
     shown = ", ".join(f"{j.name!r} ({j.kind})" for j in ties[:6]) + (", ..." if len(ties) > 6 else "")

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from functools import lru_cache, update_wrapper
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
 GUARD = "try: pass\nexcept Exception as error:\n    explain(error, {function}, locals())\n    raise"
@@ -28,6 +28,10 @@ GUARD = "try: pass\nexcept Exception as error:\n    explain(error, {function}, l
 
 def public(function: F) -> F:
     """The same function of the module level, errors explained. Where there are no sources, it is left as it is."""
+    return cast(F, _guard(function))
+
+
+def _guard(function: Callable[..., Any]) -> Callable[..., Any]:
     assert isinstance(function, FunctionType)
     try:
         tree = _definitions(function.__code__.co_filename)[function.__name__]
@@ -47,7 +51,7 @@ def public(function: F) -> F:
     guarded.__kwdefaults__ = function.__kwdefaults__
     update_wrapper(guarded, function)
     vars(guarded).pop("__wrapped__")
-    return guarded  # type: ignore[return-value]
+    return guarded
 
 
 @lru_cache(maxsize=1)  # the functions of a file are decorated one after the other

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from freeflyer.bench.results import BatchPoint, Bench, RobotTimings, ScalingPoint
-from freeflyer.plots.figures import BLUE, GREY, INK, ORANGE, SERIES, STYLE, label
+from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
+from freeflyer.plots.style import PRINT_INK, WHITE, style
 
 
 def save(result: Bench, path: Path) -> None:
@@ -16,12 +17,9 @@ def save(result: Bench, path: Path) -> None:
     scaling."""
     import io
 
-    import matplotlib
-
     from freeflyer.files import write_atomically
 
-    light = STYLE | {"figure.facecolor": "white", "savefig.facecolor": "white"}
-    with matplotlib.rc_context({k: ("#1d232b" if v == INK else v) for k, v in light.items()}):
+    with style(WHITE, PRINT_INK):
         buffer = io.BytesIO()
         draw(result).savefig(buffer, format="png", dpi=150)
     write_atomically(path, buffer.getvalue())

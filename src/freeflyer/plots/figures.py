@@ -11,19 +11,10 @@ from freeflyer.studies.fall import FallStudy
 from freeflyer.studies.postures import Conditioning, Matrices
 from freeflyer.text import visible
 
-INK = "#010203"  # text and axes; pages turn it into their own text colour
 BLUE, ORANGE, GREEN, GREY = "#3b82c4", "#dd7a33", "#3a9d6a", "#8a8f98"
 SERIES = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c")
 MOST_BARS, MOST_NAMES = 30, 60
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-STYLE = {
-    "svg.fonttype": "none", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9,
-    "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "axes.titlesize": 10,
-    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "legend.frameon": False,
-    "grid.color": GREY, "grid.alpha": 0.3, "grid.linewidth": 0.5, "axes.grid": False, "legend.labelcolor": INK,
-}  # fmt: skip
 
 
 def new_figure(width: float, height: float, columns: int = 1) -> tuple[Any, Any]:

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from freeflyer.files import write_atomically
-from freeflyer.plots.figures import STYLE
+from freeflyer.plots.style import WHITE, style
 
 
 def save(folder: Path, name: str, draw: Callable[[], Any]) -> tuple[Path, Path]:
     """(PNG, SVG) files of the figure that `draw()` makes, on white. FileError where they cannot be written."""
-    import matplotlib
-
     paths = (folder / f"{name}.png", folder / f"{name}.svg")
-    with matplotlib.rc_context(STYLE | {"savefig.facecolor": "white", "figure.facecolor": "white", "svg.hashsalt": name}):
+    with style(WHITE | {"svg.hashsalt": name}):
         figure = draw()
         for path in paths:
             kind, buffer = path.suffix[1:], io.BytesIO()

@@ -7,16 +7,15 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from freeflyer.plots.figures import INK, STYLE
+from freeflyer.plots.style import INK, WHITE, style
 
 
 def inline_svg(draw: Callable[[], Any], name: str) -> str:
     """The figure that `draw()` makes as an <svg> element whose ids start with `name`."""
-    import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer = io.StringIO()
-    with matplotlib.rc_context(STYLE | {"svg.hashsalt": name}):
+    with style({"svg.hashsalt": name}):
         canvas = FigureCanvasSVG(draw())  # `savefig` would draw a figure with a layout twice
         canvas.print_svg(buffer, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = buffer.getvalue()
@@ -25,9 +24,7 @@ def inline_svg(draw: Callable[[], Any], name: str) -> str:
 
 def png(draw: Callable[[], Any], path: str) -> None:
     """The same figure as a PNG file on white."""
-    import matplotlib
-
-    with matplotlib.rc_context(STYLE | {"savefig.facecolor": "white", "figure.facecolor": "white"}):
+    with style(WHITE):
         draw().savefig(path, dpi=150, facecolor="white")
 
 

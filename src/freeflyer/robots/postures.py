@@ -11,7 +11,8 @@ from freeflyer.errors import InputError
 from freeflyer.model.description import ROOT_JOINT
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.robots import humanoid_limbs, quadruped
+from freeflyer.robots import humanoid_limbs
+from freeflyer.robots.quadruped import SHANK, THIGH
 
 LARGEST = 2.4  # rad; every knee can bend so far
 
@@ -49,7 +50,7 @@ def _humanoid(knee: float) -> tuple[float, dict[str, float]]:
 
 def _quadruped(knee: float) -> tuple[float, dict[str, float]]:
     """Base height and joint angles; front knees point back, rear knees forward."""
-    height = (quadruped.THIGH + quadruped.SHANK) * math.cos(knee / 2.0)
+    height = (THIGH + SHANK) * math.cos(knee / 2.0)
     angles: dict[str, float] = {}
     for end, s in (("front", 1.0), ("rear", -1.0)):
         for side in ("left", "right"):

@@ -28,6 +28,8 @@ from freeflyer.sim.run import Run, digest
 from freeflyer.sim.sensing import Sensing, check_sensing
 from freeflyer.sim.simulating import sample_count
 
+Targets = np.ndarray | Callable[[float], np.ndarray]  # positions of servos, or a function of time (s)
+
 
 @public
 def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt: float, duration: float,
@@ -78,7 +80,7 @@ class _ServoRun:
 
     plant: Plant
     input_law: InputLaw
-    wanted: Any
+    wanted: Targets
     external: Loads
     expressed: Expressed
     every: int
@@ -152,8 +154,8 @@ def _expand_forces(model: Model, tau: np.ndarray) -> np.ndarray:
     return whole
 
 
-def _targets(plant: Plant, targets: Any, q: np.ndarray) -> np.ndarray | Callable[[float], np.ndarray]:
-    """Positions of the servos, or a function of time."""
+def _targets(plant: Plant, targets: Any, q: np.ndarray) -> Targets:
+    """The targets that a user gave, checked, or those of the posture q."""
     m, k = len(plant.motors), len(plant.idle)
 
     def checked(x: Any) -> np.ndarray:
@@ -168,18 +170,18 @@ def _targets(plant: Plant, targets: Any, q: np.ndarray) -> np.ndarray | Callable
     return checked(q[plant.motor_positions] if targets is None else targets)
 
 
-def _set_servo_targets(plant: Plant, wanted: Any, t: float) -> None:
+def _set_servo_targets(plant: Plant, wanted: Targets, t: float) -> None:
     """The servos' positions at the time t."""
-    x = wanted(t) if callable(wanted) else wanted
+    x = wanted if isinstance(wanted, np.ndarray) else wanted(t)
     m = len(plant.motors)
     plant.data.ctrl[plant.motors] = x[:m]
     if len(x) > m:
         plant.data.ctrl[plant.idle] = x[m:]
 
 
-def _advance(plant: Plant, wanted: Any, t: float, count: int) -> None:
+def _advance(plant: Plant, wanted: Targets, t: float, count: int) -> None:
     """So many steps of MuJoCo, after one at the time t."""
-    if not callable(wanted):
+    if isinstance(wanted, np.ndarray):
         plant.mujoco.mj_step(plant.mj, plant.data, nstep=count)
         return
     for n in range(1, count + 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freeflyer.constraints.constrained_linearization import linearize
 from freeflyer.control.controllable import Controllability, controllability
@@ -108,7 +109,7 @@ def _notes(model: Model) -> tuple[str, ...]:
     return (f"its {len(model.loops)} loops are closed: {model.nv} of {model.tree.nv} velocities are independent",)
 
 
-def _pairs(values: np.ndarray) -> np.ndarray:
+def _pairs(values: NDArray[np.complex128]) -> np.ndarray:
     """Real and imaginary part, fastest growing first."""
     order = np.lexsort((values.imag, -values.real))
     return np.stack([values.real[order], values.imag[order]], axis=-1)
@@ -119,7 +120,7 @@ def _condition(x: np.ndarray) -> float:
     return float(s[0] / s[-1]) if s.size and s[-1] > np.finfo(float).eps * s[0] else float("inf")
 
 
-def _distance(A: np.ndarray, B: np.ndarray, values: np.ndarray, steering: Controllability) -> float:
+def _distance(A: np.ndarray, B: np.ndarray, values: NDArray[np.complex128], steering: Controllability) -> float:
     """Smallest singular value of [A - s, B] at the poles s, over the largest at 0 (an upper bound of the true distance)."""
     if steering.rank < steering.states or not B.size:
         return 0.0

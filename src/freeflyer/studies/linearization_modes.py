@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freeflyer.control.words import coordinate_names, describe_direction
 from freeflyer.model.model import Model
@@ -32,7 +33,7 @@ class Mode:
         return 1.0 / abs(self.real) if self.real else float("inf")
 
 
-def modes_of(model: Model, A: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> tuple[Mode, ...]:
+def modes_of(model: Model, A: np.ndarray, values: NDArray[np.complex128], vectors: np.ndarray) -> tuple[Mode, ...]:
     """Modes of A (2 nv, 2 nv), states scaled alike, from its eigenvalues and vectors: fastest growing first, drifts last."""
     names, n = coordinate_names(model), model.nv
     fastest = max(float(np.sqrt(np.linalg.norm(A[n:, :n], 2))), 1e-6)
@@ -42,7 +43,7 @@ def modes_of(model: Model, A: np.ndarray, values: np.ndarray, vectors: np.ndarra
         s = values[k]
         if still[k] or s.imag < -edge:
             continue
-        swings = s.imag > edge
+        swings = bool(s.imag > edge)
         real = 0.0 if abs(s.real) <= edge else float(s.real)
         size = np.abs(vectors[:n, k]) if np.any(np.abs(vectors[:n, k]) > 1e-12) else np.abs(vectors[n:, k])
         words = describe_direction(names, size)

@@ -42,6 +42,7 @@ def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
         F[p][:, below] += X[i].T @ (F[i][:, below] + U[i] @ joints[at, below])  # line 11
         M_a = M_A[i] - U[i] @ D_inv[i] @ U[i].T  # line 12
         M_A[p] = M_A[p] + X[i].T @ M_a @ X[i]  # line 13
+    base_block = zeros((base, base), dtype)
     if tree.moving:
         base_block = _inverse(M_A[0] + np.diag(tree.armature[:6]), M_A[0], tree.joint[0])
         P[0] = -base_block @ F[0]  # line 15

@@ -110,7 +110,7 @@ def _joint(name: str, element: _Element, where: str, links: Collection[str], not
         if link not in links:  # the world too: a name that is mistyped would be a second world
             error = unknown_name("link", link, links)
             raise FileError(f"{place(element.find(tag), who)}: {error} Correct it, or declare it, <link name=\"{link}\"/>")
-    given = {}
+    given: dict[str, Any] = {}
     if kind in SINGLE:
         given = _limits(name, kind, found, notes) | {n: (x,) for n, x in found.get("dynamics", {}).items()}
     elif kind != "fixed" and (unread := " and ".join(f"<{tag}>" for tag in ("limit", "dynamics") if tag in found)):

@@ -69,14 +69,10 @@ def _tables(result: Any) -> Sequence[Table]:
 
 
 def _pictures(result: Any) -> dict[str, Any]:
-    import matplotlib
+    from freeflyer.plots.style import PRINT_INK, WHITE, style
 
-    from freeflyer.plots.figures import INK, STYLE
-
-    style = {k: ("#1d232b" if v == INK else v) for k, v in STYLE.items()}
-    style |= {"figure.facecolor": "white", "savefig.facecolor": "white", "grid.color": "#e3e5e8", "grid.alpha": 1.0}
     found: dict[str, Any] = {}
-    with matplotlib.rc_context(style):
+    with style(WHITE | {"grid.color": "#e3e5e8", "grid.alpha": 1.0}, PRINT_INK):
         for name, part in result.parts.items():
             draw = getattr(_part(name), "pictures", None)
             found |= draw(part) if draw else {}

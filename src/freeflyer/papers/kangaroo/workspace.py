@@ -76,15 +76,17 @@ def tables(r: Workspace) -> list[Table]:
 def pictures(r: Workspace) -> dict[str, Any]:
     """Fig 5: position above, orientation below; from the front, from the rear; the sole in the base's frame."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.4, 6.4))
+    figure, colours = Figure(figsize=(8.4, 6.4)), ScalarMappable(Normalize(0.0, 1.0), "viridis")
     FigureCanvasAgg(figure)
     low, high = r.position.min(axis=0), r.position.max(axis=0)
     for row, (values, word) in enumerate(((r.linear, "position"), (r.angular, "orientation"))):
         for column, (side, turn) in enumerate((("front", 25), ("rear", 205))):
             axes: Any = figure.add_axes((0.01 + 0.44 * column, 0.50 - 0.49 * row, 0.44, 0.47), projection="3d")
-            shown = axes.scatter(*r.position.T, c=values, s=2.5, cmap="viridis", vmin=0.0, vmax=1.0, linewidths=0, depthshade=False)
+            axes.scatter(*r.position.T, c=values, s=2.5, cmap=colours.cmap, norm=colours.norm, linewidths=0, depthshade=False)
             axes.text2D(0.5, 0.97, f"{word}, from the {side}", transform=axes.transAxes, ha="center", fontsize=9)
             axes.set_xlabel("x forward (m)", fontsize=7, labelpad=-4)
             axes.set_ylabel("y left (m)", fontsize=7, labelpad=-4)
@@ -94,7 +96,7 @@ def pictures(r: Workspace) -> dict[str, Any]:
             axes.locator_params(nbins=5)
             axes.view_init(18, turn)
             axes.set_box_aspect(high - low, zoom=1.15 if high[2] - low[2] < 0.45 * (high[0] - low[0]) else 1.0)
-        bar = figure.colorbar(shown, cax=figure.add_axes((0.915, 0.58 - 0.49 * row, 0.015, 0.30)))
+        bar = figure.colorbar(colours, cax=figure.add_axes((0.915, 0.58 - 0.49 * row, 0.015, 0.30)))
         bar.set_label(f"{word}: manipulability over its peak", fontsize=7)
         bar.ax.tick_params(labelsize=6)
     return {"fig5_manipulability": figure}

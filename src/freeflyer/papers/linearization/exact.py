@@ -30,7 +30,7 @@ def by_complex_steps(kernel: str, model: Model, q: np.ndarray, v: np.ndarray, x:
 
 
 def _columns(f: Callable[[np.ndarray], np.ndarray], n: int) -> np.ndarray:
-    return np.stack([f(1j * STEP * e).imag / STEP for e in np.eye(n)], axis=-1)
+    return np.stack([np.imag(f(1j * STEP * e)) / STEP for e in np.eye(n)], axis=-1)
 
 
 def distance(actual: np.ndarray, expected: np.ndarray) -> float:

@@ -8,22 +8,18 @@ import numpy as np
 
 from freeflyer.papers.linearization.results import LinearizationResult
 from freeflyer.papers.linearization.robot import SHAPE
-from freeflyer.plots.figures import BLUE, GREEN, GREY, INK, ORANGE, STYLE, new_figure
+from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, new_figure
+from freeflyer.plots.style import PRINT_INK, WHITE, style
 
 YELLOW, RED = "#d9a514", "#c8453b"
 COLOURS = {"revolute": GREEN, "prismatic": RED, "helical": BLUE}  # as in the paper's figure
-PAPER = {k: ("#1d232b" if v == INK else v) for k, v in STYLE.items()} | {
-    "figure.facecolor": "white", "savefig.facecolor": "white",
-}  # fmt: skip
 
 
 def pictures(result: LinearizationResult) -> dict[str, Any]:
     """Figures by name."""
-    import matplotlib
-
-    with matplotlib.rc_context(PAPER | {"grid.color": "#e3e5e8"}):  # 3D axes support no transparent grid
+    with style(WHITE | {"grid.color": "#e3e5e8"}, PRINT_INK):  # 3D axes support no transparent grid
         drawn = {"fig4_robot": robot(result)}
-    with matplotlib.rc_context(PAPER):
+    with style(WHITE, PRINT_INK):
         return drawn | {
             "table1_requirements": requirements(result), "fig5_differences": differences(result), "cost": cost(result),
         }  # fmt: skip
@@ -33,6 +29,7 @@ def robot(r: LinearizationResult) -> Any:
     """Fig 4: joints coloured by kind, (a) at zero, (b) at 0.3 on the turned base."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
     from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(8.4, 4.2), layout="constrained")
@@ -56,9 +53,9 @@ def robot(r: LinearizationResult) -> Any:
         axes.tick_params(labelsize=6, pad=0)
         axes.set_xlabel("m", fontsize=7, labelpad=-6)
         axes.view_init(38, -66)
-    for kind, colour in (("moving base", YELLOW), *COLOURS.items()):
-        axes.plot([], [], "o", color=colour, label=kind)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    kinds = (("moving base", YELLOW), *COLOURS.items())
+    marks = [Line2D([], [], ls="", marker="o", color=colour, label=kind) for kind, colour in kinds]
+    figure.legend(handles=marks, loc="outside lower center", ncols=4)
     return figure
 
 

@@ -1,0 +1,31 @@
+"""matplotlib's settings of every picture, in force while it is drawn; the global ones stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+from freeflyer.plots.figures import GREY
+
+INK = "#010203"  # text and axes; pages turn it into their own text colour
+PRINT_INK = "#1d232b"
+WHITE: dict[str, Any] = {"figure.facecolor": "white", "savefig.facecolor": "white"}
+
+STYLE = {
+    "svg.fonttype": "none", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "axes.titlesize": 10,
+    "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "legend.frameon": False,
+    "grid.color": GREY, "grid.alpha": 0.3, "grid.linewidth": 0.5, "axes.grid": False,
+}  # fmt: skip
+OF_INK = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "legend.labelcolor")
+
+
+def style(changes: Mapping[str, Any], ink: str = INK) -> AbstractContextManager[None]:
+    """STYLE with changes, and the colour of text and axes, inside a `with` block."""
+    import matplotlib
+
+    settings: dict[Any, Any] = {}  # matplotlib's type of a name is a list of literals
+    for part in (STYLE, dict.fromkeys(OF_INK, ink), changes):
+        settings.update(part)
+    return matplotlib.rc_context(settings)
