@@ -104,7 +104,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
     measured = sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q
     for entry in (e for e in ENTRIES.values() if e.table == MEASURED):
-        more = np.array(measured.readable), np.array([0.5, 1e-3, 0.1])
+        more = np.array(measured.encoder_limits), np.array([0.5, 1e-3, 0.1])
         made = subject(entry, robot("point"), rng, measured.handle, q, shared=more)
         made.inputs[1][:] = q[measured.positions] + 0.001
         found.append(made)

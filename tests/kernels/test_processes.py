@@ -78,7 +78,7 @@ def test_batches_on_threads_after_fork():
 
 FORK_WHILE_COMPILING = """
 def make(lanes):
-    return build.made("adapter", ("entry_code.adapter",), lanes)
+    return build.make("adapter", ("entry_code.adapter",), lanes)
 
 read, names = build.disk.read, []
 build.disk.read = lambda name: None  # as if nothing were there

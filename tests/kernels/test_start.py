@@ -21,7 +21,7 @@ def integrated():
     return ff.integrate(model, q, v).tolist()
 
 def made_anew():  # the smallest function, compiled in this process or another
-    return len(build.made("adapter", ("entry_code.adapter",), 1))
+    return len(build.make("adapter", ("entry_code.adapter",), 1))
 """
 
 
