@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 import freeflyer as ff
 from freeflyer.checks import Check, Finding, Identity
 from freeflyer.checks.tables import findings_table
+from freeflyer.mechanisms import Mechanism, Mechanisms
 from freeflyer.papers import Table
 from freeflyer.studies.tables import joints_table, loops_table
 from freeflyer.tables import esc, html_tables
@@ -113,6 +114,18 @@ def test_a_check_shows_its_verdict_identities_and_findings():
     assert f"0 errors, 0 warnings, {len(HOSTILE)} notes" in read.words
     assert len(findings_table(findings, None).rows) == len(HOSTILE)
     assert len(Reader(Check("sound", (), (law,))._repr_html_()).rows) == 2
+
+
+def test_sub_mechanisms_show_the_table_that_they_print():
+    part = Mechanism(HOSTILE[0], (), (), (), (), 1, 2, 3, 4, 1, 1, 0, (), np.zeros((2, 2)), 0.5, 2.0)
+    result = Mechanisms(HOSTILE[1], np.zeros(3), (part, part), 4, 3, 2, 1, 0, (), 2.0)
+    read = Reader(result._repr_html_())
+    assert read.rows == cells(result.table())
+    assert read.rows[1] == [HOSTILE[0], "2", "1 (2)", "3", "4", "1", "0.5", "2"]
+    total, *lines = str(result).splitlines()
+    assert read.words == total
+    assert len(lines) == 3
+    assert all(cell in line for line in lines[1:] for cell in read.rows[1])
 
 
 def test_what_is_cut_is_marked():
