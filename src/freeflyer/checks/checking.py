@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from freeflyer.checks.closure import loop_findings, with_loops_closed
-from freeflyer.checks.findings import Finding, Severity, sort_by_severity
+from freeflyer.checks.findings import SEVERITIES, Finding, Severity, sort_by_severity
 from freeflyer.checks.inertias import inertia_findings
 from freeflyer.checks.laws import NEED_REGULAR, Identity, identities
 from freeflyer.checks.limits import limit_findings
 from freeflyer.checks.singular import singular_findings
+from freeflyer.checks.tables import findings_table, identities_table
 from freeflyer.model.description import Description
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tables import html_tables
+from freeflyer.text import count, visible
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,14 @@ class Check:
     @property
     def has_errors(self) -> bool:
         return self.count("error") > 0
+
+    def verdict(self) -> str:
+        """The robot, and how many findings there are of each severity."""
+        return f"{visible(self.robot)}: {', '.join(count(self.count(s), s) for s in SEVERITIES)}"
+
+    def _repr_html_(self) -> str:
+        findings = [findings_table(self.findings)] if self.findings else []
+        return html_tables(self.verdict(), [identities_table(self.identities), *findings])
 
 
 @public

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,8 +19,6 @@ from freeflyer.cli.options import (
 
 if TYPE_CHECKING:
     from freeflyer.checks.checking import Check
-
-SHOWN_PER_CODE = 5
 
 
 def check(
@@ -46,54 +45,29 @@ def check(
 def _identities(result: Check) -> Any:
     from rich.text import Text
 
-    from freeflyer.cli.output import table
+    from freeflyer.checks.tables import identities_table
+    from freeflyer.cli.output import printed
 
-    rows = [
-        (
-            x.law,
-            x.meaning,
-            f"{x.residual:.1e}",
-            f"{x.tolerance:.0e}",
-            Text("holds", "green") if x.holds else Text("fails", "bold red"),
-        )
-        for x in result.identities
-    ]
-    return table(
-        "identities at random states (relative residuals)",
-        ("law", "meaning", "residual", "tolerance", ""),
-        rows,
-        (2, 3),
-    )
+    colours = {"holds": "green", "fails": "bold red"}
+    return printed(identities_table(result.identities), lambda row: (*row[:-1], Text(row[-1], colours[row[-1]])))
 
 
 def _findings(result: Check, everything: bool) -> Any:
     from rich.text import Text
 
-    from freeflyer.cli.output import COLOURS, name, table
+    from freeflyer.checks.tables import SHOWN_PER_CODE, findings_table
+    from freeflyer.cli.output import COLOURS, name, printed
 
-    rows: list[tuple[Any, ...]] = []
-    seen: dict[str, int] = {}
-    for f in result.findings:
-        seen[f.code] = seen.get(f.code, 0) + 1
-        if everything or seen[f.code] <= SHOWN_PER_CODE:
-            rows.append((Text(f.severity, COLOURS[f.severity]), name(f.subject), f.sentence))
-    for code, n in seen.items():
-        if not everything and n > SHOWN_PER_CODE:
-            rows.append(
-                (
-                    Text("", ""),
-                    Text(code, "dim"),
-                    Text(f"... and {n - SHOWN_PER_CODE} more like this (--all lists them)", "dim"),
-                )
-            )
-    return table("findings", ("severity", "subject", "finding"), rows)
+    def coloured(row: Sequence[str]) -> Sequence[Any]:
+        severity, subject, sentence = row
+        if severity:
+            return Text(severity, COLOURS[severity]), name(subject), sentence
+        return "", name(subject, "dim"), Text(f"{sentence} (--all lists them)", "dim")
+
+    return printed(findings_table(result.findings, None if everything else SHOWN_PER_CODE), coloured)
 
 
 def _verdict(result: Check) -> Any:
     from rich.text import Text
 
-    from freeflyer.checks.findings import SEVERITIES
-    from freeflyer.text import count, visible
-
-    counts = ", ".join(count(result.count(s), s) for s in SEVERITIES)
-    return Text(f"{visible(result.robot)}: {counts}", "bold red" if result.has_errors else "bold green")
+    return Text(result.verdict(), "bold red" if result.has_errors else "bold green")

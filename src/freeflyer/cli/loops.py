@@ -72,8 +72,7 @@ def _parts(result: Mechanisms) -> Any:
         rows.append((name(m.name), *cells[1:5], str(m.gruebler), cells[5], near, cells[7]))
     columns = ("sub-mechanism", "active", "passive (in its loops)", "constraints", "rows", "mobility by count of rows", "mobility",
                "from singular (0)", "condition")  # fmt: skip
-    title = str(result).splitlines()[0]
-    return table(title, columns, rows, tuple(range(1, 9)))
+    return table(result.table().title, columns, rows, tuple(range(1, 9)))
 
 
 def _strokes(result: Mechanisms) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from freeflyer.tables import Table as TextTable
 from freeflyer.text import visible
 from freeflyer.version import __version__
 
@@ -50,7 +51,7 @@ def name(text: object, style: str = "", longest: int = 80) -> Text:
     return Text(visible(text, longest), style=style)
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()) -> Table:
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Collection[int] = ()) -> Table:
     """A table whose cells are text as it stands; columns in `numeric` align right."""
     made = Table(
         title=Text(title), title_justify="left", title_style="bold", header_style="bold", box=_box(), pad_edge=False
@@ -62,6 +63,11 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], num
     for row in rows:
         made.add_row(*(cell if isinstance(cell, Text) else Text(visible(cell, 400)) for cell in row))
     return made
+
+
+def printed(shown: TextTable, style: Callable[[Sequence[str]], Sequence[Any]] = tuple) -> Table:
+    """A table of text as it is printed, without its note; `style` gives the cells of a row their colours."""
+    return table(shown.title, shown.columns, [style(row) for row in shown.rows], shown.numeric)
 
 
 def _box() -> Any:

@@ -87,9 +87,9 @@ def _list(papers: Any) -> Any:
 
 
 def _show(out: Any, shown: Any) -> None:
-    from freeflyer.cli.output import table
+    from freeflyer.cli.output import printed
 
-    out.print(table(shown.title, shown.columns, shown.rows, shown.numeric))
+    out.print(printed(shown))
     if shown.note:
         out.print(shown.note + "\n", soft_wrap=True)
 

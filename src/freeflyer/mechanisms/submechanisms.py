@@ -21,6 +21,7 @@ from freeflyer.constraints.partition import Block, Partition, partition
 from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tables import Table
 from freeflyer.tolerances import FACTOR_RANK_RATIO
 
 MAX_COMBINED_TIES = 3  # ties that are tried together when a block is taken apart; with more it is left whole
@@ -77,12 +78,20 @@ class Mechanisms:
     condition: float
 
     def __str__(self) -> str:
-        head = ("sub-mechanism", "active", "passive", "constraints", "rows", "mobility", "singularity", "condition")
-        lines = [head, *(self.cells(m) for m in self.parts)]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+        t = self.table()
+        lines = [t.columns, *t.rows]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(t.columns))]
         table = ["  ".join(x.ljust(w) if k == 0 else x.rjust(w) for k, (x, w) in enumerate(zip(line, widths))) for line in lines]
+        return "\n".join([t.title, *table])
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+    def table(self) -> Table:
+        """A row for each sub-mechanism, under the totals of the robot."""
         total = f"{self.robot}: rank {self.rank} of {self.rows} rows, {self.motors} motors, {self.passive} passive coordinates"
-        return "\n".join([total, *table])
+        columns = ("sub-mechanism", "active", "passive", "constraints", "rows", "mobility", "singularity", "condition")
+        return Table(total, columns, [self.cells(m) for m in self.parts], range(1, len(columns)))
 
     @staticmethod
     def cells(m: Mechanism) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ A reproduction is a module with a `REPRODUCTION`, listed in MODULES under its ke
 from __future__ import annotations
 
 from freeflyer.errors import unknown_name
-from freeflyer.papers.reproduction import Progress, Reproduction, Table
+from freeflyer.papers.reproduction import Progress, Reproduction
+from freeflyer.tables import Table
 
 __all__ = ["MODULES", "Progress", "Reproduction", "Table", "names", "reproduction"]
 

@@ -6,22 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from freeflyer.tables import Table
+
 
 class Progress(Protocol):
     """Called with what is being done, and the fraction done (0 to 1) where that is known."""
 
     def __call__(self, text: str, fraction: float | None = None, /) -> None: ...
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table to print: cells are text; columns in `numeric` align right; `note` is printed below it."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    numeric: Sequence[int] = ()
-    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import resources
@@ -12,15 +11,10 @@ from freeflyer.plots import figures
 from freeflyer.plots.svg import inline_svg
 from freeflyer.report.reporting import Report
 from freeflyer.report.tree import tree_lines
-from freeflyer.text import count, microseconds, number, visible
+from freeflyer.tables import esc, html_table
+from freeflyer.text import count, microseconds, number
 
 SHOWN_PER_CODE = 8  # findings of one kind; the rest are counted
-
-
-def esc(text: object, longest: int = 400) -> str:
-    """Text for HTML, control characters spelt out."""
-    return html.escape(visible(text, longest), quote=True)
-
 MARK = '<meta name="generator" content="freeflyer report">'
 
 
@@ -71,12 +65,8 @@ def _stack(*sections: str) -> str:
 
 def _table(heads: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> str:
     """Cells are HTML already; heads are (title, is it a column of numbers)."""
-    cls = [' class="n"' if numeric else "" for _, numeric in heads]
-    top = "".join(f"<th{c}>{h}</th>" for c, (h, _) in zip(cls, heads, strict=True))
-    body = "".join(
-        "<tr>" + "".join(f"<td{c}>{x}</td>" for c, x in zip(cls, row, strict=True)) + "</tr>\n" for row in rows
-    )
-    return f'<div class="scroll"><table><thead><tr>{top}</tr></thead><tbody>\n{body}</tbody></table></div>'
+    numeric = [k for k, (_, is_numeric) in enumerate(heads) if is_numeric]
+    return f'<div class="scroll">{html_table([title for title, _ in heads], rows, numeric)}</div>'
 
 
 def _facts(r: Report) -> str:

@@ -12,6 +12,9 @@ from freeflyer.model.base import ORIGINS, base_kind
 from freeflyer.model.description import Description
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.studies.tables import joints_table, loops_table, totals
+from freeflyer.tables import html_tables
+from freeflyer.text import visible
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,10 @@ class Overview:
     loops: tuple[LoopRow, ...]
     sites: int
     notes: tuple[str, ...]
+
+    def _repr_html_(self) -> str:
+        loops = [loops_table(self.loops)] if self.loops else []
+        return html_tables(f"{visible(self.name)}  {totals(self)}", [joints_table(self.joints), *loops])
 
 
 @public

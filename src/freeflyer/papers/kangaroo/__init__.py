@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from freeflyer.papers.reproduction import Progress, Reproduction, Table
+from freeflyer.papers.reproduction import Progress, Reproduction
+from freeflyer.tables import Table
 
 __all__ = ["PARTS", "REPRODUCTION", "KangarooResult", "compute"]
 

@@ -10,7 +10,8 @@ import numpy as np
 from freeflyer.estimation import sensors
 from freeflyer.papers.kangaroo.calibration_study import TOLERANCE, Calibrations, calibrations
 from freeflyer.papers.kangaroo.robots import Kangaroo, Names
-from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.papers.reproduction import Progress
+from freeflyer.tables import Table
 
 TRIED = 100  # starts
 

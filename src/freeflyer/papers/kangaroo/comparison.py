@@ -9,7 +9,8 @@ import numpy as np
 
 from freeflyer.papers.kangaroo.cartesian_inertia import angular_momentum, cartesian_inertia
 from freeflyer.papers.kangaroo.robots import HOME_LENGTH, Kangaroo, home_posture, talos
-from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.papers.reproduction import Progress
+from freeflyer.tables import Table
 
 PAPER = ((3.6, 4.1, 4.6), (11.4, 4.9, 3.6), (2.6, 2.7, 2.0))  # chi linear, chi angular, gamma
 LENGTHS = (HOME_LENGTH, 0.005, 0.01, 0.02, 0.04)  # m: the posture compared, and how much the answer depends on it

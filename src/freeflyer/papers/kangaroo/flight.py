@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.papers.reproduction import Progress
 from freeflyer.studies.flight import Flight, free_flight, middle_posture
+from freeflyer.tables import Table
 
 DURATION = 10.0  # s
 STEP = 1e-3  # s

@@ -14,8 +14,9 @@ from freeflyer.mechanisms import extract_limb, follow, mechanisms, partition, re
 from freeflyer.model.description import Loop
 from freeflyer.model.model import Model
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.papers.reproduction import Progress
 from freeflyer.robots.kangaroo import sub_mechanisms
+from freeflyer.tables import Table
 
 # papers/000, Table II: active, passive (total), constraints, stroke (m), limits of the joints (deg)
 PAPER = {

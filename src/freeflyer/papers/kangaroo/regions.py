@@ -10,7 +10,8 @@ import numpy as np
 
 from freeflyer.mechanisms import ReachableSet, Singularity, extract_limb, first_singularity, reachable_set
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.papers.reproduction import Progress
+from freeflyer.tables import Table
 
 SEARCHED = 0.12  # m
 

@@ -13,9 +13,10 @@ from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.kangaroo.swing_comparison import Swing
 from freeflyer.papers.kangaroo.swing_motion import Sway
 from freeflyer.papers.kangaroo.swing_tables import COLUMNS, Line, lines, settings
-from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.papers.reproduction import Progress
 from freeflyer.plots.skeleton import bones
 from freeflyer.sim import Servos
+from freeflyer.tables import Table
 
 ALLOWED = 0.02  # of the weight: how far off the sum of vertical forces may be
 SWAY = Sway()

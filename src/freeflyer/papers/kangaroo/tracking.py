@@ -12,7 +12,8 @@ from freeflyer.estimation import sensors
 from freeflyer.papers.kangaroo.estimator_times import Times, estimation_times
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.kangaroo.tracking_accuracy import Encoder, Tracking, sinusoids, track
-from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.papers.reproduction import Progress
+from freeflyer.tables import Table
 
 ENCODER = Encoder(1e-5, 1e-5)  # m: noise and step of a motor's encoder through its screw
 KINDS = {"ideal": Encoder(), "noisy, quantised": ENCODER}

@@ -9,7 +9,8 @@ import numpy as np
 
 from freeflyer.mechanisms import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.papers.reproduction import Progress
+from freeflyer.tables import Table
 
 FORCE = 5000.0  # N
 SAMPLES = 61

@@ -11,7 +11,8 @@ import numpy as np
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.mechanisms import extract_limb, manipulability
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.reproduction import Progress, Table
+from freeflyer.papers.reproduction import Progress
+from freeflyer.tables import Table
 
 PER_AXIS = 47  # positions of each of three motors: 103 823 postures
 DRAWN = 8000  # states kept for pictures

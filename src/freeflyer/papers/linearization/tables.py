@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freeflyer.papers.linearization.cost import exponent
 from freeflyer.papers.linearization.results import LinearizationResult
-from freeflyer.papers.reproduction import Table
+from freeflyer.tables import Table
 from freeflyer.text import microseconds, number
 
 MEANING = {
