@@ -44,7 +44,7 @@ def test_a_falling_body_follows_the_parabola_and_keeps_its_spin_axis():
 
 def test_the_same_seed_falls_the_same_way():
     model = robots.chain(2)
-    assert np.array_equal(free_fall(model, 3).runs[0].drift, free_fall(model, 3).runs[0].drift)
+    assert np.array_equal(free_fall(model, seed=3).runs[0].drift, free_fall(model, seed=3).runs[0].drift)
 
 
 def test_a_step_too_long_ends_as_an_infinite_drift_and_is_drawn():

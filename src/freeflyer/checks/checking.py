@@ -43,13 +43,13 @@ class Check:
 
 
 @public
-def check(model: Model, seed: int = 0) -> Check:
+def check(model: Model, *, seed: int = 0) -> Check:
     """Check the description behind a model and evaluate the identities on random states drawn from `seed`.
 
     Those of a robot with loops are evaluated with its loops closed, if they can be.
     """
     model, open_because = with_loops_closed(model)
-    laws, singular = identities(model, seed), list(singular_findings(model, seed))
+    laws, singular = identities(model, seed=seed), list(singular_findings(model, seed))
     explained = NEED_REGULAR if singular else ()
     findings = [
         *check_description(model.description),

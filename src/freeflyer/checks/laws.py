@@ -61,7 +61,7 @@ class Identity:
 
 
 @public
-def identities(model: Model, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
+def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
     """Evaluate every law at `count` random states; a robot without degrees of freedom gives none."""
     if model.nv == 0:
         return ()

@@ -31,7 +31,7 @@ def check(
     from freeflyer.checks.checking import check as run
     from freeflyer.cli.output import output, write_json
 
-    result = run(load_robot(robot, base, loops, inertias="as-is").model, seed)
+    result = run(load_robot(robot, base, loops, inertias="as-is").model, seed=seed)
     out = output(json)
     out.print(_identities(result))
     if result.findings:

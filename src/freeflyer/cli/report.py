@@ -32,7 +32,7 @@ def report(
     refuse_to_replace(output_file, force)
     model = load_robot(robot, base, loops).model
     with status() as progress:
-        result = compute(model, seed, progress=progress)
+        result = compute(model, seed=seed, progress=progress)
     written = write_report(result, output_file, force)
     write_json(json, "report", result)
     output(json).print(f"wrote {written.resolve()} ({written.stat().st_size / 1024:.0f} kB)", soft_wrap=True)

@@ -125,7 +125,7 @@ def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: 
 
 @public
 def projected_equations(
-    model: Model, q: ArrayLike, u: ArrayLike, gravity: ArrayLike | None = None
+    model: Model, q: ArrayLike, u: ArrayLike, *, gravity: ArrayLike | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """(M_p (..., nu, nu), h_p (..., nu)) of M_p u_dot + h_p = tau_p, from one pass: papers/000 (60)-(63).
 

@@ -54,7 +54,7 @@ class ManipulabilityMap:
 
 @public
 def manipulability(
-    model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None,
+    model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
     moved_by: Sequence[str] | None = None, progress: Callable[[float], object] = lambda fraction: None,
 ) -> ManipulabilityMap:  # fmt: skip
     """The map over the grid `axes` (motor: positions), the motors named in `moved_by` (all of them) counted as moving.

@@ -45,8 +45,8 @@ class Sweep:
 
 @public
 def sweep(
-    model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None,
-    progress: Callable[[float], object] = lambda fraction: None, *, limits: bool = True,
+    model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
+    progress: Callable[[float], object] = lambda fraction: None, limits: bool = True,
 ) -> Sweep:  # fmt: skip
     """The closed postures for every combination of the motor positions in `axes` (name: (n,)), the others at rest.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 from math import prod
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.capacity import MOST_AXES, MOST_ENTRIES
@@ -94,7 +94,7 @@ def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
 
 
 @public
-def normalize_configuration(model: Model, q: Any) -> np.ndarray:
+def normalize_configuration(model: Model, q: ArrayLike) -> np.ndarray:
     """q (..., nq) with every quaternion scaled to unit length; InputError where one is zero."""
     q = np.array(row(model, "q", q, "q"))
     for joint in model.joints:

@@ -44,7 +44,7 @@ class Report:
 
 @public
 def report(
-    model: Model, seed: int = 0, effort: Effort = EFFORT, progress: Callable[[str], None] = lambda _: None
+    model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Callable[[str], None] = lambda _: None
 ) -> Report:
     """Compute a report: facts, checks, matrices, conditioning over 256 postures, a free fall, timings; with its loops closed."""
     omitted: dict[str, str] = {}
@@ -68,10 +68,10 @@ def report(
         created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         machine=machine(),
         overview=overview(model),
-        check=check(model, seed),
-        matrices=part("matrices", lambda: matrices(model, seed)),
+        check=check(model, seed=seed),
+        matrices=part("matrices", lambda: matrices(model, seed=seed)),
         conditioning=part("conditioning", lambda: conditioning(model, seed=seed)),
-        fall=part("free fall", lambda: free_fall(model, seed)),
+        fall=part("free fall", lambda: free_fall(model, seed=seed)),
         timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
         omitted=omitted,
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.constraints.set_tables import surface_points
 from freeflyer.contacts.description import Contact
@@ -97,7 +98,8 @@ class Plant:
 
 
 @public
-def mujoco_plant(model: Model, q: Any = None, *, path: str | os.PathLike[str] | None = None, feet: Sequence[Contact] | None = None,
+def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
+                 path: str | os.PathLike[str] | None = None, feet: Sequence[Contact] | None = None,
                  motors: Sequence[str] = (), servos: Servos | None = None, friction: float | None = None) -> Plant:  # fmt: skip
     """The robot on a level floor (height 0) in MuJoCo, standing at q (nq,), to be driven by freeflyer.sim.simulate_in_mujoco.
 

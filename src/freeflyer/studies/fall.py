@@ -56,7 +56,7 @@ class FallStudy:
 
 
 @public
-def free_fall(model: Model, seed: int = 0) -> FallStudy:
+def free_fall(model: Model, *, seed: int = 0) -> FallStudy:
     """Let the robot fall from rest-like motion (0.5 rad/s per joint, random) with no torque, at five step sizes.
 
     A robot with loops falls with them closed, from its assembled posture, its fastest joint at 0.5 rad/s or m/s.

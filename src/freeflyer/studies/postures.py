@@ -40,7 +40,7 @@ class Conditioning:
 
 
 @public
-def matrices(model: Model, seed: int = 0) -> Matrices:
+def matrices(model: Model, *, seed: int = 0) -> Matrices:
     """Evaluate both matrices at a random posture near neutral, where few entries vanish by accident."""
     q = random_states(model, 1, seed, spread=0.3).q[0]
     A = centroidal_momentum_matrix(model, q)
@@ -48,7 +48,7 @@ def matrices(model: Model, seed: int = 0) -> Matrices:
 
 
 @public
-def conditioning(model: Model, count: int = 256, seed: int = 0) -> Conditioning:
+def conditioning(model: Model, *, count: int = 256, seed: int = 0) -> Conditioning:
     """Condition numbers at `count` random postures (fewer for hundreds of joints); infinite where M is singular."""
     count = min(count, max(8, LARGEST // model.nv**2))
     M = equations.mass_matrix(model, random_states(model, count, seed).q)
