@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
+
+SHOWN = 4  # entries of a tuple or mapping that a short text of a value shows
+LONGEST = 100  # characters of a field in a short text
 
 
 def visible(name: object, longest: int = 80) -> str:
@@ -30,3 +34,23 @@ def microseconds(x: float | None) -> str:
 def count(n: int, thing: str) -> str:
     """'1 loop', '3 loops'."""
     return f"{n} {thing}" + ("" if n == 1 else "s")
+
+
+def short_repr(value: object) -> str:
+    """`Name(field=..., ...)` of a dataclass or named tuple on a few lines: arrays by their shapes, long fields cut."""
+    names = getattr(value, "_fields", None) or [f.name for f in fields(value) if f.repr]  # type: ignore[arg-type]
+    return f"{type(value).__name__}({', '.join(f'{name}={_short(getattr(value, name))}' for name in names)})"
+
+
+def _short(x: object) -> str:
+    shape = getattr(x, "shape", ())
+    if math.prod(shape) > SHOWN:
+        return f"<array {shape}>"
+    if isinstance(x, tuple | list | dict) and len(x) > SHOWN:
+        return f"<{len(x)} entries>"
+    if isinstance(x, tuple) and type(x) is tuple:
+        inner = ", ".join(map(_short, x))
+        text = f"({inner},)" if len(x) == 1 else f"({inner})"
+    else:
+        text = repr(x)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

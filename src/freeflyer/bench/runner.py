@@ -27,15 +27,12 @@ from freeflyer.bench.results import ClosedTimings, RobotTimings, Timing
 from freeflyer.checks.states import States, random_states
 from freeflyer.dynamics.all_terms import AllTerms
 from freeflyer.dynamics.evaluate import get_threads, set_threads
+from freeflyer.progress import no_progress
 
 NAMES = tuple(algorithm.name for algorithm in ALGORITHMS)
 LARGEST_RESULT = 2**29  # bytes
 CLOSED_BATCH = 256  # states: a closed linkage costs tens of microseconds each
 Progress = Callable[[str], None]
-
-
-def no_progress(_: str) -> None:
-    """No progress reports."""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def calibration(r: Calibrations) -> Any:
         ("starts that come below 1e-4 (m, rad)", f"{len(r.errors)} of {r.starts}"),
         ("  at the true offsets, not at another assembly", f"{r.right}"),
         ("steps: fewest, median, most", f"{steps.min()}, {np.median(steps):g}, {steps.max()}"),
-        ("largest error of an offset, of the true ones", f"{max((e for e in r.offset_errors if e < 1e-4), default=np.nan):.1e}"),
+        ("largest error of an offset, of the true ones", _largest([e for e in r.offset_errors if e < 1e-4])),
     )
     return table(f"calibration of {r.robot}", ("quantity", "found"), rows)
 
@@ -138,3 +138,7 @@ def draw(out: Any, folder: Path, pictures: Pictures) -> None:
     for what, picture in pictures.items():
         for path in save(folder, what, picture):
             out.print(f"wrote {path}", soft_wrap=True)
+
+
+def _largest(errors: list[float]) -> str:
+    return f"{max(errors):.1e}" if errors else "- (no start found the true ones)"

@@ -13,6 +13,7 @@ from freeflyer.constraints.partition import Partition
 from freeflyer.errors import FreeflyerError
 from freeflyer.kernels.model import layout as L, linkage_layout as LL
 from freeflyer.model.model import Model
+from freeflyer.text import short_repr
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,8 @@ class Reduction:
     in which they are solved. refuse: (closed model, q (nq,), the state's place in a batch) -> the error for a posture that compiled
     code has refused. close_again: closes the loops of an edited tree in the same way.
     """
+
+    __repr__ = short_repr
 
     split: Partition
     tree: Model

@@ -16,6 +16,7 @@ from freeflyer.kernels import entries as E
 from freeflyer.model.gravity import gravity_rows
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.text import short_repr
 
 
 class AllTerms(NamedTuple):
@@ -37,6 +38,9 @@ class AllTerms(NamedTuple):
     """(..., k, 12): velocities and bias accelerations."""
     frame_jacobians: np.ndarray
     """(..., 6 k, nv)"""
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     @property
     def bias_forces(self) -> np.ndarray:

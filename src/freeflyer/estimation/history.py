@@ -24,6 +24,7 @@ from freeflyer.estimation.stance import place_on_ground, sole_points
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.progress import no_progress
 from freeflyer.tolerances import UNEVEN_SAMPLE
 
 METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # names of estimates: how they are solved
@@ -49,7 +50,7 @@ class ContactHistory:
 def contact_history(
     robot: Model | Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike, feet: Sequence[Contact] | None = None, *,
     rates: ArrayLike | None = None, start: ArrayLike | None = None, cutoff: float = 5.0, alpha: float | None = None,
-    progress: Callable[[float], None] = lambda _: None,
+    progress: Callable[[float], None] | None = None,
 ) -> ContactHistory:  # fmt: skip
     """The chain of estimators over a record: passive joints, base over soles that stay, contact wrenches, low-pass.
 
@@ -59,7 +60,7 @@ def contact_history(
     a sample. Errors: InputError for wrong shapes and
     numbers, times that do not increase evenly, feet that are not on one floor; LinkageError as `step`, `contact_wrenches`.
     """
-    s = sensors_of(robot)
+    s, progress = sensors_of(robot), progress or no_progress
     times, shown, measured = _check_columns(s, t, positions, forces)
     dt = _sample_time(times)
     moved = np.diff(shown, axis=0, prepend=shown[:1]) / dt if rates is None else real_array("rates", rates)

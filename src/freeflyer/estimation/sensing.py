@@ -23,6 +23,7 @@ from freeflyer.kernels.model.layout import MEASURED
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.text import short_repr
 from freeflyer.tolerances import ENCODER_MARGIN, MIN_COUPLING
 
 
@@ -34,6 +35,8 @@ class Sensors:
     passive (m,): entries of v that follow through the loops. encoder_limits (2 n,): the lower, then the upper ends of the
     accepted readings, the limits with a margin. closed: the model, loops closed.
     """
+
+    __repr__ = short_repr
 
     model: Model
     partition: Partition

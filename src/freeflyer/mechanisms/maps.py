@@ -24,6 +24,7 @@ from freeflyer.mechanisms.sweeping import sweep
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.progress import no_progress
 
 CHUNK = 4096  # states at a time
 
@@ -55,7 +56,7 @@ class ManipulabilityMap:
 @public
 def manipulability(
     model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
-    moved_by: Sequence[str] | None = None, progress: Callable[[float], object] = lambda fraction: None,
+    moved_by: Sequence[str] | None = None, progress: Callable[[float], object] | None = None,
 ) -> ManipulabilityMap:  # fmt: skip
     """The map over the grid `axes` (motor: positions), the motors named in `moved_by` (all of them) counted as moving.
 
@@ -66,6 +67,7 @@ def manipulability(
     split = partition(model, q)
     moving = model.actuated if moved_by is None else tuple(moved_by)
     columns = _columns(model, split, moving)
+    progress = progress or no_progress
     swept = sweep(model, axes, q, progress=lambda f: progress(0.75 * f))
     good = swept.q[swept.reached]
     kept = good[inside_limits(model, good)]

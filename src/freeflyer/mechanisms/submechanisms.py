@@ -22,6 +22,7 @@ from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tables import Table
+from freeflyer.text import short_repr
 from freeflyer.tolerances import FACTOR_RANK_RATIO
 
 MAX_COMBINED_TIES = 3  # ties that are tried together when a block is taken apart; with more it is left whole
@@ -39,6 +40,8 @@ class Mechanism:
     m or rad. condition: how nearly singular its rows are against its dependent coordinates, an upper bound on how far
     these outrun the motors (partition). singularity: its inverse; zero at a fold, at most one.
     """
+
+    __repr__ = short_repr
 
     name: str
     loops: tuple[str, ...]
@@ -65,6 +68,8 @@ class Mechanisms:
     rank of rows: how many coordinates the loops take away. motors, passive, base: velocity coordinates of each kind.
     free: joints that nothing determines, those outside of loops included. `str` of it is a table.
     """
+
+    __repr__ = short_repr
 
     robot: str
     q: np.ndarray

@@ -23,6 +23,7 @@ from freeflyer.mechanisms.stepping import step_closed
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.progress import no_progress
 
 STEPS = 40  # steps over the whole range of an axis, at least
 
@@ -46,7 +47,7 @@ class Sweep:
 @public
 def sweep(
     model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
-    progress: Callable[[float], object] = lambda fraction: None, limits: bool = True,
+    progress: Callable[[float], object] | None = None, limits: bool = True,
 ) -> Sweep:  # fmt: skip
     """The closed postures for every combination of the motor positions in `axes` (name: (n,)), the others at rest.
 
@@ -63,7 +64,7 @@ def sweep(
     Q, reached, p = split.q.copy()[None], np.ones(1, bool), close_with_partition(model, split)
     work = np.cumprod(shape) / np.cumprod(shape).sum()  # states that each axis adds
     for k, (name, x) in enumerate(zip(names, values)):
-        heard = partial(_report, progress, float(work[:k].sum()), float(work[k]))
+        heard = partial(_report, progress or no_progress, float(work[:k].sum()), float(work[k]))
         Q, reached = _sweep_axis(p, name, x, Q, reached, heard)
     Q = Q.reshape(*shape, model.nq)
     reached = reached.reshape(shape)

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.text import short_repr
+
 ALIGNMENT = 64  # bytes: a cache line, and a vector of eight doubles
 
 
@@ -80,6 +82,9 @@ NUMBERS = {"numbers": True}  # metadata of a field that holds an array of number
 @dataclass(frozen=True, eq=False)  # with no fields to compare, all would be equal
 class Record:
     """Base of frozen dataclasses whose fields are frozen when they are made, and again in every copy and pickle."""
+
+    def __init_subclass__(cls) -> None:
+        cls.__repr__ = short_repr  # type: ignore[method-assign]  # a dataclass keeps one that is there
 
     def __post_init__(self) -> None:
         for f in fields(self):

@@ -14,7 +14,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.studies.tables import joints_table, loops_table, totals
 from freeflyer.tables import html_tables
-from freeflyer.text import visible
+from freeflyer.text import short_repr, visible
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,8 @@ class Overview:
     `mass` (kg) is what moves; `total_mass` counts links fixed to the world too. `independent`: velocities, of nv, that loops leave
     free, where they are closed.
     """
+
+    __repr__ = short_repr
 
     name: str
     base: str

@@ -12,6 +12,7 @@ from freeflyer.dynamics import equations
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.text import short_repr
 
 LARGEST = 2**24  # entries of all mass matrices together
 
@@ -19,6 +20,8 @@ LARGEST = 2**24  # entries of all mass matrices together
 @dataclass(frozen=True)
 class Matrices:
     """M (nv, nv) and the centroidal momentum matrix A (6, nv) at q (nq,); `coordinates` names the columns."""
+
+    __repr__ = short_repr
 
     q: np.ndarray
     mass_matrix: np.ndarray
