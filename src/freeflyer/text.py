@@ -36,10 +36,10 @@ def count(n: int, thing: str) -> str:
     return f"{n} {thing}" + ("" if n == 1 else "s")
 
 
-def short_repr(value: object) -> str:
+def short_repr(self: object) -> str:
     """`Name(field=..., ...)` of a dataclass or named tuple on a few lines: arrays by their shapes, long fields cut."""
-    names = getattr(value, "_fields", None) or [f.name for f in fields(value) if f.repr]  # type: ignore[arg-type]
-    return f"{type(value).__name__}({', '.join(f'{name}={_short(getattr(value, name))}' for name in names)})"
+    names = getattr(self, "_fields", None) or [f.name for f in fields(self) if f.repr]  # type: ignore[arg-type]
+    return f"{type(self).__name__}({', '.join(f'{name}={_short(getattr(self, name))}' for name in names)})"
 
 
 def _short(x: object) -> str:

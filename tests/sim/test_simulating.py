@@ -37,16 +37,19 @@ def gap(model, a, b) -> float:
 
 @pytest.mark.parametrize(("integrator", "order"), [("explicit", 1), ("semi-implicit", 1), ("rk4", 4)])
 def test_orders_with_forces_that_depend_on_time_and_state(integrator, order):
-    model, q, v = tumbling(fresh_seed())
+    """Errors of several motions together: of a single one, terms of the next order may cancel."""
+    steps = (4e-3, 2e-3) if order == 1 else (1e-2, 5e-3)
+    errors = np.zeros(2)
+    for k in range(4):
+        model, q, v = tumbling(fresh_seed() + k)
 
-    def springs(t, q, v):
-        tau = np.zeros(model.nv)
-        tau[6:] = np.cos(5.0 * t) - 2.0 * q[7:] - 0.1 * v[6:]
-        return tau
+        def springs(t, q, v, n=model.nv):
+            tau = np.zeros(n)
+            tau[6:] = np.cos(5.0 * t) - 2.0 * q[7:] - 0.1 * v[6:]
+            return tau
 
-    exact = end_of(model, q, v, inputs=springs, dt=0.1, integrator="dop853", rtol=1e-12, atol=1e-13)
-    steps = (4e-3, 2e-3) if order == 1 else (2e-2, 1e-2)
-    errors = [gap(model, end_of(model, q, v, inputs=springs, dt=h, integrator=integrator), exact) for h in steps]
+        exact = end_of(model, q, v, inputs=springs, dt=0.1, integrator="dop853", rtol=1e-12, atol=1e-13)
+        errors += [gap(model, end_of(model, q, v, inputs=springs, dt=h, integrator=integrator), exact) for h in steps]
     assert errors[0] > 1e-9
     assert abs(np.log2(errors[0] / errors[1]) - order) < 0.35
 
