@@ -8,6 +8,7 @@ from kangaroo_leg import leg
 
 from freeflyer.errors import InputError
 from freeflyer.mechanisms import (
+    LinkageError,
     constrained_forward_dynamics,
     constraint_jacobian,
     constraint_multipliers,
@@ -62,3 +63,16 @@ def test_batches_that_do_not_fit(states):
     model, q, _, _, v, _, tau = states
     with pytest.raises(InputError, match="batch"):
         constraint_multipliers(model, q, v, tau=np.stack([tau[0]] * 5))
+
+
+@pytest.mark.parametrize("count", [2, 3000])
+def test_a_slow_state_that_opens_the_loops_is_found_beside_fast_ones(states, count):
+    """Each state by its own size: 1e-3 is nothing beside the fast states' 1e6, and 1000 times too much for the slow one."""
+    model, q, _, _, v, *_ = states
+    Q, V = np.tile(q[0, 0], (count, 1)), np.tile(1e6 * v[0, 0], (count, 1))
+    assert constrained_forward_dynamics(model, Q, V, 0.0 * V).shape == V.shape
+    V[1] = v[0, 0]
+    V[1, partition(model).dependent[0]] += 1e-3
+    for run in (constrained_forward_dynamics, lambda *x: constraint_multipliers(*x[:3], tau=x[3])):
+        with pytest.raises(LinkageError, match=r"does not keep the loops closed.* up to 0\.001"):
+            run(model, Q, V, 0.0 * V)
