@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import inspect
 import json
@@ -110,9 +111,21 @@ def test_nothing_public_is_left_out():
         for path in (Path(ff.__file__).parent / room).glob("*.py"):
             module = import_module(f"freeflyer.{room}.{path.stem}")
             text = path.read_text()
-            marked |= {name for name in vars(module) if f"@public\ndef {name}(" in text}
+            marked |= {name for name in vars(module) if f"@public\ndef {name}(" in text or f"explain(error, {name}," in text}
     assert len(marked) > 40
     assert marked <= set(ff.__all__), marked - set(ff.__all__)
+
+
+def test_an_error_is_explained_by_the_signature_of_its_function():
+    """The functions that catch their errors themselves: `explain(error, name, locals())` stands in the function `name`."""
+    names = set()
+    for path in Path(ff.__file__).parent.rglob("*.py"):
+        for function in (node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)):
+            for node in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+                if isinstance(node.func, ast.Name) and node.func.id == "explain" and path.stem != "public":
+                    assert ast.unparse(node) == f"explain(error, {function.name}, locals())", path
+                    names.add(function.name)
+    assert len(names) > 25
 
 
 @pytest.mark.parametrize("name", DESIGNED)

@@ -91,7 +91,13 @@ def test_nothing_else_changes():
     assert sample.__doc__ == "What is decorated."
     assert list(inspect.signature(sample).parameters) == ["model", "x", "fails"]
     assert inspect.getsource(sample).startswith("@public")
-    assert not hasattr(sample, "__wrapped__")
+    assert inspect.unwrap(sample).__code__.co_firstlineno == inspect.getsourcelines(sample)[1]
+
+
+def test_arguments_that_do_not_fit_are_named_by_python():
+    for call in (lambda: sample(), lambda: sample(MODEL, 1.0, 2.0), lambda: sample(MODEL, y=1.0)):
+        with pytest.raises(TypeError, match=r"sample\(\)"):
+            call()
 
 
 def test_other_errors_pass_as_they_are():

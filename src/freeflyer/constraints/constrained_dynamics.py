@@ -20,7 +20,7 @@ from freeflyer.kernels.entries import SET_DYNAMICS
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, LEAST_NORMAL
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import explain
 
 
 class ConstrainedDynamics(NamedTuple):
@@ -38,7 +38,6 @@ class ConstrainedDynamics(NamedTuple):
     redundant: Names
 
 
-@public
 def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, constraints: ConstraintSet | Pair,
                          external: Wrenches = None, expressed: Expressed = "body",
                          gravity: ArrayLike | None = None) -> ConstrainedDynamics:  # fmt: skip
@@ -58,24 +57,28 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
         d = ff.constrained_dynamics(model, q, v, tau, constraints=stance)
         d.a, d.forces["left_sole"]
     """
-    simple = external is None and gravity is None and expressed == "body"
-    if type(constraints) is ConstraintSet and constraints.model is model and model.reduction is None:
-        if not simple:
-            tau = add_forces(row(model, "tau", tau, "v"), load_forces(model, q, external, gravity, expressed))
-        found = SET_DYNAMICS.call(constraints.handle, q, v, tau, None)
-        a, F, multipliers, verdict = found or run_set(SET_DYNAMICS, constraints, (q, v, tau), ("q", "v", "tau"))
-        if verdict.ndim == 1 and constraints.plain and verdict.item(DEPENDENT) == 0.0:
-            pull = pulling(constraints, F, multipliers) if verdict.item(LEAST_NORMAL) < 0.0 else ()
-            return ConstrainedDynamics._make((a, dict(zip(constraints.item_names, F)), multipliers, pull, ()))
-    else:
-        a, F, multipliers, verdict = _solve_by_matrices(model, q, v, tau, constraints, external, expressed, gravity)
-        if not isinstance(constraints, ConstraintSet):
-            refuse_contradictions(None, verdict, "acceleration")
-            return ConstrainedDynamics(a, {}, multipliers, () if a.ndim == 1 else {}, redundant(None, verdict))
-    if verdict.ndim > 1 or verdict.item(CONTRADICTION) > 0.0:
-        refuse_contradictions(constraints, verdict, "acceleration")
-    forces = forces_by_name(constraints, q, F, multipliers)
-    return ConstrainedDynamics(a, forces, multipliers, pulling(constraints, F, multipliers), redundant(constraints, verdict))
+    try:
+        simple = external is None and gravity is None and expressed == "body"
+        if type(constraints) is ConstraintSet and constraints.model is model and model.reduction is None:
+            if not simple:
+                tau = add_forces(row(model, "tau", tau, "v"), load_forces(model, q, external, gravity, expressed))
+            found = SET_DYNAMICS.call(constraints.handle, q, v, tau, None)
+            a, F, multipliers, verdict = found or run_set(SET_DYNAMICS, constraints, (q, v, tau), ("q", "v", "tau"))
+            if verdict.ndim == 1 and constraints.plain and verdict.item(DEPENDENT) == 0.0:
+                pull = pulling(constraints, F, multipliers) if verdict.item(LEAST_NORMAL) < 0.0 else ()
+                return ConstrainedDynamics._make((a, dict(zip(constraints.item_names, F)), multipliers, pull, ()))
+        else:
+            a, F, multipliers, verdict = _solve_by_matrices(model, q, v, tau, constraints, external, expressed, gravity)
+            if not isinstance(constraints, ConstraintSet):
+                refuse_contradictions(None, verdict, "acceleration")
+                return ConstrainedDynamics(a, {}, multipliers, () if a.ndim == 1 else {}, redundant(None, verdict))
+        if verdict.ndim > 1 or verdict.item(CONTRADICTION) > 0.0:
+            refuse_contradictions(constraints, verdict, "acceleration")
+        forces = forces_by_name(constraints, q, F, multipliers)
+        return ConstrainedDynamics(a, forces, multipliers, pulling(constraints, F, multipliers), redundant(constraints, verdict))
+    except Exception as error:
+        explain(error, constrained_dynamics, locals())
+        raise
 
 
 def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any, external: Any, expressed: Expressed,

@@ -22,7 +22,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.model.linkage_layout import CONSISTENT
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import explain, public
 
 RATES = ("q", "u", "u_dot")
 
@@ -105,21 +105,24 @@ def constraint_multipliers(
     return run(D.DRIVING_FORCES, p, (q, u, u_dot), ("q", "v", "a"))[0] - applied
 
 
-@public
 def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
     """a (..., nv), accelerations of all joints under forces tau (..., nv) while the loops hold. papers/000 (11)-(14).
 
     q (..., nq) closed, v (..., nv) along the loops; m/s^2, rad/s^2, N, N m.
     Errors: as constraint_multipliers.
     """
-    p = model if model.reduction else _loops(model)
-    a = D.ACCELERATIONS.call(p.handle, q, v, tau, None)
-    if a is not None:
-        return a
     try:
-        return evaluate(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"))
-    except LinkageError:
-        _independent(p, q, v)
+        p = model if model.reduction else _loops(model)
+        a = D.ACCELERATIONS.call(p.handle, q, v, tau, None)
+        if a is not None:
+            return a
+        try:
+            return evaluate(D.ACCELERATIONS, p, (q, v, tau), ("q", "v", "tau"))
+        except LinkageError:
+            _independent(p, q, v)
+            raise
+    except Exception as error:
+        explain(error, constrained_forward_dynamics, locals())
         raise
 
 

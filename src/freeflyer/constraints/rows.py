@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import explain, public
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -41,7 +41,6 @@ def constraint_loops(model: Model) -> tuple[str, ...]:
     return tuple(loops + [c.name for c in model.description.couplings])
 
 
-@public
 def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     """residual (..., r): by how much each tied direction is open, m or rad; zero where the linkage is closed.
 
@@ -50,8 +49,12 @@ def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     frame_b; one gives its entry of the rotation vector. Coupling rows: position1 - polynomial(position2).
     q (..., nq). Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length.
     """
-    residual = E.CONSTRAINT_RESIDUAL.call(model.handle, q, None)
-    return residual if residual is not None else evaluate(E.CONSTRAINT_RESIDUAL, model, (q,), ("q",))
+    try:
+        residual = E.CONSTRAINT_RESIDUAL.call(model.handle, q, None)
+        return residual if residual is not None else evaluate(E.CONSTRAINT_RESIDUAL, model, (q,), ("q",))
+    except Exception as error:
+        explain(error, constraint_residual, locals())
+        raise
 
 
 def constraints(model: Model, q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -69,11 +72,14 @@ def constraint_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     return constraints(model, q)[1]
 
 
-@public
 def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """bias (..., r): Jdot v, the rate of J v while no coordinate accelerates (frame_a's own turning included).
 
     q (..., nq), v (..., nv); m/s^2 and rad/s^2. Errors: as constraint_residual.
     """
-    bias = E.CONSTRAINT_BIAS.call(model.handle, q, v, None)
-    return bias if bias is not None else evaluate(E.CONSTRAINT_BIAS, model, (q, v), ("q", "v"))
+    try:
+        bias = E.CONSTRAINT_BIAS.call(model.handle, q, v, None)
+        return bias if bias is not None else evaluate(E.CONSTRAINT_BIAS, model, (q, v), ("q", "v"))
+    except Exception as error:
+        explain(error, constraint_bias, locals())
+        raise

@@ -17,7 +17,7 @@ from freeflyer.dynamics.loads import Wrenches, run_loaded
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import explain
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -49,7 +49,6 @@ def arrays_of(out: Any, kind: type) -> tuple[np.ndarray, ...]:
     return tuple(out)  # type: ignore[arg-type]
 
 
-@public
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
                                  expressed: Expressed = "body", gravity: ArrayLike | None = None,
                                  out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
@@ -59,18 +58,21 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     Arguments, batches and errors: as inverse_dynamics. Singh, Russell, Wensing (2022); papers/002, tables 5 to 8, by another way.
     Results (..., nv, nv): N, N m per m, rad and their rates.
     """
-    if model.reduction:
-        return model.reduction.functions.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed, out)
-    given = None if out is None else arrays_of(out, InverseDynamicsDerivatives)
-    if external is None and gravity is None and expressed == "body":
-        found = E.RNEA_GRADIENT.call(model.handle, q, v, a, given)
-        found = found or evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), out=given)
-    else:
-        found = run_loaded(E.LOADED_RNEA_GRADIENT, model, q, v, a, "a", external, gravity, expressed, given)
-    return out or InverseDynamicsDerivatives._make(found)
+    try:
+        if model.reduction:
+            return model.reduction.functions.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed, out)
+        given = None if out is None else arrays_of(out, InverseDynamicsDerivatives)
+        if external is None and gravity is None and expressed == "body":
+            found = E.RNEA_GRADIENT.call(model.handle, q, v, a, given)
+            found = found or evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), out=given)
+        else:
+            found = run_loaded(E.LOADED_RNEA_GRADIENT, model, q, v, a, "a", external, gravity, expressed, given)
+        return out or InverseDynamicsDerivatives._make(found)
+    except Exception as error:
+        explain(error, inverse_dynamics_derivatives, locals())
+        raise
 
 
-@public
 def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
                                  expressed: Expressed = "body", gravity: ArrayLike | None = None, strict: bool = True,
                                  out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
@@ -80,14 +82,19 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     Arguments, batches, `strict` and errors: as forward_dynamics, a singular mass matrix included.
     Results (..., nv, nv): m/s^2, rad/s^2 per m, rad, their rates, N, N m.
     """
-    if model.reduction:
-        return model.reduction.functions.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, strict, out)
-    given = None if out is None else arrays_of(out, ForwardDynamicsDerivatives)
-    if external is None and gravity is None and expressed == "body":
-        found = E.ABA_GRADIENT.call(model.handle, q, v, tau, given) if strict else None
-        found = found or evaluate(E.ABA_GRADIENT, model, (q, v, tau), ("q", "v", "tau"), out=given, strict=strict)
-    else:
-        found = run_loaded(E.LOADED_ABA_GRADIENT, model, q, v, tau, "tau", external, gravity, expressed, given, strict)
-    matrices, failed = (found, None) if strict else found
-    result = out or ForwardDynamicsDerivatives._make(matrices)
-    return result if strict else (result, failed)  # type: ignore[return-value]
+    try:
+        if model.reduction:
+            closed = model.reduction.functions
+            return closed.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, strict, out)
+        given = None if out is None else arrays_of(out, ForwardDynamicsDerivatives)
+        if external is None and gravity is None and expressed == "body":
+            found = E.ABA_GRADIENT.call(model.handle, q, v, tau, given) if strict else None
+            found = found or evaluate(E.ABA_GRADIENT, model, (q, v, tau), ("q", "v", "tau"), out=given, strict=strict)
+        else:
+            found = run_loaded(E.LOADED_ABA_GRADIENT, model, q, v, tau, "tau", external, gravity, expressed, given, strict)
+        matrices, failed = (found, None) if strict else found
+        result = out or ForwardDynamicsDerivatives._make(matrices)
+        return result if strict else (result, failed)  # type: ignore[return-value]
+    except Exception as error:
+        explain(error, forward_dynamics_derivatives, locals())
+        raise

@@ -15,7 +15,7 @@ from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import explain
 
 Expressed = Literal["body", "mixed", "world"]
 EXPRESSED = {"body": 0, "mixed": 1, "world": 2}
@@ -37,18 +37,20 @@ def frame_options(model: Model, frame: str, expressed: Expressed) -> tuple[int, 
         return model.frame(frame), expression(expressed)
 
 
-@public
 def frame_pose(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
     """X_WF (..., 4, 4), the pose of a frame (link or site) in the world at q (..., nq): rotation, and position in m.
 
     Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length; UnknownNameError.
     """
-    index = model.frame(frame)
-    X = E.FRAME_POSE.call(model.handle, q, index, None)
-    return X if X is not None else evaluate(E.FRAME_POSE, model, (q,), ("q",), (index,))
+    try:
+        index = model.frame(frame)
+        X = E.FRAME_POSE.call(model.handle, q, index, None)
+        return X if X is not None else evaluate(E.FRAME_POSE, model, (q,), ("q",), (index,))
+    except Exception as error:
+        explain(error, frame_pose, locals())
+        raise
 
 
-@public
 def frame_jacobian(
     model: Model,
     q: ArrayLike,
@@ -61,17 +63,20 @@ def frame_jacobian(
 
     expressed: "body", "mixed" or "world" (see this module). `out` (..., 6, nv) receives the result. Errors: as frame_pose.
     """
-    if model.reduction:
-        return model.reduction.functions.frame_jacobian(model, q, frame, expressed, out)
-    try:  # frame_options would take as long as a fifth of the rest
-        index, option = model.frame_index[frame], EXPRESSED[expressed]
-    except (KeyError, TypeError):
-        index, option = frame_options(model, frame, expressed)
-    J = E.FRAME_JACOBIAN.call(model.handle, q, index, option, out)
-    return J if J is not None else evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), (index, option), out)
+    try:
+        if model.reduction:
+            return model.reduction.functions.frame_jacobian(model, q, frame, expressed, out)
+        try:  # frame_options would take as long as a fifth of the rest
+            index, option = model.frame_index[frame], EXPRESSED[expressed]
+        except (KeyError, TypeError):
+            index, option = frame_options(model, frame, expressed)
+        J = E.FRAME_JACOBIAN.call(model.handle, q, index, option, out)
+        return J if J is not None else evaluate(E.FRAME_JACOBIAN, model, (q,), ("q",), (index, option), out)
+    except Exception as error:
+        explain(error, frame_jacobian, locals())
+        raise
 
 
-@public
 def frame_velocity(
     model: Model,
     q: ArrayLike,
@@ -83,14 +88,17 @@ def frame_velocity(
 
     expressed: "body", "mixed" or "world" (see this module). Errors: as frame_pose.
     """
-    if model.reduction:
-        return model.reduction.functions.frame_velocity(model, q, v, frame, expressed)
-    index, option = frame_options(model, frame, expressed)
-    twist = E.FRAME_VELOCITY.call(model.handle, q, v, index, option, None)
-    return twist if twist is not None else evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), (index, option))
+    try:
+        if model.reduction:
+            return model.reduction.functions.frame_velocity(model, q, v, frame, expressed)
+        index, option = frame_options(model, frame, expressed)
+        twist = E.FRAME_VELOCITY.call(model.handle, q, v, index, option, None)
+        return twist if twist is not None else evaluate(E.FRAME_VELOCITY, model, (q, v), ("q", "v"), (index, option))
+    except Exception as error:
+        explain(error, frame_velocity, locals())
+        raise
 
 
-@public
 def frame_bias_acceleration(
     model: Model,
     q: ArrayLike,
@@ -103,8 +111,12 @@ def frame_bias_acceleration(
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
     q (..., nq), v (..., nv); m/s^2 and rad/s^2. Errors: as frame_pose.
     """
-    if model.reduction:
-        return model.reduction.functions.frame_bias_acceleration(model, q, v, frame, expressed)
-    index, option = frame_options(model, frame, expressed)
-    twist = E.FRAME_BIAS.call(model.handle, q, v, index, option, None)
-    return twist if twist is not None else evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), (index, option))
+    try:
+        if model.reduction:
+            return model.reduction.functions.frame_bias_acceleration(model, q, v, frame, expressed)
+        index, option = frame_options(model, frame, expressed)
+        twist = E.FRAME_BIAS.call(model.handle, q, v, index, option, None)
+        return twist if twist is not None else evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), (index, option))
+    except Exception as error:
+        explain(error, frame_bias_acceleration, locals())
+        raise

@@ -16,7 +16,7 @@ from freeflyer.dynamics.centroidal import centroidal_momentum, massless
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import explain, public
 
 
 class CentroidalMomentumDerivatives(NamedTuple):
@@ -55,18 +55,21 @@ class CenterOfMassAccelerationDerivatives(NamedTuple):
     da: np.ndarray
 
 
-@public
 def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """A_G a + Adot_G v (..., 6), N and N m: what external forces, gravity among them, amount to about the centre of mass.
 
     Errors: InputError for wrong shapes, NaN, infinities, quaternions of other than unit length, a robot without mass.
     """
-    if model.reduction:
-        return model.reduction.functions.centroidal_momentum_rate(model, q, v, a)
-    if not model.mass > 0.0:
-        raise massless(model)
-    b = E.MOMENTUM_RATE.call(model.handle, q, v, a, None)
-    return b if b is not None else evaluate(E.MOMENTUM_RATE, model, (q, v, a), ("q", "v", "a"))
+    try:
+        if model.reduction:
+            return model.reduction.functions.centroidal_momentum_rate(model, q, v, a)
+        if not model.mass > 0.0:
+            raise massless(model)
+        b = E.MOMENTUM_RATE.call(model.handle, q, v, a, None)
+        return b if b is not None else evaluate(E.MOMENTUM_RATE, model, (q, v, a), ("q", "v", "a"))
+    except Exception as error:
+        explain(error, centroidal_momentum_rate, locals())
+        raise
 
 
 @public

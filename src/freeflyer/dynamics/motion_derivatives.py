@@ -16,7 +16,7 @@ from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed, frame_options
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import explain
 
 
 class FrameVelocityDerivatives(NamedTuple):
@@ -40,7 +40,6 @@ class FrameAccelerationDerivatives(NamedTuple):
     da: np.ndarray
 
 
-@public
 def frame_acceleration(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> np.ndarray:
@@ -49,14 +48,17 @@ def frame_acceleration(
     For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
     Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length, UnknownNameError.
     """
-    if model.reduction:
-        return model.reduction.functions.frame_acceleration(model, q, v, a, frame, expressed)
-    index, option = frame_options(model, frame, expressed)
-    twist = E.FRAME_ACCELERATION.call(model.handle, q, v, a, index, option, None)
-    return twist if twist is not None else evaluate(E.FRAME_ACCELERATION, model, (q, v, a), ("q", "v", "a"), (index, option))
+    try:
+        if model.reduction:
+            return model.reduction.functions.frame_acceleration(model, q, v, a, frame, expressed)
+        index, option = frame_options(model, frame, expressed)
+        twist = E.FRAME_ACCELERATION.call(model.handle, q, v, a, index, option, None)
+        return twist if twist is not None else evaluate(E.FRAME_ACCELERATION, model, (q, v, a), ("q", "v", "a"), (index, option))
+    except Exception as error:
+        explain(error, frame_acceleration, locals())
+        raise
 
 
-@public
 def frame_velocity_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> FrameVelocityDerivatives:
@@ -64,15 +66,18 @@ def frame_velocity_derivatives(
 
     Errors: as frame_acceleration.
     """
-    if model.reduction:
-        return model.reduction.functions.frame_velocity_derivatives(model, q, v, frame, expressed)
-    index, option = frame_options(model, frame, expressed)
-    found = E.FRAME_VELOCITY_DERIVATIVES.call(model.handle, q, v, index, option, None)
-    found = found or evaluate(E.FRAME_VELOCITY_DERIVATIVES, model, (q, v), ("q", "v"), (index, option))
-    return FrameVelocityDerivatives._make(found)
+    try:
+        if model.reduction:
+            return model.reduction.functions.frame_velocity_derivatives(model, q, v, frame, expressed)
+        index, option = frame_options(model, frame, expressed)
+        found = E.FRAME_VELOCITY_DERIVATIVES.call(model.handle, q, v, index, option, None)
+        found = found or evaluate(E.FRAME_VELOCITY_DERIVATIVES, model, (q, v), ("q", "v"), (index, option))
+        return FrameVelocityDerivatives._make(found)
+    except Exception as error:
+        explain(error, frame_velocity_derivatives, locals())
+        raise
 
 
-@public
 def frame_acceleration_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> FrameAccelerationDerivatives:
@@ -80,9 +85,13 @@ def frame_acceleration_derivatives(
 
     Errors: as frame_acceleration.
     """
-    if model.reduction:
-        return model.reduction.functions.frame_acceleration_derivatives(model, q, v, a, frame, expressed)
-    index, option = frame_options(model, frame, expressed)
-    found = E.FRAME_ACCELERATION_DERIVATIVES.call(model.handle, q, v, a, index, option, None)
-    found = found or evaluate(E.FRAME_ACCELERATION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (index, option))
-    return FrameAccelerationDerivatives._make(found)
+    try:
+        if model.reduction:
+            return model.reduction.functions.frame_acceleration_derivatives(model, q, v, a, frame, expressed)
+        index, option = frame_options(model, frame, expressed)
+        found = E.FRAME_ACCELERATION_DERIVATIVES.call(model.handle, q, v, a, index, option, None)
+        found = found or evaluate(E.FRAME_ACCELERATION_DERIVATIVES, model, (q, v, a), ("q", "v", "a"), (index, option))
+        return FrameAccelerationDerivatives._make(found)
+    except Exception as error:
+        explain(error, frame_acceleration_derivatives, locals())
+        raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ MOST_AXES = 28  # of an argument: NumPy broadcasts up to 32 and results have up 
 MOST_ENTRIES = 2**48  # of an argument: 2 PiB, and far from the 2**63 bytes at which NumPy counts no further
 
 
-def refuse_too_large(error: Exception, function: str, arguments: dict[str, Any]) -> None:
+def refuse_too_large(error: Exception, function: str, arguments: Mapping[str, Any]) -> None:
     """InputError where an argument has too many axes or entries, or where memory ran out."""
     for name, x in arguments.items():
         if isinstance(x, np.ndarray):

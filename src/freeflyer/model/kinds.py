@@ -21,7 +21,7 @@ from freeflyer.model.model import Model
 LARGEST = sys.float_info.max
 
 
-def refuse(error: Exception, function: Callable[..., Any], arguments: dict[str, Any]) -> None:
+def refuse(error: Exception, function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
     """InputError for the first argument that is not of its kind; an error that exists already is kept, except for models."""
     if not isinstance(error, FreeflyerError):
         refuse_too_large(error, function.__name__, arguments)
@@ -41,7 +41,7 @@ def refuse(error: Exception, function: Callable[..., Any], arguments: dict[str, 
             raise InputError(f"{name} must be {_words(kind)}, got {_format(x)}: see help({function.__name__})") from None
 
 
-def _outputs(arguments: dict[str, Any]) -> Iterable[Any]:
+def _outputs(arguments: Mapping[str, Any]) -> Iterable[Any]:
     out = arguments.get("out")
     return () if out is None else out if isinstance(out, tuple) else (out,)
 
