@@ -29,13 +29,48 @@ FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
                      expressed: Expressed = "body", gravity: ArrayLike | None = None,
                      out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
-    """tau (..., nv) that gives the acceleration a: M a + bias minus the forces of `external`.
+    """Generalised forces tau that give the acceleration a: M a + bias, less the forces of `external`.
 
-    `external` maps frame names to wrenches [force; torque] (..., 6) that act on the robot there, N and N m, or holds them
-    prepared: (frame_set(...), W (..., k, 6)). `expressed`: "body" (the frame's axes, at its origin), "mixed" (world axes, at
-    its origin) or "world" (world axes, about the world's origin). `gravity` (..., 3), m/s^2, replaces the model's; `out`
-    (..., nv) receives the result. RBDA (2008), table 5.1.
-    Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length; UnknownNameError.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, a : (..., nv) array
+        Velocity and acceleration.
+    external : mapping or pair, optional
+        Wrenches [force; torque] (..., 6) that act on the robot, N and N m, by frame name; or prepared, (frame_set(...), W) with W
+        (..., k, 6).
+    expressed : {"body", "mixed", "world"}
+        Of the wrenches: the frame's axes, at its origin; world axes, at its origin; world axes, about the world's origin.
+    gravity : (..., 3) array, optional
+        m/s^2, in the model's place.
+    out : (..., nv) array, optional
+        Receives the result.
+
+    Returns
+    -------
+    (..., nv) array
+        N, N m.
+
+    Raises
+    ------
+    InputError
+        For wrong shapes, NaN, infinities and quaternions of other than unit length.
+    UnknownNameError
+        For a frame that the model does not have.
+
+    Notes
+    -----
+    The recursive Newton-Euler algorithm: RBDA (2008), table 5.1.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(6)
+    >>> q, v, a = model.neutral, np.zeros(model.nv), np.zeros(model.nv)
+    >>> tau = ff.inverse_dynamics(model, q, v, a)
+    >>> bool(np.allclose(tau, ff.gravity_forces(model, q)))
+    True
     """
     try:
         if model.reduction:

@@ -1,0 +1,25 @@
+"""Everything that a user can call or hold: the names of the top level and of every room that has some."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import Any
+
+ROOMS = (
+    "", "checks", "contacts", "control", "estimation", "export", "formulations.geometric", "mechanisms", "optimization", "papers",
+    "report", "robots", "sim", "spatial.consistency", "spatial.dual_quaternion", "spatial.inertia", "spatial.quaternion",
+    "spatial.se2", "spatial.se3", "spatial.twist", "spatial.wrench", "studies",
+)  # fmt: skip
+
+
+def public_names() -> dict[str, Any]:
+    """Functions and classes by name, 'load' or 'mechanisms.sweep'."""
+    found = {}
+    for room in ROOMS:
+        module = import_module(f"freeflyer.{room}".rstrip("."))
+        for name in module.__all__:
+            x = getattr(module, name)
+            if inspect.isfunction(x) or inspect.isclass(x):
+                found[f"{room}.{name}".lstrip(".")] = x
+    return found
