@@ -5,6 +5,8 @@ from importlib import import_module
 
 import pytest
 
+from freeflyer.progress import no_progress
+
 ROOMS = (
     "", "checks", "contacts", "control", "estimation", "export", "formulations.geometric", "mechanisms", "optimization", "report",
     "sim", "studies",
@@ -56,6 +58,13 @@ def test_every_parameter_says_its_type(name):
         assert p.annotation is not p.empty, p.name
         if p.annotation == "Any":
             assert p.name in OF_OTHER_LIBRARIES | ANY_INPUT, p.name
+
+
+@pytest.mark.parametrize("name", [name for name, p in PARAMETERS.items() if "progress" in p])
+def test_one_progress_protocol(name):
+    p = PARAMETERS[name]["progress"]
+    assert p.annotation == "Progress"
+    assert p.default is no_progress
 
 
 @pytest.mark.parametrize("name", [name for name, p in PARAMETERS.items() if "external" in p])

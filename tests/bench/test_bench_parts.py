@@ -15,6 +15,7 @@ from freeflyer.bench.runner import Effort, largest_batch, parts, time_robot
 from freeflyer.bench.scaling import exponent, scaling
 from freeflyer.checks.states import random_states
 from freeflyer.errors import FreeflyerError
+from freeflyer.progress import no_progress
 
 
 def test_contestants_take_turns():
@@ -59,7 +60,7 @@ def test_the_price_of_a_call_is_where_the_line_begins():
 
 
 def test_scaling_times_each_size():
-    points = scaling((2, 4), with_peer=False, progress=lambda _: None)
+    points = scaling((2, 4), with_peer=False, progress=no_progress)
     assert [(p.bodies, p.algorithm) for p in points] == [
         (n, a) for n in (2, 4) for a in ("inverse_dynamics", "forward_dynamics")
     ]
@@ -93,7 +94,7 @@ def test_the_outermost_frame_is_the_deepest_link():
 def test_imports_are_timed_in_fresh_processes(monkeypatch):
     monkeypatch.setattr(start, "REPEATS", 1)
     said = []
-    result = start.start_times((), said.append)
+    result = start.start_times((), lambda _, what: said.append(what))
     assert result.import_warm > 0
     assert result.import_cold > 0
     assert len(said) == 2

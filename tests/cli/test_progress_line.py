@@ -20,21 +20,21 @@ def shown(monkeypatch, steps, terminal=True) -> str:
 
 
 def test_a_fraction_draws_a_bar(monkeypatch):
-    text = shown(monkeypatch, [("map", 0.0), ("map", 0.42), ("map", 1.7)])
+    text = shown(monkeypatch, [(0.0, "map"), (0.42, "map"), (1.7, "map")])
     assert "map" in text
     assert "100 %" in text
     assert "━" in text
 
 
 def test_no_fraction_no_bar(monkeypatch):
-    text = shown(monkeypatch, [("reading robots",)])
+    text = shown(monkeypatch, [(0.0, "reading robots")])
     assert "reading robots" in text
     assert "%" not in text
     assert "━" not in text
 
 
 def test_a_new_text_begins_anew(monkeypatch):
-    text = shown(monkeypatch, [("map", 0.9), ("drawing",)])
+    text = shown(monkeypatch, [(0.9, "map"), (0.0, "drawing")])
     assert "%" not in text[text.rindex("drawing") :]
 
 
@@ -43,4 +43,4 @@ def test_names_are_shown_as_they_are(monkeypatch):
 
 
 def test_silence_where_stderr_is_no_terminal(monkeypatch):
-    assert shown(monkeypatch, [("map", 0.5), ("drawing",)], terminal=False) == ""
+    assert shown(monkeypatch, [(0.5, "map"), (0.0, "drawing")], terminal=False) == ""

@@ -69,7 +69,7 @@ def test_order_of_axes_does_not_matter():
 
 def test_progress_runs_to_one():
     heard = []
-    sweep(leg(), {HIP[1]: [0.0, 0.01], LENGTH: [0.0, 0.01, 0.02]}, progress=heard.append)
+    sweep(leg(), {HIP[1]: [0.0, 0.01], LENGTH: [0.0, 0.01, 0.02]}, progress=lambda fraction, what: heard.append(fraction))
     assert heard == sorted(heard)
     assert heard[-1] == pytest.approx(1.0)
 

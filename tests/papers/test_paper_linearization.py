@@ -28,7 +28,7 @@ def result():
     patch.setattr(cost, "BLOCK_SECONDS", 1e-3)
     patch.setattr(recursion, "SIZES", (2, 4, 6, 8))
     said = []
-    made = linearization.compute(said.append)
+    made = linearization.compute(lambda _, what: said.append(what))
     patch.undo()
     assert len(said) >= 5
     return made
@@ -130,7 +130,7 @@ def test_the_threads_are_given_back():
     ff.set_threads(3)
     try:
         with pytest.raises(ff.InputError):
-            cost.costs(lambda _: None, (0,))
+            cost.costs(lambda fraction, what: None, (0,))
         assert ff.get_threads() == 3
     finally:
         ff.set_threads(before)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from freeflyer.bench.results import BatchPoint
 from freeflyer.bench.robots import BenchRobot
 from freeflyer.bench.runner import Effort, time_robot
+from freeflyer.progress import Progress
 
 SIZES = (16, 64, 512, 4096)
 ALGORITHMS = (
@@ -17,13 +18,13 @@ ALGORITHMS = (
 
 
 def batches(
-    robots: Iterable[BenchRobot], with_peer: bool, effort: Effort, progress: Callable[[str], None]
+    robots: Iterable[BenchRobot], with_peer: bool, effort: Effort, progress: Progress
 ) -> tuple[BatchPoint, ...]:
     """Time batches of SIZES states on each robot, ours and the peer's interleaved."""
     points = []
     for robot in robots:
         for n in SIZES:
-            progress(f"{robot.model.name}: batches of {n}")
+            progress(0.0, f"{robot.model.name}: batches of {n}")
             its = replace(effort, batch=n)
             timed = time_robot(robot.model, urdf=robot.urdf, mjcf=robot.mjcf, with_peer=with_peer, effort=its,
                                algorithms=ALGORITHMS, closed=False)  # fmt: skip

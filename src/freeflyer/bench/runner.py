@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,12 +27,11 @@ from freeflyer.bench.results import ClosedTimings, RobotTimings, Timing
 from freeflyer.checks.states import States, random_states
 from freeflyer.dynamics.all_terms import AllTerms
 from freeflyer.dynamics.evaluate import get_threads, set_threads
-from freeflyer.progress import no_progress
+from freeflyer.progress import Progress, no_progress
 
 NAMES = tuple(algorithm.name for algorithm in ALGORITHMS)
 LARGEST_RESULT = 2**29  # bytes
 CLOSED_BATCH = 256  # states: a closed linkage costs tens of microseconds each
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def time_robot(
     for name in algorithms:
         if not has_enough_links(model, BY_NAME[name]):
             continue  # wrenches or contacts on more links than there are
-        progress(f"{model.name}: {name}")
+        progress(0.0, f"{model.name}: {name}")
         rows.append(_time(model, BY_NAME[name], x, frame, peer, effort))
     with_loops, open_note = _time_closed(model, mjcf, with_peer, effort, progress) if closed else (None, None)
     return RobotTimings(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
 from freeflyer import robots
 from freeflyer.bench.results import ScalingPoint
 from freeflyer.bench.runner import Effort, time_robot
+from freeflyer.progress import Progress
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000)
 ALGORITHMS = ("inverse_dynamics", "forward_dynamics")
 
 
-def scaling(sizes: Iterable[int], with_peer: bool, progress: Callable[[str], None]) -> tuple[ScalingPoint, ...]:
+def scaling(sizes: Iterable[int], with_peer: bool, progress: Progress) -> tuple[ScalingPoint, ...]:
     """Time chains of the given numbers of bodies, ours and the peer's interleaved."""
     points = []
     for n in sizes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,10 @@ import numpy as np
 from freeflyer.bench.clock import Call, time_interleaved
 from freeflyer.bench.results import SolverTiming
 from freeflyer.optimization import solve_hierarchy, solve_qp, solvers
+from freeflyer.progress import Progress
 
 SIZES = ((33, 48, 6), (40, 60, 12), (80, 120, 30))  # variables, two-sided rows, of which equalities
 ACCURACY = 1e-9
-Progress = Callable[[str], None]
 
 
 def solver_times(blocks: int, block_seconds: float, progress: Progress) -> tuple[SolverTiming, ...]:
@@ -22,9 +21,9 @@ def solver_times(blocks: int, block_seconds: float, progress: Progress) -> tuple
     for n, m, equal in SIZES:
         program = random_program(n, m, equal)
         for solver in solvers():
-            progress(f"{solver}: {n} variables, {m} rows")
+            progress(0.0, f"{solver}: {n} variables, {m} rows")
             found.append(_time(solver, program, blocks, block_seconds))
-    progress("hierarchy")
+    progress(0.0, "hierarchy")
     levels = random_levels(33)
     first = solve_hierarchy(levels)
     calls: list[Call] = [lambda: solve_hierarchy(levels), lambda: solve_hierarchy(levels, warm=first)]

@@ -6,11 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from tempfile import TemporaryDirectory
 
 from freeflyer.bench.results import FirstCall, Start
 from freeflyer.errors import FreeflyerError
+from freeflyer.progress import Progress
 
 IMPORT = """
 from time import perf_counter
@@ -38,19 +38,19 @@ print(perf_counter() - start)
 REPEATS = 5  # of an import
 
 
-def start_times(algorithms: tuple[str, ...], progress: Callable[[str], None]) -> Start:
+def start_times(algorithms: tuple[str, ...], progress: Progress) -> Start:
     """Measure imports and the first calls on the built-in humanoid, one process each."""
-    progress("import, without bytecode")
+    progress(0.0, "import, without bytecode")
     with TemporaryDirectory() as folder:
         bytecode = {"PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}  # written, but to a fresh folder
         cold = _run(IMPORT, **bytecode)
-        progress("import, with bytecode")
+        progress(0.0, "import, with bytecode")
         warm = sorted(_run(IMPORT, **bytecode) for _ in range(REPEATS))[REPEATS // 2]
     return Start(cold, warm, tuple(_first_call(name, progress) for name in algorithms))
 
 
-def _first_call(name: str, progress: Callable[[str], None]) -> FirstCall:
-    progress(f"first call of {name}")
+def _first_call(name: str, progress: Progress) -> FirstCall:
+    progress(0.0, f"first call of {name}")
     with TemporaryDirectory() as folder:
         cold = _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder)
         return FirstCall(name, cold, _run(FIRST_CALL, name, FREEFLYER_CACHE_DIR=folder))

@@ -19,6 +19,7 @@ from freeflyer.dynamics.mujoco_states import to_mujoco
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
 from freeflyer.model.writers import to_mjcf
+from freeflyer.progress import Progress
 from freeflyer.sim.simulating import simulate
 
 DT, COUNT = 1e-3, 50
@@ -26,11 +27,11 @@ INTEGRATORS = {"rk4": "mjINT_RK4", "semi-implicit": "mjINT_EULER"}
 
 
 def step_times(robots: Iterable[BenchRobot], with_peer: bool, blocks: int,
-               progress: Callable[[str], None]) -> tuple[StepTiming, ...]:  # fmt: skip
+               progress: Progress) -> tuple[StepTiming, ...]:  # fmt: skip
     """us a step of each integrator, on each robot; "rk4, contacts": standing on its feet, where it has some by name."""
     found = []
     for robot in robots:
-        progress(f"{robot.model.name}: steps")
+        progress(0.0, f"{robot.model.name}: steps")
         model = close_loops(robot.model)
         q, v = model.neutral, 0.1 * np.random.default_rng(1).standard_normal(model.nv)
         ours: dict[str, Callable[[], object]] = {name: _run(model, q, v, None, name) for name in INTEGRATORS}

@@ -13,6 +13,7 @@ from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOpti
 
 if TYPE_CHECKING:
     from freeflyer.bench.results import Bench, RobotTimings
+    from freeflyer.progress import Progress
 
 
 class Part(StrEnum):
@@ -89,7 +90,7 @@ def _bench_robot(name: str, base: Any, loops: Path | None) -> Any:
     return robot_of_file(robot.model, robot.path)
 
 
-def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress: Any) -> Bench:
+def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress: Progress) -> Bench:
     from freeflyer.bench.batches import batches
     from freeflyer.bench.clock import floor
     from freeflyer.bench.machine import machine

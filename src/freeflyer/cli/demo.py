@@ -28,6 +28,7 @@ def demo(
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
     from freeflyer.dynamics.warming import warm
+    from freeflyer.progress import part_of
     from freeflyer.report.reporting import report
     from freeflyer.report.tour import tour
     from freeflyer.report.writing import refuse_to_replace, write_report
@@ -35,10 +36,10 @@ def demo(
     refuse_to_replace(output_file, force)
     start, out = perf_counter(), output(json)
     with status("compiling: only the first run does") as progress:
-        warm(COMPILED, lambda fraction, what: progress("compiling: only the first run does", fraction))
+        warm(COMPILED, part_of(progress, "compiling: only the first run does"))
         rows = []
         for name in robots.names():
-            progress(f"{name}: inverse and forward dynamics, momentum, a batch")
+            progress(0.0, f"{name}: inverse and forward dynamics, momentum, a batch")
             rows.append(tour(robots.make(name)))
         out.print(_table(rows))
         result = report(robots.make(SHOWN), progress=progress)

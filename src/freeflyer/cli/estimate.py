@@ -72,7 +72,7 @@ def estimate(
             numbers["calibration"] = tables.calibrate_all(s, encoders, starts, rigid, progress, pictures)
             out.print(tables.calibration(numbers["calibration"]))
         if bench:
-            progress("timing the estimators")
+            progress(0.0, "timing the estimators")
             numbers["times"] = estimation_times(s, feet)
             out.print(tables.times(s, numbers["times"]))
         if swing:
@@ -80,7 +80,7 @@ def estimate(
             for shown in tables.swing(numbers["swing"]):
                 out.print(shown, soft_wrap=True)
         if folder is not None:
-            progress("drawing")
+            progress(0.0, "drawing")
             tables.draw(out, folder, pictures)
     write_json(json, "estimate", numbers)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freeflyer.cli.output import name, table
+from freeflyer.progress import Progress, part_of
 
 if TYPE_CHECKING:
     from freeflyer.contacts import Contact
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from freeflyer.papers.kangaroo.tracking_accuracy import Encoder
 
 Pictures = dict[str, Callable[[], Any]]
-Progress = Callable[..., None]
 THIN = 5  # of the samples of sinusoids, one in so many is drawn
 
 
@@ -32,7 +32,7 @@ def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress,
     kinds = {"ideal": Kind(), "quantised": Kind(0.0, encoder.quantum), "noisy, quantised": encoder}
     for k, (label, kind) in enumerate(kinds.items()):
         for alpha in (1.0, 1000.0):
-            progress("moving the motors on sinusoids", (2 * k + (alpha > 1.0)) / 6)
+            progress((2 * k + (alpha > 1.0)) / 6, "moving the motors on sinusoids")
             t = track(s, kind, duration=duration, alpha=alpha, path=path)
             first = first or t
             closures[f"{label}, alpha {alpha:g}/s"] = t.closure[::THIN]
@@ -67,12 +67,12 @@ def calibrate_all(
     from freeflyer.papers.kangaroo.estimation_figures import calibration as draw
 
     text = f"calibrating from {starts} starts"
-    progress(text)
+    progress(0.0, text)
     motors = None
     if not encoders:
         selection = select_encoders(s)
         encoders, motors = selection.joints, selection.motors
-    found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=lambda x: progress(text, x))
+    found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=part_of(progress, text))
     pictures["calibration"] = lambda: draw(found)
     return found
 

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from freeflyer.cli.output import console
+from freeflyer.progress import Progress as ProgressFunction, no_progress
 from freeflyer.text import visible
 
 
 @contextmanager
-def status(first: str = "starting") -> Iterator[Callable[..., None]]:
-    """Gives a function (text, fraction=None) that changes the line; fraction, 0 to 1, draws a bar with the time that is left.
+def status(first: str = "starting") -> Iterator[ProgressFunction]:
+    """Gives the function progress(fraction, what) that changes the line: from the first fraction above 0 on there is a bar with the
+    time that is left.
 
     The line vanishes at the end and never appears where stderr is no terminal.
     """
     out = console(stderr=True)
     if not out.is_terminal:
-        yield lambda text, fraction=None: None
+        yield no_progress
         return
     from rich.progress import Progress
 
     with Progress(*_columns(), console=out, transient=True) as line:
         task = line.add_task(visible(first), total=None)
 
-        def change(text: str, fraction: float | None = None) -> None:
-            shown = visible(text)
+        def change(fraction: float, what: str) -> None:
+            shown = visible(what)
             if line.tasks[0].description != shown:
-                line.reset(task, description=shown)  # each text has its own time
+                line.reset(task, description=shown)  # each work has its own time
                 line.tasks[0].total = None
-            if fraction is not None:
+            if fraction > 0.0:
                 line.update(task, total=1.0, completed=min(max(float(fraction), 0.0), 1.0))
 
         yield change

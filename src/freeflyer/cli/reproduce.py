@@ -47,7 +47,7 @@ def reproduce(
     make_folder(folder)
     with status("starting") as progress:
         result = paper.compute(progress, **given)
-        progress("drawing")
+        progress(0.0, "drawing")
         pictures = _save(paper.pictures(result), folder, key)
     for table in paper.tables(result):
         _show(out, table)

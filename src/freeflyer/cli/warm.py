@@ -22,10 +22,11 @@ def warm(
     from freeflyer.cli.output import console
     from freeflyer.cli.progress import status
     from freeflyer.dynamics import warming
+    from freeflyer.progress import part_of
 
     names = None if functions is None else [name.strip() for name in functions.split(",") if name.strip()]
     start = perf_counter()
-    with status("compiling") as change:
-        count = warming.warm(names, lambda fraction, what: change("compiling", fraction))
+    with status("compiling") as progress:
+        count = warming.warm(names, part_of(progress, "compiling"))
     made = f"{count} functions compiled in {perf_counter() - start:.1f} s"
     console().print(made if count else "nothing to do: all of them are in the cache")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from freeflyer.errors import unknown_name
-from freeflyer.kernels.compiler.ahead import Function, Progress, compile_ahead
+from freeflyer.kernels.compiler.ahead import Function, compile_ahead
 from freeflyer.kernels.compiler.object_code import host, pack_lanes
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.model.layout import PLAN
 from freeflyer.kernels.model.program_layout import PROGRAMS
 from freeflyer.kernels.model.set_layout import SETS
+from freeflyer.progress import Progress, no_progress
 
 # of models without loops; "loads": of calls with wrenches or gravity; "closed" and "estimation" are what robots with loops use
 USES: dict[str, tuple[str, ...]] = {
@@ -41,7 +42,7 @@ USES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def warm(functions: Iterable[str] | None = None, progress: Progress = lambda fraction, what: None) -> int:
+def warm(functions: Iterable[str] | None = None, progress: Progress = no_progress) -> int:
     """Compiles, on all cores, what these public functions need and the cache does not hold; all functions if None.
 
     functions: names of freeflyer's functions; "constraint sets" for those that take `constraints=`; "quadratic programs" for the

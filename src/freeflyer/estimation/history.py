@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from freeflyer.estimation.stance import place_on_ground, sole_points
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.progress import no_progress
+from freeflyer.progress import Progress, no_progress
 from freeflyer.tolerances import UNEVEN_SAMPLE
 
 METHODS = {"motors": "motors", "balanced": "balanced", "moving": "balanced"}  # names of estimates: how they are solved
@@ -50,7 +50,7 @@ class ContactHistory:
 def contact_history(
     robot: Model | Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike, feet: Sequence[Contact] | None = None, *,
     rates: ArrayLike | None = None, start: ArrayLike | None = None, cutoff: float = 5.0, alpha: float | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = no_progress,
 ) -> ContactHistory:  # fmt: skip
     """The chain of estimators over a record: passive joints, base over soles that stay, contact wrenches, low-pass.
 
@@ -60,7 +60,7 @@ def contact_history(
     a sample. Errors: InputError for wrong shapes and
     numbers, times that do not increase evenly, feet that are not on one floor; LinkageError as `step`, `contact_wrenches`.
     """
-    s, progress = sensors_of(robot), progress or no_progress
+    s = sensors_of(robot)
     times, shown, measured = _check_columns(s, t, positions, forces)
     dt = _sample_time(times)
     moved = np.diff(shown, axis=0, prepend=shown[:1]) / dt if rates is None else real_array("rates", rates)
@@ -78,7 +78,7 @@ def contact_history(
         state = step(s, state, shown[k], moved[k], dt, alpha=gain, beta=1.0 / dt)
         q[k], misfit[k] = base_over_soles(s.model, state.q, soles, ground)
         if k % 100 == 0:
-            progress(0.5 * k / n)
+            progress(0.5 * k / n, "estimating")
     v, a = _motion(s.model, q, dt, cutoff)
     wrenches, poses = {name: np.empty((n, len(soles), 6)) for name in METHODS}, np.empty((n, len(soles), 4, 4))
     for k in range(n):
@@ -87,7 +87,7 @@ def contact_history(
         for name, method in METHODS.items():
             wrenches[name][k] = contact_wrenches(moving if name == "moving" else still, measured[k], method).wrenches
         if k % 100 == 0:
-            progress(0.5 + 0.5 * k / n)
+            progress(0.5 + 0.5 * k / n, "estimating")
     filtered = {name: low_pass(in_world(poses, w), 1.0 / dt, cutoff) for name, w in wrenches.items()}
     return ContactHistory(times, soles, q, misfit, filtered)
 

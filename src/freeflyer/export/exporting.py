@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from freeflyer.export.sources import source
 from freeflyer.kernels.compiler import object_code
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.progress import Progress, no_progress
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Export:
 @public
 def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequence[str] = USUAL, *, cpu: str = NATIVE,
            batch: bool = False, prefix: str | None = None, overwrite: bool = False,
-           progress: Callable[[str], None] = lambda text: None) -> Export:  # fmt: skip
+           progress: Progress = no_progress) -> Export:  # fmt: skip
     """Writes a C library of a robot's functions that needs neither Python nor Numba.
 
     The folder gets a header, the model's constants and calls as a C source, the kernels' object code, a program that compares with
@@ -112,7 +113,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
                 calls.append(Call(begin, function, entry, lanes, symbol, model))
     library = Library(model, begin, object_code.host()[0] if cpu == NATIVE else cpu, tuple(calls))
     kernels = {f"objects/{k.entry.name}{'_batch' if k.batch else ''}.o": k.kernel for k in library.kernels}
-    progress("writing")
+    progress(0.0, "writing")
     with whole_folder(target, overwrite) as new:
         (new / "objects").mkdir()
         for name, symbol in kernels.items():

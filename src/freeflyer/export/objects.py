@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import cache
 
 from llvmlite import binding as llvm
@@ -15,6 +14,7 @@ from freeflyer.kernels.compiler import build, cache as disk, object_code
 from freeflyer.kernels.compiler.sources import source_key
 from freeflyer.kernels.compiler.worker import Worker
 from freeflyer.kernels.entry import Entry
+from freeflyer.progress import Progress
 
 NATIVE = "native"
 PROBE = """
@@ -61,7 +61,7 @@ def lanes_of(entry: Entry, cpu: str) -> int:
 class Compiler:
     """Makes object code for one CPU. Use as a context: it may start a process."""
 
-    def __init__(self, cpu: str, progress: Callable[[str], None]) -> None:
+    def __init__(self, cpu: str, progress: Progress) -> None:
         self._cpu, self._progress = cpu, progress
         self._worker: Worker | None = None
 
@@ -78,7 +78,7 @@ class Compiler:
         return rename_symbol(made, build.symbol(entry.name, lanes))
 
     def _native(self, entry: Entry, lanes: int) -> bytes:
-        self._progress(f"compiling {entry.name}")
+        self._progress(0.0, f"compiling {entry.name}")
         build.address(entry.name, entry.modules, lanes, entry.facts)  # under the lock of compilations
         return build.make(entry.name, entry.modules, lanes, entry.facts)
 
@@ -88,7 +88,7 @@ class Compiler:
         file = f"{symbol}-{self._cpu}.{hashlib.sha256(facts.encode()).hexdigest()[:32]}.o"
         code = disk.read(file)
         if code is None:
-            self._progress(f"compiling {entry.name} for {self._cpu}")
+            self._progress(0.0, f"compiling {entry.name} for {self._cpu}")
             try:
                 self._worker = self._worker or Worker()
                 code = self._worker.compile(entry.name, lanes, symbol, (self._cpu, ""))

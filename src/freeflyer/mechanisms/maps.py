@@ -7,7 +7,7 @@ G (nv, nu) takes the independent velocities to all: identity for themselves, -J_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from freeflyer.mechanisms.sweeping import sweep
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.progress import no_progress
+from freeflyer.progress import Progress, no_progress, part_of
 
 CHUNK = 4096  # states at a time
 
@@ -56,7 +56,7 @@ class ManipulabilityMap:
 @public
 def manipulability(
     model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
-    moved_by: Sequence[str] | None = None, progress: Callable[[float], object] | None = None,
+    moved_by: Sequence[str] | None = None, progress: Progress = no_progress,
 ) -> ManipulabilityMap:  # fmt: skip
     """The map over the grid `axes` (motor: positions), the motors named in `moved_by` (all of them) counted as moving.
 
@@ -67,14 +67,14 @@ def manipulability(
     split = partition(model, q)
     moving = model.actuated if moved_by is None else tuple(moved_by)
     columns = _columns(model, split, moving)
-    progress = progress or no_progress
-    swept = sweep(model, axes, q, progress=lambda f: progress(0.75 * f))
+    what = f"manipulability of {frame}"
+    swept = sweep(model, axes, q, progress=part_of(progress, what, share=0.75))
     good = swept.q[swept.reached]
     kept = good[inside_limits(model, good)]
     found = []
     for i in range(0, len(kept), CHUNK):
         found.append(_measures(model, split, frame, columns, kept[i : i + CHUNK]))
-        progress(0.75 + 0.25 * min(1.0, (i + CHUNK) / len(kept)))
+        progress(0.75 + 0.25 * min(1.0, (i + CHUNK) / len(kept)), what)
     position, linear, angular = (
         (np.concatenate(x) for x in zip(*found)) if found else (np.empty((0, 3)), *np.empty((2, 0)))
     )

@@ -8,9 +8,8 @@ assembly mode, or to none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +22,7 @@ from freeflyer.mechanisms.stepping import step_closed
 from freeflyer.model.inputs import real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.progress import no_progress
+from freeflyer.progress import Progress, no_progress, part_of
 
 STEPS = 40  # steps over the whole range of an axis, at least
 
@@ -47,11 +46,11 @@ class Sweep:
 @public
 def sweep(
     model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
-    progress: Callable[[float], object] | None = None, limits: bool = True,
+    progress: Progress = no_progress, limits: bool = True,
 ) -> Sweep:  # fmt: skip
     """The closed postures for every combination of the motor positions in `axes` (name: (n,)), the others at rest.
 
-    Starts from q (nq,), closed (without it: the file's posture, assembled). progress(fraction) is called while it
+    Starts from q (nq,), closed (without it: the file's posture, assembled). progress(fraction, what) is called while it
     runs. limits=False allows positions beyond a motor's stroke; stops of other joints are not checked (see `inside_limits`).
     Errors: UnknownNameError; InputError for a joint that loops determine, positions that are not a row of finite numbers, or
     outside of the stroke.
@@ -64,7 +63,7 @@ def sweep(
     Q, reached, p = split.q.copy()[None], np.ones(1, bool), close_with_partition(model, split)
     work = np.cumprod(shape) / np.cumprod(shape).sum()  # states that each axis adds
     for k, (name, x) in enumerate(zip(names, values)):
-        heard = partial(_report, progress or no_progress, float(work[:k].sum()), float(work[k]))
+        heard = part_of(progress, "sweeping the motors", float(work[:k].sum()), float(work[k]))
         Q, reached = _sweep_axis(p, name, x, Q, reached, heard)
     Q = Q.reshape(*shape, model.nq)
     reached = reached.reshape(shape)
@@ -76,7 +75,7 @@ def sweep(
 
 
 def _sweep_axis(
-    p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray, progress: Callable[[float], object]
+    p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.ndarray, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Every state of Q (n, nq) taken to every position of one axis: ((n, len(x), nq) and (n, len(x)), flattened)."""
     joint = p.tree.joint(name)
@@ -101,12 +100,8 @@ def _sweep_axis(
             at = float(x[i])
             out[:, i], good[:, i] = now, fine
             done += 1
-            progress(done / len(x))
+            progress(done / len(x), name)
     return out.reshape(-1, p.nq), good.reshape(-1)
-
-
-def _report(progress: Callable[[float], object], before: float, share: float, done: float) -> None:
-    progress(before + share * done)
 
 
 def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limits: bool) -> np.ndarray:

@@ -10,10 +10,10 @@ A reproduction is a module with a `REPRODUCTION`, listed in MODULES under its ke
 from __future__ import annotations
 
 from freeflyer.errors import unknown_name
-from freeflyer.papers.reproduction import Progress, Reproduction
+from freeflyer.papers.reproduction import Reproduction
 from freeflyer.tables import Table
 
-__all__ = ["MODULES", "Progress", "Reproduction", "Table", "names", "reproduction"]
+__all__ = ["MODULES", "Reproduction", "Table", "names", "reproduction"]
 
 MODULES = {
     "kangaroo": "freeflyer.papers.kangaroo",

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from freeflyer.tables import Table
-
-
-class Progress(Protocol):
-    """Called with what is being done, and the fraction done (0 to 1) where that is known."""
-
-    def __call__(self, text: str, fraction: float | None = None, /) -> None: ...
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from freeflyer.checks.closure import with_loops_closed
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.progress import no_progress
+from freeflyer.progress import Progress, no_progress
 from freeflyer.studies.facts import Overview, overview
 from freeflyer.studies.fall import FallStudy, free_fall
 from freeflyer.studies.postures import Conditioning, Matrices, conditioning, matrices
@@ -45,15 +45,14 @@ class Report:
 
 @public
 def report(
-    model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Callable[[str], None] | None = None
+    model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Progress = no_progress
 ) -> Report:
     """Compute a report: facts, checks, matrices, conditioning over 256 postures, a free fall, timings; with its loops closed."""
     omitted: dict[str, str] = {}
-    show_progress = progress or no_progress
     tree, (model, _) = model.tree, with_loops_closed(model)
 
     def part(name: str, compute: Callable[[], T]) -> T | None:
-        show_progress(f"{name} of {model.name}")
+        progress(0.0, f"{name} of {model.name}")
         if model.nv == 0:
             omitted[name] = "the robot has no moving joint"
             return None
@@ -63,7 +62,7 @@ def report(
             omitted[name] = str(error)
             return None
 
-    show_progress(f"checks of {model.name}")
+    progress(0.0, f"checks of {model.name}")
     return Report(
         robot=model.name,
         version=__version__,
@@ -74,6 +73,6 @@ def report(
         matrices=part("matrices", lambda: matrices(model, seed=seed)),
         conditioning=part("conditioning", lambda: conditioning(model, seed=seed)),
         fall=part("free fall", lambda: free_fall(model, seed=seed)),
-        timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=show_progress)),
+        timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
         omitted=omitted,
     )

@@ -19,6 +19,7 @@ from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf_gate import collected_warnings
 from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
+from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.equations import Loads
 from freeflyer.sim.errors import StepError
 from freeflyer.sim.inputs import InputLaw, make_input_law
@@ -34,7 +35,7 @@ Targets = np.ndarray | Callable[[float], np.ndarray]  # positions of servos, or 
 @public
 def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt: float, duration: float,
                        targets: Any = None, external: Loads = None, expressed: Expressed = "body",
-                       sensing: Sensing | None = None, progress: Callable[[float], None] | None = None) -> Run:  # fmt: skip
+                       sensing: Sensing | None = None, progress: Progress = no_progress) -> Run:  # fmt: skip
     """The motion of a plant (`mujoco_plant`) from q (nq,), v (nv,) of its model for `duration` (s), sampled every dt (s).
 
     inputs: as freeflyer.sim.simulate; all are evaluated once every dt, their forces (nv,) are held in between. targets: positions
@@ -69,8 +70,8 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
                     raise StepError(f"MuJoCo warns: {warnings[0]}")
             except Exception as error:
                 return record.ended_by(error, k * h)
-            if progress is not None and k < count:
-                progress((k + 1) / count)
+            if k < count:
+                progress((k + 1) / count, "simulating in MuJoCo")
     return record.run()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.equations import Loads
 from freeflyer.sim.errors import ReplayError
 from freeflyer.sim.events import Event
@@ -24,7 +25,7 @@ SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed",
 @public
 def replay(model: Model, run: Run, inputs: Any = None, *, constraints: ConstraintSet | None = None,
            events: Event | Sequence[Event] = (), external: Loads = None,
-           progress: Callable[[float], None] | None = None) -> Run:  # fmt: skip
+           progress: Progress = no_progress) -> Run:  # fmt: skip
     """The run again, from its first sample, with its own settings (dt, integrator, gravity, sensing and its seed, ...), compared
     bit for bit.
 

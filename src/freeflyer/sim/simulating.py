@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,6 +17,7 @@ from freeflyer.model.gravity import gravity_vector
 from freeflyer.model.inputs import check_configuration, finite_row, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.changes import apply_change
 from freeflyer.sim.equations import Equations, Loads, anchor
 from freeflyer.sim.events import Event, Occurrence, check_events
@@ -38,7 +39,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              constraints: ConstraintSet | None = None, events: Event | Sequence[Event] = (), integrator: str = "rk4",
              external: Loads = None, expressed: Expressed = "body", gravity: ArrayLike | None = None, hold: bool | None = None,
              sensing: Sensing | None = None, rtol: float = 1e-8, atol: float = 1e-10,
-             progress: Callable[[float], None] | None = None) -> Run:  # fmt: skip
+             progress: Progress = no_progress) -> Run:  # fmt: skip
     """The motion from q (nq,), v (nv,) for `duration` (s), sampled every dt (s); the last sample is at the duration.
 
     inputs: a function (t, q, v) -> tau (nv,), evaluated at every stage of the integrator; or an object with `.tau(q, v)`
@@ -49,8 +50,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     constraints: a set that holds from the start; contacts and locks are held where they are, if not elsewhere already, and drift is
     removed after every step. events: see freeflyer.sim.Event; for contacts that open and close freeflyer.sim.unilateral_events.
     external: wrenches, or a function (t, q, v) that gives them; expressed, gravity: as freeflyer.forward_dynamics.
-    progress(share): called once every sample. Leading axes (many robots at once) where there are no events, and an integrator that
-    takes one step every dt.
+    progress(fraction, what): called once every sample. Leading axes (many robots at once) where there are no events, and an
+    integrator that takes one step every dt.
 
     A motion whose numbers are no longer finite, events without end, or inputs that refuse a state end the run, which keeps what
     came before, with the reason (`.failure`). An error of your own functions is raised, with the run so far as its attribute `run`.
@@ -87,7 +88,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
 
 def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: Stepper, events: tuple[Event, ...],
          sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
-         progress: Callable[[float], None] | None) -> Run:  # fmt: skip
+         progress: Progress) -> Run:  # fmt: skip
     states: list[tuple[np.ndarray, np.ndarray]] = []
     values: list[float] | None = None
     for k in range(count + 1):
@@ -110,8 +111,7 @@ def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: S
         except Exception as error:
             return record.ended_by(error, t)
         q, v, equations = state.q, state.v, state.equations
-        if progress is not None:
-            progress((k + 1) / count)
+        progress((k + 1) / count, "simulating")
     return record.run()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -23,8 +23,8 @@ from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import POINT
 from freeflyer.model.writers import to_mjcf
+from freeflyer.progress import Progress
 
-Progress = Callable[[str], None]
 DYNAMICS = ("forward_dynamics", "constrained_forward_dynamics")
 Timed = tuple[Call | None, float | None, str]  # (what to time, how far it is from ours, what it means)
 
@@ -42,7 +42,7 @@ def time_closed(
     softness: tuple[tuple[float, float], ...] = ()
     rows = []
     for quantity in QUANTITIES:
-        progress(f"{model.name}, loops closed: {quantity.name}")
+        progress(0.0, f"{model.name}, loops closed: {quantity.name}")
         found = [x for p in peers for x in _peer_calls(p, model, s, quantity)]
         calls = [quantity.call(model, s), *(call for _, call, _, _ in found if call is not None)]
         ours, *theirs = time_interleaved(calls, blocks, block_seconds)

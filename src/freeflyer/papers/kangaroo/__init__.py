@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from freeflyer.papers.reproduction import Progress, Reproduction
+from freeflyer.papers.reproduction import Reproduction
+from freeflyer.progress import Progress
 from freeflyer.tables import Table
 
 __all__ = ["PARTS", "REPRODUCTION", "KangarooResult", "compute"]
@@ -46,7 +47,7 @@ def compute(progress: Progress, robot: Path | None = None, peer: Path | None = N
     """Every part for the robot of a file (without one: our Kangaroo-like one), against the TALOS of a file, if any."""
     from freeflyer.papers.kangaroo.robots import kangaroo, talos
 
-    progress("reading robots")
+    progress(0.0, "reading robots")
     chosen = kangaroo(robot)
     if peer is not None:
         talos(peer)  # a wrong file is refused before anything long

@@ -10,7 +10,7 @@ import numpy as np
 from freeflyer.estimation import sensors
 from freeflyer.papers.kangaroo.calibration_study import TOLERANCE, Calibrations, calibrations
 from freeflyer.papers.kangaroo.robots import Kangaroo, Names
-from freeflyer.papers.reproduction import Progress
+from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
 
 TRIED = 100  # starts
@@ -25,8 +25,8 @@ def compute(robot: Kangaroo, progress: Progress) -> Calibrations:
     """Every start is drawn from the whole of the strokes."""
     encoders = (*encoders_of(robot.left), *encoders_of(robot.right))
     text = f"Fig 18: calibrating from {TRIED} starts"
-    progress(text)
-    found = calibrations(sensors(robot.model), encoders, TRIED, progress=lambda x: progress(text, x))
+    progress(0.0, text)
+    found = calibrations(sensors(robot.model), encoders, TRIED, progress=part_of(progress, text))
     return replace(found, robot=robot.source)
 
 

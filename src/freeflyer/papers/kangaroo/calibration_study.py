@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from freeflyer.estimation import CalibrationError, calibrate
 from freeflyer.estimation.postures import random_postures
 from freeflyer.estimation.sensing import Sensors
+from freeflyer.progress import Progress, no_progress
 
 TOLERANCE = 1e-4  # m and rad, papers/000
 
@@ -45,7 +46,7 @@ class Calibrations:
 
 def calibrations(
     s: Sensors, encoders: Sequence[str], starts: int, seed: int = 18, rigid: Sequence[str] = (),
-    motors: Sequence[str] | None = None, progress: Callable[[float], None] = lambda _: None,
+    motors: Sequence[str] | None = None, progress: Progress = no_progress,
 ) -> Calibrations:  # fmt: skip
     """Starts and the true posture are drawn from the whole of the strokes, joints within their limits, loops closed.
 
@@ -58,7 +59,7 @@ def calibrations(
     known = [s.model.joint(n).iq for n in s.model.actuated if n not in names]
     errors, left = [], []
     for k, q in enumerate(others):
-        progress(k / starts)
+        progress(k / starts, "calibrating")
         q[known] = truth[known]
         try:
             found = calibrate(s.model, readings, q=q, motors=names, rigid=rigid, tolerance=TOLERANCE)

@@ -9,7 +9,7 @@ import numpy as np
 
 from freeflyer.papers.kangaroo.cartesian_inertia import angular_momentum, cartesian_inertia
 from freeflyer.papers.kangaroo.robots import HOME_LENGTH, Kangaroo, home_posture, talos
-from freeflyer.papers.reproduction import Progress
+from freeflyer.progress import Progress
 from freeflyer.tables import Table
 
 PAPER = ((3.6, 4.1, 4.6), (11.4, 4.9, 3.6), (2.6, 2.7, 2.0))  # chi linear, chi angular, gamma
@@ -46,7 +46,7 @@ class Comparison:
 
 def compute(robot: Kangaroo, progress: Progress, peer: Path | None = None) -> Comparison:
     """The robot in its home posture and with shorter legs, and TALOS where its file is given."""
-    progress("Table III: inertia at the sole, angular momentum")
+    progress(0.0, "Table III: inertia at the sole, angular momentum")
     found = []
     for length in LENGTHS:
         q = home_posture(robot, length)

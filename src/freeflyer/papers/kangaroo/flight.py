@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.reproduction import Progress
+from freeflyer.progress import Progress
 from freeflyer.studies.flight import Flight, free_flight, middle_posture
 from freeflyer.tables import Table
 
@@ -41,7 +41,7 @@ def compute(robot: Kangaroo, progress: Progress) -> tuple[Row, ...]:
     q = middle_posture(robot.model)
     rows = []
     for options in ({**FREE, "dt": STEP}, {**SPRUNG, "dt": 2.0 * STEP}, {**SPRUNG, "dt": STEP}):
-        progress(f"free flight of {DURATION:g} s, steps of {1e3 * options['dt']:g} ms")
+        progress(0.0, f"free flight of {DURATION:g} s, steps of {1e3 * options['dt']:g} ms")
         rows.append(row(free_flight(robot.model, q, duration=DURATION, **options)))
     return tuple(rows)
 

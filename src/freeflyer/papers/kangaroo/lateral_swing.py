@@ -9,7 +9,7 @@ contact forces are what they are measured against.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from freeflyer.papers.kangaroo.swing_comparison import Swing
 from freeflyer.papers.kangaroo.swing_experiment import Record, simulate
 from freeflyer.papers.kangaroo.swing_motion import RATE, REST_TIME, RISE_TIME, Sway, check_sway, route
 from freeflyer.papers.kangaroo.tracking_accuracy import readings
+from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.mujoco_scene import plant
 from freeflyer.sim.mujoco_spec import Servos
 
@@ -43,11 +44,11 @@ def simulate_sensors(s: Sensors, record: Record, sway: Sway) -> tuple[np.ndarray
 @public
 def lateral_swing(
     robot: Model | Sensors, path: str | os.PathLike[str] | None = None, feet: Sequence[Contact] | None = None, *,
-    sway: Sway | None = None, servos: Servos | None = None, progress: Callable[[str, float], None] = lambda _, __: None,
+    sway: Sway | None = None, servos: Servos | None = None, progress: Progress = no_progress,
 ) -> Swing:  # fmt: skip
     """The experiment. path: the robot's own MJCF file, which the simulator then reads; without it, what `to_mjcf` writes.
 
-    feet: without them, those of the file's colliding shapes, or of sites named `..._sole`. progress(what, share done).
+    feet: without them, those of the file's colliding shapes, or of sites named `..._sole`. progress(fraction, what).
     Errors: InputError for feet that are not on one level floor, settings out of range, a robot that falls; LinkageError for
     postures out of reach; FileError for what MuJoCo refuses.
     """
@@ -55,15 +56,15 @@ def lateral_swing(
     check_sway(sway, servos)
     chosen = tuple(feet) if feet is not None else feet_in_file(s.closed, path) if path is not None else None
     soles = complete_feet(s.model, chosen)
-    progress("finding postures", 0.0)
+    progress(0.0, "finding postures")
     way = route(s, soles, sway)
     begin = way.start
     simulator = plant(s.model, path, soles, s.names, np.vstack([begin, way.q]), servos)
-    record = simulate(s, simulator, way, sway, servos, lambda x: progress("swinging in MuJoCo", x))
+    record = simulate(s, simulator, way, sway, servos, part_of(progress, "swinging in MuJoCo"))
     positions, rates, forces = simulate_sensors(s, record, sway)
     found = contact_history(
         s, record.t, positions, forces, soles, rates=rates, start=begin, cutoff=sway.cutoff, alpha=sway.alpha,
-        progress=lambda x: progress("estimating", x),
+        progress=progress,
     )  # fmt: skip
     return _compare(s, soles, record, found, begin, sway, servos)
 

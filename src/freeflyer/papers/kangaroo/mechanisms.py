@@ -14,7 +14,7 @@ from freeflyer.mechanisms import extract_limb, follow, mechanisms, partition, re
 from freeflyer.model.description import Loop
 from freeflyer.model.model import Model
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.reproduction import Progress
+from freeflyer.progress import Progress
 from freeflyer.robots.kangaroo import sub_mechanisms
 from freeflyer.tables import Table
 
@@ -60,7 +60,7 @@ class Mechanisms:
 
 def compute(robot: Kangaroo, progress: Progress) -> Mechanisms:
     """The tables' numbers for the left leg."""
-    progress("Table II: counting sub-mechanisms, driving motors around their strokes")
+    progress(0.0, "Table II: counting sub-mechanisms, driving motors around their strokes")
     leg, names = extract_limb(robot.model, robot.left.sole), robot.left
     limits = _limits(leg, robot)
     parts = mechanisms(leg).parts

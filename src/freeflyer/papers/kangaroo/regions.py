@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.mechanisms import ReachableSet, Singularity, extract_limb, first_singularity, reachable_set
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.reproduction import Progress
+from freeflyer.progress import Progress
 from freeflyer.tables import Table
 
 SEARCHED = 0.12  # m
@@ -39,11 +39,11 @@ class Regions:
 def compute(robot: Kangaroo, progress: Progress) -> Regions:
     """The boundaries of the left hip and ankle, and twelve ways into singularities."""
     n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
-    progress("Fig 7: limits of the hip")
+    progress(0.0, "Fig 7: limits of the hip")
     hip = reachable_set(leg, n.hip_motors, (n.roll, n.pitch))
-    progress("Fig 11: limits of the ankle")
+    progress(0.0, "Fig 11: limits of the ankle")
     ankle = reachable_set(leg, n.ankle_motors, (n.ankle_roll, n.ankle_pitch))
-    progress("singularities of section IV")
+    progress(0.0, "singularities of section IV")
     (h1, h2), (a1, a2) = n.hip_motors, n.ankle_motors
     ways = (
         ("hip yaw", "motor +", "0.05", {n.yaw_motor: 1.0}), ("hip yaw", "motor -", "-0.05", {n.yaw_motor: -1.0}),

@@ -13,8 +13,8 @@ from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.kangaroo.swing_comparison import Swing
 from freeflyer.papers.kangaroo.swing_motion import Sway
 from freeflyer.papers.kangaroo.swing_tables import COLUMNS, Line, lines, settings
-from freeflyer.papers.reproduction import Progress
 from freeflyer.plots.skeleton import bones
+from freeflyer.progress import Progress
 from freeflyer.sim import Servos
 from freeflyer.tables import Table
 
@@ -44,7 +44,7 @@ def compute(robot: Kangaroo, progress: Progress, path: Path | None = None) -> Sw
     def run(word: str, servos: Servos) -> Swing:
         return lateral_swing(
             robot.model, path if robot.is_real else None, sway=SWAY, servos=servos,
-            progress=lambda what, x: progress(f"Fig 22, {word}: {what}", x),
+            progress=lambda x, what: progress(x, f"Fig 22, {word}: {what}"),
         )  # fmt: skip
 
     rubs = any(any(j.friction or ()) or any(j.damping or ()) for j in robot.model.description.joints)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from freeflyer.errors import InputError
 from freeflyer.estimation.balance import in_world
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.papers.kangaroo.swing_motion import RATE, Route, Sway, offset_at
+from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.errors import StepError
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import Plant
@@ -36,7 +36,7 @@ class Record:
 
 
 def simulate(
-    s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, progress: Callable[[float], None] = lambda _: None
+    s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, progress: Progress = no_progress
 ) -> Record:  # fmt: skip
     """Run MuJoCo; records at 1 kHz. Errors: InputError where the robot falls."""
     n = round(sway.duration * RATE)

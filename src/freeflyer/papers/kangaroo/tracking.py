@@ -12,7 +12,7 @@ from freeflyer.estimation import sensors
 from freeflyer.papers.kangaroo.estimator_times import Times, estimation_times
 from freeflyer.papers.kangaroo.robots import Kangaroo
 from freeflyer.papers.kangaroo.tracking_accuracy import Encoder, Tracking, sinusoids, track
-from freeflyer.papers.reproduction import Progress
+from freeflyer.progress import Progress
 from freeflyer.tables import Table
 
 ENCODER = Encoder(1e-5, 1e-5)  # m: noise and step of a motor's encoder through its screw
@@ -61,9 +61,9 @@ def compute(robot: Kangaroo, progress: Progress) -> TrackingResult:
     found: list[tuple[str, Tracking]] = []
     for kind, encoder in KINDS.items():
         for alpha in ALPHAS:
-            progress(f"Fig 19: {kind} encoders, alpha = {alpha:g}")
+            progress(0.0, f"Fig 19: {kind} encoders, alpha = {alpha:g}")
             found.append((kind, track(s, encoder, duration=DURATION, alpha=alpha, path=path)))
-    progress("timing the estimators")
+    progress(0.0, "timing the estimators")
     feet = [sole(robot.left.sole, HALF_SOLE), sole(robot.right.sole, HALF_SOLE)]
     times = estimation_times(s, feet)
     first, keep = found[0][1], slice(None, None, THIN)

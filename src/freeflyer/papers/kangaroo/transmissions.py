@@ -9,7 +9,7 @@ import numpy as np
 
 from freeflyer.mechanisms import Curve, ForceCurve, Keep, extract_limb, follow, force_curve, transmission_curve
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.reproduction import Progress
+from freeflyer.progress import Progress
 from freeflyer.tables import Table
 
 FORCE = 5000.0  # N
@@ -43,7 +43,7 @@ class Transmissions:
 
 def compute(robot: Kangaroo, progress: Progress) -> Transmissions:
     """All four for the left leg."""
-    progress("Figs 12 to 15: retracting the leg")
+    progress(0.0, "Figs 12 to 15: retracting the leg")
     n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
     x = np.linspace(0.0, 0.15, SAMPLES)
     plain = follow(leg, n.length_motor, x)

@@ -11,7 +11,7 @@ import numpy as np
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.mechanisms import extract_limb, manipulability
 from freeflyer.papers.kangaroo.robots import Kangaroo
-from freeflyer.papers.reproduction import Progress
+from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
 
 PER_AXIS = 47  # positions of each of three motors: 103 823 postures
@@ -46,7 +46,7 @@ def compute(robot: Kangaroo, progress: Progress) -> Workspace:
         axes[motor] = np.linspace(leg.position_lower[info.iv], leg.position_upper[info.iv], PER_AXIS)
     start = perf_counter()
     text = f"Fig 5: manipulability of {PER_AXIS**3} postures"
-    found = manipulability(leg, n.sole, axes, progress=lambda done: progress(text, done))
+    found = manipulability(leg, n.sole, axes, progress=part_of(progress, text))
     seconds = perf_counter() - start
     kept = np.random.default_rng(0).permutation(len(found.linear))[:DRAWN]
     X_WB = frame_pose(leg, leg.neutral, robot.model.joints[0].child)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from freeflyer.papers.linearization.results import LinearizationResult
-from freeflyer.papers.reproduction import Progress, Reproduction
+from freeflyer.papers.reproduction import Reproduction
+from freeflyer.progress import Progress
 
 __all__ = ["REPRODUCTION", "LinearizationResult", "compute"]
 
@@ -15,21 +16,21 @@ def compute(progress: Progress) -> LinearizationResult:
     from freeflyer.bench.machine import machine
     from freeflyer.papers.linearization import approaches, cost, differences, recursion, requirements, robot, trajectory
 
-    progress("a robot like that of Fig 4")
+    progress(0.0, "a robot like that of Fig 4")
     model = robot.branched_robot()
     state = robot.perturbed_state(model)
-    progress("Fig 5: finite differences over all steps")
+    progress(0.0, "Fig 5: finite differences over all steps")
     compared = differences.finite_differences(model, state)
-    progress("the linear prediction of a motion")
+    progress(0.0, "the linear prediction of a motion")
     prediction = trajectory.predict(model, state)
-    progress("Table 1: all pitches, all motions, complex steps")
+    progress(0.0, "Table 1: all pitches, all motions, complex steps")
     sweep = requirements.pitch_sweep(model, state)
     exact = requirements.exact_derivatives(model, state, compared)
     moving = requirements.moving_base(model, state, prediction)
-    progress("Table 1: counting operations")
+    progress(0.0, "Table 1: counting operations")
     counts = recursion.count_operations(recursion.SIZES)
     checks = (*requirements.singularity_free(sweep), *moving, *recursion.recursive(counts), *exact)
-    progress("Table 1: other approaches")
+    progress(0.0, "Table 1: other approaches")
     compared_ways = approaches.approaches(model, state, counts[-1])
     costs = cost.costs(progress, cost.SIZES)
     here = machine()

@@ -15,7 +15,7 @@ from freeflyer.formulations import geometric
 from freeflyer.model.configuration import random_configuration
 from freeflyer.model.model import Model
 from freeflyer.papers.linearization.results import Cost
-from freeflyer.papers.reproduction import Progress
+from freeflyer.progress import Progress
 from freeflyer.robots import chain
 
 SIZES = (5, 10, 20, 50, 100, 200, 300)
@@ -30,7 +30,7 @@ def costs(progress: Progress, sizes: tuple[int, ...]) -> tuple[Cost, ...]:
     set_threads(1)
     try:
         for n in sizes:
-            progress(f"cost of all derivatives, {n} bodies")
+            progress(0.0, f"cost of all derivatives, {n} bodies")
             found.append(_cost(n))
     finally:
         set_threads(threads)
