@@ -4,7 +4,8 @@ Every function takes leading batch axes, q (..., nq) and v, a, tau (..., nv), wh
 takes the short way: straight to a compiled kernel that checks what it is given. Units SI, radians; generalised forces act
 along the velocity coordinates (for a free joint: the wrench [force; torque] on the body, in its own axes).
 
-For a model with closed loops (freeflyer.close_loops) all of this holds in its independent velocities.
+For a model with closed loops (freeflyer.close_loops) all of this holds in its independent velocities; LinkageError where the loops
+are open at q.
 """
 
 from __future__ import annotations
