@@ -1,7 +1,4 @@
-"""Centre of mass and centroidal momentum: [linear; angular about the centre of mass], world axes.
-
-Armature is not part of it: a rotor's spin is the joint's own affair. Orin, Goswami, Lee (2013).
-"""
+"""Centre of mass and centroidal momentum: [linear; angular about the centre of mass], world axes, without armature."""
 
 from __future__ import annotations
 
@@ -21,10 +18,30 @@ def massless(model: Model) -> InputError:
 
 
 def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
-    """c (..., 3), m, of the moving links (links fixed to the world do not count).
+    """Centre of mass c of the moving links, in world axes; links fixed to the world do not count.
 
-    In world axes, at q (..., nq). Errors: InputError for wrong shapes, NaN, infinities, quaternions of other than unit
-    length, and for a robot whose moving links have no mass.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+
+    Returns
+    -------
+    (..., 3) array
+        m.
+
+    Raises
+    ------
+    InputError
+        For wrong shapes, NaN, infinities, quaternions of other than unit length, and for a robot whose moving links have no mass.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(1)
+    >>> down, up = ff.center_of_mass(model, [[0.0], [np.pi]])
+    >>> print(f"centre of mass at {down[2]:.2f} m hanging, {up[2]:.2f} m upright")
+    centre of mass at -0.15 m hanging, -0.05 m upright
     """
     try:
         if not model.mass > 0.0:
@@ -38,9 +55,30 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
 
 @public
 def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
-    """J (..., 3, nv) with J v the velocity of the centre of mass, world axes.
+    """Jacobian J of the centre of mass: J v is its velocity, in world axes.
 
-    At q (..., nq); m/s per unit of v. Errors: as center_of_mass.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+
+    Returns
+    -------
+    (..., 3, nv) array
+        m/s per unit of v.
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> q, v = model.neutral, np.ones(model.nv)
+    >>> bool(np.allclose(ff.center_of_mass_jacobian(model, q) @ v, ff.center_of_mass_velocity(model, q, v)))
+    True
     """
     if model.reduction:
         return model.reduction.functions.center_of_mass_jacobian(model, q)
@@ -50,9 +88,36 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 def centroidal_momentum_matrix(
     model: Model, q: ArrayLike, *, out: np.ndarray | None = None
 ) -> np.ndarray:
-    """A_G (..., 6, nv) with A_G v the centroidal momentum.
+    """Centroidal momentum matrix A_G: A_G v is the centroidal momentum.
 
-    At q (..., nq); kg m/s and kg m^2/s per unit of v. `out` (..., 6, nv) receives the result. Errors: as center_of_mass.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    out : (..., 6, nv) array, optional
+        Receives the result.
+
+    Returns
+    -------
+    (..., 6, nv) array
+        kg m/s and kg m^2/s per unit of v: rows [linear; angular about the centre of mass], world axes.
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    Notes
+    -----
+    Orin, Goswami, Lee (2013). Armature is not part of it.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> A = ff.centroidal_momentum_matrix(model, model.neutral)
+    >>> print(A.shape, f"{A[0, 0]:.1f} kg")
+    (6, 18) 31.6 kg
     """
     try:
         if model.reduction:
@@ -67,9 +132,38 @@ def centroidal_momentum_matrix(
 
 
 def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """h (..., 6), kg m/s and kg m^2/s: [linear; angular about the centre of mass], world axes.
+    """Centroidal momentum h: [linear; angular about the centre of mass], world axes.
 
-    q (..., nq), v (..., nv). Errors: as center_of_mass.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v : (..., nv) array
+        Velocity, m/s and rad/s.
+
+    Returns
+    -------
+    (..., 6) array
+        kg m/s, kg m^2/s.
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    Notes
+    -----
+    Orin, Goswami, Lee (2013). Armature is not part of it.
+
+    Examples
+    --------
+    >>> model = ff.robots.space_manipulator()
+    >>> q, v = model.neutral, np.full(model.nv, 0.1)
+    >>> h = ff.centroidal_momentum(model, q, v)
+    >>> q1, v1 = ff.step(model, q, v, np.ones(model.nv) * (np.arange(model.nv) > 5), 0.01, "rk4")
+    >>> bool(np.allclose(ff.centroidal_momentum(model, q1, v1), h))  # joint torques alone do not change it
+    True
     """
     try:
         if model.reduction:
@@ -84,9 +178,33 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 
 
 def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """Adot_G v (..., 6): the rate of the centroidal momentum while no joint accelerates, N and N m; without gravity.
+    """Rate Adot_G v of the centroidal momentum while no joint accelerates, without gravity.
 
-    q (..., nq), v (..., nv). Errors: as center_of_mass.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v : (..., nv) array
+        Velocity, m/s and rad/s.
+
+    Returns
+    -------
+    (..., 6) array
+        N, N m: [linear; angular about the centre of mass], world axes.
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
+    >>> rate = ff.centroidal_momentum_matrix(model, q) @ a + ff.centroidal_bias(model, q, v)
+    >>> bool(np.allclose(rate, ff.centroidal_momentum_rate(model, q, v, a)))
+    True
     """
     try:
         if model.reduction:

@@ -1,8 +1,4 @@
-"""Derivatives of inverse and forward dynamics on SE(3) x R^n, exact and without any attitude parametrisation.
-
-A derivative by q is taken in the tangent space: column j of `.dq` is d/de f(integrate(q, e x unit vector j)) at e = 0. For a
-free joint that is a step along the body twist, as papers/002 differentiates: "left-trivialised".
-"""
+"""Derivatives of inverse and forward dynamics on SE(3) x R^n, exact and without any attitude parametrisation."""
 
 from __future__ import annotations
 
@@ -21,9 +17,24 @@ from freeflyer.model.public import explain
 
 
 class InverseDynamicsDerivatives(NamedTuple):
-    """Derivatives of tau = inverse_dynamics(q, v, a): rows are tau, columns the step in q, in v, in a; (..., nv, nv) each.
+    """Derivatives of tau = inverse_dynamics(q, v, a): rows are tau, columns the step in q, in v, in a.
 
-    `da` is the mass matrix. Units: of tau, per m or rad, per m/s or rad/s, per m/s^2 or rad/s^2.
+    Attributes
+    ----------
+    dq : (..., nv, nv) array
+        Column j is d/de tau(q (+) e x unit vector j) at e = 0; N, N m per m or rad.
+    dv : (..., nv, nv) array
+        N, N m per m/s or rad/s.
+    da : (..., nv, nv) array
+        The mass matrix; N, N m per m/s^2 or rad/s^2.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
+    >>> d = ff.inverse_dynamics_derivatives(model, q, v, a)
+    >>> bool(np.allclose(d.da, ff.mass_matrix(model, q)))
+    True
     """
 
     dq: np.ndarray
@@ -32,9 +43,24 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
-    """Derivatives of a = forward_dynamics(q, v, tau): rows are a, columns the step in q, in v, in tau; (..., nv, nv) each.
+    """Derivatives of a = forward_dynamics(q, v, tau): rows are a, columns the step in q, in v, in tau.
 
-    `dtau` is the inverse mass matrix.
+    Attributes
+    ----------
+    dq : (..., nv, nv) array
+        Column j is d/de a(q (+) e x unit vector j) at e = 0; m/s^2, rad/s^2 per m or rad.
+    dv : (..., nv, nv) array
+        m/s^2, rad/s^2 per m/s or rad/s.
+    dtau : (..., nv, nv) array
+        The inverse mass matrix; m/s^2, rad/s^2 per N or N m.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v, tau = model.neutral, np.ones(model.nv), np.zeros(model.nv)
+    >>> d = ff.forward_dynamics_derivatives(model, q, v, tau)
+    >>> bool(np.allclose(d.dtau, ff.inverse_mass_matrix(model, q)))
+    True
     """
 
     dq: np.ndarray
@@ -52,11 +78,43 @@ def arrays_of(out: Any, kind: type) -> tuple[np.ndarray, ...]:
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Wrenches = None, *,
                                  expressed: Expressed = "body", gravity: ArrayLike | None = None,
                                  out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
-    """d tau by q, v and a at (q, v, a), in one recursion; the wrenches `external` are held fixed as `expressed`.
+    """Derivatives of inverse_dynamics by q, v and a, in one recursion; the wrenches `external` are held fixed as `expressed`.
 
-    `out`, an earlier result of the same shape, is overwritten and returned: large batches save the price of fresh memory.
-    Arguments, batches and errors: as inverse_dynamics. Singh, Russell, Wensing (2022); papers/002, tables 5 to 8, by another way.
-    Results (..., nv, nv): N, N m per m, rad and their rates.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, a : (..., nv) array
+        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
+    external, expressed, gravity
+        As in inverse_dynamics.
+    out : InverseDynamicsDerivatives, optional
+        An earlier result of the same shape: it is overwritten and returned, so that no memory is allocated for large batches.
+
+    Returns
+    -------
+    InverseDynamicsDerivatives
+        dq, dv, da (..., nv, nv).
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As inverse_dynamics.
+
+    Notes
+    -----
+    A derivative by q is taken in the tangent space, along integrate(q, step): for a free joint along a body twist, as in papers/002
+    ("left-trivialised"). Algorithm: Singh, Russell, Wensing (2022); the same quantities as papers/002, tables 5 to 8.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v, a, step = model.neutral, np.ones(model.nv), np.ones(model.nv), np.full(model.nv, 1e-5)
+    >>> d = ff.inverse_dynamics_derivatives(model, q, v, a)
+    >>> after, before = (ff.inverse_dynamics(model, ff.integrate(model, q, s), v, a) for s in (step, -step))
+    >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
+    True
     """
     try:
         if model.reduction:
@@ -76,11 +134,44 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches = None, *,
                                  expressed: Expressed = "body", gravity: ArrayLike | None = None, strict: bool = True,
                                  out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
-    """d a by q, v and tau at (q, v, tau), the generalised forces tau and the wrenches `external` held fixed (as `expressed`).
+    """Derivatives of forward_dynamics by q, v and tau, with tau and the wrenches `external` held fixed (these as `expressed`).
 
-    `out`: as inverse_dynamics_derivatives.
-    Arguments, batches, `strict` and errors: as forward_dynamics, a singular mass matrix included.
-    Results (..., nv, nv): m/s^2, rad/s^2 per m, rad, their rates, N, N m.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, tau : (..., nv) array
+        Velocity, m/s and rad/s; generalised forces, N and N m.
+    external, expressed, gravity
+        As in inverse_dynamics.
+    strict : bool, optional
+        As in forward_dynamics.
+    out : ForwardDynamicsDerivatives, optional
+        As in inverse_dynamics_derivatives.
+
+    Returns
+    -------
+    ForwardDynamicsDerivatives
+        dq, dv, dtau (..., nv, nv); with strict=False the pair (derivatives, failed), as forward_dynamics.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As forward_dynamics, a singular mass matrix included.
+
+    Notes
+    -----
+    Derivatives by q are those along integrate(q, step), as in inverse_dynamics_derivatives.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v, tau = model.neutral, np.ones(model.nv), np.zeros(model.nv)
+    >>> a, d = ff.forward_dynamics(model, q, v, tau), ff.forward_dynamics_derivatives(model, q, v, tau)
+    >>> inverse = ff.inverse_dynamics_derivatives(model, q, v, a)
+    >>> bool(np.allclose(inverse.da @ d.dq, -inverse.dq))
+    True
     """
     try:
         if model.reduction:

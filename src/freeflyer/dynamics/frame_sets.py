@@ -21,14 +21,36 @@ _cache: dict[int, dict[tuple[str, ...], FrameSet]] = {}  # by id of the model; r
 
 @dataclass(frozen=True, eq=False)
 class FrameSet:
-    """Frames of one model, in order, as compiled code reads them. Made by `frame_set`."""
+    """Frames of one model, in order, as compiled code reads them; made by `frame_set`.
+
+    Attributes
+    ----------
+    names : tuple of str
+    shape : tuple of int
+        (k, 6): of wrenches on the k frames, or of their twists.
+    topology : array
+        The model's, and the frames.
+    parameters : array
+        The model's.
+    handle : object
+        Topology and parameters, for compiled code.
+    model : Model or None
+        None for a set that is kept for the model, and does not keep it alive.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
+    >>> len(feet), feet.shape, feet.names
+    (2, (2, 6), ('front_left_foot', 'front_right_foot'))
+    """
 
     names: tuple[str, ...]
-    shape: tuple[int, int]  # of wrenches on them, or of their twists: (k, 6)
-    topology: np.ndarray = field(repr=False)  # the model's, and the frames
-    parameters: np.ndarray = field(repr=False)  # the model's
+    shape: tuple[int, int]
+    topology: np.ndarray = field(repr=False)
+    parameters: np.ndarray = field(repr=False)
     handle: Any = field(repr=False)
-    model: Model | None = field(repr=False)  # None: of a set that is kept for the model, and does not keep it alive
+    model: Model | None = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -43,12 +65,34 @@ class FrameSet:
 
 @public
 def frame_set(model: Model, *names: str) -> FrameSet:
-    """The frames (links and sites) of these names, for `external=(feet, W)` and `all_terms(..., frames=feet)`.
+    """Set of the frames (links and sites) of these names, for `external=(feet, W)` and `all_terms(..., frames=feet)`.
 
-    Errors: UnknownNameError for a name that the model does not have, with the nearest ones.
+    Parameters
+    ----------
+    model : Model
+    *names : str
+        Names of frames, one by one.
 
-        feet = ff.frame_set(model, "left_sole", "right_sole")
-        tau = ff.inverse_dynamics(model, q, v, a, (feet, W))    # W (..., 2, 6)
+    Returns
+    -------
+    FrameSet
+        In the order of the names.
+
+    Raises
+    ------
+    UnknownNameError
+        For a name that the model does not have, with the nearest ones.
+    InputError
+        For a list of names in the place of names.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, rest = model.neutral, np.zeros(model.nv)
+    >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
+    >>> W = np.ones((100, 2, 6))
+    >>> ff.inverse_dynamics(model, q, rest, rest, (feet, W)).shape
+    (100, 18)
     """
     if len(names) == 1 and not isinstance(names[0], str):
         raise InputError(f'frame_set takes names one by one, as in frame_set(model, "left_sole", "right_sole"), got {names[0]!r}')

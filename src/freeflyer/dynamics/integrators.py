@@ -1,15 +1,7 @@
 """One step in time on the configuration manifold, under forces that are held over the step.
 
 Each scheme is written once, over q (+) dv, sums and accelerations a(q, v, c) alone, c the fraction of the step at which they are
-evaluated: on arrays it steps, on dual values (`duals`) it gives the step's exact derivative (`linearization`). h is the step.
-
-    "explicit"        v+ = v + h a(q, v),  q+ = q (+) h v                                  order 1
-    "semi-implicit"   v+ = v + h a(q, v),  q+ = q (+) h v+                                 order 1, keeps energy better
-    "rk4"             commutator-free Runge-Kutta method with five exponentials,           order 4
-
-"rk4" is that of Celledoni, Marthinsen and Owren (2003), "Commutator-free Lie group methods", order 4. The classical
-method, written with q (+) h v, loses its order on rotations; here the last stage starts from the second and the end is
-reached by two exponentials. All of them turn quaternions by exponentials, so that their length stays 1.
+evaluated: on arrays it steps, on dual values (`duals`) it gives the step's exact derivative (`linearization`).
 """
 
 from __future__ import annotations
@@ -69,13 +61,62 @@ SCHEMES: dict[str, Scheme] = {
 def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit",
          external: Wrenches = None, *, expressed: Expressed = "body",
          gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """(q (..., nq), v (..., nv)) a time dt (s) later; tau and the wrenches `external` are held, these as they are `expressed`.
+    """State (q, v) a time dt later; tau and the wrenches `external` are held over the step, these as they are `expressed`.
 
-    The loops of a closed model are closed again after every move.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, tau : (..., nv) array
+        Velocity, m/s and rad/s; generalised forces, N and N m.
+    dt : float
+        s.
+    integrator : {"semi-implicit", "explicit", "rk4"}
+        See the notes.
+    external, expressed, gravity
+        As in inverse_dynamics.
 
-    integrator: "semi-implicit", "explicit" or "rk4" (see this module). `external`, `expressed`, `gravity`: as forward_dynamics.
-    Errors: as forward_dynamics; InputError for other integrators, for a dt that is no positive number, and for a step so
-    long that the state becomes non-finite.
+    Returns
+    -------
+    q : (..., nq) array
+        Configuration at the end.
+    v : (..., nv) array
+        Velocity at the end, m/s and rad/s.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As forward_dynamics; InputError for other integrators, for a dt that is no positive number, and for a step so long that the
+        state becomes non-finite.
+    LinkageError
+        Where the loops of a closed model do not close again after a move.
+
+    Notes
+    -----
+    With h = dt and a = forward_dynamics:
+
+    "explicit": v+ = v + h a(q, v), q+ = q (+) h v; order 1.
+
+    "semi-implicit": v+ = v + h a(q, v), q+ = q (+) h v+; order 1, keeps energy better.
+
+    "rk4": the commutator-free Runge-Kutta method of order 4 with five exponentials of Celledoni, Marthinsen and Owren (2003),
+    Commutator-free Lie group methods. The classical method, written with q (+) h v, loses its order on rotations; here the last
+    stage starts from the second, and the end is reached by two exponentials.
+
+    All of them turn quaternions by exponentials, so that their length stays 1. The loops of a closed model are closed again after
+    every move.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> rest = np.zeros(model.nv)
+    >>> for integrator in ("explicit", "semi-implicit", "rk4"):
+    ...     q, v = ff.step(model, model.neutral, rest, rest, 0.1, integrator)
+    ...     print(f"{integrator}: {1000 * (q[2] - model.neutral[2]):.2f} mm")  # free fall: -g dt^2 / 2 = -49.05 mm
+    explicit: 0.00 mm
+    semi-implicit: -98.10 mm
+    rk4: -49.05 mm
     """
     scheme, h = scheme_of(integrator), time_step("dt", dt)
     first = forward_dynamics(model, q, v, tau, external, expressed=expressed, gravity=gravity)

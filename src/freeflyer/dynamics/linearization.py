@@ -41,13 +41,34 @@ FREE: Solvers = forward_dynamics, forward_dynamics_derivatives
 
 @dataclass(frozen=True, slots=True)
 class Linearization:
-    """x_dot = A x + B dtau, or with a `dt` x+ = A x + B dtau, about (q, v, tau); x = [eta; dv], q (+) eta, v + dv.
+    """Linear system x_dot = A x + B dtau, or with a `dt` x+ = A x + B dtau, about (q, v, tau); x = [eta; dv], q (+) eta, v + dv.
 
-    A (..., 2 nv, 2 nv) and B (..., 2 nv, nv), SI units: eta in m and rad, as the velocity coordinates; dtau in N, N m.
-    C (..., 12 len(frames), 2 nv): how frames move, y = C x, twelve rows a frame: six of its pose, X(q (+) eta) =
-    X(q) exp(y), m and rad, then six of its twist in its own axes, m/s and rad/s; no rows without frames. `dt` (s) and
-    `integrator` are None for continuous time. basis (..., 2 nv, k), where constraints restrict the motion: orthonormal columns, the
-    steps x that keep them.
+    Attributes
+    ----------
+    A : (..., 2 nv, 2 nv) array
+        SI units: eta in m and rad, as the velocity coordinates.
+    B : (..., 2 nv, nv) array
+        By dtau in N, N m.
+    C : (..., 12 len(frames), 2 nv) array
+        Motions of the frames, y = C x, twelve rows a frame: six of its pose, X(q (+) eta) = X(q) exp(y), m and rad, then six of its
+        twist in its own axes, m/s and rad/s; no rows without frames.
+    frames : tuple of str
+        Frames of the rows of C.
+    dt : float or None
+        s; None for continuous time.
+    integrator : str or None
+        None for continuous time.
+    basis : (..., 2 nv, k) array or None
+        Where constraints restrict the motion: orthonormal columns, the steps x that keep them.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(1)
+    >>> line = ff.linearize(model, [0.0], [0.0], [0.0], frames=["tip"])
+    >>> isinstance(line, ff.Linearization), line.A.shape, line.B.shape, line.C.shape
+    (True, (2, 2), (2, 1), (12, 2))
+    >>> print(f"pendulum of {np.sqrt(-line.A[1, 0]):.2f} rad/s")
+    pendulum of 11.14 rad/s
     """
 
     A: np.ndarray

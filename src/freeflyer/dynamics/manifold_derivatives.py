@@ -1,4 +1,4 @@
-"""How q (+) dv and its inverse change with their arguments, in the tangent space: Ad of exp(-dv) and Jacobians of exp.
+"""Derivatives of q (+) dv and of its inverse by their arguments, in the tangent space: Ad of exp(-dv) and Jacobians of exp.
 
 With X for the pose of a joint that carries a quaternion and d, e for small tangent vectors:
 
@@ -24,9 +24,19 @@ from freeflyer.tolerances import HALF_TURN_DISTANCE
 
 
 class IntegrateDerivatives(NamedTuple):
-    """Of q (+) dv: small changes d of q and e of dv move the result by dq @ d + ddv @ e, in its tangent space.
+    """Derivatives of q (+) dv: small changes d of q and e of dv move the result by dq @ d + ddv @ e, in its tangent space.
 
-    dq, ddv (..., nv, nv): identities but for the blocks of joints with quaternions.
+    Attributes
+    ----------
+    dq, ddv : (..., nv, nv) array
+        Of a tree: identities but for the blocks of joints with quaternions.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(6)  # without quaternions
+    >>> d = ff.integrate_derivatives(model, model.neutral, np.ones(model.nv))
+    >>> bool(np.all(d.dq == np.eye(6))), bool(np.all(d.ddv == np.eye(6)))
+    (True, True)
     """
 
     dq: np.ndarray
@@ -34,9 +44,19 @@ class IntegrateDerivatives(NamedTuple):
 
 
 class DifferenceDerivatives(NamedTuple):
-    """Of difference(q0, q1): small changes d of q0 and e of q1 change it by dq0 @ d + dq1 @ e.
+    """Derivatives of difference(q0, q1): small changes d of q0 and e of q1 change it by dq0 @ d + dq1 @ e.
 
-    dq0, dq1 (..., nv, nv): minus identity and identity but for the blocks of joints with quaternions.
+    Attributes
+    ----------
+    dq0, dq1 : (..., nv, nv) array
+        Of a tree: minus identity and identity but for the blocks of joints with quaternions.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(6)  # without quaternions
+    >>> d = ff.difference_derivatives(model, model.neutral, model.neutral + 0.1)
+    >>> bool(np.all(d.dq0 == -np.eye(6))), bool(np.all(d.dq1 == np.eye(6)))
+    (True, True)
     """
 
     dq0: np.ndarray
@@ -51,10 +71,38 @@ def quaternion_blocks(model: Model) -> list[tuple[slice, bool]]:
 
 @public
 def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> IntegrateDerivatives:
-    """Derivatives of integrate(model, q, dv) with respect to q and dv, exact for steps of any size.
+    """Derivatives of integrate(model, q, dv) by q and dv, exact for steps of any size.
 
-    q (..., nq), dv (..., nv). A sphere's blocks are R^T and the right Jacobian of SO(3), a free joint's those of SE(3)
-    (spatial.se3). Errors: as `integrate`.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    dv : (..., nv) array
+        m and rad.
+
+    Returns
+    -------
+    IntegrateDerivatives
+        dq, ddv (..., nv, nv).
+
+    Raises
+    ------
+    InputError, LinkageError
+        As integrate.
+
+    Notes
+    -----
+    A spherical joint's blocks are R^T, R = exp(dv), and the right Jacobian of SO(3); a free joint's those of SE(3) (spatial.se3).
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, dv, e = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-6)
+    >>> d = ff.integrate_derivatives(model, q, dv)
+    >>> moved = ff.difference(model, ff.integrate(model, q, dv), ff.integrate(model, q, dv + e))
+    >>> bool(np.allclose(moved, d.ddv @ e, atol=1e-11))
+    True
     """
     there = integrate(model, q, dv)  # refuses what cannot be used
     lead = there.shape[:-1]
@@ -64,10 +112,33 @@ def integrate_derivatives(model: Model, q: ArrayLike, dv: ArrayLike) -> Integrat
 
 @public
 def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives:
-    """Derivatives of difference(model, q0, q1) with respect to q0 and q1.
+    """Derivatives of difference(model, q0, q1) by q0 and q1.
 
-    q0, q1 (..., nq). InputError where a joint is half a turn away from itself: the shortest way jumps there, and has
-    no derivative. Other errors: as `difference`.
+    Parameters
+    ----------
+    model : Model
+    q0, q1 : (..., nq) array
+        Configurations.
+
+    Returns
+    -------
+    DifferenceDerivatives
+        dq0, dq1 (..., nv, nv).
+
+    Raises
+    ------
+    InputError
+        As difference; where a joint is half a turn away from itself: the shortest turn is not continuous there, and has no
+        derivative.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q0, dv = model.neutral, np.ones(model.nv)
+    >>> q1 = ff.integrate(model, q0, dv)
+    >>> d = ff.difference_derivatives(model, q0, q1)
+    >>> bool(np.allclose(d.dq1 @ ff.integrate_derivatives(model, q0, dv).ddv, np.eye(model.nv)))
+    True
     """
     if model.reduction:
         return model.reduction.functions.difference_derivatives(model, q0, q1)

@@ -1,8 +1,6 @@
-"""Rate of the centroidal momentum, and how momentum, its rate and the centre of mass change with q, v and a.
+"""Rate of the centroidal momentum, and derivatives of momentum, its rate and the centre of mass by q, v and a.
 
-Momentum is [linear; angular about the centre of mass], world axes, without armature, as in `centroidal`. Derivatives with q
-are taken in its tangent space: column j is d/dt at q (+) t e_j, with v (and a) held. The centre of mass itself changes by
-`center_of_mass_jacobian`.
+Momentum is [linear; angular about the centre of mass], world axes, without armature, as in `centroidal`.
 """
 
 from __future__ import annotations
@@ -20,9 +18,21 @@ from freeflyer.model.public import explain, public
 
 
 class CentroidalMomentumDerivatives(NamedTuple):
-    """Derivatives (..., 6, nv) of the centroidal momentum, kg m/s and kg m^2/s, per unit of q and of v.
+    """Derivatives of the centroidal momentum by q and v, rows [linear; angular about the centre of mass], world axes.
 
-    `dv` is the centroidal momentum matrix.
+    Attributes
+    ----------
+    dq : (..., 6, nv) array
+        Column j is d/dt at q (+) t e_j, with v held; kg m/s, kg m^2/s per m or rad.
+    dv : (..., 6, nv) array
+        The centroidal momentum matrix; kg m/s, kg m^2/s per m/s or rad/s.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> d = ff.centroidal_momentum_derivatives(model, model.neutral, np.ones(model.nv))
+    >>> bool(np.allclose(d.dv, ff.centroidal_momentum_matrix(model, model.neutral)))
+    True
     """
 
     dq: np.ndarray
@@ -30,9 +40,23 @@ class CentroidalMomentumDerivatives(NamedTuple):
 
 
 class CentroidalMomentumRateDerivatives(NamedTuple):
-    """Derivatives (..., 6, nv) of the rate of the centroidal momentum, N and N m, per unit of q, v and a.
+    """Derivatives of the centroidal momentum's rate by q, v and a, rows [linear; angular about the centre of mass], world axes.
 
-    `da` is the centroidal momentum matrix.
+    Attributes
+    ----------
+    dq : (..., 6, nv) array
+        Column j is d/dt at q (+) t e_j, with v and a held; N, N m per m or rad.
+    dv : (..., 6, nv) array
+        N, N m per m/s or rad/s.
+    da : (..., 6, nv) array
+        The centroidal momentum matrix; N, N m per m/s^2 or rad/s^2.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> d = ff.centroidal_momentum_rate_derivatives(model, model.neutral, np.ones(model.nv), np.ones(model.nv))
+    >>> bool(np.allclose(d.da, ff.centroidal_momentum_matrix(model, model.neutral)))
+    True
     """
 
     dq: np.ndarray
@@ -41,14 +65,46 @@ class CentroidalMomentumRateDerivatives(NamedTuple):
 
 
 class CenterOfMassVelocityDerivatives(NamedTuple):
-    """Derivatives (..., 3, nv) of the velocity of the centre of mass, m/s, world axes, per unit of q and of v."""
+    """Derivatives of the velocity of the centre of mass by q and v, world axes.
+
+    Attributes
+    ----------
+    dq : (..., 3, nv) array
+        Column j is d/dt at q (+) t e_j, with v held; m/s per m or rad.
+    dv : (..., 3, nv) array
+        The Jacobian of the centre of mass; m/s per m/s or rad/s.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> d = ff.center_of_mass_velocity_derivatives(model, model.neutral, np.ones(model.nv))
+    >>> bool(np.allclose(d.dv, ff.center_of_mass_jacobian(model, model.neutral)))
+    True
+    """
 
     dq: np.ndarray
     dv: np.ndarray
 
 
 class CenterOfMassAccelerationDerivatives(NamedTuple):
-    """Derivatives (..., 3, nv) of the acceleration of the centre of mass, m/s^2, world axes, per unit of q, v and a."""
+    """Derivatives of the acceleration of the centre of mass by q, v and a, world axes.
+
+    Attributes
+    ----------
+    dq : (..., 3, nv) array
+        Column j is d/dt at q (+) t e_j, with v and a held; m/s^2 per m or rad.
+    dv : (..., 3, nv) array
+        m/s^2 per m/s or rad/s.
+    da : (..., 3, nv) array
+        The Jacobian of the centre of mass; m/s^2 per m/s^2 or rad/s^2.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> d = ff.center_of_mass_acceleration_derivatives(model, model.neutral, np.ones(model.nv), np.ones(model.nv))
+    >>> bool(np.allclose(d.da, ff.center_of_mass_jacobian(model, model.neutral)))
+    True
+    """
 
     dq: np.ndarray
     dv: np.ndarray
@@ -56,9 +112,34 @@ class CenterOfMassAccelerationDerivatives(NamedTuple):
 
 
 def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """A_G a + Adot_G v (..., 6), N and N m: what external forces, gravity among them, amount to about the centre of mass.
+    """Rate A_G a + Adot_G v of the centroidal momentum: the resultant of external forces and gravity about the centre of mass.
 
-    Errors: InputError for wrong shapes, NaN, infinities, quaternions of other than unit length, a robot without mass.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, a : (..., nv) array
+        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
+
+    Returns
+    -------
+    (..., 6) array
+        N, N m: [linear; angular about the centre of mass], world axes.
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    Examples
+    --------
+    >>> model = ff.robots.space_manipulator()
+    >>> q, v, tau = model.neutral, np.full(model.nv, 0.1), np.ones(model.nv)
+    >>> tau[:6] = 0.0  # joint torques alone
+    >>> rate = ff.centroidal_momentum_rate(model, q, v, ff.forward_dynamics(model, q, v, tau))
+    >>> bool(np.allclose(rate, 0.0, atol=1e-9))
+    True
     """
     try:
         if model.reduction:
@@ -74,21 +155,100 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
 
 @public
 def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """(..., 3), m/s, world axes. Errors: as centroidal_momentum_rate."""
+    """Velocity of the centre of mass, world axes.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v : (..., nv) array
+        Velocity, m/s and rad/s.
+
+    Returns
+    -------
+    (..., 3) array
+        m/s.
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(1)  # turns about y; its moving link's centre of mass is 0.05 m below the joint
+    >>> velocity = ff.center_of_mass_velocity(model, [0.0], [2.0])
+    >>> print(f"{velocity[0]:.1f} m/s along x")
+    -0.1 m/s along x
+    """
     return centroidal_momentum(model, q, v)[..., :3] / model.mass
 
 
 @public
 def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """(..., 3), m/s^2, world axes. Errors: as centroidal_momentum_rate."""
+    """Acceleration of the centre of mass, world axes.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, a : (..., nv) array
+        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
+
+    Returns
+    -------
+    (..., 3) array
+        m/s^2.
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v, tau = model.neutral, np.ones(model.nv), np.ones(model.nv)
+    >>> tau[:6] = 0.0  # joint torques alone do not move the centre of mass
+    >>> acceleration = ff.center_of_mass_acceleration(model, q, v, ff.forward_dynamics(model, q, v, tau))
+    >>> print(f"{acceleration[2]:.2f} m/s^2")
+    -9.81 m/s^2
+    """
     return centroidal_momentum_rate(model, q, v, a)[..., :3] / model.mass
 
 
 @public
 def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CentroidalMomentumDerivatives:
-    """dq, dv (..., 6, nv): how the centroidal momentum (kg m/s, kg m^2/s) changes with q (..., nq) and v (..., nv).
+    """Derivatives of the centroidal momentum by q and v.
 
-    Errors: as centroidal_momentum_rate.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v : (..., nv) array
+        Velocity, m/s and rad/s.
+
+    Returns
+    -------
+    CentroidalMomentumDerivatives
+        dq, dv (..., 6, nv).
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v, step = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-5)
+    >>> d = ff.centroidal_momentum_derivatives(model, q, v)
+    >>> after, before = (ff.centroidal_momentum(model, ff.integrate(model, q, s), v) for s in (step, -step))
+    >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
+    True
     """
     return CentroidalMomentumDerivatives._make(_momentum(model, q, v))
 
@@ -97,18 +257,71 @@ def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) ->
 def centroidal_momentum_rate_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
 ) -> CentroidalMomentumRateDerivatives:
-    """dq, dv, da (..., 6, nv): how the rate of the centroidal momentum (N, N m) changes with q (..., nq), v and a (..., nv).
+    """Derivatives of the rate of the centroidal momentum by q, v and a.
 
-    Errors: as centroidal_momentum_rate.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, a : (..., nv) array
+        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
+
+    Returns
+    -------
+    CentroidalMomentumRateDerivatives
+        dq, dv, da (..., 6, nv).
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v, a, step = model.neutral, np.ones(model.nv), np.ones(model.nv), np.full(model.nv, 1e-5)
+    >>> d = ff.centroidal_momentum_rate_derivatives(model, q, v, a)
+    >>> after, before = (ff.centroidal_momentum_rate(model, q, v + s, a) for s in (step, -step))
+    >>> bool(np.allclose((after - before) / 2, d.dv @ step, atol=1e-8))
+    True
     """
     return CentroidalMomentumRateDerivatives._make(_rate(model, q, v, a))
 
 
 @public
 def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CenterOfMassVelocityDerivatives:
-    """dq, dv (..., 3, nv): how the centre of mass's velocity (m/s, world axes) changes with q (..., nq) and v (..., nv).
+    """Derivatives of the velocity of the centre of mass by q and v.
 
-    Errors: as centroidal_momentum_rate.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v : (..., nv) array
+        Velocity, m/s and rad/s.
+
+    Returns
+    -------
+    CenterOfMassVelocityDerivatives
+        dq, dv (..., 3, nv).
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    See Also
+    --------
+    center_of_mass_jacobian : The derivative of the centre of mass itself by q.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v = model.neutral, np.ones(model.nv)
+    >>> d = ff.center_of_mass_velocity_derivatives(model, q, v)
+    >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_derivatives(model, q, v).dq[:3]))
+    True
     """
     return CenterOfMassVelocityDerivatives(*(x[..., :3, :] / model.mass for x in _momentum(model, q, v)))
 
@@ -117,9 +330,37 @@ def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike
 def center_of_mass_acceleration_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
 ) -> CenterOfMassAccelerationDerivatives:
-    """dq, dv, da (..., 3, nv): how the centre of mass's acceleration (m/s^2, world axes) changes with q, v and a.
+    """Derivatives of the acceleration of the centre of mass by q, v and a.
 
-    Errors: as centroidal_momentum_rate.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, a : (..., nv) array
+        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
+
+    Returns
+    -------
+    CenterOfMassAccelerationDerivatives
+        dq, dv, da (..., 3, nv).
+
+    Raises
+    ------
+    InputError
+        As center_of_mass.
+
+    See Also
+    --------
+    center_of_mass_jacobian : The derivative of the centre of mass itself by q.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v, a = model.neutral, np.ones(model.nv), np.ones(model.nv)
+    >>> d = ff.center_of_mass_acceleration_derivatives(model, q, v, a)
+    >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_rate_derivatives(model, q, v, a).dq[:3]))
+    True
     """
     return CenterOfMassAccelerationDerivatives(*(x[..., :3, :] / model.mass for x in _rate(model, q, v, a)))
 

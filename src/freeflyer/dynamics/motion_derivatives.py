@@ -1,9 +1,4 @@
-"""Acceleration of named frames, and how velocity and acceleration of frames change with configuration and rates.
-
-Derivatives with q are taken in its tangent space: column j is d/dt of the numbers that `frame_velocity` (or
-`frame_acceleration`) returns, in the same expression, at q (+) t e_j, with v (and a) held. The pose has its own: at
-q (+) dv it is X_WF exp(J dv) to first order, J being `frame_jacobian` in body expression.
-"""
+"""Acceleration of named frames, and derivatives of their velocity and acceleration by q, v and a."""
 
 from __future__ import annotations
 
@@ -20,9 +15,21 @@ from freeflyer.model.public import explain
 
 
 class FrameVelocityDerivatives(NamedTuple):
-    """Derivatives (..., 6, nv) of a frame's twist [linear; angular], m/s and rad/s, per unit of q and of v.
+    """Derivatives of a frame's twist [linear; angular] by q and v, in the expression of the call.
 
-    `dv` is the frame's Jacobian.
+    Attributes
+    ----------
+    dq : (..., 6, nv) array
+        Column j is d/dt of the numbers that frame_velocity returns at q (+) t e_j, v held; m/s, rad/s per m, rad.
+    dv : (..., 6, nv) array
+        The frame's Jacobian; m/s, rad/s per m/s or rad/s.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(6)
+    >>> d = ff.frame_velocity_derivatives(model, model.neutral, np.ones(6), "tip")
+    >>> bool(np.allclose(d.dv, ff.frame_jacobian(model, model.neutral, "tip")))
+    True
     """
 
     dq: np.ndarray
@@ -30,9 +37,23 @@ class FrameVelocityDerivatives(NamedTuple):
 
 
 class FrameAccelerationDerivatives(NamedTuple):
-    """Derivatives (..., 6, nv) of a frame's acceleration [linear; angular], m/s^2 and rad/s^2, per unit of q, v and a.
+    """Derivatives of a frame's acceleration [linear; angular] by q, v and a, in the expression of the call.
 
-    `da` is the frame's Jacobian.
+    Attributes
+    ----------
+    dq : (..., 6, nv) array
+        Column j is d/dt of the numbers that frame_acceleration returns at q (+) t e_j, v and a held; m/s^2, rad/s^2 per m, rad.
+    dv : (..., 6, nv) array
+        m/s^2, rad/s^2 per m/s or rad/s.
+    da : (..., 6, nv) array
+        The frame's Jacobian; m/s^2, rad/s^2 per m/s^2 or rad/s^2.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(6)
+    >>> d = ff.frame_acceleration_derivatives(model, model.neutral, np.ones(6), np.ones(6), "tip")
+    >>> bool(np.allclose(d.da, ff.frame_jacobian(model, model.neutral, "tip")))
+    True
     """
 
     dq: np.ndarray
@@ -43,10 +64,38 @@ class FrameAccelerationDerivatives(NamedTuple):
 def frame_acceleration(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> np.ndarray:
-    """J a + Jdot v (..., 6): the rate of the frame's twist, in the same expression; gravity plays no part.
+    """Acceleration J a + Jdot v of a frame: the rate of its twist, in the same expression; without gravity.
 
-    For "mixed" this is the classical acceleration of the frame's origin and its angular acceleration, in world axes.
-    Errors: InputError for wrong shapes, NaN, infinities and quaternions of other than unit length, UnknownNameError.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, a : (..., nv) array
+        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
+    frame : str
+        Name of a link or site.
+    expressed : {"body", "mixed", "world"}
+        As in frame_jacobian. "mixed" gives the classical acceleration of the frame's origin and its angular acceleration, in world
+        axes.
+
+    Returns
+    -------
+    (..., 6) array
+        m/s^2, rad/s^2.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As frame_jacobian.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(6)
+    >>> q, v, a = model.neutral, np.ones(6), np.ones(6)
+    >>> J, bias = ff.frame_jacobian(model, q, "tip"), ff.frame_bias_acceleration(model, q, v, "tip")
+    >>> bool(np.allclose(ff.frame_acceleration(model, q, v, a, "tip"), J @ a + bias))
+    True
     """
     try:
         if model.reduction:
@@ -62,9 +111,43 @@ def frame_acceleration(
 def frame_velocity_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> FrameVelocityDerivatives:
-    """dq, dv (..., 6, nv): how the frame's twist (m/s, rad/s) changes with q (..., nq) and v (..., nv).
+    """Derivatives of a frame's twist by q and v, in the same expression.
 
-    Errors: as frame_acceleration.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v : (..., nv) array
+        Velocity, m/s and rad/s.
+    frame : str
+        Name of a link or site.
+    expressed : {"body", "mixed", "world"}
+        As in frame_jacobian.
+
+    Returns
+    -------
+    FrameVelocityDerivatives
+        dq, dv (..., 6, nv).
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As frame_jacobian.
+
+    Notes
+    -----
+    The pose's own derivative is the Jacobian: at q (+) dv it is X_WF exp(J dv) to first order, J being frame_jacobian in body
+    expression.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v, step = model.neutral, np.ones(model.nv), np.full(model.nv, 1e-5)
+    >>> d = ff.frame_velocity_derivatives(model, q, v, "front_left_foot")
+    >>> after, before = (ff.frame_velocity(model, ff.integrate(model, q, s), v, "front_left_foot") for s in (step, -step))
+    >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
+    True
     """
     try:
         if model.reduction:
@@ -81,9 +164,36 @@ def frame_velocity_derivatives(
 def frame_acceleration_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str, expressed: Expressed = "body"
 ) -> FrameAccelerationDerivatives:
-    """dq, dv, da (..., 6, nv): how the frame's acceleration (m/s^2, rad/s^2) changes with q, v and a.
+    """Derivatives of a frame's acceleration by q, v and a, in the same expression.
 
-    Errors: as frame_acceleration.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, a : (..., nv) array
+        Velocity, m/s and rad/s, and acceleration, m/s^2 and rad/s^2.
+    frame : str
+        Name of a link or site.
+    expressed : {"body", "mixed", "world"}
+        As in frame_jacobian.
+
+    Returns
+    -------
+    FrameAccelerationDerivatives
+        dq, dv, da (..., 6, nv).
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As frame_jacobian.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(1)
+    >>> d = ff.frame_acceleration_derivatives(model, [0.0], [2.0], [0.0], "tip", "mixed")
+    >>> print(f"{d.dv[2, 0]:.1f} m/s^2 to the centre per rad/s = 2 x 2 rad/s x 0.1 m")
+    0.4 m/s^2 to the centre per rad/s = 2 x 2 rad/s x 0.1 m
     """
     try:
         if model.reduction:

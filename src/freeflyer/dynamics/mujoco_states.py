@@ -34,18 +34,51 @@ def from_mujoco(
     model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qacc: ArrayLike | None = None, qfrc: ArrayLike | None = None, *,
     bias: ArrayLike | None = None, mj_model: Any = None,
 ) -> State:  # fmt: skip
-    """(q, v, a, tau, bias_forces) of a state of MuJoCo's; None for what is not given.
+    """State (q, v, a, tau, bias_forces) of a state of MuJoCo's; None for what is not given.
 
-    qpos (..., nq), qvel, qacc, any generalised force qfrc and `bias`, its qfrc_bias (..., nv), of MuJoCo; m, rad, s, N, N m. Joints
-    are found by name: those of the compiled `mj_model` if that is given (its scene may hold other things), else of the MJCF file
-    that the model was read from, else of what `to_mjcf` writes. Joints that are fixed in the model, or belong to other things, are
-    left out; one that mimics another stands where that one puts it; a base that only the model has stands where the file draws it,
-    at rest. Of a closed model v and a are the independent ones and tau the force along them; its q is as closed as MuJoCo holds it
-    (freeflyer.mechanisms.assemble closes it). qacc and bias need qvel.
+    Parameters
+    ----------
+    model : Model
+    qpos : (..., nq) array
+        MuJoCo's configuration; nq and nv are those of MuJoCo here.
+    qvel, qacc, qfrc : (..., nv) array, optional
+        MuJoCo's velocity, acceleration and any of its generalised forces; m, rad, s, N, N m.
+    bias : (..., nv) array, optional
+        MuJoCo's qfrc_bias.
+    mj_model : mujoco.MjModel, optional
+        The compiled model whose joints these are; its scene may hold other things.
+
+    Returns
+    -------
+    State
+        m, rad, s, N, N m.
+
+    Raises
+    ------
+    InputError
+        For sizes and joints of another robot, NaN, quaternions of other than unit length; for qacc and bias without qvel where the
+        robot has a free joint, for bias also where its loops are closed; for bias where MuJoCo lacks the base.
+
+    Notes
+    -----
+    Joints are found by name: those of `mj_model` if that is given, else of the MJCF file that the model was read from, else of
+    what `to_mjcf` writes. Joints that are fixed in the model, or belong to other things, are left out; the position of one that
+    mimics another follows from that one; a base that only the model has is at rest, at its pose in the file. Of a closed model v
+    and a are the independent ones and tau the force along them; its q is as closed as MuJoCo holds it
+    (freeflyer.mechanisms.assemble closes it).
+
     Exact but for free joints' linear velocities, accelerations, forces and bias, which are rotated: 1e-15 relative.
-    Errors: InputError for sizes and joints of another robot, NaN, quaternions of other than unit length.
 
-        q, v, a, tau, _ = ff.from_mujoco(model, data.qpos, data.qvel, data.qacc, data.qfrc_actuator)
+    Examples
+    --------
+    >>> import mujoco
+    >>> model = ff.robots.quadruped()
+    >>> mj_model = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
+    >>> data = mujoco.MjData(mj_model)
+    >>> mujoco.mj_forward(mj_model, data)
+    >>> q, v, a, tau, _ = ff.from_mujoco(model, data.qpos, data.qvel, data.qacc, data.qfrc_actuator)
+    >>> bool(np.allclose(ff.inverse_dynamics(model, q, v, a), tau, atol=1e-9))
+    True
     """
     places, tree = mujoco_places(model.tree, mj_model), model.tree
     x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias": bias}, mj_model)
@@ -63,15 +96,48 @@ def to_mujoco(
     model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, tau: ArrayLike | None = None, *,
     bias_forces: ArrayLike | None = None, mj_model: Any = None,
 ) -> MujocoState:  # fmt: skip
-    """(qpos, qvel, qacc, qfrc, bias) of a state q (..., nq), v, a, tau, bias_forces (..., nv); None for what is not given.
+    """State (qpos, qvel, qacc, qfrc, bias) of MuJoCo's for a state of ours; None for what is not given.
 
-    The reverse of `from_mujoco`, in the same units and order of joints. Joints that MuJoCo has and the model has not (locked here,
-    or other things of `mj_model`) stand at rest: where they were locked, else where the file draws them. Forces on joints that
-    mimic others are zero: tau counts on the others. Of a closed model v and a give the motion of all joints; tau acts on the
-    independent ones. a and bias_forces need v.
-    Errors: InputError; also for a base that MuJoCo lacks and that moves, or stands elsewhere than the file draws it.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, a, tau : (..., nv) array, optional
+        Velocity, acceleration, generalised forces; m, rad, s, N, N m.
+    bias_forces : (..., nv) array, optional
+        As bias_forces gives them, N and N m.
+    mj_model : mujoco.MjModel, optional
+        As in from_mujoco.
 
-        data.qpos, data.qvel = ff.to_mujoco(model, q, v)[:2]
+    Returns
+    -------
+    MujocoState
+        m, rad, s, N, N m.
+
+    Raises
+    ------
+    InputError
+        As from_mujoco: a and bias_forces without v where the robot has a free joint, a also where its loops are closed; bias_forces
+        of a closed model (convert those of model.tree); a base that MuJoCo lacks and that moves, carries forces, or is
+        elsewhere than in the file.
+
+    Notes
+    -----
+    The reverse of from_mujoco, joints found in the same way. Joints that MuJoCo has and the model has not (locked here, or other
+    things of `mj_model`) are at rest: where they were locked, else at their positions in the file. Forces on joints that mimic
+    others are zero: tau acts on the others. Of a closed model v and a give the motion of all joints; tau acts on the independent
+    ones.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q = ff.configuration(model, root_joint=[0, 0, 0.4, 0, 0, np.sin(0.25), np.cos(0.25)])  # half a radian about z
+    >>> state = ff.to_mujoco(model, q, np.eye(model.nv)[0])
+    >>> np.round(state.qpos[3:7], 3).tolist()  # the quaternion is w, x, y, z there
+    [0.969, 0.0, 0.0, 0.247]
+    >>> np.round(state.qvel[:2], 3).tolist()  # the linear velocity is along the world's axes there
+    [0.878, 0.479]
     """
     places = mujoco_places(model.tree, mj_model)
     x, given = check_state(model, q, v, a, tau, bias_forces)
@@ -85,9 +151,32 @@ def to_mujoco(
 
 @public
 def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> np.ndarray:
-    """T (..., nv of MuJoCo, nv): qvel = T(q) v. So M = T^T M_mujoco T, J = J_mujoco T and tau = T^T qfrc.
+    """Matrix T(q) of qvel = T v; hence M = T^T M_mujoco T, J = J_mujoco T and tau = T^T qfrc.
 
-    q (..., nq). Of a closed model v are the independent velocities. mj_model: as in `from_mujoco`. Errors: InputError.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    mj_model : mujoco.MjModel, optional
+        As in from_mujoco.
+
+    Returns
+    -------
+    (..., nv of MuJoCo, nv) array
+        Of a closed model v are the independent velocities.
+
+    Raises
+    ------
+    InputError
+        For joints of another robot, wrong shapes, NaN, infinities and quaternions of other than unit length.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> q, v = ff.random_configuration(model, np.random.default_rng(0)), np.ones(model.nv)
+    >>> bool(np.allclose(ff.mujoco_velocity_map(model, q) @ v, ff.to_mujoco(model, q, v).qvel))
+    True
     """
     places = mujoco_places(model.tree, mj_model)
     q = finite_row(model, "q", q, "q")

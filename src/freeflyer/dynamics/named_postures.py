@@ -21,16 +21,44 @@ STEPS = 12  # in which a closed linkage is moved to where its independent joints
 def configuration(
     model: Model, positions: Mapping[str, ArrayLike] | None = None, *, start: ArrayLike | None = None, **by_name: ArrayLike
 ) -> np.ndarray:
-    """q (..., nq) with the named joints at these positions, and the others where `start` (..., nq) has them, neutral without it.
+    """Configuration q with the named joints at these positions, and the others where `start` has them.
 
-    A joint with one coordinate takes a number, m or rad, or an array (...,) of them, one per state; others all of theirs
-    (..., nq of the joint): a spherical joint a unit quaternion x, y, z, w, a free one a position and a quaternion. Names that are
-    no Python words come in the dictionary. Limits are not looked at. Of a closed model the independent joints are named; the loops
-    are closed by small steps from `start`.
-    Errors: UnknownNameError; InputError for joints that mimic others or follow from loops, for sizes, NaN and quaternions;
-    LinkageError where the loops cannot be closed.
+    Parameters
+    ----------
+    model : Model
+    positions : mapping, optional
+        From names of joints to positions: needed for names that are no Python words.
+    start : (..., nq) array, optional
+        Configuration of the other joints; neutral without it.
+    **by_name : array
+        Positions by names of joints. A joint with one coordinate takes a number, m or rad, or an array (...,) of them, one per
+        state; others all of theirs (..., nq of the joint): a spherical joint a unit quaternion x, y, z, w, a free one a position
+        and a quaternion.
 
-        q = ff.configuration(model, {"left_knee": 0.3}, left_elbow=[0.1, 0.2, 0.3])     # (3, nq): three states
+    Returns
+    -------
+    (..., nq) array
+        m, rad and unit quaternions.
+
+    Raises
+    ------
+    UnknownNameError
+        For a joint that the model does not have.
+    InputError
+        For joints that mimic others or follow from loops, for a joint given twice, for sizes, NaN and quaternions.
+    LinkageError
+        Where the loops cannot be closed.
+
+    Notes
+    -----
+    Limits are not looked at. Of a closed model the independent joints are named; the loops are closed by small steps from `start`.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> q = ff.configuration(model, {"left_knee": 0.3}, left_elbow=[0.1, 0.2, 0.3])
+    >>> q.shape, q[:, model.joint("left_elbow").iq].tolist()  # three states
+    ((3, 40), [0.1, 0.2, 0.3])
     """
     if positions is not None and not isinstance(positions, Mapping):
         raise InputError(f"positions map names of joints to numbers, as in {{'knee': 0.3}}; got {type(positions).__name__}")

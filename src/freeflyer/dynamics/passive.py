@@ -1,7 +1,4 @@
-"""Forces of springs, damping and dry friction, which the equations of motion leave out: add them to tau.
-
-    tau_passive = -k (q - rest) - d v - f sign(v)
-"""
+"""Forces of springs, damping and dry friction, which the equations of motion leave out: add them to tau."""
 
 from __future__ import annotations
 
@@ -39,14 +36,44 @@ _known: WeakKeyDictionary[Model, Springs] = WeakKeyDictionary()
 
 @public
 def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """tau (..., nv), N and N m, by which the springs, the damping and the dry friction of the file act on the robot.
+    """Generalised forces -k (q - rest) - d v - f sign(v) of the file's springs, damping and dry friction on the robot.
 
-    q (..., nq), v (..., nv). Springs pull with stiffness times the way back to where they are at rest: of a ball joint the shortest
-    turn, of a free joint also the way in the joint frame, as MuJoCo's. Damping is -d v. Friction is -f sign(v), and zero at v = 0,
-    where it may be anything up to f. Those of joints that mimic others count on these. Inverse dynamics with them is
-    `inverse_dynamics(model, q, v, a) - passive_forces(model, q, v)`. Of a closed model: along its independent velocities.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v : (..., nv) array
+        Velocity, m/s and rad/s.
+
+    Returns
+    -------
+    (..., nv) array
+        N, N m; of a closed model along its independent velocities.
+
+    Raises
+    ------
+    InputError
+        For wrong shapes, NaN, infinities and quaternions of other than unit length.
+
+    Notes
+    -----
+    The equations of motion leave these forces out. Inverse dynamics with them is
+    `inverse_dynamics(model, q, v, a) - passive_forces(model, q, v)`.
+
+    The force of a spring is stiffness times the way back to its position at rest: of a ball joint the shortest turn, of a free
+    joint also the way in the joint frame, as MuJoCo's. Friction is zero at v = 0, where it may be anything up to f. Springs,
+    damping and friction of a joint that mimics another act on that one's coordinate.
+
     Equal to MuJoCo's qfrc_passive where the file has springs and damping of joints alone; its friction is a constraint there.
-    Errors: InputError.
+
+    Examples
+    --------
+    >>> joint = '<joint name="swing" stiffness="2" damping="0.5" frictionloss="0.1"/><geom size="0.1" mass="1"/>'
+    >>> model = ff.load(f"<mujoco><worldbody><body>{joint}</body></worldbody></mujoco>")
+    >>> tau = ff.passive_forces(model, [0.5], [1.0])
+    >>> print(f"{tau[0]:.1f} N m = -2 x 0.5 - 0.5 x 1.0 - 0.1")
+    -1.6 N m = -2 x 0.5 - 0.5 x 1.0 - 0.1
     """
     if model.reduction:
         return model.reduction.functions.passive_forces(model, q, v)
