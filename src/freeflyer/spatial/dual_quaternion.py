@@ -6,8 +6,8 @@ wrench, force in the primary and torque in the dual part: in both, the part that
 reference comes first. Numbers in brackets are the equations of "Dynamics of Mobile Manipulators using Dual Quaternion
 Algebra", which writes x_AB with A above and B below, and whose vec8 puts each w first: `to_vec8`, `from_vec8`.
 
-InputError: for others than unit ones (`check_unit`) and pure ones (both w within 1e-6 of zero, or of the largest entry above 1)
-where these are needed, wrong shapes, NaN and infinities.
+InputError: for others than unit ones (`check_unit`) and pure ones (both w zero within 1e-6, times the largest entry if that is
+above 1) where these are needed, wrong shapes, NaN and infinities.
 """
 
 from __future__ import annotations
