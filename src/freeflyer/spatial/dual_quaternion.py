@@ -5,6 +5,9 @@ x_BC. A pure one (both w zero) is a twist, angular velocity in the primary and l
 wrench, force in the primary and torque in the dual part: in both, the part that does not depend on the point of
 reference comes first. Numbers in brackets are the equations of "Dynamics of Mobile Manipulators using Dual Quaternion
 Algebra", which writes x_AB with A above and B below, and whose vec8 puts each w first: `to_vec8`, `from_vec8`.
+
+InputError: for others than unit ones (`check_unit`) and pure ones (both w zero within 1e-6, times the largest entry if that is
+above 1) where these are needed, wrong shapes, NaN and infinities.
 """
 
 from __future__ import annotations
@@ -33,28 +36,111 @@ _VEC6 = np.array([0, 1, 2, 4, 5, 6])  # the entries of a pure one that are not z
 
 
 def multiply(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """a b (..., 8), with eps^2 = 0. Any dual quaternions."""
+    """Product a b, with eps^2 = 0.
+
+    Parameters
+    ----------
+    a, b : (..., 8) array
+        Any dual quaternions.
+
+    Returns
+    -------
+    (..., 8) array
+
+    Examples
+    --------
+    >>> x = ff.spatial.dual_quaternion.from_position_quaternion([1, 2, 3], [0, 0, 0, 1])
+    >>> p, q = ff.spatial.dual_quaternion.to_position_quaternion(ff.spatial.dual_quaternion.multiply(x, x))
+    >>> p.tolist()  # poses one after the other
+    [2.0, 4.0, 6.0]
+    """
     a, b = ck.arrays(("a", a, ck.DUAL_QUATERNION), ("b", b, ck.DUAL_QUATERNION))
     return _product(a, b)
 
 
 def conjugate(h: ArrayLike) -> np.ndarray:
-    """h* (..., 8): the imaginary units change sign in both parts; the inverse of a unit one. (a b)* = b* a*."""
+    """Conjugate h*: the imaginary units change sign in both parts; the inverse of a unit one. (a b)* = b* a*.
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Any dual quaternion.
+
+    Returns
+    -------
+    (..., 8) array
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.conjugate([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
+    [-1.0, -2.0, -3.0, 4.0, -5.0, -6.0, -7.0, 8.0]
+    """
     return _any("h", h) * _CONJUGATE
 
 
 def dual_conjugate(h: ArrayLike) -> np.ndarray:
-    """primary - eps dual (..., 8). Of a b it is the product of those of a and of b, in the same order."""
+    """Dual conjugate primary - eps dual; of a b it is the product of those of a and of b, in the same order.
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Any dual quaternion.
+
+    Returns
+    -------
+    (..., 8) array
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.dual_conjugate([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
+    [1.0, 2.0, 3.0, 4.0, -5.0, -6.0, -7.0, -8.0]
+    """
     return _any("h", h) * _DUAL
 
 
 def full_conjugate(h: ArrayLike) -> np.ndarray:
-    """Both at once (..., 8), primary* - eps dual*: points 1 + eps p transform by x (1 + eps p) x^full."""
+    """Both conjugates at once, primary* - eps dual*: points 1 + eps p transform by x (1 + eps p) x^full.
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Any dual quaternion.
+
+    Returns
+    -------
+    (..., 8) array
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.full_conjugate([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
+    [-1.0, -2.0, -3.0, 4.0, 5.0, 6.0, 7.0, -8.0]
+    """
     return _any("h", h) * (_CONJUGATE * _DUAL)
 
 
 def norm(h: ArrayLike) -> np.ndarray:
-    """The dual number sqrt(h h*) (..., 2) as [primary, dual]: [1, 0] for a unit one; the primary part is not zero."""
+    """Norm, the dual number sqrt(h h*); 1 + 0 eps for a unit dual quaternion.
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Its primary part is not zero.
+
+    Returns
+    -------
+    (..., 2) array
+        [primary, dual].
+
+    Raises
+    ------
+    InputError
+        For a zero primary part.
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.norm([0, 0, 3, 4, 0, 0, 5, 0]).tolist()
+    [5.0, 3.0]
+    """
     h = _any("h", h)
     n = np.asarray(np.sqrt(dot(h[..., :4], h[..., :4])))
     if (n == 0.0).any():
@@ -63,7 +149,27 @@ def norm(h: ArrayLike) -> np.ndarray:
 
 
 def normalize(h: ArrayLike) -> np.ndarray:
-    """h / norm(h) (..., 8), a unit dual quaternion; the primary part must not be zero."""
+    """Unit dual quaternion h / norm(h).
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Its primary part is not zero.
+
+    Returns
+    -------
+    (..., 8) array
+
+    Raises
+    ------
+    InputError
+        For a zero primary part.
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.normalize([0, 0, 0, 2, 1, 0, 0, 3]).tolist()
+    [0.0, 0.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0]
+    """
     h = _any("h", h)
     n = norm(h)
     r = h[..., :4] / n[..., :1]
@@ -71,9 +177,31 @@ def normalize(h: ArrayLike) -> np.ndarray:
 
 
 def check_unit(x: ArrayLike, name: str = "x") -> np.ndarray:
-    """`x` (..., 8) unchanged, if its primary part has norm 1 and its dual part is orthogonal to it, within 1e-6.
+    """Dual quaternions unchanged, if every primary part has norm 1 and the dual part is orthogonal to it.
 
-    `name` is what the InputError calls it.
+    Parameters
+    ----------
+    x : (..., 8) array
+    name : str, optional
+        Of `x`, in the error.
+
+    Returns
+    -------
+    (..., 8) array
+        `x`, as float64.
+
+    Raises
+    ------
+    InputError
+        For a norm that is not 1 within 1e-6, or primary . dual beyond 1e-6 (times the largest entry of the dual part, if above 1).
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.check_unit([0, 0, 0, 1, 1, 2, 3, 0]).tolist()
+    [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.0]
+    >>> ff.spatial.dual_quaternion.check_unit([0, 0, 0, 2, 1, 2, 3, 0], "x_AB")
+    Traceback (most recent call last):
+    freeflyer.errors.InputError: the primary part of x_AB has norm 2; expected 1 within 1e-06...
     """
     x = _any(name, x)
     r, d = x[..., :4], x[..., 4:]
@@ -84,7 +212,24 @@ def check_unit(x: ArrayLike, name: str = "x") -> np.ndarray:
 
 
 def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
-    """The unit dual quaternion (..., 8) of `position` (..., 3) in m and the unit quaternion `q` (..., 4)."""
+    """Unit dual quaternion of a position and a unit quaternion.
+
+    Parameters
+    ----------
+    position : (..., 3) array
+        m.
+    q : (..., 4) array
+        Unit, x, y, z, w.
+
+    Returns
+    -------
+    (..., 8) array
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.from_position_quaternion([2, 4, 6], [0, 0, 0, 1]).tolist()  # half the position
+    [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.0]
+    """
     p, q = ck.arrays(("position", position, ck.POINT), ("q", q, ck.QUATERNION))
     r = ck.unit_quaternion("q", q)
     dual = 0.5 * quaternion.multiply(_assemble(p, p)[..., :4], r)
@@ -92,24 +237,91 @@ def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
 
 
 def to_position_quaternion(x: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """(position (..., 3), unit quaternion (..., 4)) of a unit dual quaternion."""
+    """Position and unit quaternion of a unit dual quaternion.
+
+    Parameters
+    ----------
+    x : (..., 8) array
+        Unit.
+
+    Returns
+    -------
+    position : (..., 3) array
+        m.
+    q : (..., 4) array
+        x, y, z, w.
+
+    Examples
+    --------
+    >>> p, q = ff.spatial.dual_quaternion.to_position_quaternion([0, 0, 0, 1, 1, 2, 3, 0])
+    >>> p.tolist(), q.tolist()
+    ([2.0, 4.0, 6.0], [0.0, 0.0, 0.0, 1.0])
+    """
     x = _unit("x", x)
     r = x[..., :4]
     return 2.0 * quaternion.multiply(x[..., 4:], r * _IMAGINARY)[..., :3], r.copy()
 
 
 def from_pose(X: ArrayLike) -> np.ndarray:
-    """The unit dual quaternion (..., 8) with primary w >= 0 of the pose matrix `X` (..., 4, 4)."""
+    """Unit dual quaternion with primary w >= 0 of a pose matrix.
+
+    Parameters
+    ----------
+    X : (..., 4, 4) array
+
+    Returns
+    -------
+    (..., 8) array
+
+    Examples
+    --------
+    >>> X = ff.spatial.se3.from_position_rotation([2, 4, 6], np.eye(3))
+    >>> ff.spatial.dual_quaternion.from_pose(X).tolist()
+    [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.0]
+    """
     return from_position_quaternion(*se3.to_position_quaternion(X))
 
 
 def to_pose(x: ArrayLike) -> np.ndarray:
-    """The pose matrix (..., 4, 4); x and -x give the same."""
+    """Pose matrix of a unit dual quaternion; x and -x give the same.
+
+    Parameters
+    ----------
+    x : (..., 8) array
+        Unit.
+
+    Returns
+    -------
+    (..., 4, 4) array
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.to_pose([0, 0, 0, 1, 1, 2, 3, 0])[:3].tolist()
+    [[1.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.0, 4.0], [0.0, 0.0, 1.0, 6.0]]
+    """
     return se3.from_position_quaternion(*to_position_quaternion(x))
 
 
 def exp(h: ArrayLike) -> np.ndarray:
-    """The sum of h^n / n! (..., 8) of a pure `h`: the pose after one second at the constant twist 2 h."""
+    """Exponential, the sum of h^n / n!: the pose after one second at the constant twist 2 h, from the identity.
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Pure; rad/s and m/s.
+
+    Returns
+    -------
+    (..., 8) array
+        Unit.
+
+    Examples
+    --------
+    >>> h = 0.5 * ff.spatial.dual_quaternion.from_twist([2, 4, 6, 0, 0, 0])
+    >>> x = ff.spatial.dual_quaternion.exp(h)
+    >>> ff.spatial.dual_quaternion.to_position_quaternion(x)[0].tolist()
+    [2.0, 4.0, 6.0]
+    """
     h = _pure("h", h)
     u, d = h[..., :3], h[..., 4:7]
     x = series.squared_angle(u)
@@ -119,7 +331,25 @@ def exp(h: ArrayLike) -> np.ndarray:
 
 
 def log(x: ArrayLike) -> np.ndarray:
-    """The pure h (..., 8) of the shorter way: exp(log(x)) is x or -x, its primary part at most pi / 2 long."""
+    """Logarithm of the shorter way: exp(log(x)) is x or -x.
+
+    Parameters
+    ----------
+    x : (..., 8) array
+        Unit.
+
+    Returns
+    -------
+    (..., 8) array
+        Pure, half a twist (rad/s and m/s over one second); its primary part is at most pi / 2 long.
+
+    Examples
+    --------
+    >>> h = ff.spatial.dual_quaternion.from_twist([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    >>> x = ff.spatial.dual_quaternion.exp(h)
+    >>> np.round(ff.spatial.dual_quaternion.to_twist(ff.spatial.dual_quaternion.log(x)), 6).tolist()
+    [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    """
     p, r = to_position_quaternion(x)
     w = quaternion.log(r)
     turned = cross3(w, p)
@@ -128,35 +358,158 @@ def log(x: ArrayLike) -> np.ndarray:
 
 
 def sclerp(x0: ArrayLike, x1: ArrayLike, t: ArrayLike) -> np.ndarray:
-    """x0 exp(t log(x0* x1)) (..., 8): the screw from `x0` (t = 0) to the pose `x1` (t = 1), the shorter way."""
+    """Pose x0 exp(t log(x0* x1)): the screw from `x0` (t = 0) to the pose `x1` (t = 1), the shorter way.
+
+    Parameters
+    ----------
+    x0, x1 : (..., 8) array
+        Unit.
+    t : (...) array
+        Any number; outside 0 to 1 the screw goes on.
+
+    Returns
+    -------
+    (..., 8) array
+        Unit; at t = 1 it is x1 or -x1.
+
+    Examples
+    --------
+    >>> x0, x1 = [0, 0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 2, 3, 0]
+    >>> x = ff.spatial.dual_quaternion.sclerp(x0, x1, 0.5)
+    >>> ff.spatial.dual_quaternion.to_position_quaternion(x)[0].tolist()  # half of 2, 4, 6 m
+    [1.0, 2.0, 3.0]
+    """
     a, b, s = ck.arrays(("x0", x0, ck.DUAL_QUATERNION), ("x1", x1, ck.DUAL_QUATERNION), ("t", t, ck.SCALAR))
     a, b = _unit("x0", a), _unit("x1", b)
     return _product(a, exp(s[..., None] * log(_product(a * _CONJUGATE, b))))
 
 
 def adjoint(x: ArrayLike, h: ArrayLike) -> np.ndarray:
-    """Ad(x) h = x h x* (..., 8), (3): a twist or wrench `h` given in B, in A, for the pose x = x_AB."""
+    """Adjoint Ad(x) h = x h x*: a twist or wrench `h` given in B, in A, for the pose x = x_AB.
+
+    Parameters
+    ----------
+    x : (..., 8) array
+        Unit.
+    h : (..., 8) array
+        Pure.
+
+    Returns
+    -------
+    (..., 8) array
+        Pure, in the units of `h`.
+
+    Notes
+    -----
+    Equation (3) of the paper that the module names.
+
+    Examples
+    --------
+    >>> x = ff.spatial.dual_quaternion.from_position_quaternion([0, 2, 0], [0, 0, 0, 1])
+    >>> h = ff.spatial.dual_quaternion.adjoint(x, ff.spatial.dual_quaternion.from_twist([0, 0, 0, 0, 0, 3]))
+    >>> ff.spatial.dual_quaternion.to_twist(h).tolist()  # as se3.adjoint
+    [6.0, 0.0, 0.0, 0.0, 0.0, 3.0]
+    """
     x, h = ck.arrays(("x", x, ck.DUAL_QUATERNION), ("h", h, ck.DUAL_QUATERNION))
     return _adjoint(_unit("x", x), _pure("h", h))
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> np.ndarray:
-    """(a b - b a) / 2 (..., 8), (8): l x s + eps (l x s' + l' x s) of pure dual quaternions."""
+    """Cross product (a b - b a) / 2 of pure dual quaternions a = l + eps l' and b = s + eps s': l x s + eps (l x s' + l' x s).
+
+    Parameters
+    ----------
+    a, b : (..., 8) array
+        Pure.
+
+    Returns
+    -------
+    (..., 8) array
+        Pure.
+
+    Notes
+    -----
+    Equation (8) of the paper that the module names.
+
+    Examples
+    --------
+    >>> a = ff.spatial.dual_quaternion.from_twist([0, 0, 0, 0, 0, 3])
+    >>> b = ff.spatial.dual_quaternion.from_twist([2, 0, 0, 0, 0, 0])
+    >>> ff.spatial.dual_quaternion.to_twist(ff.spatial.dual_quaternion.cross(a, b)).tolist()  # as twist.cross
+    [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
+    """
     a, b = ck.arrays(("a", a, ck.DUAL_QUATERNION), ("b", b, ck.DUAL_QUATERNION))
     return _cross(_pure("a", a), _pure("b", b))
 
 
 def rate_from_twist(x: ArrayLike, twist: ArrayLike, expressed: str) -> np.ndarray:
-    """The time derivative (..., 8) of the pose x_WB, (4): twist x / 2 ("world") or x twist / 2 ("body")."""
+    """Time derivative of the pose x_WB: twist x / 2 ("world") or x twist / 2 ("body").
+
+    Parameters
+    ----------
+    x : (..., 8) array
+        Unit, x_WB.
+    twist : (..., 8) array
+        Pure, rad/s and m/s.
+    expressed : {"body", "world"}
+        Of the twist.
+
+    Returns
+    -------
+    (..., 8) array
+        1/s and m/s.
+
+    Raises
+    ------
+    InputError
+        For another expression.
+
+    Notes
+    -----
+    Equation (4) of the paper that the module names.
+
+    Examples
+    --------
+    >>> twist = ff.spatial.dual_quaternion.from_twist([2, 4, 6, 0, 0, 0])
+    >>> ff.spatial.dual_quaternion.rate_from_twist([0, 0, 0, 1, 0, 0, 0, 0], twist, "body").tolist()
+    [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.0]
+    """
     x, xi = ck.arrays(("x", x, ck.DUAL_QUATERNION), ("twist", twist, ck.DUAL_QUATERNION))
     x, xi = _unit("x", x), _pure("twist", xi)
     return 0.5 * (_product(xi, x) if _in_world(expressed) else _product(x, xi))
 
 
 def twist_from_rate(x: ArrayLike, rate: ArrayLike, expressed: str) -> np.ndarray:
-    """The twist (..., 8) of the pose x_WB from its time derivative, (4): 2 rate x* ("world") or 2 x* rate ("body").
+    """Twist of the pose x_WB from its time derivative: 2 rate x* ("world") or 2 x* rate ("body").
 
-    The rate must keep x a unit dual quaternion: rate x* is pure.
+    Parameters
+    ----------
+    x : (..., 8) array
+        Unit, x_WB.
+    rate : (..., 8) array
+        1/s and m/s; it must keep x a unit dual quaternion: rate x* is pure.
+    expressed : {"body", "world"}
+        Of the twist.
+
+    Returns
+    -------
+    (..., 8) array
+        Pure, rad/s and m/s.
+
+    Raises
+    ------
+    InputError
+        For another expression, and for a rate that does not keep x a unit dual quaternion.
+
+    Notes
+    -----
+    Equation (4) of the paper that the module names.
+
+    Examples
+    --------
+    >>> h = ff.spatial.dual_quaternion.twist_from_rate([0, 0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 2, 3, 0], "body")
+    >>> ff.spatial.dual_quaternion.to_twist(h)[:3].tolist()
+    [2.0, 4.0, 6.0]
     """
     x, dx = ck.arrays(("x", x, ck.DUAL_QUATERNION), ("rate", rate, ck.DUAL_QUATERNION))
     inverse = _unit("x", x) * _CONJUGATE
@@ -164,9 +517,36 @@ def twist_from_rate(x: ArrayLike, rate: ArrayLike, expressed: str) -> np.ndarray
 
 
 def adjoint_rate(x: ArrayLike, twist: ArrayLike, h: ArrayLike, rate: ArrayLike) -> np.ndarray:
-    """The time derivative (..., 8) of Ad(x) h, lemma (9): Ad(x) rate + twist x (Ad(x) h).
+    """Time derivative of Ad(x) h: Ad(x) rate + twist x (Ad(x) h).
 
-    `twist` is that of x expressed in the world, `rate` the time derivative of `h`.
+    Parameters
+    ----------
+    x : (..., 8) array
+        Unit.
+    twist : (..., 8) array
+        Of x, expressed in the world; pure, rad/s and m/s.
+    h : (..., 8) array
+        Pure.
+    rate : (..., 8) array
+        Time derivative of `h`, pure.
+
+    Returns
+    -------
+    (..., 8) array
+        Pure, in the units of `rate`.
+
+    Notes
+    -----
+    Lemma (9) of the paper that the module names.
+
+    Examples
+    --------
+    >>> x = [0, 0, 0, 1, 0, 0, 0, 0]
+    >>> twist = ff.spatial.dual_quaternion.from_twist([0, 0, 0, 0, 0, 3])
+    >>> force = ff.spatial.dual_quaternion.from_wrench([2, 0, 0, 0, 0, 0])  # constant in the body, which turns
+    >>> rate = ff.spatial.dual_quaternion.adjoint_rate(x, twist, force, np.zeros(8))
+    >>> ff.spatial.dual_quaternion.to_wrench(rate).tolist()  # 6 N/s along y
+    [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
     """
     names = (("x", x), ("twist", twist), ("h", h), ("rate", rate))
     x, xi, h, dh = ck.arrays(*((name, value, ck.DUAL_QUATERNION) for name, value in names))
@@ -175,61 +555,236 @@ def adjoint_rate(x: ArrayLike, twist: ArrayLike, h: ArrayLike, rate: ArrayLike) 
 
 
 def hamilton_left(h: ArrayLike) -> np.ndarray:
-    """The matrix (..., 8, 8) with hamilton_left(a) @ b = a b, in our order of entries. Linear in `h`."""
+    """Matrix with hamilton_left(a) @ b = a b, in the module's order of entries; linear in `h`.
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Any dual quaternion.
+
+    Returns
+    -------
+    (..., 8, 8) array
+
+    Examples
+    --------
+    >>> a, b = np.arange(8.0), np.arange(8.0, 16.0)
+    >>> bool(np.allclose(ff.spatial.dual_quaternion.hamilton_left(a) @ b, ff.spatial.dual_quaternion.multiply(a, b)))
+    True
+    """
     return np.einsum("...i,ijk->...kj", _any("h", h), _TABLE)
 
 
 def hamilton_right(h: ArrayLike) -> np.ndarray:
-    """The matrix (..., 8, 8) with hamilton_right(b) @ a = a b, in our order of entries. Linear in `h`."""
+    """Matrix with hamilton_right(b) @ a = a b, in the module's order of entries; linear in `h`.
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Any dual quaternion.
+
+    Returns
+    -------
+    (..., 8, 8) array
+
+    Examples
+    --------
+    >>> a, b = np.arange(8.0), np.arange(8.0, 16.0)
+    >>> bool(np.allclose(ff.spatial.dual_quaternion.hamilton_right(b) @ a, ff.spatial.dual_quaternion.multiply(a, b)))
+    True
+    """
     return np.einsum("...j,ijk->...ki", _any("h", h), _TABLE)
 
 
 def to_vec8(h: ArrayLike) -> np.ndarray:
-    """The paper's vec8 (..., 8): [primary w, x, y, z; dual w, x, y, z]."""
+    """Entries in the order of the paper's vec8: [primary w, x, y, z; dual w, x, y, z].
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Any dual quaternion.
+
+    Returns
+    -------
+    (..., 8) array
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.to_vec8([1, 2, 3, 4, 5, 6, 7, 8]).tolist()
+    [4.0, 1.0, 2.0, 3.0, 8.0, 5.0, 6.0, 7.0]
+    """
     return _any("h", h)[..., _VEC8]
 
 
 def from_vec8(entries: ArrayLike) -> np.ndarray:
-    """The dual quaternion (..., 8) of the paper's vec8."""
+    """Dual quaternion of the paper's vec8.
+
+    Parameters
+    ----------
+    entries : (..., 8) array
+        [primary w, x, y, z; dual w, x, y, z].
+
+    Returns
+    -------
+    (..., 8) array
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.from_vec8([4, 1, 2, 3, 8, 5, 6, 7]).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    """
     return _any("entries", entries)[..., np.argsort(_VEC8)]
 
 
 def to_vec6(h: ArrayLike) -> np.ndarray:
-    """The entries (..., 6) of a pure one that are not zero: [primary x, y, z; dual x, y, z]."""
+    """Entries of a pure dual quaternion that are not zero: [primary x, y, z; dual x, y, z].
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Pure.
+
+    Returns
+    -------
+    (..., 6) array
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.to_vec6([1, 2, 3, 0, 4, 5, 6, 0]).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    """
     return _pure("h", h)[..., _VEC6]
 
 
 def from_vec6(entries: ArrayLike) -> np.ndarray:
-    """The pure dual quaternion (..., 8) of [primary x, y, z; dual x, y, z]."""
+    """Pure dual quaternion of [primary x, y, z; dual x, y, z].
+
+    Parameters
+    ----------
+    entries : (..., 6) array
+
+    Returns
+    -------
+    (..., 8) array
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.from_vec6([1, 2, 3, 4, 5, 6]).tolist()
+    [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]
+    """
     e = ck.array("entries", entries, _PURE6)
     return _assemble(e[..., :3], e[..., 3:])
 
 
 def from_twist(twist: ArrayLike) -> np.ndarray:
-    """angular + eps linear (..., 8) of a twist [linear; angular]; body or world, the expression stays."""
+    """Pure dual quaternion angular + eps linear of a twist; body or world, the expression stays.
+
+    Parameters
+    ----------
+    twist : (..., 6) array
+        [linear; angular], m/s and rad/s.
+
+    Returns
+    -------
+    (..., 8) array
+        rad/s and m/s.
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.from_twist([1, 2, 3, 4, 5, 6]).tolist()
+    [4.0, 5.0, 6.0, 0.0, 1.0, 2.0, 3.0, 0.0]
+    """
     V = ck.array("twist", twist, ck.TWIST)
     return _assemble(V[..., 3:], V[..., :3])
 
 
 def to_twist(h: ArrayLike) -> np.ndarray:
-    """[linear; angular] (..., 6) of a pure dual quaternion that is a twist."""
+    """Twist [linear; angular] of a pure dual quaternion.
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Pure, angular + eps linear, rad/s and m/s.
+
+    Returns
+    -------
+    (..., 6) array
+        m/s and rad/s.
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.to_twist([4, 5, 6, 0, 1, 2, 3, 0]).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    """
     h = _pure("h", h)
     return np.concatenate([h[..., 4:7], h[..., :3]], axis=-1)
 
 
 def from_wrench(wrench: ArrayLike) -> np.ndarray:
-    """force + eps torque (..., 8) of a wrench [force; torque]."""
+    """Pure dual quaternion force + eps torque of a wrench.
+
+    Parameters
+    ----------
+    wrench : (..., 6) array
+        [force; torque], N and N m.
+
+    Returns
+    -------
+    (..., 8) array
+        N and N m.
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.from_wrench([1, 2, 3, 4, 5, 6]).tolist()
+    [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]
+    """
     F = ck.array("wrench", wrench, ck.WRENCH)
     return _assemble(F[..., :3], F[..., 3:])
 
 
 def to_wrench(h: ArrayLike) -> np.ndarray:
-    """[force; torque] (..., 6) of a pure dual quaternion that is a wrench."""
+    """Wrench [force; torque] of a pure dual quaternion.
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Pure, force + eps torque, N and N m.
+
+    Returns
+    -------
+    (..., 6) array
+        N and N m.
+
+    Examples
+    --------
+    >>> ff.spatial.dual_quaternion.to_wrench([1, 2, 3, 0, 4, 5, 6, 0]).tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    """
     return to_vec6(h)
 
 
 def power(wrench: ArrayLike, twist: ArrayLike) -> np.ndarray:
-    """force . linear + torque . angular (...) in W: each primary part meets the other's dual part."""
+    """Power force . linear + torque . angular: each primary part times the other's dual part.
+
+    Parameters
+    ----------
+    wrench : (..., 8) array
+        Pure, force + eps torque, N and N m.
+    twist : (..., 8) array
+        Pure, angular + eps linear, rad/s and m/s; at the same frame and along the same axes.
+
+    Returns
+    -------
+    (...) array
+        W.
+
+    Examples
+    --------
+    >>> wrench = ff.spatial.dual_quaternion.from_wrench([10, 0, 0, 0, 0, 4])
+    >>> twist = ff.spatial.dual_quaternion.from_twist([2, 0, 0, 0, 0, 3])
+    >>> float(ff.spatial.dual_quaternion.power(wrench, twist))  # 20 W of the force, 12 W of the torque
+    32.0
+    """
     f, v = ck.arrays(("wrench", wrench, ck.DUAL_QUATERNION), ("twist", twist, ck.DUAL_QUATERNION))
     f, v = _pure("wrench", f), _pure("twist", v)
     return np.asarray(dot(f[..., :4], v[..., 4:]) + dot(f[..., 4:], v[..., :4]))
