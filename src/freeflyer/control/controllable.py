@@ -1,10 +1,4 @@
-"""Which motions inputs can steer: the controllable subspace, grown orthogonally, and names for what lies outside.
-
-The subspace is that of the columns of [B, A B, A^2 B, ...], each block made orthogonal to those before it (the staircase
-form of Rosenbrock), so that no power of A is formed. A left eigenvector w of A with w B = 0 is the same statement
-(Popov, Belevitch, Hautus): the number w x moves by itself. Rows w weigh momenta, so the inverse of M turns them into the
-motions they stand for, which can be named: conserved linear momentum reads 'base x translation'.
-"""
+"""Controllability: the subspace of states that inputs steer, and names of the motions outside of it."""
 
 from __future__ import annotations
 
@@ -22,10 +16,29 @@ from freeflyer.tolerances import CONTROLLABLE_RANK_RATIO, STABILITY_RATIO
 
 @dataclass(frozen=True, eq=False)
 class Controllability:
-    """Of x_dot = A x + B u (or x+, `discrete`): `rank` of all `states` (2 nv, or those that constraints admit) can be steered.
+    """The dimension of the controllable subspace of x_dot = A x + B u, or x+ = A x + B u, and the motions outside of it.
 
-    `uncontrollable`: names of the motions that cannot; `modes` (k,), their eigenvalues (1/s, or per step);
-    `unstabilizable`: names of those that do not decay by themselves either.
+    Attributes
+    ----------
+    states : int
+        Dimension of the state space: 2 nv, or of the states that constraints admit.
+    rank : int
+        Dimension of the controllable subspace.
+    discrete : bool
+        Whether the system is x+ = A x + B u.
+    modes : (states - rank,) array
+        Eigenvalues of the motions that inputs cannot steer, complex; 1/s, or per step.
+    uncontrollable : tuple of str
+        Names of the motions that inputs cannot steer.
+    unstabilizable : tuple of str
+        Names of those among them that do not decay by themselves either.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(2)
+    >>> found = ff.control.lqr(model, model.neutral).controllable
+    >>> found.rank, found.states, found.uncontrollable
+    (4, 4, ())
     """
 
     states: int
@@ -39,10 +52,48 @@ class Controllability:
 @public
 def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, discrete: bool = False,
                     basis: np.ndarray | None = None) -> Controllability:  # fmt: skip
-    """Of one linearisation: M (nv, nv) the mass matrix there, A (2 nv, 2 nv), B (2 nv, m), columns of the inputs.
+    """The controllable subspace of one linearisation, and names of the motions outside of it.
 
-    basis (2 nv, k): of the states that constraints admit; all if None.
-    Errors: InputError for other shapes and for what is not finite.
+    Parameters
+    ----------
+    model : Model
+    M : (nv, nv) array
+        Mass matrix at the linearisation's configuration.
+    A : (2 nv, 2 nv) array
+        Of x = [eta; dv], as in linearize.
+    B : (2 nv, m) array
+        A column for each input.
+    discrete : bool, optional
+        Whether A and B are of x+ = A x + B u, not of x_dot = A x + B u.
+    basis : (2 nv, k) array, optional
+        Columns that span the states that constraints admit; all states if not given.
+
+    Returns
+    -------
+    Controllability
+
+    Raises
+    ------
+    InputError
+        For other shapes of M, A and B, and for entries that are not finite.
+
+    Notes
+    -----
+    The subspace is that of the columns of [B, A B, A^2 B, ...], each block made orthogonal to those before it (the staircase form
+    of Rosenbrock), so that no power of A is formed. A left eigenvector w of A with w B = 0 is the same statement (Popov, Belevitch,
+    Hautus): w x then does not depend on the inputs. Such rows w weigh momenta, so the inverse of M turns them into motions, which
+    have names: conserved linear momentum along x is 'base x translation'.
+
+    Examples
+    --------
+    >>> model = ff.robots.space_manipulator()  # motors in the arm alone
+    >>> q, rest = model.neutral, np.zeros(model.nv)
+    >>> system, G = ff.linearize(model, q, rest, rest), ff.control.joint_inputs(model).matrix(model, q)
+    >>> found = ff.control.controllability(model, ff.mass_matrix(model, q), system.A, system.B @ G)
+    >>> found.states - found.rank  # six momenta and their integrals
+    12
+    >>> found.uncontrollable[:3]
+    ('base x translation', 'base y translation', 'base z translation')
     """
     n = model.nv
     M, A, B = real_array("M", M), real_array("A", A), real_array("B", B)

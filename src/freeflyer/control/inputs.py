@@ -1,8 +1,4 @@
-"""What a controller can move: motors of joints, thrusters and propellers on frames, or whole wrenches.
-
-Inputs u (..., m) act as tau = joints u, and as wrenches W_f u on frames f, in the frames' own axes. So a thruster pushes
-along its own axis wherever its link goes.
-"""
+"""Inputs of a robot: motors of joints, thrusters and propellers on frames, or whole wrenches."""
 
 from __future__ import annotations
 
@@ -28,9 +24,27 @@ DRAG = 0.016  # N m of torque per N of thrust: a propeller of some 25 cm
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """m inputs of a robot: `names` (m); joints (nv, m), generalised forces per unit; wrenches: frame to (6, m), per unit.
+    """The m inputs u of a robot: motors of joints, and wrenches on frames.
 
-    Add two of them to have both: joint_inputs(model) + wrench_inputs(model, "satellite").
+    Inputs u (..., m) act as the generalised forces joints u, and as wrenches W_f u on frames f, in the frames' own axes. So a
+    thruster pushes along its own axis wherever its link goes. Add two of them to have both.
+
+    Attributes
+    ----------
+    names : (m,) tuple of str
+    joints : (nv, m) array
+        Generalised forces per unit of each input.
+    wrenches : mapping
+        By frame name, wrenches [force; torque] (6, m) per unit of each input, in the frame's axes, at its origin.
+
+    Examples
+    --------
+    >>> model = ff.robots.space_manipulator()
+    >>> inputs = ff.control.joint_inputs(model) + ff.control.wrench_inputs(model, "satellite")
+    >>> inputs.count, inputs.names[6:9]
+    (13, ('arm_joint_7', 'satellite force x', 'satellite force y'))
+    >>> inputs.matrix(model, model.neutral).shape
+    (13, 13)
     """
 
     names: tuple[str, ...]
@@ -39,7 +53,7 @@ class Inputs:
 
     @property
     def count(self) -> int:
-        """m."""
+        """Number m of inputs."""
         return len(self.names)
 
     def __add__(self, other: Inputs) -> Inputs:
@@ -55,7 +69,7 @@ class Inputs:
         return Inputs(self.names + other.names, np.hstack([self.joints, other.joints]), wrenches)
 
     def matrix(self, model: Model, q: ArrayLike) -> np.ndarray:
-        """G (..., nv, m): generalised forces at q are G u."""
+        """Matrix G (..., nv, m) at q (..., nq): the generalised forces of the inputs u are G u."""
         lead = row(model, "q", q, "q").shape[:-1]
         G = np.array(np.broadcast_to(self.joints, (*lead, *self.joints.shape)))
         for frame, W in self.wrenches.items():
@@ -63,16 +77,42 @@ class Inputs:
         return G
 
     def forces_and_wrenches(self, u: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray] | None]:
-        """(tau (..., nv), external wrenches by frame) of inputs u (..., m), for forward_dynamics, step and linearize."""
+        """(tau (..., nv), external wrenches by frame or None) of inputs u (..., m), for forward_dynamics, step, linearize."""
         external = {frame: u @ W.T for frame, W in self.wrenches.items()}
         return u @ self.joints.T, external or None
 
 
 @public
 def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
-    """A motor on every coordinate of these joints; of `model.actuated` if none are named. Units N, N m.
+    """Motors as inputs, one on every velocity coordinate of the joints named: their generalised forces, N or N m.
 
-    Errors: InputError for mimic joints and names given twice; UnknownNameError.
+    Parameters
+    ----------
+    model : Model
+    joints : sequence of str, optional
+        Names; those of `model.actuated` if not given.
+
+    Returns
+    -------
+    Inputs
+        In the order of the joints given.
+
+    Raises
+    ------
+    InputError
+        For mimic joints, names given twice, and joints of a closed model that have no velocity of their own.
+    UnknownNameError
+        For a joint that the model does not have.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(3)
+    >>> ff.control.joint_inputs(model).names
+    ('joint_1', 'joint_2', 'joint_3')
+    >>> ff.control.joint_inputs(model, ["joint_2"]).matrix(model, model.neutral)
+    array([[0.],
+           [1.],
+           [0.]])
     """
     if isinstance(joints, str):
         raise InputError(f"joints must list names, as in ({joints!r},), got the string {joints!r}", joints=joints)
@@ -101,9 +141,32 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
 
 @public
 def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
-    """An input for each frame: {"nozzle": [0, 0, 1, 0, 0, 0]} is the wrench [force; torque] per unit, in the frame's axes.
+    """Thrusters as inputs, one for each frame: multiples of a wrench that moves with the frame.
 
-    Errors: InputError for wrenches that are not six finite numbers, or all zero; UnknownNameError.
+    Parameters
+    ----------
+    model : Model
+    thrusters : mapping
+        By frame name, the wrench [force; torque] (6,) per unit of the input, in the frame's axes, at its origin.
+
+    Returns
+    -------
+    Inputs
+        Named as the frames.
+
+    Raises
+    ------
+    InputError
+        For wrenches that are not six finite numbers, or all zero.
+    UnknownNameError
+        For a frame that the model does not have.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(1, length=0.5)  # the site `tip` is 0.5 m below the hinge
+    >>> inputs = ff.control.thruster_inputs(model, {"tip": [1, 0, 0, 0, 0, 0]})
+    >>> round(float(inputs.matrix(model, model.neutral)[0, 0]), 6)  # N m about the hinge's y per N along x
+    -0.5
     """
     if not isinstance(thrusters, Mapping):
         example = '{"nozzle": [0, 0, 1, 0, 0, 0]}'
@@ -121,9 +184,32 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
 
 @public
 def wrench_inputs(model: Model, frame: str) -> Inputs:
-    """Six inputs: force (N) and torque (N m) on a frame, along its axes: what clustered thrusters or reaction wheels give.
+    """Six inputs on a frame, what clustered thrusters or reaction wheels give: force (N) and torque (N m) along its axes.
 
-    Errors: UnknownNameError.
+    Parameters
+    ----------
+    model : Model
+    frame : str
+
+    Returns
+    -------
+    Inputs
+        In the order of a wrench, [force; torque], at the frame's origin.
+
+    Raises
+    ------
+    UnknownNameError
+        For a frame that the model does not have.
+
+    Examples
+    --------
+    >>> model = ff.robots.space_manipulator()
+    >>> inputs = ff.control.wrench_inputs(model, "satellite")
+    >>> inputs.names[0], inputs.names[5]
+    ('satellite force x', 'satellite torque z')
+    >>> G = inputs.matrix(model, model.neutral)
+    >>> bool(np.allclose(G[:6], np.eye(6))), bool(np.any(G[6:]))  # forces on the base's coordinates, none on the arm's
+    (True, False)
     """
     model.frame(frame)
     names = tuple(f"{frame} {what} {axis}" for what in ("force", "torque") for axis in AXES)
@@ -132,11 +218,37 @@ def wrench_inputs(model: Model, frame: str) -> Inputs:
 
 @public
 def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
-    """The thrusts (N) of propellers at the sites rotor_1 ... rotor_n of `robots.aerial_manipulator`.
+    """Thrusts (N) as inputs: those of the propellers at the sites rotor_1 ... rotor_n of `robots.aerial_manipulator`.
 
-    Each pushes along its site's z; odd ones spin counter-clockwise, so that the air turns the body clockwise with `drag`
-    N m per N, even ones the other way. Thrust may have either sign: limits are the controller's matter.
-    Errors: InputError for a robot without such sites, and for a drag that is no finite number.
+    Each pushes along its site's z. Odd ones spin counter-clockwise, so that the air turns the body clockwise; even ones the other
+    way. A thrust may have either sign: its limits are the controller's matter.
+
+    Parameters
+    ----------
+    model : Model
+    drag : float, optional
+        N m of torque about the site's z per N of thrust. The default is that of a propeller of some 25 cm.
+
+    Returns
+    -------
+    Inputs
+        Named rotor_1 ... rotor_n.
+
+    Raises
+    ------
+    InputError
+        For a drag that is no finite number.
+    UnknownNameError
+        For a robot without such sites.
+
+    Examples
+    --------
+    >>> model = ff.robots.aerial_manipulator(rotors=4)
+    >>> G = ff.control.rotor_inputs(model).matrix(model, model.neutral)
+    >>> np.round(G[2], 3)  # N along the body's z per N of thrust
+    array([1., 1., 1., 1.])
+    >>> np.round(G[5], 3)  # N m about it
+    array([-0.016,  0.016, -0.016,  0.016])
     """
     if isinstance(drag, bool) or not isinstance(drag, int | float) or not np.isfinite(drag):
         raise InputError(f"drag must be a finite number of N m per N, got {drag!r}", drag=drag)

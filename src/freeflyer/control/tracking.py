@@ -1,4 +1,4 @@
-"""A time-varying linear-quadratic regulator along a trajectory, over the group: the discrete Riccati recursion."""
+"""Time-varying linear-quadratic regulators along a trajectory, with the error of the configuration in the tangent space."""
 
 from __future__ import annotations
 
@@ -22,9 +22,38 @@ from freeflyer.tolerances import MAX_SAMPLE_GAP
 
 @dataclass(frozen=True, eq=False)
 class Tracker:
-    """u_k = u0_k - K_k x_k along q0 (N + 1, nq), v0 (N + 1, nv), u0 (N, m), samples `dt` (s) apart.
+    """The linear feedback u_k = u0_k - K_k x_k along a trajectory of N steps.
 
-    K (N, m, 2 nv); P (N + 1, 2 nv, 2 nv): cost to go x^T P x from each sample.
+    The error at sample k is x_k = [eta; dv] (2 nv,), q = q0_k (+) eta, v = v0_k + dv.
+
+    `error(k, q, v)`, `command(k, q, v)` and `tau(k, q, v)` are x (..., 2 nv), u (..., m) and the generalised forces (..., nv) at a
+    state at sample k; `tau_at(t, q, v)` are those at the time t (s) after the first sample.
+
+    Attributes
+    ----------
+    model : Model
+    inputs : Inputs
+    q0 : (N + 1, nq) array
+        Configurations.
+    v0 : (N + 1, nv) array
+        Velocities.
+    u0 : (N, m) array
+        Inputs, held over each step.
+    K : (N, m, 2 nv) array
+        Gains.
+    P : (N + 1, 2 nv, 2 nv) array
+        The cost to go from each sample is x^T P x.
+    dt : float
+        Time between samples, s.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(2)
+    >>> tracker = ff.control.track(model, np.zeros((11, 2)), np.zeros((11, 2)), np.zeros((10, 2)), 0.01)
+    >>> tracker.K.shape, tracker.P.shape
+    ((10, 2, 4), (11, 4, 4))
+    >>> bool(np.allclose(tracker.tau_at(0.035, [0.1, 0.0], [0.0, 0.0]), -tracker.K[3] @ [0.1, 0.0, 0.0, 0.0]))
+    True
     """
 
     model: Model
@@ -37,21 +66,21 @@ class Tracker:
     dt: float
 
     def error(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """x (..., 2 nv) of a state at sample k."""
+        """Error x = [eta; dv] (..., 2 nv) of the state q (..., nq), v (..., nv) at sample k of N + 1."""
         return stack_error(difference(self.model, self.q0[k], q), finite_row(self.model, "v", v, "u") - self.v0[k])
 
     def command(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Inputs u (..., m) at a state at sample k of N."""
+        """Inputs u (..., m) at the state q (..., nq), v (..., nv) at sample k of N."""
         if not 0 <= k < len(self.K):
             raise InputError(f"the trajectory has inputs at samples 0 ... {len(self.K) - 1}, got k = {k}", k=k)
         return self.u0[k] - self.error(k, q, v) @ self.K[k].T
 
     def tau(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Generalised forces (..., nv) of those inputs."""
+        """Generalised forces (..., nv) of the inputs at the state q (..., nq), v (..., nv) at sample k of N, N, N m."""
         return np.einsum("...ij,...j->...i", self.inputs.matrix(self.model, q), self.command(k, q, v))
 
     def tau_at(self, t: float, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Generalised forces (..., nv) at the time t (s) after the first sample; those of the last sample from there on."""
+        """Generalised forces (..., nv) at the time t (s) after the first sample; beyond the last gain, with that gain."""
         return self.tau(min(int(t / self.dt + 1e-9), len(self.K) - 1), q, v)
 
 
@@ -60,11 +89,57 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
           state_cost: ArrayLike | None = None, input_cost: ArrayLike | None = None,
           final_cost: ArrayLike | None = None, bandwidth: float = BANDWIDTH, integrator: Integrator = "semi-implicit",
           gravity: ArrayLike | None = None) -> Tracker:  # fmt: skip
-    """The regulator along a trajectory that the robot can follow: each sample is where the step before leads.
+    """The time-varying linear-quadratic regulator along a trajectory, by the discrete Riccati recursion.
 
-    q (N + 1, nq), v (N + 1, nv), u (N, m) inputs held over each dt (s); costs as in `lqr`, those in joules taken at
-    the first sample; final_cost of the last state: state_cost / dt if not given, a second's worth of it. InputError
-    for a trajectory that is none, with the sample where it breaks.
+    Parameters
+    ----------
+    model : Model
+    q : (N + 1, nq) array
+        Configurations of a trajectory that the robot can follow: each sample is where the step before leads.
+    v : (N + 1, nv) array
+        Velocities.
+    u : (N, m) array
+        Inputs, held over each step.
+    dt : float
+        Time between samples, s.
+    inputs : Inputs, optional
+        The actuated joints' motors if not given.
+    state_cost, input_cost : number or array, optional
+        As in lqr, summed over the samples; those of energy_costs, if not given, at the first sample.
+    final_cost : number, (2 nv,) or (2 nv, 2 nv) array, optional
+        Of the last state; state_cost / dt if not given, the cost of a second in it.
+    bandwidth : float, optional
+        rad/s, of the costs of energy_costs.
+    integrator : {"semi-implicit", "explicit", "rk4"}
+        Of the trajectory, as in step.
+    gravity : (3,) array, optional
+        m/s^2, in the model's place.
+
+    Returns
+    -------
+    Tracker
+
+    Raises
+    ------
+    InputError
+        For a trajectory whose samples are not joined by steps, naming the sample; for wrong shapes, numbers and costs; and as
+        equilibrium.
+
+    Notes
+    -----
+    P_k is computed in Joseph's form, in which it stays symmetric and definite.
+
+    Examples
+    --------
+    >>> model = ff.robots.chain(2, base="fixed")
+    >>> q, v, u = [np.array([0.5, 0.0])], [np.zeros(2)], np.zeros((100, 2))
+    >>> for k in range(100):  # falls freely for a second
+    ...     q_next, v_next = ff.step(model, q[-1], v[-1], u[k], 0.01)
+    ...     q, v = [*q, q_next], [*v, v_next]
+    >>> tracker = ff.control.track(model, q, v, u, 0.01, bandwidth=5.0)
+    >>> motion = ff.sim.simulate(model, q[0] + 0.05, v[0], tracker, dt=0.01, duration=1.0, integrator="semi-implicit")
+    >>> bool(np.abs(motion.q[-1] - q[-1]).max() < 0.01)  # rad, of 0.05 at first
+    True
     """
     inputs, h = resolve_inputs(model, inputs), time_step("dt", dt)
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), real_array("u", u)

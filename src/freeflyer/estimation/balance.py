@@ -13,9 +13,30 @@ from freeflyer.model.public import public
 
 @public
 def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndarray:
-    """(f, 6): each foot's wrench in world axes, its torque about the world's origin.
+    """The wrenches of the ground on the feet, in world axes, about the world's origin.
 
-    N and N m. Errors: InputError for what is no contact model and no estimate.
+    Parameters
+    ----------
+    contacts : ContactModel
+    estimate : ContactEstimate
+
+    Returns
+    -------
+    (f, 6) array
+        [force; torque] of each foot, N, N m.
+
+    Raises
+    ------
+    InputError
+        For what is no contact model and no estimate.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> contacts = ff.estimation.contact_model(model, model.neutral)
+    >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 0, 0], [0, 0, 100, 0, 0, 0]]), np.zeros((8, 3)))
+    >>> np.round(ff.estimation.world_wrenches(contacts, estimate)[:, 3])  # N m about x, by soles 0.13 m left and right
+    array([ 39., -13.])
     """
     return in_world(contacts.poses, estimate.wrenches)
 
@@ -29,9 +50,33 @@ def in_world(poses: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
 
 @public
 def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
-    """(f, 3): each foot's centre of pressure on the level ground at this height, m; NaN where a foot does not press.
+    """The centre of pressure of each foot on level ground.
 
-    Errors: as world_wrenches; InputError for a height that is no finite number.
+    Parameters
+    ----------
+    contacts : ContactModel
+    estimate : ContactEstimate
+    height : float, optional
+        Of the ground in the world, m.
+
+    Returns
+    -------
+    (f, 3) array
+        m, world axes; NaN where a foot does not press.
+
+    Raises
+    ------
+    InputError
+        As world_wrenches, and for a height that is no finite number.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> contacts = ff.estimation.contact_model(model, model.neutral)
+    >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 9, 0], [0, 0, 0, 0, 0, 0]]), np.zeros((8, 3)))
+    >>> np.round(ff.estimation.pressure_centers(contacts, estimate, height=-1.052), 3)  # 9 N m / 300 N behind the left sole's frame
+    array([[-0.03 ,  0.13 , -1.052],
+           [   nan,    nan,    nan]])
     """
     ground = float(finite_array("height", height))
     return np.array([_center(w, ground) for w in world_wrenches(contacts, estimate)])
@@ -39,9 +84,32 @@ def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: 
 
 @public
 def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
-    """(3,): where the sum of all contact wrenches has no horizontal moment, on the level ground at this height.
+    """The zero-moment point: where the sum of all contact wrenches has no horizontal moment, on level ground.
 
-    In m; NaN where nothing presses. Errors: as pressure_centers.
+    Parameters
+    ----------
+    contacts : ContactModel
+    estimate : ContactEstimate
+    height : float, optional
+        Of the ground in the world, m.
+
+    Returns
+    -------
+    (3,) array
+        m, world axes; NaN where nothing presses.
+
+    Raises
+    ------
+    InputError
+        As pressure_centers.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> contacts = ff.estimation.contact_model(model, model.neutral)
+    >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 0, 0], [0, 0, 100, 0, 0, 0]]), np.zeros((8, 3)))
+    >>> float(ff.estimation.zero_moment_point(contacts, estimate, height=-1.052)[1].round(3))  # m, nearer to the left sole at 0.13
+    0.065
     """
     return _center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))
 
@@ -55,9 +123,35 @@ def _center(w: np.ndarray, height: float) -> np.ndarray:
 
 @public
 def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) -> np.ndarray:
-    """Axial force (N) of a ball screw from its motor's torque (N m) and its lead (m a turn). papers/000 (47).
+    """The axial force of a ball screw from its motor's torque.
 
-    Errors: InputError for what is not finite, leads that are not positive, efficiencies outside of (0, 1].
+    Parameters
+    ----------
+    torque : (...) array
+        Of the motor, N m.
+    lead : (...) array
+        m per turn.
+    efficiency : float, optional
+        In (0, 1].
+
+    Returns
+    -------
+    (...) array
+        2 pi efficiency torque / lead, N.
+
+    Raises
+    ------
+    InputError
+        For what is not finite, leads that are not positive, and efficiencies outside of (0, 1].
+
+    Notes
+    -----
+    papers/000 (47).
+
+    Examples
+    --------
+    >>> round(float(ff.estimation.screw_force(1.0, lead=0.01)), 1)  # 1 N m, 10 mm per turn
+    596.9
     """
     turning, rise = finite_array("torque", torque), finite_array("lead", lead)
     if not 0.0 < efficiency <= 1.0 or not (rise > 0.0).all():
@@ -67,9 +161,33 @@ def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) ->
 
 @public
 def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
-    """x (n, ...) sampled at `rate` (Hz), through a second-order Butterworth filter, at rest at its first sample.
+    """Samples through a second-order Butterworth filter that is at rest at the first of them.
 
-    Rate and cutoff in Hz. Errors: InputError for what is not finite, and for a cutoff that is not below half the rate.
+    Parameters
+    ----------
+    x : (n, ...) array
+        Samples.
+    rate : float
+        Of the samples, Hz.
+    cutoff : float, optional
+        Hz, below half the rate.
+
+    Returns
+    -------
+    (n, ...) array
+        In the units of x.
+
+    Raises
+    ------
+    InputError
+        For what is not finite, and for a cutoff that is not between 0 and half the rate.
+
+    Examples
+    --------
+    >>> t = np.arange(2000) / 1000.0
+    >>> y = ff.estimation.low_pass(np.sin(2 * np.pi * 5.0 * t), rate=1000.0, cutoff=5.0)
+    >>> round(float(np.ptp(y[1000:])) / 2, 3)  # the amplitude at the cutoff: 1 / sqrt(2)
+    0.707
     """
     from scipy.signal import butter, sosfilt, sosfilt_zi
 

@@ -1,13 +1,4 @@
-"""Contact wrenches of a robot at rest from its motors' forces. papers/000, section VI-B, (43)-(46).
-
-    tau - g_a - J_m^T g_u = -J_cm^T F
-
-The sought forces at points are those of the least sum of squares that explain the motors: the pseudo-inverse is that of
-minimum norm. Wrenches of rigid feet span them, so only as many unknowns are solved for as these wrenches have: 12 for two
-soles, from 12 motors, whatever the number of points, and the wrenches do not depend on how points share them.
-`method="balanced"` also uses the six equations of the base, exactly: what the base needs, the feet give; motors then count
-by least squares of their forces. Motions that are known (v, a) may stand in place of rest: the tree's inertia then counts.
-"""
+"""Contact wrenches of a robot on its feet from its motors' forces. papers/000, section VI-B, (43)-(46)."""
 
 from __future__ import annotations
 
@@ -60,7 +51,46 @@ class Standing:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ContactModel:
-    """The quantities that depend on the posture q (nq,) alone. update: all of them, in the layout of compiled code."""
+    """The equations of motors and base that relate contact forces to motor forces at one posture. Made by `contact_model`.
+
+    With y (k,) the coordinates of the contact forces (see spread), motor forces are motors - A y, and base = base_view y.
+
+    Attributes
+    ----------
+    standing : Standing
+        What does not depend on the posture, for compiled code.
+    q : (nq,) array
+        Configuration of the tree.
+    update : array
+        What depends on the posture, flat, in the layout of compiled code.
+    model : Model
+        The robot, as a tree.
+    feet : (f,) tuple of Contact
+        Its feet, their points filled in; c points in all.
+    motors : (n,) array
+        Motor forces without contacts, N or N m: those of gravity, and of the motion where one was given.
+    A : (n, k) array
+        By how much motor forces are smaller for each unknown.
+    base : (m,) array
+        The generalised forces that contacts must give on the base, N, N m; m = 0 for a fixed base.
+    base_view : (m, k) array
+        The generalised forces on the base for each unknown.
+    poses : (f, 4, 4) array
+        Of the feet's frames in the world.
+    spread : (3 c, k) array
+        Forces at the points, in the feet's axes, for each unknown: orthonormal columns.
+    resultant : (6 f, k) array
+        Wrenches at the feet's frames, in their axes, for each unknown.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> contacts = ff.estimation.contact_model(model, model.neutral)
+    >>> [foot.frame for foot in contacts.feet], contacts.A.shape  # twelve motors, two wrenches
+    (['left_sole', 'right_sole'], (12, 12))
+    >>> round(float(contacts.base[2]), 1), round(9.81 * model.mass, 1)  # N: contacts must carry the weight
+    (411.6, 411.6)
+    """
 
     standing: Standing
     q: np.ndarray
@@ -68,7 +98,7 @@ class ContactModel:
 
     @property
     def model(self) -> Model:
-        """The robot."""
+        """The robot, as a tree."""
         return self.standing.model
 
     @property
@@ -78,40 +108,40 @@ class ContactModel:
 
     @property
     def motors(self) -> np.ndarray:
-        """(n,): motor forces without contacts, N or N m: those of gravity, and of the motion where one was given."""
+        """Motor forces (n,) without contacts, N or N m: those of gravity, and of the motion where one was given."""
         return self.update[: len(self.standing.motors)]
 
     @property
     def A(self) -> np.ndarray:
-        """(n, k): motor forces for each unknown."""
+        """By how much motor forces are smaller (n, k) for each unknown."""
         n, k = len(self.standing.motors), self.standing.unknowns
         return self.update[n : n + n * k].reshape(n, k)
 
     @property
     def base(self) -> np.ndarray:
-        """(m,): the generalised forces of the contacts on the base, by its equations."""
+        """Generalised forces (m,) that contacts must give on the base, N, N m."""
         at = self._base_at
         return self.update[at : at + len(self.standing.base)]
 
     @property
     def base_view(self) -> np.ndarray:
-        """(m, k): the base's generalised forces for each unknown."""
+        """Generalised forces (m, k) on the base for each unknown."""
         m, k, at = len(self.standing.base), self.standing.unknowns, self._base_at
         return self.update[at + m : at + m + m * k].reshape(m, k)
 
     @property
     def poses(self) -> np.ndarray:
-        """(f, 4, 4): of the feet's frames."""
+        """Poses (f, 4, 4) of the feet's frames in the world."""
         return self.update[-16 * len(self.feet) :].reshape(-1, 4, 4)
 
     @property
     def spread(self) -> np.ndarray:
-        """(3c, k): point forces for each unknown."""
+        """Forces (3c, k) at the points for each unknown."""
         return self.standing.spread.reshape(-1, self.standing.unknowns)
 
     @property
     def resultant(self) -> np.ndarray:
-        """(6f, k): wrenches for each unknown."""
+        """Wrenches (6f, k) for each unknown."""
         return self.standing.resultant.reshape(-1, self.standing.unknowns)
 
     @property
@@ -121,8 +151,25 @@ class ContactModel:
 
 @dataclass(frozen=True, slots=True)
 class ContactEstimate:
-    """Forces of the ground on the robot: wrenches (f, 6), [force; torque] at the feet's frames, in their axes; forces (c, 3)
-    at their points, likewise. N, N m."""
+    """Forces of the ground on the robot's f feet and their c points.
+
+    Attributes
+    ----------
+    wrenches : (f, 6) array
+        [force; torque] at the feet's frames, in their axes, N, N m.
+    forces : (c, 3) array
+        At the feet's points, in their frames' axes, N: those of the least sum of squares that make the wrenches.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> contacts = ff.estimation.contact_model(model, model.neutral)
+    >>> estimate = ff.estimation.contact_wrenches(contacts, np.zeros(12), "balanced")
+    >>> estimate.wrenches.shape, estimate.forces.shape  # two soles of four points
+    ((2, 6), (8, 3))
+    >>> bool(np.allclose(estimate.forces[:4].sum(axis=0), estimate.wrenches[0, :3]))
+    True
+    """
 
     wrenches: np.ndarray
     forces: np.ndarray
@@ -171,10 +218,40 @@ def _make(model: Model, feet: Sequence[Contact] | None) -> Standing:
 def contact_model(
     model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None, v: ArrayLike | None = None, a: ArrayLike | None = None
 ) -> ContactModel:
-    """The equations of motors and base at q (nq,): gravity, the feet, and the motion v, a (nv,) of the tree where it is known.
+    """The equations of motors and base of a robot on its feet, at one posture, at rest or along a known motion.
 
-    Feet: those named `..._sole` if None. Errors: InputError for wrong shapes, numbers and feet; LinkageError in singular
-    postures.
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Configuration of the tree.
+    feet : sequence of Contact, optional
+        Those named `..._sole` if not given.
+    v, a : (nv,) array, optional
+        Velocity and acceleration of the tree, where the motion is known; at rest if not given.
+
+    Returns
+    -------
+    ContactModel
+
+    Raises
+    ------
+    InputError
+        For robots without motors, and wrong shapes, numbers and feet.
+    UnknownNameError
+        For a foot's frame that the model does not have.
+    LinkageError
+        In singular postures.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> contacts = ff.estimation.contact_model(model, model.neutral)
+    >>> a = np.zeros(model.nv)
+    >>> a[2] = 2.0  # m/s^2 upwards
+    >>> moving = ff.estimation.contact_model(model, model.neutral, v=np.zeros(model.nv), a=a)
+    >>> round(float((moving.base - contacts.base)[2] / model.mass), 6)  # the feet must press with mass times acceleration more
+    2.0
     """
     model = model.tree
     s = make_standing(model, feet)
@@ -206,8 +283,53 @@ def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
 
 @public
 def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "motors") -> ContactEstimate:
-    """The wrenches that explain the motors' forces tau (n,), in the order of `model.actuated`. Errors: LinkageError where
-    they do not determine the wrenches; InputError for wrong shapes and numbers."""
+    """The contact wrenches that explain the motors' forces.
+
+    Parameters
+    ----------
+    contacts : ContactModel
+    tau : (n,) array
+        Motor forces, N or N m, in the order of `model.actuated`.
+    method : {"motors", "balanced"}
+        From motor forces alone; or with the base's equations too, exactly.
+
+    Returns
+    -------
+    ContactEstimate
+
+    Raises
+    ------
+    LinkageError
+        Where the equations do not determine the wrenches.
+    InputError
+        For wrong shapes and numbers, other methods, and "balanced" on a fixed base.
+
+    Notes
+    -----
+    papers/000, section VI-B, (43)-(46):
+
+        tau - g_a - J_m^T g_u = -J_cm^T F
+
+    The forces F at the feet's points are those of the least sum of squares that explain the motors (the pseudo-inverse is that of
+    minimum norm). Wrenches of rigid feet span them, so only as many unknowns are solved for as these wrenches have: 12 for two
+    soles, from 12 motors, whatever the number of points, and the wrenches do not depend on how points share them. With more motors
+    than unknowns, motor forces are met in least squares; with fewer, the unknowns are those of least norm.
+
+    "balanced" also uses the six equations of the base, exactly: what the base needs, the feet give; motors then count by least
+    squares of their forces. Motions that are known (v, a of contact_model) may stand in place of rest: the tree's inertia then
+    counts.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> contacts = ff.estimation.contact_model(model, model.neutral)
+    >>> tau = contacts.motors - contacts.A @ np.linalg.pinv(contacts.base_view) @ contacts.base  # hold the robot at rest
+    >>> for method in ("motors", "balanced"):  # motor forces measured 5 % too large; the weight is 411.6 N
+    ...     found = ff.estimation.contact_wrenches(contacts, 1.05 * tau, method)
+    ...     print(f"{method}: {found.wrenches[:, 2].sum():.1f} N")
+    motors: 430.2 N
+    balanced: 411.6 N
+    """
     c, s = contacts, contacts.standing
     t = tau if type(tau) is np.ndarray and tau.dtype == np.float64 and tau.flags.c_contiguous else real_array("tau", tau).copy()
     n, k, points = len(s.motors), s.unknowns, s.spread.size // s.unknowns

@@ -1,12 +1,4 @@
-"""The passive state of a closed robot from its motors' encoders, step by step. papers/000, section VI-A, (35)-(40).
-
-    theta_a* = rate + beta (position - theta_a)              measured joints follow their encoders
-    J_l theta_u* = alpha e_l - J_la theta_a*                 passive ones follow them, and close the loops
-    theta   <-  theta (+) dt theta*
-
-e_l is the desired closure minus the actual one: minus the residual of `constraint_residual`. At beta dt = 1 a step takes the
-measured joints where their encoders will be a step later; alpha closes the loops with the time constant 1 / alpha.
-"""
+"""Estimation of the passive joints of a closed robot from its motors' encoders, step by step. papers/000, section VI-A."""
 
 from __future__ import annotations
 
@@ -36,9 +28,26 @@ ALPHA, BETA = 1.0, 1000.0  # 1/s, papers/000
 
 @dataclass(frozen=True, slots=True)
 class PassiveState:
-    """q (..., nq): the estimated configuration. v (..., nv): velocities that keep closed loops closed, (35), (36).
+    """The estimated state of a closed robot.
 
-    pivots (...): the ratio of smallest to largest pivot of the worst sub-mechanism: near 0 it is nearly singular.
+    Attributes
+    ----------
+    q : (..., nq) array
+        Configuration of the tree.
+    v : (..., nv) array
+        Velocity of the tree, which keeps closed loops closed: papers/000 (35), (36).
+    pivots : float or (...) array
+        Ratio of smallest to largest pivot of the worst sub-mechanism: near 0 it is nearly singular. 1 at the start.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> state = ff.estimation.start(model)
+    >>> rates = np.zeros(12)
+    >>> rates[model.actuated.index("left_length_motor")] = 0.01  # m/s
+    >>> state = ff.estimation.step(model, state, np.zeros(12), rates)
+    >>> round(float(state.v[model.joint("left_knee").iv]), 3)  # rad/s: the knee follows through its linkage
+    0.281
     """
 
     q: np.ndarray
@@ -48,9 +57,34 @@ class PassiveState:
 
 @public
 def start(robot: Model | Sensors, q: ArrayLike | None = None) -> PassiveState:
-    """At rest at the configuration q (..., nq), loops closed first by the joints without encoder; without q, that of the file.
+    """The state at rest from which to estimate, with loops closed.
 
-    Quaternions at unit length. Errors: InputError for no such configuration; AssemblyError where it does not close.
+    Parameters
+    ----------
+    robot : Model or Sensors
+    q : (..., nq) array, optional
+        Configuration of the tree, quaternions of unit length; that of the file if not given.
+
+    Returns
+    -------
+    PassiveState
+        Loops closed by the joints without encoder.
+
+    Raises
+    ------
+    InputError
+        For what is no such configuration.
+    AssemblyError
+        Where the loops do not close.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> q = model.neutral.copy()
+    >>> q[model.joint("left_knee").iq] = 0.01  # rad: opens loops
+    >>> state = ff.estimation.start(model, q)
+    >>> [f"{1e3 * ff.estimation.constraint_error(model, x):.3f}" for x in (q, state.q)]  # mm and mrad
+    ['1.506', '0.000']
     """
     s = sensors_of(robot)
     x = s.partition.q if q is None else row(s.model, "q", q, "q")
@@ -63,11 +97,55 @@ def step(
     robot: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
     alpha: float = ALPHA, beta: float = BETA,
 ) -> PassiveState:  # fmt: skip
-    """The state dt (s) later, from the encoders' positions (..., n) and rates (..., n), in the order of `Sensors.names`.
+    """The state a time dt later, from the positions and rates that the encoders show.
 
-    A model stands for the encoders of its motors, in the order of `model.actuated`. The base and joints that nothing
-    measures stay where they are. Errors: InputError for wrong shapes, NaN and strokes out of range; LinkageError for a
-    singular sub-mechanism.
+    The base and joints that nothing measures stay where they are.
+
+    Parameters
+    ----------
+    robot : Model or Sensors
+        A model stands for the encoders of its motors, in the order of `model.actuated`.
+    state : PassiveState
+    positions, rates : (..., n) array
+        Of the encoders, m or rad, m/s or rad/s, in the order of `Sensors.names`.
+    dt : float, optional
+        s.
+    alpha : float, optional
+        Gain of closure, 1/s: the loops close with the time constant 1 / alpha.
+    beta : float, optional
+        Gain of the encoders, 1/s: at beta dt = 1 a step takes the measured joints where their encoders will be a step later.
+
+    Returns
+    -------
+    PassiveState
+
+    Raises
+    ------
+    InputError
+        For wrong shapes, NaN, positions out of their stroke, and gains above 2 / dt, by which errors would grow.
+    LinkageError
+        For a singular sub-mechanism.
+
+    Notes
+    -----
+    papers/000, section VI-A, (35)-(40):
+
+        theta_a* = rate + beta (position - theta_a)              measured joints follow their encoders
+        J_l theta_u* = alpha e_l - J_la theta_a*                 passive ones follow them, and close the loops
+        theta   <-  theta (+) dt theta*
+
+    e_l is the desired closure minus the actual one: minus the residual of `constraint_residual`. The gains of the paper are the
+    defaults.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> state, positions = ff.estimation.start(model), np.zeros(12)
+    >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m
+    >>> for _ in range(4):
+    ...     state = ff.estimation.step(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
+    >>> round(float(state.q[model.joint("left_knee").iq]), 4)  # rad
+    0.2426
     """
     s = sensors_of(robot)
     gains = _gains(alpha, beta, dt)
@@ -99,9 +177,39 @@ def step(
 
 @public
 def constraint_error(robot: Model | Sensors, q: ArrayLike) -> Any:
-    """Norm of the residual of the independent constraint rows (...), m and rad: what (38) closes; Fig 19, bottom.
+    """The norm of the residual of the independent constraint rows: by how much the loops are open.
 
-    q (..., nq). Errors: as constraint_residual.
+    Parameters
+    ----------
+    robot : Model or Sensors
+    q : (..., nq) array
+        Configuration of the tree.
+
+    Returns
+    -------
+    (...) array
+        m and rad.
+
+    Raises
+    ------
+    InputError
+        As constraint_residual.
+
+    Notes
+    -----
+    It is what (38) of papers/000 closes, and what its Fig 19, bottom, shows.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> state, positions = ff.estimation.start(model), np.zeros(12)
+    >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m, in one step
+    >>> for _ in range(3):  # the linear step leaves an error, which the next ones close
+    ...     state = ff.estimation.step(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
+    ...     print(f"{ff.estimation.constraint_error(model, state.q):.0e}")
+    3e-03
+    8e-05
+    6e-08
     """
     s = sensors_of(robot)
     return np.linalg.norm(constraint_residual(s.model, q)[..., s.partition.rows], axis=-1)[()]

@@ -1,4 +1,4 @@
-"""The pose of the base from fixed soles: the known points of the soles, taken as one body, fitted to their places."""
+"""The pose of the base over soles that stay."""
 
 from __future__ import annotations
 
@@ -17,8 +17,43 @@ from freeflyer.model.rotations import quaternion
 
 @public
 def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground: np.ndarray) -> tuple[np.ndarray, float]:
-    """(q, misfit): the base (free) put where the soles' points (c, 3) best lie on `ground` (c, 3), least squares; the largest
-    distance that is left, m. Joints stay. Errors: InputError for other numbers of points, or points on one line."""
+    """The configuration with its free base put where the soles best lie on the ground.
+
+    The soles' points are fitted to their places as one body, in least squares.
+
+    Parameters
+    ----------
+    model : Model
+        With a free base.
+    q : (nq,) array
+        Configuration of the tree; its joints stay.
+    feet : sequence of Contact
+        With c points in all.
+    ground : (c, 3) array
+        The points' places in the world, m, in the order of the feet.
+
+    Returns
+    -------
+    q : (nq,) array
+    misfit : float
+        Largest distance of a point from its place, m.
+
+    Raises
+    ------
+    InputError
+        For other numbers of points, and points on one line.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> feet, q = ff.contacts.feet_of(model), model.neutral
+    >>> X = [ff.frame_pose(model, q, foot.frame) for foot in feet]
+    >>> ground = np.vstack([foot.points @ x[:3, :3].T + x[:3, 3] for foot, x in zip(feet, X)])
+    >>> shift = np.array([0.3, 0.0, 0.1])  # m, of a base that nothing measures
+    >>> found, misfit = ff.estimation.base_over_soles(model, np.r_[shift, q[3:]], feet, ground)
+    >>> bool(np.allclose(found, q)), f"{misfit:.6f}"
+    (True, '0.000000')
+    """
     model = model.tree
     here = sole_points(model, q, feet)
     if ground.shape != here.shape:

@@ -1,4 +1,4 @@
-"""Which joints of a closed robot are measured, and how its sub-mechanisms follow them."""
+"""Sensors of a closed robot: which joints are measured, and how its sub-mechanisms follow them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,39 @@ from freeflyer.tolerances import ENCODER_MARGIN, MIN_COUPLING
 
 @dataclass(frozen=True)
 class Sensors:
-    """The measured joints of a closed robot, and the joints that follow from them through the loops.
-    names: measured joints, in the order of their measurements. coordinates (n,): their entries of v; positions (n,): of q.
-    lower, upper (n,): their limits. stationary: joints taken as fixed (declared rigid, or turning about themselves only).
-    passive (m,): entries of v that follow through the loops. encoder_limits (2 n,): the lower, then the upper ends of the
-    accepted readings, the limits with a margin. closed: the model, loops closed.
+    """The measured joints of a closed robot, and the joints that follow from them through the loops. Made by `sensors`.
+
+    Attributes
+    ----------
+    model : Model
+        The robot as a tree.
+    partition : Partition
+        The split of its velocities.
+    names : (n,) tuple of str
+        Measured joints, in the order of their measurements.
+    coordinates : (n,) array
+        Their entries of v.
+    positions : (n,) array
+        Their entries of q.
+    lower, upper : (n,) array
+        Their limits, m or rad.
+    stationary : tuple of str
+        Joints taken as fixed: declared rigid, or turning about themselves only.
+    passive : (m,) array
+        Entries of v that follow through the loops.
+    encoder_limits : (2 n,) array
+        The lower, then the upper ends of the accepted readings, m or rad: the limits with a margin of 2 % of the stroke.
+    closed : Model
+        The model, loops closed.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> sensors = ff.estimation.sensors(model)
+    >>> sensors.names[:2]
+    ('left_yaw_motor', 'left_length_motor')
+    >>> model.nv == 6 + len(sensors.names) + len(sensors.passive)  # of the base, the motors, the joints that follow
+    True
     """
 
     __repr__ = short_repr
@@ -73,10 +101,39 @@ _known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], S
 
 @public
 def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -> Sensors:
-    """The motors' encoders, and those of the joints `also`; remembered for each model.
+    """The encoders of a closed robot: those of its motors, and of other joints named.
 
-    rigid: joints without motor or encoder that are taken as fixed (stiff springs). Errors: InputError for robots
-    without loops or motors; LinkageError for joints that move others and are neither measured nor determined.
+    They are remembered for each model.
+
+    Parameters
+    ----------
+    model : Model
+    also : sequence of str, optional
+        Further measured joints.
+    rigid : sequence of str, optional
+        Joints without motor or encoder that are taken as fixed (stiff springs).
+
+    Returns
+    -------
+    Sensors
+
+    Raises
+    ------
+    InputError
+        For robots without loops or motors, joints with several coordinates, and joints that are measured and rigid.
+    UnknownNameError
+        For a joint that the model does not have.
+    LinkageError
+        For joints that move others and are neither measured nor determined, and for measured ones that follow the motors.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> sensors = ff.estimation.sensors(model)
+    >>> len(sensors.names), len(sensors.passive)  # 12 encoders determine 64 other joints
+    (12, 64)
+    >>> sensors is ff.estimation.sensors(model)
+    True
     """
     model = model.tree
     key = (_names("also", also), _names("rigid", rigid))

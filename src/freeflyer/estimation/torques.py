@@ -1,4 +1,4 @@
-"""Motor forces of a closed robot along a motion that is estimated: its loops may be slightly open. papers/000, (28), (29)."""
+"""Motor forces of a closed robot along an estimated motion."""
 
 from __future__ import annotations
 
@@ -19,12 +19,46 @@ from freeflyer.model.public import public
 
 @public
 def closed_torques(robot: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """tau (nv,): the forces at the independent coordinates that accelerate them by their entries of a (nv,), at q (nq,), v (nv,).
+    """The generalised forces at the independent coordinates that give them their accelerations.
 
-    Passive joints carry none; their entries of a follow through the loops, whatever is given. At motors these are the
-    actuators' forces, at the base what contacts must give.
-    N and N m. Errors: InputError for more than one state, NaN, quaternions of other than unit length; LinkageError for
-    singular postures.
+    At motors these are the actuators' forces, at the base what contacts must give. Passive joints carry none. The loops may be
+    slightly open, as those of an estimated motion are.
+
+    Parameters
+    ----------
+    robot : Model or Sensors
+    q : (nq,) array
+        Configuration of the tree.
+    v : (nv,) array
+        Velocity of the tree.
+    a : (nv,) array
+        Acceleration of the tree; the entries of passive joints follow through the loops, whatever is given.
+
+    Returns
+    -------
+    (nv,) array
+        N, N m.
+
+    Raises
+    ------
+    InputError
+        For more than one state, NaN, and quaternions of other than unit length.
+    LinkageError
+        For singular postures.
+
+    Notes
+    -----
+    papers/000, (28), (29).
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> rest = np.zeros(model.nv)
+    >>> tau = ff.estimation.closed_torques(model, model.neutral, rest, rest)
+    >>> round(float(tau[2]), 1), round(9.81 * model.mass, 1)  # N: contacts must carry the weight
+    (411.6, 411.6)
+    >>> float(np.abs(tau[ff.estimation.sensors(model).passive]).max())  # none at joints without motor
+    0.0
     """
     s = sensors_of(robot)
     x, u = _as_state(s.model, "q", q, "q"), _as_state(s.model, "v", v, "v")

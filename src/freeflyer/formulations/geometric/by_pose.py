@@ -1,15 +1,4 @@
-"""Table 5 of papers/002: left-trivialised derivative of the extended inverse dynamics with respect to the base pose H.
-
-H moves to H exp(hat(eta)); columns are the six directions of eta. Two things can be held fixed meanwhile:
-
-* the base twist in the *inertial* frame, the algorithm's own input: Table 5 as it stands, with d v_0 / dH = v_0 x;
-* the base twist in its *body* frame, the variable of Tables 7 and 8 and of the library: then line 1 is zero, and nothing
-  but gravity depends on H (`base_velocity` relates the two results).
-
-Where the print differs: line 1 shows three blocks; its second row begins with a zero block, as in line 2. Lines 1 and 2 are
-the cross products v_0 x and a_0^r x, written out there in inertial quantities (the form is checked in the tests). Line 11
-belongs to line 24 of Table 4, not 25.
-"""
+"""Table 5 of papers/002: left-trivialised derivative of the extended inverse dynamics with respect to the base pose H."""
 
 from __future__ import annotations
 
@@ -24,7 +13,41 @@ Twist = Literal["inertial", "body"]
 
 
 def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
-    """D_1 ID (6 + n_J, 6): rows base wrench, joint forces. `held`: which base twist stays fixed."""
+    """The left-trivialised derivative D_1 ID of the extended inverse dynamics with respect to the base pose H.
+
+    H moves to H exp(hat(eta)); columns are the six directions of eta.
+
+    Parameters
+    ----------
+    e : Pass
+    held : {"inertial", "body"}
+        Base twist that stays fixed: the one in the *inertial* frame, the algorithm's own input; or the one in the *body* frame, the
+        variable of Tables 7 and 8 and of the library, for which nothing but gravity depends on H.
+
+    Returns
+    -------
+    (6 + n_J, 6) array
+        Rows base wrench, joint forces, N, N m; per m and rad.
+
+    Notes
+    -----
+    papers/002, Table 5. With the inertial twist held it is the table as it stands, with d v_0 / dH = v_0 x; with the body twist
+    held, line 1 is zero (pose_derivative_with_body_twist relates the two results).
+
+    Where the print differs: line 1 shows three blocks; its second row begins with a zero block, as in line 2. Lines 1 and 2 are the
+    cross products v_0 x and a_0^r x, written out there in inertial quantities (the form is checked in the tests). Line 11 belongs
+    to line 24 of Table 4, not 25.
+
+    Examples
+    --------
+    >>> model, geometric, rng = ff.robots.space_manipulator(), ff.formulations.geometric, np.random.default_rng(0)
+    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+    >>> e = geometric.motion_pass(geometric.tree_of(model), q, v, a)
+    >>> float(np.abs(ff.formulations.geometric.derivative_by_pose(e, held="body")).max())  # no gravity: no pose matters
+    0.0
+    >>> bool(np.abs(ff.formulations.geometric.derivative_by_pose(e, held="inertial")).max() > 1.0)
+    True
+    """
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
     n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
     bodies = range(1, n + 1)

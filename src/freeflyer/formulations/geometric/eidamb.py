@@ -1,21 +1,4 @@
-"""EIDAmb, the extended inverse dynamics algorithm for moving bases: papers/002, Table 4, line by line.
-
-What the accelerations mean. The base acceleration ^0 a_{A,0} is the *intrinsic* one: the rate of the inertial twist, taken
-to the base's frame, ^0 X_A d/dt(^A v). Because v x v = 0 that is exactly the rate of the body twist, d/dt(^0 v), which the
-library calls the base's part of `a`: the two need no conversion. (It is not the classical acceleration of the base's
-origin, which is larger by angular x linear.) For the same reason body i's intrinsic acceleration is the rate of its own
-body twist, whence the term v_i x v_Ji of line 17. Neither is changed by which base velocity is given.
-
-Gravity. Line 6 *adds* the transformed ^A a_grav, so a_grav is minus gravity, (0, 0, +9.81) by default: the acceleration
-that a resting body appears to have.
-
-Two readings. Line 40 sums the base wrench from M^c a, F rdot and b^vp; since b^c = b^vp + F rdot at the base, it equals
-M^c a + b^c, which costs less (`base_wrench_short`). Table 4 and Table 5 stack the result as [tau; tau_b], Tables 6 to 8 as
-[tau_b; tau], which is the library's order and the one used here throughout.
-
-Generalisations: Gamma is (6, k) (see `tree`); a base that does not move is one with zero twist and acceleration, whose
-tau_b is the wrench by which the world holds the robot.
-"""
+"""EIDAmb, the extended inverse dynamics algorithm for moving bases: papers/002, Table 4, line by line."""
 
 from __future__ import annotations
 
@@ -32,13 +15,54 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """Outputs and intermediate variables of EIDAmb, as Tables 5 to 8 need them. Entry i of a list is of body i.
+    """Outputs and intermediate variables of EIDAmb, as Tables 5 to 8 of papers/002 need them.
 
-    Units SI, vectors [linear; angular] in the body's own frame. `X[i]` is ^i X_{lambda(i)} (X[0]: ^0 X_A), `X_joint[i]`
-    its part ^i X_{lambda(i)|i}, `v_joint[i]` the twist across the joint, `v`, `m` twists and momenta, `a_r`, `a_vp` the
-    accelerations of lines 17 and 18, `M_c`, `b_c`, `b_vp` composite inertias and bias wrenches, `a_base[i]` the base's
-    acceleration in frame i, `F[j, i]` the wrench _j F_Bi (6, k), `F_base` (6, n_J) all _0 F_Bi side by side.
-    Results: `tau` (n_J,) at the joints, `tau_base` (6,) at the base, in its frame.
+    Units SI, vectors [linear; angular] in the body's own frame. Entry i of a list is of body i = 0 ... n_B; a joint's is empty at
+    0.
+
+    Attributes
+    ----------
+    tree : Tree
+    rdot : (n_J,) array
+        Joint accelerations.
+    X : list of (6, 6) arrays
+        ^i X_{lambda(i)}; X[0] is ^0 X_A.
+    X_joint : list of (6, 6) arrays
+        ^i X_{lambda(i)|i}, the joint's part of X.
+    v_joint : list of (6,) arrays
+        Twists across the joints.
+    v : list of (6,) arrays
+        Twists of the bodies.
+    m : list of (6,) arrays
+        Their momenta.
+    a_r : list of (6,) arrays
+        Accelerations of line 17, from gravity, velocities and joint accelerations.
+    a_vp : list of (6,) arrays
+        Accelerations of line 18, from gravity and velocities.
+    M_c : list of (6, 6) arrays
+        Composite inertias.
+    b_c, b_vp : list of (6,) arrays
+        Composite bias wrenches with a_r, and with a_vp.
+    a_base : list of (6,) arrays
+        The base's acceleration in the body's frame.
+    F : mapping
+        By (j, i), the wrench _j F_Bi (6, k); empty where a pass leaves it out.
+    F_base : (6, n_J) array
+        All _0 F_Bi side by side; zeros where a pass leaves F out.
+    tau : (n_J,) array
+        Forces at the joints.
+    tau_base : (6,) array
+        Wrench at the base, in its frame.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> tree = ff.formulations.geometric.tree_of(model)
+    >>> e = ff.formulations.geometric.motion_pass(tree, model.neutral, np.zeros(model.nv), np.zeros(model.nv))
+    >>> len(e.v), e.F_base.shape
+    (13, (6, 12))
+    >>> round(float(e.M_c[0][0, 0]), 1), round(float(e.tau_base[2] / 9.81), 1)  # kg: composite inertia of all bodies, and weight
+    (31.6, 31.6)
     """
 
     tree: Tree
@@ -74,10 +98,58 @@ def base_transform(H: Array) -> Array:
 def eidamb(
     tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_base: Array, wrenches: bool = True
 ) -> Pass:
-    """The pass at joint positions q (nq,; the base's entries are not read), joint rates r and rdot (n_J,), base pose
-    H = ^A H_0 (4, 4), base twist v_A = ^A v_{A,0} (6,) in the *inertial* frame, intrinsic acceleration a_base (6,).
+    """EIDAmb, the extended inverse dynamics algorithm for moving bases, at one state.
 
-    `wrenches=False` leaves out F (lines 32 to 38) and takes line 40's shorter form: cost linear in the number of bodies.
+    Parameters
+    ----------
+    tree : Tree
+    q : (nq,) array
+        Joint positions; the base's entries are not read. These and all following arrays are of any scalar (real, complex, object),
+        and not checked.
+    r, rdot : (n_J,) array
+        Joint rates and their derivatives.
+    H : (4, 4) array
+        Base pose ^A H_0.
+    v_A : (6,) array
+        Base twist ^A v_{A,0} in the inertial frame.
+    a_base : (6,) array
+        Intrinsic acceleration ^0 a_{A,0} of the base.
+    wrenches : bool, optional
+        Without, F (lines 32 to 38) is left out and the base wrench takes the shorter form: cost linear in the number of bodies.
+
+    Returns
+    -------
+    Pass
+
+    Notes
+    -----
+    papers/002, Table 4, line by line.
+
+    What the accelerations mean. The base acceleration ^0 a_{A,0} is the *intrinsic* one: the rate of the inertial twist, taken to
+    the base's frame, ^0 X_A d/dt(^A v). Because v x v = 0 that is exactly the rate of the body twist, d/dt(^0 v), which the library
+    calls the base's part of `a`: the two need no conversion. (It is not the classical acceleration of the base's origin, which is
+    larger by angular x linear.) For the same reason body i's intrinsic acceleration is the rate of its own body twist, whence the
+    term v_i x v_Ji of line 17. Neither is changed by which base velocity is given.
+
+    Gravity. Line 6 *adds* the transformed ^A a_grav, so a_grav is minus gravity, (0, 0, +9.81) by default: the acceleration that a
+    resting body appears to have.
+
+    Two readings. Line 40 sums the base wrench from M^c a, F rdot and b^vp; since b^c = b^vp + F rdot at the base, it equals M^c a +
+    b^c, which costs less (`Pass.base_wrench_short`). Table 4 and Table 5 stack the result as [tau; tau_b], Tables 6 to 8 as [tau_b;
+    tau], which is the library's order and the one used here throughout.
+
+    Generalisations: Gamma is (6, k) (see Tree); a base that does not move is one with zero twist and acceleration, whose tau_b is
+    the wrench by which the world holds the bodies that joints move.
+
+    Examples
+    --------
+    >>> model, geometric = ff.robots.quadruped(), ff.formulations.geometric
+    >>> tree, q, rest = geometric.tree_of(model), model.neutral, np.zeros(12)
+    >>> e = ff.formulations.geometric.eidamb(tree, q, rest, rest, geometric.base_pose(tree, q), np.zeros(6), np.zeros(6))
+    >>> round(float(e.tau_base[2]), 1), round(9.81 * model.mass, 1)  # N: the base wrench that carries the weight
+    (310.0, 310.0)
+    >>> bool(np.allclose(e.tau_base, e.base_wrench_short))
+    True
     """
     n, lam, gamma = tree.n_bodies, tree.parent, tree.gamma
     dtype = scalars(q, r, rdot, H, v_A, a_base)

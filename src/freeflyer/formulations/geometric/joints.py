@@ -28,7 +28,26 @@ def jcalcderiv(tree: Tree, i: int, X: np.ndarray) -> np.ndarray:
 
 
 def base_pose(tree: Tree, q: np.ndarray) -> np.ndarray:
-    """^A H_0 (4, 4) at configuration q (nq,); the identity where the base is the world."""
+    """The pose of the base in the world at a configuration.
+
+    Parameters
+    ----------
+    tree : Tree
+    q : (nq,) array
+        Configuration, of any scalar (real, complex, object); not checked.
+
+    Returns
+    -------
+    (4, 4) array
+        ^A H_0; the identity where the base is the world.
+
+    Examples
+    --------
+    >>> model = ff.robots.space_manipulator()
+    >>> tree, q = ff.formulations.geometric.tree_of(model), ff.random_configuration(model, np.random.default_rng(0))
+    >>> bool(np.allclose(ff.formulations.geometric.base_pose(tree, q), ff.frame_pose(model, q, "satellite")))
+    True
+    """
     return tree.mount @ pose(*_displacement(tree, 0, q)) if tree.moving else tree.mount
 
 

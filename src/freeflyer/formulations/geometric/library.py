@@ -33,13 +33,71 @@ from freeflyer.tolerances import ADDED_INERTIA
 
 @public
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
-    """tau (nv,) of M a + bias = tau by EIDAmb, papers/002 Table 4. Errors: InputError for anything but one good state."""
+    """Generalised forces tau that give the acceleration a, M a + bias, by EIDAmb.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Configuration.
+    v, a : (nv,) array
+        Velocity and acceleration.
+
+    Returns
+    -------
+    (nv,) array
+        N, N m.
+
+    Raises
+    ------
+    InputError
+        For anything but one good state, and models whose loops are closed.
+
+    Notes
+    -----
+    papers/002, Table 4.
+
+    Examples
+    --------
+    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+    >>> bool(np.allclose(ff.formulations.geometric.inverse_dynamics(model, q, v, a), ff.inverse_dynamics(model, q, v, a)))
+    True
+    """
     return forces_of(tree_of(model), *_state(model, q=q, v=v, a=a))
 
 
 @public
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> InverseDynamicsDerivatives:
-    """Derivatives of the inverse dynamics by papers/002, Tables 5 to 8. Errors: InputError for anything but one good state."""
+    """Derivatives of the inverse dynamics in the tangent space, by Tables 5 to 8 of papers/002.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Configuration.
+    v, a : (nv,) array
+        Velocity and acceleration.
+
+    Returns
+    -------
+    InverseDynamicsDerivatives
+        Matrices (nv, nv).
+
+    Raises
+    ------
+    InputError
+        As inverse_dynamics.
+
+    Examples
+    --------
+    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+    >>> found = ff.formulations.geometric.inverse_dynamics_derivatives(model, q, v, a)
+    >>> compiled = ff.inverse_dynamics_derivatives(model, q, v, a)
+    >>> [bool(np.allclose(x, y)) for x, y in zip(found, compiled)]  # dq, dv, da
+    [True, True, True]
+    """
     return _derivatives(tree_of(model), *_state(model, q=q, v=v, a=a))
 
 
@@ -47,9 +105,37 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 def forward_dynamics_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike
 ) -> ForwardDynamicsDerivatives:
-    """Derivatives of the forward dynamics: minus M^-1 (papers/002, Table 9) times those of the inverse dynamics (Tables 5-8).
+    """Derivatives of the forward dynamics: minus the inverse mass matrix times those of the inverse dynamics.
 
-    Errors: InputError for anything but one good state, and where a joint moves no inertia.
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Configuration.
+    v, tau : (nv,) array
+        Velocity and generalised forces.
+
+    Returns
+    -------
+    ForwardDynamicsDerivatives
+        Matrices (nv, nv).
+
+    Raises
+    ------
+    InputError
+        As inverse_dynamics, and where a joint moves no inertia.
+
+    Notes
+    -----
+    papers/002, Table 9 for the inverse mass matrix, Tables 5 to 8 for the derivatives.
+
+    Examples
+    --------
+    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+    >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+    >>> d = ff.formulations.geometric.forward_dynamics_derivatives(model, q, v, np.zeros(13))
+    >>> bool(np.allclose(d.dtau @ ff.mass_matrix(model, q), np.eye(13)))
+    True
     """
     tree = tree_of(model)
     q, v, tau = _state(model, q=q, v=v, tau=tau)
@@ -61,17 +147,72 @@ def forward_dynamics_derivatives(
 
 @public
 def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
-    """M^-1 (nv, nv) by IMMAmb, papers/002 Table 9. Errors: InputError for a bad q, and where a joint moves no inertia."""
+    """The inverse mass matrix by IMMAmb.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Configuration.
+
+    Returns
+    -------
+    (nv, nv) array
+        M^-1.
+
+    Raises
+    ------
+    InputError
+        For a bad q, models whose loops are closed, and where a joint moves no inertia.
+
+    Notes
+    -----
+    papers/002, Table 9.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> M_inv = ff.formulations.geometric.inverse_mass_matrix(model, model.neutral)
+    >>> bool(np.allclose(M_inv @ ff.mass_matrix(model, model.neutral), np.eye(model.nv)))
+    True
+    """
     (q,) = _state(model, q=q)
     return _inverse_mass_matrix(tree_of(model), q)
 
 
 @public
 def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linearization:
-    """(A, B) of the motion about a state and input, without any parametrisation of attitude.
+    """The linearisation (A, B) of the motion about a state and input, without any parametrisation of attitude.
 
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Configuration.
+    v, tau : (nv,) array
+        Velocity and generalised forces.
+
+    Returns
+    -------
+    Linearization
+        A (2 nv, 2 nv) and B (2 nv, nv) of x_dot = A x + B dtau, x = [eta; dv]; C has no rows.
+
+    Raises
+    ------
+    InputError
+        As forward_dynamics_derivatives.
+
+    Notes
+    -----
     eta' = dv - ad_v eta, of the base and, on their groups, of spherical and free joints; dv' by the forward dynamics.
-    Errors: as forward_dynamics_derivatives.
+
+    Examples
+    --------
+    >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
+    >>> q, v, tau = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
+    >>> found, compiled = ff.formulations.geometric.linearize(model, q, v, tau), ff.linearize(model, q, v, tau)
+    >>> bool(np.allclose(found.A, compiled.A)), bool(np.allclose(found.B, compiled.B))
+    (True, True)
     """
     d = forward_dynamics_derivatives(model, q, v, tau)
     nv, (v,) = model.nv, _state(model, v=v)
@@ -87,7 +228,30 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linea
 
 
 def motion_pass(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenches: bool = True) -> Pass:
-    """EIDAmb at a state in the library's coordinates, over any scalar; nothing is checked."""
+    """EIDAmb at a state in the library's coordinates.
+
+    Parameters
+    ----------
+    tree : Tree
+    q : (nq,) array
+        Configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
+    v, a : (nv,) array
+        Velocity and acceleration.
+    wrenches : bool, optional
+        As in eidamb.
+
+    Returns
+    -------
+    Pass
+
+    Examples
+    --------
+    >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
+    >>> v = np.r_[0.0, 0.0, 0.0, 0.0, 0.0, 0.1, np.zeros(7)]  # rad/s about z
+    >>> e = ff.formulations.geometric.motion_pass(geometric.tree_of(model), model.neutral, v, np.zeros(13))
+    >>> bool(np.allclose([np.linalg.norm(twist[3:]) for twist in e.v], 0.1))  # with the joints at rest all bodies turn alike
+    True
+    """
     base = 6 * tree.moving
     H = base_pose(tree, q)
     twist, acceleration = (np.zeros(6), np.zeros(6))
@@ -98,7 +262,30 @@ def motion_pass(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenche
 
 
 def forces_of(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """tau (nv,) over any scalar; nothing is checked."""
+    """Generalised forces tau of the inverse dynamics, over any scalar.
+
+    Parameters
+    ----------
+    tree : Tree
+    q : (nq,) array
+        Configuration; these and all following arrays are of any scalar (real, complex, object), and not checked.
+    v, a : (nv,) array
+        Velocity and acceleration.
+
+    Returns
+    -------
+    (nv,) array
+        N, N m.
+
+    Examples
+    --------
+    >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
+    >>> q, v, a = model.neutral, np.ones(13), np.zeros(13)
+    >>> step = 1e-30j * np.eye(13)[5]  # a complex step, which loses no digits
+    >>> by_rate = ff.formulations.geometric.forces_of(geometric.tree_of(model), q, v + step, a).imag / 1e-30
+    >>> bool(np.allclose(by_rate, ff.inverse_dynamics_derivatives(model, q, v, a).dv[:, 5]))
+    True
+    """
     e = motion_pass(tree, q, v, a, wrenches=False)
     tau = np.concatenate([e.tau_base, e.tau]) if tree.moving else e.tau
     v = tree.spread @ v
@@ -125,9 +312,28 @@ def armature_products(tree: Tree, v: np.ndarray, derivative: bool = False) -> np
 
 
 def mass_matrix_of(e: Pass) -> np.ndarray:
-    """M (base columns + n_J, same): the derivative by accelerations, which EIDAmb has in its F and composite inertias.
+    """The mass matrix of base and joints, the derivative by accelerations, which EIDAmb has in its F and composite inertias.
 
+    Parameters
+    ----------
+    e : Pass
+        With wrenches.
+
+    Returns
+    -------
+    (base columns + n_J, base columns + n_J) array
+        M, armature included; base columns are 6 if the base floats, else 0.
+
+    Notes
+    -----
     d tau_b / d a_b = M^c_0; d tau_b / d rdot = F; d tau_j / d rdot_i = Gamma_j^T _j F_Bi for joints j on the way to i.
+
+    Examples
+    --------
+    >>> model, geometric = ff.robots.space_manipulator(), ff.formulations.geometric
+    >>> e = geometric.motion_pass(geometric.tree_of(model), model.neutral, np.zeros(13), np.zeros(13))
+    >>> bool(np.allclose(ff.formulations.geometric.mass_matrix_of(e), ff.mass_matrix(model, model.neutral)))
+    True
     """
     tree, lam = e.tree, e.tree.parent
     M = np.zeros((6 + tree.n_joint_columns,) * 2, e.tau_base.dtype)

@@ -1,11 +1,4 @@
-"""A Model as a robot of papers/002: a base numbered 0 and bodies 1 ... n_B, each on its parent lambda(i) < i by one joint.
-
-The base is the body of a free joint that carries all others, or else the world (a fixed base, or several trees on it).
-Where the paper's joints have one degree of freedom, these have any number k: Gamma is (6, k). A revolute, prismatic or
-helical joint has k = 1, a spherical one 3, a free joint that is not the base 6. A mimic joint is a joint like others whose
-position and rate are those of its leader's coordinate, and Gamma contains the ratio; so r = spread @ v with a constant
-matrix of zeros and ones, by which everything of the library's coordinates follows (`spread`).
-"""
+"""The data of a Model in the form of papers/002: bodies, joints and inertias of a tree."""
 
 from __future__ import annotations
 
@@ -23,12 +16,62 @@ from freeflyer.model.public import public
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Bodies 0 ... n_B (0 the base); entry i of a tuple is of body i or its joint. Units SI, vectors [linear; angular].
+    """A Model as a robot of papers/002: a base numbered 0 and bodies 1 ... n_B, each on its parent lambda(i) < i by one joint.
 
-    `n_joint_columns` is the length n_J of r; `columns[i]` joint i's part of it. `spread` (base columns + n_J, nv) gives
-    base twist and r from v; `owned` marks the columns that own their coordinate (mimic joints' do not). `armature`
-    (base columns + n_J,) adds to the mass matrix' diagonal. `moving`: the base floats. `gravity` is minus the model's,
-    [linear; angular] (6,), world axes: the acceleration that a resting body appears to have.
+    The base is the body of a free joint that carries all others, or else the world (a fixed base, or several trees on it). Units
+    SI, vectors [linear; angular]. Entry i of a tuple is of body i or its joint.
+
+    Attributes
+    ----------
+    moving : bool
+        Whether the base floats.
+    parent : (n_B + 1,) tuple of int
+        lambda(i).
+    last : (n_B + 1,) tuple of int
+        Of the subtree, which is bodies i ... last[i].
+    kind : (n_B + 1,) tuple of int
+        Of the joint, in the numbers of the compiled model.
+    first_q : (n_B + 1,) tuple of int
+        The joint's first entry of q.
+    screw : (n_B + 1,) tuple of (4,) arrays
+        Turn and slide of a screw per unit of its coordinate, and their offsets.
+    placement : (n_B + 1,) tuple of (6, 6) arrays
+        ^{lambda(i)|i} X_{lambda(i)}: from the parent to the joint's own frame on it.
+    mount : (4, 4) array
+        Pose in the world of the frame in which q has the base.
+    inertia : (n_B + 1,) tuple of (6, 6) arrays
+        M_Bi, in the body's frame.
+    gamma : (n_B + 1,) tuple of (6, k) arrays
+        Gamma_Ji, the joint's velocity subspace, in the body's frame.
+    columns : (n_B + 1,) tuple of slice
+        The joint's part of r.
+    n_joint_columns : int
+        The length n_J of r.
+    spread : (base columns + n_J, nv) array
+        Base twist and r are spread @ v; base columns are 6 if the base floats, else 0.
+    owned : (base columns + n_J,) array of bool
+        Columns that own their coordinate; those of mimic joints do not.
+    armature : (base columns + n_J,) array
+        Added to the diagonal of the mass matrix.
+    gravity : (6,) array
+        Minus the model's, [linear; angular], world axes: the acceleration that a resting body appears to have.
+    joint : (n_B + 1,) tuple of str
+        Names of the joints that move the bodies; "" for the world.
+
+    Notes
+    -----
+    Where the paper's joints have one degree of freedom, these have any number k: Gamma is (6, k). A revolute, prismatic or helical
+    joint has k = 1, a spherical one 3, a free joint that is not the base 6. A mimic joint is a joint like others whose position and
+    rate are those of its leader's coordinate, and Gamma contains the ratio; so r = spread @ v with a constant matrix of zeros and
+    ones, by which everything of the library's coordinates follows.
+
+    Examples
+    --------
+    >>> tree = ff.formulations.geometric.tree_of(ff.robots.chain(3, base="free"))
+    >>> tree.moving, tree.n_bodies, tree.parent[1:], tree.spread.shape
+    (True, 3, (0, 1, 2), (9, 9))
+    >>> float(tree.inertia[0][0, 0]), float(tree.gravity[2])  # kg, m/s^2
+    (0.5, 9.81)
     """
 
     moving: bool
@@ -53,7 +96,7 @@ class Tree:
 
     @property
     def n_bodies(self) -> int:
-        """n_B: the base not counted."""
+        """Number n_B of bodies, the base not counted."""
         return len(self.parent) - 1
 
     def subtree(self, i: int) -> slice:
@@ -63,7 +106,27 @@ class Tree:
 
 @public
 def tree_of(model: Model) -> Tree:
-    """Reads the compiled model's arrays (kernels/model/layout.py)."""
+    """The data of a model in the form of papers/002, read from the compiled model's arrays.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    InputError
+        For a model whose loops are closed.
+
+    Examples
+    --------
+    >>> tree = ff.formulations.geometric.tree_of(ff.robots.space_manipulator())
+    >>> tree.n_bodies, tree.n_joint_columns, tree.joint[:2]  # the satellite is body 0
+    (7, 7, ('root_joint', 'arm_joint_1'))
+    """
     if model.reduction:
         raise InputError(f"these formulations are of trees; the loops of {model.name!r} are closed: give its tree (closed.tree)")
     T, P = model.topology, model.parameters
