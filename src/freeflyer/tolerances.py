@@ -132,7 +132,7 @@ SHORTEST_STEP_RATIO = 1e-12  # of dt: shorter parts are joined to the next
 SIMULTANEOUS_RATIO = 1e-9  # of a step: events nearer in time than this happen at once
 
 # spatial algebra
-UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm, and of a rotation matrix: numbers rounded to single precision pass
+UNIT_TOLERANCE = 1e-6  # of a quaternion's norm, and of a rotation matrix: numbers rounded to single precision pass
 SERIES_SWITCH = 4.0  # angle^2: below it power series are used, above it the closed forms
 NEAR_HALF_A_TURN = -0.9  # cosine of the angle: beyond it the axis comes from the symmetric part of the rotation
 

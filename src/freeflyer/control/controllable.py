@@ -8,7 +8,7 @@ import numpy as np
 
 from freeflyer.control.words import coordinate_names, describe_direction
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import finite_array, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import CONTROLLABLE_RANK_RATIO, STABILITY_RATIO
@@ -103,6 +103,12 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
         )
     if not (np.isfinite(M).all() and np.isfinite(A).all() and np.isfinite(B).all()):
         raise InputError("M, A and B must be finite: some entry is NaN or infinite")
+    if not (np.diagonal(M) > 0.0).all():
+        raise InputError("M must be a mass matrix, positive on its diagonal", diagonal=np.diagonal(M).copy())
+    if basis is not None:
+        basis = finite_array("basis", basis)
+        if basis.ndim != 2 or basis.shape[0] != 2 * n or not 0 < basis.shape[1] <= 2 * n:
+            raise InputError(f"basis has shape {basis.shape}, expected ({2 * n}, k), a column each", shape=basis.shape)
     scale = np.sqrt(np.concatenate([np.diagonal(M)] * 2))  # motions of equal kinetic energy weigh alike
     As, Bs = scale[:, None] * A / scale, scale[:, None] * B
     admitted = np.eye(2 * n) if basis is None else np.linalg.qr(scale[:, None] * basis)[0]

@@ -9,7 +9,7 @@ import numpy as np
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import one_row, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -57,7 +57,8 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
     (array([3., 3.]), array([0.866, 0.866]))
     """
     w, inputs = check_bandwidth(bandwidth), resolve_inputs(model, () if inputs is None else inputs)
-    M, G, n = mass_matrix(model, q), inputs.matrix(model, q), model.nv
+    q, n = one_row(model, "q", q, "q"), model.nv
+    M, G = mass_matrix(model, q), inputs.matrix(model, q)
     Q = np.zeros((2 * n, 2 * n))
     Q[:n, :n], Q[n:, n:] = w**2 * M, M
     return Q, np.diag(np.einsum("ik,ij,jk->k", G, inverse_mass_matrix(model, q), G)) / w**2

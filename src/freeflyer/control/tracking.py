@@ -67,6 +67,8 @@ class Tracker:
 
     def error(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Error x = [eta; dv] (..., 2 nv) of the state q (..., nq), v (..., nv) at sample k of N + 1."""
+        if not 0 <= k < len(self.q0):
+            raise InputError(f"the trajectory has states at samples 0 ... {len(self.q0) - 1}, got k = {k}", k=k)
         return stack_error(difference(self.model, self.q0[k], q), finite_row(self.model, "v", v, "u") - self.v0[k])
 
     def command(self, k: int, q: ArrayLike, v: ArrayLike) -> np.ndarray:

@@ -192,6 +192,8 @@ def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
     from scipy.signal import butter, sosfilt, sosfilt_zi
 
     y = finite_array("x", x)
+    if y.ndim == 0 or not len(y):
+        raise InputError(f"x has shape {y.shape}, expected samples (n, ...)", shape=y.shape)
     if not 0.0 < cutoff < 0.5 * rate:
         raise InputError(f"cutoff must lie between 0 and half the rate {rate:g} Hz, got {cutoff!r}")
     sections = butter(2, cutoff, fs=rate, output="sos")

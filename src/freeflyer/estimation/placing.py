@@ -10,6 +10,7 @@ from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.estimation.stance import sole_points
+from freeflyer.model.inputs import finite_array, one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.rotations import quaternion
@@ -55,6 +56,9 @@ def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground
     (True, '0.000000')
     """
     model = model.tree
+    q, ground = one_row(model, "q", q, "q"), finite_array("ground", ground)
+    if model.joints[0].kind != "free":
+        raise InputError(f"the base of {model.name!r} does not move: a robot with a free base is expected")
     here = sole_points(model, q, feet)
     if ground.shape != here.shape:
         raise InputError(f"ground has shape {ground.shape}, expected {here.shape}: a place for each point of the feet")

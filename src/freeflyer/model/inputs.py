@@ -106,6 +106,17 @@ def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     return array
 
 
+def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
+    """As `finite_row`, of one state."""
+    array = finite_row(model, name, x, letter)
+    if array.ndim != 1:
+        raise InputError(
+            f"{name} has shape {array.shape}, expected that of one state, ({array.shape[-1]},): call once for each",
+            shape=array.shape,
+        )
+    return array
+
+
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:
     """Raises InputError that names the first NaN, infinity or non-unit quaternion."""
     if not np.isfinite(x).all():

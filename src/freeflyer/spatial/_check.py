@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -142,6 +143,14 @@ def generator(rng: object) -> np.random.Generator:
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng is a {type(rng).__name__}; expected a numpy Generator: numpy.random.default_rng(seed).")
     return rng
+
+
+def leading_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+    """Leading axes, as NumPy takes them: a whole number or several, none negative."""
+    axes = shape if isinstance(shape, Sequence) else (shape,)
+    if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in axes):
+        raise InputError(f"shape is {shape!r}; expected whole numbers of 0 or more, as (2, 3).")
+    return tuple(int(n) for n in axes)
 
 
 def _shape_text(layout: Layout) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.errors import InputError
 from freeflyer.spatial import _check as ck
 
 __all__ = ["Consistency", "Reason", "check"]
@@ -114,6 +115,8 @@ def check(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike, tolerance: flo
     >>> found.reasons[0].text
     'principal moments 1, 1, 3 kg m^2: the largest exceeds the sum of the other two by 1, which no distribution of mass does'
     """
+    if not 0.0 <= tolerance < np.inf:
+        raise InputError(f"tolerance is {tolerance!r}; expected a finite number of 0 or more.")
     m, c, I = ck.arrays(("mass", mass, ck.SCALAR), ("com", com, ck.POINT), ("rotational", rotational, ck.MATRIX3))
     I = ck.symmetric("rotational", I)
     batch = np.broadcast_shapes(m.shape, c.shape[:-1], I.shape[:-2])
@@ -123,7 +126,7 @@ def check(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike, tolerance: flo
     slack = tolerance * np.abs(moments).max(axis=-1)
     positive_mass = m > 0.0
     definite, triangle = moments[..., 0] > slack, second[..., 0] >= -slack
-    consistent = positive_mass & triangle
+    consistent = positive_mass & triangle & (moments[..., 0] >= -slack)
     full = positive_mass & (second[..., 0] > slack)
     reasons: list[Reason] = []
     for at in map(tuple, np.argwhere(~full).tolist()):

@@ -453,13 +453,13 @@ def to_wxyz(q: ArrayLike) -> np.ndarray:
     return np.roll(ck.array("q", q, ck.QUATERNION), 1, axis=-1)
 
 
-def random(rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:
+def random(rng: np.random.Generator, shape: int | tuple[int, ...] = ()) -> np.ndarray:
     """Random rotations, uniform over SO(3).
 
     Parameters
     ----------
     rng : np.random.Generator
-    shape : tuple of int, optional
+    shape : int or tuple of int, optional
         Leading axes of the result.
 
     Returns
@@ -473,7 +473,8 @@ def random(rng: np.random.Generator, shape: tuple[int, ...] = ()) -> np.ndarray:
     >>> q.shape, np.round(np.linalg.norm(q, axis=-1), 6).tolist()
     ((2, 3, 4), [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
     """
-    return normalize(ck.generator(rng).standard_normal((*shape, 4)))
+    lead = ck.leading_shape(shape)
+    return normalize(ck.generator(rng).standard_normal((*lead, 4)))
 
 
 _CONJUGATE = np.array([-1.0, -1.0, -1.0, 1.0])

@@ -50,6 +50,8 @@ def derivative_by_shape(e: Pass, through_wrenches: bool = True) -> Array:
     >>> bool(np.allclose(ff.formulations.geometric.derivative_by_shape(e), compiled))
     True
     """
+    if through_wrenches:
+        e.require_wrenches()
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
     n, M, dtype, nJ = tree.n_bodies, e.tree.inertia, e.tau_base.dtype, e.tree.n_joint_columns
     bodies = range(1, n + 1)

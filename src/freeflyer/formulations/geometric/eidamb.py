@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freeflyer.errors import InputError
 from freeflyer.formulations.geometric.algebra import cross, cross_star, scalars, transform, zeros
 from freeflyer.formulations.geometric.joints import jcalc
 from freeflyer.formulations.geometric.tree import Tree
@@ -82,6 +83,11 @@ class Pass:
     F_base: Array
     tau: Array
     tau_base: Array
+
+    def require_wrenches(self) -> None:
+        """InputError where the pass left out F."""
+        if not self.F and self.tree.n_bodies:
+            raise InputError("this pass has no wrenches F: run motion_pass or eidamb with wrenches=True")
 
     @property
     def base_wrench_short(self) -> Array:

@@ -335,6 +335,7 @@ def mass_matrix_of(e: Pass) -> np.ndarray:
     >>> bool(np.allclose(ff.formulations.geometric.mass_matrix_of(e), ff.mass_matrix(model, model.neutral)))
     True
     """
+    e.require_wrenches()
     tree, lam = e.tree, e.tree.parent
     M = np.zeros((6 + tree.n_joint_columns,) * 2, e.tau_base.dtype)
     M[:6, :6], M[:6, 6:], M[6:, :6] = e.M_c[0], e.F_base, e.F_base.T
