@@ -79,16 +79,12 @@ def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     Returns
     -------
     (..., m) array
-        m/s and rad/s, in the order of partition(model).dependent.
+        m/s and rad/s, in the order of partition(model).dependent: papers/000 (7).
 
     Raises
     ------
     InputError, LinkageError
         As mapping_jacobian.
-
-    Notes
-    -----
-    papers/000 (7).
 
     Examples
     --------
@@ -117,16 +113,12 @@ def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Array
     Returns
     -------
     (..., m) array
-        m/s^2 and rad/s^2, in the order of partition(model).dependent.
+        m/s^2 and rad/s^2, in the order of partition(model).dependent: papers/000 (8).
 
     Raises
     ------
     InputError, LinkageError
         As mapping_jacobian.
-
-    Notes
-    -----
-    papers/000 (8).
 
     Examples
     --------

@@ -48,16 +48,12 @@ class Block(Record):
     ----------
     loops : tuple of str
         Its loops and couplings.
-    rows : (m,) array
-        Independent constraint rows.
-    dependent : (m,) array
-        Velocity coordinates that they determine.
+    rows, dependent : (m,) array
+        Independent constraint rows, and the velocity coordinates that they determine.
     independent : (n,) array
         The other coordinates that they touch.
-    all_rows : array
-        Its rows with the redundant ones.
-    singular_values : array
-        Of J[all_rows], largest first.
+    all_rows, singular_values : array
+        Its rows with the redundant ones; the singular values of J[all_rows], largest first.
     condition : float
         How nearly singular J[rows][:, dependent] is beside J[rows], lengths in units of the longest lever: an upper bound on how
         far passive joints outrun motors.
@@ -90,11 +86,8 @@ class Partition(Record):
     Attributes
     ----------
     q : (nq,) array
-        The posture.
-    rows : (m,) array
-        Independent constraint rows.
-    dependent : (m,) array
-        Coordinates that the loops determine from the others.
+    rows, dependent : (m,) array
+        Independent constraint rows; coordinates that the loops determine from the others.
     independent : (nu,) array
         Coordinates kept: base + actuated + free, but for a base that loops to the world hold.
     base, actuated, passive : array
@@ -108,7 +101,6 @@ class Partition(Record):
     tolerance : float
         Relative to a block's largest singular value, what counts as zero.
     blocks : tuple of Block
-        Sub-mechanisms.
 
     Examples
     --------
@@ -155,7 +147,7 @@ def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool =
     Returns
     -------
     Partition
-        Its rows are those of the file's posture.
+        Its rows are those of the file's posture; motors are kept independent.
 
     Raises
     ------
@@ -164,10 +156,6 @@ def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool =
         that no loop determines: too few motors.
     InputError
         For wrong shapes, NaN, infinities and quaternions of other than unit length.
-
-    Notes
-    -----
-    J[rows][:, dependent] v_dependent + J[rows][:, independent] v_independent = 0; motors are kept independent.
 
     Examples
     --------
