@@ -20,7 +20,24 @@ from freeflyer.tolerances import CLOSED_GAP
 
 @dataclass(frozen=True)
 class Gap:
-    """`position` (m) and `angle` (rad) by which a loop is open, counting only its tied directions."""
+    """Opening of a loop, counting only its tied directions.
+
+    Attributes
+    ----------
+    loop, frame_a, frame_b : str
+        Names.
+    position : float
+        Distance of the frames' origins along the tied directions, m.
+    angle : float
+        Length of the tied entries of the rotation vector from frame_a to frame_b, rad.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
+    >>> gaps = ff.checks.loop_gaps(leg, ff.configuration(leg, {"left_yaw_motor": 0.01}))
+    >>> [(gap.loop, round(gap.position, 4)) for gap in gaps if not gap.is_closed]
+    [('left_yaw_pin', 0.01)]
+    """
 
     loop: str
     frame_a: str
@@ -35,9 +52,29 @@ class Gap:
 
 @public
 def loop_gaps(model: Model, q: np.ndarray) -> tuple[Gap, ...]:
-    """The gap of every loop of the model at q (nq,).
+    """Openings of all loops of a robot at one posture.
 
-    m and rad. Errors: as freeflyer.frame_pose.
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+
+    Returns
+    -------
+    tuple of Gap
+        m and rad, in the order of model.loops; couplings are not among them.
+
+    Raises
+    ------
+    InputError
+        As freeflyer.frame_pose.
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> gaps = ff.checks.loop_gaps(robot, robot.neutral)
+    >>> len(gaps), all(gap.is_closed for gap in gaps)
+    (24, True)
     """
     return tuple(
         _gap(loop, frame_pose(model, q, loop.frame_a), frame_pose(model, q, loop.frame_b)) for loop in model.loops

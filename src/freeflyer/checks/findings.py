@@ -11,10 +11,26 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing found. `error`: the numbers cannot be right; `warning`: look at it; `note`: good to know.
+    """Finding of a check: severity, code, subject, one sentence.
 
-    `code` names the kind of finding (several links may share one), `subject` the link, joint or loop it is about, and
-    `values` the measured numbers behind the sentence.
+    Attributes
+    ----------
+    severity : {"error", "warning", "note"}
+        The numbers cannot be right; look at it; good to know.
+    code : str
+        The kind of finding (several links may share one).
+    subject : str
+        The link, joint, loop or robot that it is about.
+    sentence : str
+        What is found, with its numbers.
+    values : dict
+        The measured numbers behind the sentence, by name.
+
+    Examples
+    --------
+    >>> finding = ff.checks.check_description(ff.robots.kangaroo_like().description)[0]
+    >>> finding.severity, finding.code, finding.subject, finding.sentence
+    ('note', 'limits-missing', 'left_yaw_housing', 'it has no velocity and effort limits')
     """
 
     severity: Severity

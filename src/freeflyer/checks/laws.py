@@ -1,8 +1,4 @@
-"""Identities of dynamics, evaluated on random states of one robot: each with its residual and tolerance.
-
-A residual is relative: the largest difference over the largest entry of what is compared, worst of all states. Laws
-that solve with M lose as many digits as M is badly conditioned, so their tolerance grows with its condition number.
-"""
+"""Identities of dynamics, evaluated on random states of one robot: each with its residual and tolerance."""
 
 from __future__ import annotations
 
@@ -48,7 +44,26 @@ EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class Identity:
-    """A law, the residual measured over the states, and the tolerance it is held to."""
+    """Law of dynamics, its residual over random states, and the tolerance that it is held to.
+
+    Attributes
+    ----------
+    law : str
+        The formula.
+    meaning : str
+        The same in words.
+    residual : float
+        Relative: the largest difference over the largest entry of what is compared, worst of all states; NaN where the robot is
+        refused as singular.
+    tolerance : float
+        Largest residual with which the law holds.
+
+    Examples
+    --------
+    >>> law = ff.checks.identities(ff.robots.humanoid())[6]
+    >>> law.law, law.meaning, law.holds
+    ('Mdot = C + C^T', 'Coriolis forces do no work (finite difference)', True)
+    """
 
     law: str
     meaning: str
@@ -62,7 +77,33 @@ class Identity:
 
 @public
 def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity, ...]:
-    """Evaluate every law at `count` random states; a robot without degrees of freedom gives none."""
+    """Identities of dynamics, each evaluated at random states of one robot.
+
+    Parameters
+    ----------
+    model : Model
+    seed : int
+        Of the random states.
+    count : int
+        Number of states.
+
+    Returns
+    -------
+    tuple of Identity
+        Empty for a robot without degrees of freedom.
+
+    Notes
+    -----
+    Laws that solve with M lose as many digits as M is badly conditioned, so their tolerance grows with its condition number.
+
+    Examples
+    --------
+    >>> laws = ff.checks.identities(ff.robots.humanoid())
+    >>> len(laws), all(law.holds for law in laws)
+    (13, True)
+    >>> [law.law for law in laws[2:6]]
+    ['M Minv = 1', 'ID(FD(tau)) = tau', 'FD(ID(a)) = a', 'M a + bias = ID(a)']
+    """
     if model.nv == 0:
         return ()
     states = random_states(model, count, seed)

@@ -1,7 +1,6 @@
 """Passive joints and the constraints' forces: what follows from the independent joints, and what holds the loops together.
 
-papers/000 (6)-(8), (11)-(19), (67)-(69). J_m = -J_u^-1 J_a maps independent to dependent velocities; the multipliers are the
-forces of the tied directions on frame b (N, N m, along frame a's axes), zero for redundant rows: M a + bias = tau + J^T lambda.
+papers/000 (6)-(8), (11)-(19), (67)-(69). J_m = -J_u^-1 J_a maps independent to dependent velocities.
 """
 
 from __future__ import annotations
@@ -29,10 +28,37 @@ RATES = ("q", "u", "u_dot")
 
 @public
 def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
-    """J_m (..., m, nu): dependent velocities, in the order of partition(model).dependent, for each independent one.
+    """Jacobian J_m of the dependent velocities by the independent ones.
 
-    At the closed posture q (..., nq). papers/000 (6).
-    Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Closed.
+
+    Returns
+    -------
+    (..., m, nu) array
+        Rows in the order of partition(model).dependent, columns of .independent; m/s and rad/s, for each independent velocity of
+        one.
+
+    Raises
+    ------
+    InputError
+        For wrong shapes, NaN, infinities and models without loops.
+    LinkageError
+        For open and singular postures.
+
+    Notes
+    -----
+    papers/000 (6).
+
+    Examples
+    --------
+    >>> yaw = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+    >>> J_m = ff.mechanisms.mapping_jacobian(yaw, yaw.neutral)
+    >>> print(f"{J_m[1, 0]:.2f} rad/m of the hip yaw; the motor's arm is 0.04 m = 1 m / 25")
+    -25.00 rad/m of the hip yaw; the motor's arm is 0.04 m = 1 m / 25
     """
     p = _loops(model)
     return velocity_map(p, q)[..., p.reduction.split.dependent, :]
@@ -40,10 +66,33 @@ def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 
 @public
 def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
-    """Velocities (..., m) of the dependent coordinates for independent ones u (..., nu). papers/000 (7).
+    """Velocities of the dependent coordinates for independent ones.
 
-    q (..., nq) closed; m/s and rad/s.
-    Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Closed.
+    u : (..., nu) array
+        Independent velocities.
+
+    Returns
+    -------
+    (..., m) array
+        m/s and rad/s, in the order of partition(model).dependent: papers/000 (7).
+
+    Raises
+    ------
+    InputError, LinkageError
+        As mapping_jacobian.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> u = np.ones(6)
+    >>> passive = ff.mechanisms.passive_velocities(leg, leg.neutral, u)
+    >>> bool(np.allclose(passive, ff.mechanisms.mapping_jacobian(leg, leg.neutral) @ u))
+    True
     """
     p = _loops(model)
     return motion(p, q, u, names=RATES)[0][..., p.reduction.split.dependent]
@@ -51,10 +100,33 @@ def passive_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
 
 @public
 def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
-    """Accelerations (..., m) of the dependent coordinates. papers/000 (8).
+    """Accelerations of the dependent coordinates for independent velocities and accelerations.
 
-    q (..., nq) closed, u and u_dot (..., nu); m/s^2 and rad/s^2.
-    Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Closed.
+    u, u_dot : (..., nu) array
+        Independent velocities and accelerations.
+
+    Returns
+    -------
+    (..., m) array
+        m/s^2 and rad/s^2, in the order of partition(model).dependent: papers/000 (8).
+
+    Raises
+    ------
+    InputError, LinkageError
+        As mapping_jacobian.
+
+    Examples
+    --------
+    >>> yaw = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+    >>> q = ff.mechanisms.sweep(yaw, {"left_yaw_motor": [0.02]}).q[0]
+    >>> a = ff.mechanisms.passive_accelerations(yaw, q, [0.1], [0.0])
+    >>> print(f"{a[1]:.2f} rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s")
+    -3.62 rad/s^2 of the hip yaw while its motor moves at a constant 0.1 m/s
     """
     p = _loops(model)
     return motion(p, q, u, u_dot, RATES)[1][..., p.reduction.split.dependent]
@@ -62,20 +134,74 @@ def passive_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Array
 
 @public
 def whole_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """v = G u and a = G u_dot + gamma (..., nv): the tree's velocities and accelerations.
+    """Velocities and accelerations of all joints for the independent ones: v = G u, a = G u_dot + gamma.
 
-    q (..., nq) closed, u and u_dot (..., nu). papers/000 (7), (8).
-    Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Closed.
+    u, u_dot : (..., nu) array
+        Independent velocities and accelerations.
+
+    Returns
+    -------
+    v, a : (..., nv) array
+        Of all joints (nv of model.tree), m/s and rad/s, m/s^2 and rad/s^2.
+
+    Raises
+    ------
+    InputError, LinkageError
+        As mapping_jacobian.
+
+    Notes
+    -----
+    papers/000 (7), (8).
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> v, a = ff.mechanisms.whole_motion(leg, leg.neutral, np.ones(6), np.zeros(6))
+    >>> J, bias = ff.mechanisms.constraint_jacobian(leg, leg.neutral), ff.mechanisms.constraint_bias(leg, leg.neutral, v)
+    >>> print(f"J v = {abs(J @ v).max():.6f}, J a + bias = {abs(J @ a + bias).max():.6f}")
+    J v = 0.000000, J a + bias = 0.000000
     """
     return motion(_loops(model), q, u, u_dot, RATES)
 
 
 @public
 def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """G^T tau (..., nu): forces tau (..., nv) in all joints, passive ones too, projected on the independent joints. (18).
+    """Forces in all joints, passive ones too, projected on the independent joints: G^T tau.
 
-    q (..., nq) closed; N and N m.
-    Errors: InputError for wrong shapes, NaN and models without loops; LinkageError for singular postures.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Closed.
+    tau : (..., nv) array
+        Of all joints (nv of model.tree), N and N m.
+
+    Returns
+    -------
+    (..., nu) array
+        N and N m.
+
+    Raises
+    ------
+    InputError, LinkageError
+        As mapping_jacobian.
+
+    Notes
+    -----
+    papers/000 (18).
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> tau = ff.gravity_forces(leg, leg.neutral)
+    >>> shared = ff.mechanisms.independent_forces(leg, leg.neutral, tau)
+    >>> bool(np.allclose(shared, ff.gravity_forces(ff.close_loops(leg), leg.neutral)))
+    True
     """
     return project_forces(_loops(model), q, tau)
 
@@ -84,12 +210,46 @@ def independent_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray
 def constraint_multipliers(
     model: Model, q: ArrayLike, v: ArrayLike, *, a: ArrayLike | None = None, tau: ArrayLike | None = None
 ) -> np.ndarray:
-    """lambda (..., rows) of M a + bias = tau + J^T lambda, in the order of constraint_names(model); N, N m.
+    """Multipliers lambda of the constraint rows: the forces by which the loops hold, M a + bias = tau + J^T lambda.
 
-    So a positive entry pushes frame_b along the tied direction of frame_a, and frame_a the other way: papers/000 (11) has the
-    opposite sign. v (..., nv): velocities of all joints. Either at their accelerations a (..., nv), with no force applied in
-    dependent joints; or under the forces tau (..., nv). Redundant rows carry nothing.
-    Errors: InputError unless one of both is given; LinkageError for velocities or accelerations that do not keep the loops closed.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Closed.
+    v : (..., nv) array
+        Velocities of all joints (nv of model.tree), along the loops.
+    a : (..., nv) array, optional
+        Accelerations of all joints: the forces at these, with no force applied in dependent joints.
+    tau : (..., nv) array, optional
+        Forces of all joints: the forces under these. Either `a` or `tau` is given.
+
+    Returns
+    -------
+    (..., r) array
+        N, N m, in the order of constraint_names(model); zero for redundant rows. A positive entry pushes frame_b along the tied
+        direction of frame_a, and frame_a the other way.
+
+    Raises
+    ------
+    InputError
+        Unless one of `a` and `tau` is given; for wrong shapes, NaN, infinities and models without loops.
+    LinkageError
+        For velocities or accelerations that do not keep the loops closed; for open and singular postures.
+
+    Notes
+    -----
+    papers/000 (11) has the opposite sign.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> q, v, tau = leg.neutral, np.zeros(leg.nv), np.zeros(leg.nv)
+    >>> a = ff.mechanisms.constrained_forward_dynamics(leg, q, v, tau)
+    >>> force = ff.mechanisms.constraint_multipliers(leg, q, v, tau=tau)
+    >>> rest = ff.inverse_dynamics(leg, q, v, a) - ff.mechanisms.constraint_jacobian(leg, q).T @ force
+    >>> print(f"M a + bias - J^T lambda = {abs(rest).max():.6f} N, N m")
+    M a + bias - J^T lambda = 0.000000 N, N m
     """
     if (a is None) == (tau is None):
         raise InputError("constraint_multipliers takes either the acceleration a or the forces tau")
@@ -106,10 +266,40 @@ def constraint_multipliers(
 
 
 def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """a (..., nv), accelerations of all joints under forces tau (..., nv) while the loops hold. papers/000 (11)-(14).
+    """Accelerations of all joints under given forces while the loops hold.
 
-    q (..., nq) closed, v (..., nv) along the loops; m/s^2, rad/s^2, N, N m.
-    Errors: as constraint_multipliers.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Closed.
+    v : (..., nv) array
+        Velocities of all joints (nv of model.tree), along the loops, m/s and rad/s.
+    tau : (..., nv) array
+        Forces of all joints, N and N m.
+
+    Returns
+    -------
+    (..., nv) array
+        m/s^2 and rad/s^2.
+
+    Raises
+    ------
+    InputError
+        For wrong shapes, NaN, infinities and models without loops.
+    LinkageError
+        For velocities that do not keep the loops closed; for open and singular postures.
+
+    Notes
+    -----
+    papers/000 (11)-(14).
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> a = ff.mechanisms.constrained_forward_dynamics(robot, robot.neutral, np.zeros(robot.nv), np.zeros(robot.nv))
+    >>> print(f"in free fall {a[2]:.2f} m/s^2 of the base, at most {abs(a[6:]).max():.6f} of the joints")
+    in free fall -9.81 m/s^2 of the base, at most 0.000000 of the joints
     """
     try:
         p = model if model.reduction else _loops(model)
@@ -130,10 +320,41 @@ def constrained_forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: 
 def projected_equations(
     model: Model, q: ArrayLike, u: ArrayLike, *, gravity: ArrayLike | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(M_p (..., nu, nu), h_p (..., nu)) of M_p u_dot + h_p = tau_p, from one pass: papers/000 (60)-(63).
+    """Equations of motion in the independent velocities, M_p u_dot + h_p = tau_p, from one pass.
 
-    q (..., nq) closed, u (..., nu); kg, kg m, kg m^2 and N, N m. `gravity` (..., 3), m/s^2, replaces the model's.
-    Errors: as mass_matrix and bias_forces of the closed model, which give the same one by one.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Closed.
+    u : (..., nu) array
+        Independent velocities.
+    gravity : (..., 3) array, optional
+        m/s^2, in the model's place.
+
+    Returns
+    -------
+    M_p : (..., nu, nu) array
+        kg, kg m, kg m^2.
+    h_p : (..., nu) array
+        N, N m.
+
+    Raises
+    ------
+    InputError, LinkageError
+        As mass_matrix and bias_forces of the closed model, which give the same one by one.
+
+    Notes
+    -----
+    papers/000 (60)-(63). A model without loops gives its own mass matrix and bias forces.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> M, h = ff.mechanisms.projected_equations(leg, leg.neutral, np.ones(6))
+    >>> closed = ff.close_loops(leg)
+    >>> M.shape, bool(np.allclose(h, ff.bias_forces(closed, leg.neutral, np.ones(6))))
+    ((6, 6), True)
     """
     if not has_loops(model):
         return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)

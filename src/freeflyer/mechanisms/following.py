@@ -1,8 +1,4 @@
-"""Path following: one motor moves a closed robot while others rest or are released, so that chosen poses or joints stay constant.
-
-What stays constant is one more loop: a frame kept towards another frame, or a joint that is locked. The released
-motors become passive joints. So path following is the sweep of a linkage with a single motor (papers/000, Figs 12 to 15).
-"""
+"""Path following: one motor moves a closed robot while others rest or are released, so that chosen poses or joints are kept."""
 
 from __future__ import annotations
 
@@ -27,7 +23,28 @@ from freeflyer.model.public import public
 
 @dataclass(frozen=True)
 class Keep:
-    """A task: `frame` keeps its pose towards `relative_to` in the directions of `mask` [x y z rx ry rz], in that one's axes."""
+    """Task of follow: a frame keeps its pose relative to another frame, in some directions.
+
+    Parameters
+    ----------
+    frame : str
+        The frame that is kept.
+    relative_to : str
+        The frame that carries the pose of `frame` at the start.
+    mask : (6,) tuple of 0 and 1
+        Directions that are kept, x y z rx ry rz along the axes that `frame` has at the start, carried along by `relative_to`; by
+        default all.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> level = ff.mechanisms.Keep("left_sole", "left_hip_roll_link", (0, 0, 0, 1, 1, 1))
+    >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
+    >>> path = ff.mechanisms.follow(leg, "left_length_motor", [0.0, 0.1], keep=[level], release=ankle)
+    >>> R = ff.frame_pose(leg, path.q[1], "left_sole")[:3, :3]
+    >>> print(f"cosine of the sole's tilt after 0.1 m of stroke: {R[2, 2]:.6f}")
+    cosine of the sole's tilt after 0.1 m of stroke: 1.000000
+    """
 
     frame: str
     relative_to: str
@@ -38,9 +55,29 @@ class Keep:
 class Path:
     """Closed postures along the positions of one motor.
 
-    driver: its joint. values (n,): its positions, m or rad. q (n, nq): postures of the whole model, NaN where none was
-    reached. reached (n,). gap (n,): m or rad, by how much the worst loop row is open. released: names of the motors that follow.
-    outside: for each motor that left its stroke, the driver's first and last position at which it is outside.
+    Attributes
+    ----------
+    driver : str
+        The motor's joint.
+    values : (n,) array
+        Its positions, m or rad.
+    q : (n, nq) array
+        Postures of the whole model, NaN where none was reached.
+    reached : (n,) bool array
+        Whether continuation got there without crossing a singularity.
+    gap : (n,) array
+        By how much the worst constraint row, those of the tasks included, is open, m or rad; NaN where none was reached.
+    released : tuple of str
+        Motors that follow.
+    outside : dict
+        For each released motor that left its stroke, the driver's first and last position at which it is outside.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> path = ff.mechanisms.follow(leg, "left_length_motor", [0.0, 0.05, 0.1])
+    >>> np.round(np.degrees(path.joint(leg, "left_knee"))).astype(int).tolist()
+    [0, 51, 84]
     """
 
     driver: str
@@ -62,11 +99,52 @@ def follow(
     model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep] = (), hold: Sequence[str] = (),
     release: Sequence[str] = (), q: ArrayLike | None = None,
 ) -> Path:  # fmt: skip
-    """`driver` goes through `values` (n,); all other motors rest, but for those in `release`; `keep` and `hold` stay.
+    """Closed postures while one motor goes through given positions and all other motors rest or are released.
 
-    hold names passive joints that keep their positions. Starts from q (nq,), closed (without it: the file's posture,
-    assembled). Errors: UnknownNameError; InputError for driven positions outside of the motor's stroke, or if the tasks
-    leave more or less freedom than the driver uses.
+    Parameters
+    ----------
+    model : Model
+    driver : str
+        Joint of the motor, of one coordinate.
+    values : (n,) array
+        Its positions, m or rad, within its stroke.
+    keep : sequence of Keep
+        Frames that keep their pose relative to others.
+    hold : sequence of str
+        Passive joints that keep their positions.
+    release : sequence of str
+        Motors that follow instead of resting, as many as `keep` and `hold` determine.
+    q : (nq,) array, optional
+        Closed start; by default the file's posture, assembled.
+
+    Returns
+    -------
+    Path
+        In the order of `values`; the base stays where it is at the start.
+
+    Raises
+    ------
+    UnknownNameError
+        For joints and frames that the model does not have.
+    InputError
+        For positions outside of the driver's stroke, released joints that are no motors, and tasks that leave more or less freedom
+        than the driver uses.
+    LinkageError
+        For a start that is open or singular.
+
+    Notes
+    -----
+    What stays constant is one more loop: a frame kept towards another frame, or a joint that is locked. The released motors become
+    passive joints. So path following is the sweep of a linkage with a single motor (papers/000, Figs 12 to 15).
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
+    >>> held = ("left_ankle_pitch", "left_ankle_roll")
+    >>> path = ff.mechanisms.follow(leg, "left_length_motor", [0.0, 0.03], hold=held, release=ankle)
+    >>> print(f"an ankle motor follows by {1e3 * path.joint(leg, ankle[0])[1]:.1f} mm")
+    an ankle motor follows by 10.3 mm
     """
     model = model.tree
     posture = partition(model, q).q

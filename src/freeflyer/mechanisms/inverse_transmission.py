@@ -29,8 +29,40 @@ from freeflyer.model.public import public
 
 @public
 def selected_jacobian(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequence[str] | None = None) -> np.ndarray:
-    """P J_m (..., n, n): velocities of the selected joints for those of the motors, in the order in which both are named
-    (without `motors`: that of model.actuated). Errors: those of `select`; LinkageError in singular postures of the loops.
+    """Jacobian P J_m: velocities of the selected joints for those of the motors.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Closed.
+    joints : sequence of str
+        Passive joints that the loops determine, with as many coordinates as the motors.
+    motors : sequence of str, optional
+        By default all, in the order of model.actuated.
+
+    Returns
+    -------
+    (..., n, n) array
+        Rows and columns in the order in which joints and motors are named; m/s and rad/s, for each motor's velocity of one.
+
+    Raises
+    ------
+    UnknownNameError
+        For joints that the model does not have.
+    InputError
+        For a model without loops, a name given twice, a selected joint that has a motor, is the base or is determined by no loop, a
+        motor that is none, and another number of coordinates than the motors have.
+    LinkageError
+        In open and singular postures of the loops.
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
+    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+    >>> np.round(ff.mechanisms.selected_jacobian(robot, robot.neutral, ankle, motors), 1).tolist()  # rad/m
+    [[14.3, 14.3], [20.6, -20.6]]
     """
     model = model.tree
     chosen = select(model, joints, motors)
@@ -42,10 +74,43 @@ def motor_velocities(
     model: Model, q: ArrayLike, joints: Sequence[str], velocities: ArrayLike, *, motors: Sequence[str] | None = None,
     others: ArrayLike | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Velocities (..., n) of the motors that give the selected joints `velocities` (..., n). (22).
+    """Velocities of the motors that give the selected joints the wanted velocities.
 
-    others (..., nu - n): velocities of all other independent coordinates, in tree order; without them they rest. Errors: those of
-    `select`; LinkageError where the selected joints do not determine the motors, with their names.
+    Parameters
+    ----------
+    model, q, joints
+        As in selected_jacobian.
+    velocities : (..., n) array
+        Of the selected joints, m/s and rad/s.
+    motors : sequence of str, optional
+        As in selected_jacobian.
+    others : (..., nu - n) array, optional
+        Velocities of all other independent coordinates, in tree order; without them they rest.
+
+    Returns
+    -------
+    (..., n) array
+        m/s and rad/s.
+
+    Raises
+    ------
+    UnknownNameError, InputError
+        As selected_jacobian; InputError as well for wrong shapes, NaN and infinities.
+    LinkageError
+        Where the selected joints do not determine the motors, with their names; in open and singular postures.
+
+    Notes
+    -----
+    papers/000 (22).
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
+    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+    >>> rates = ff.mechanisms.motor_velocities(robot, robot.neutral, ankle, [0.3, 0.0], motors=motors)
+    >>> np.round(rates, 4).tolist()  # m/s: pitch moves both alike
+    [0.0105, 0.0105]
     """
     model = model.tree
     chosen, p = select(model, joints, motors), close_loops(model)
@@ -61,9 +126,42 @@ def motor_accelerations(
     model: Model, q: ArrayLike, joints: Sequence[str], velocities: ArrayLike, accelerations: ArrayLike, *,
     motors: Sequence[str] | None = None, others: ArrayLike | None = None, others_rates: ArrayLike | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Accelerations (..., n) of the motors that give the selected joints `accelerations` while they move with `velocities`:
-    (P J_m)^-1 (qddot - P J_mdot u), (22) differentiated. others, others_rates (..., nu - n): velocities and accelerations
-    of all other independent coordinates; without them zero. Errors: as `motor_velocities`.
+    """Accelerations of the motors that give the selected joints the wanted accelerations at their velocities.
+
+    Parameters
+    ----------
+    model, q, joints
+        As in selected_jacobian.
+    velocities, accelerations : (..., n) array
+        Of the selected joints, m/s and rad/s, m/s^2 and rad/s^2.
+    motors : sequence of str, optional
+        As in selected_jacobian.
+    others, others_rates : (..., nu - n) array, optional
+        Velocities and accelerations of all other independent coordinates, in tree order; without them zero.
+
+    Returns
+    -------
+    (..., n) array
+        m/s^2 and rad/s^2.
+
+    Raises
+    ------
+    UnknownNameError, InputError, LinkageError
+        As motor_velocities.
+
+    Notes
+    -----
+    (P J_m)^-1 (qddot - P J_mdot u): papers/000 (22), differentiated.
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
+    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+    >>> q = ff.mechanisms.selected_posture(robot, ankle, [0.3, 0.0], motors=motors)
+    >>> a = ff.mechanisms.motor_accelerations(robot, q, ankle, [1.0, 0.0], [0.0, 0.0], motors=motors)
+    >>> np.round(a, 3).tolist()  # m/s^2 at a constant rate of 1 rad/s: the transmission's ratio changes
+    [-0.012, -0.012]
     """
     model = model.tree
     chosen, p = select(model, joints, motors), close_loops(model)
@@ -82,9 +180,40 @@ def motor_accelerations(
 def motor_forces(
     model: Model, q: ArrayLike, joints: Sequence[str], forces: ArrayLike, *, motors: Sequence[str] | None = None
 ) -> np.ndarray:
-    """Forces (..., n), N or Nm, at the motors that do what `forces` (..., n) do at the selected joints: J_m^T P^T tau. (20).
+    """Forces at the motors that do what given forces do at the selected joints.
 
-    They do the same power in every motion of the motors; on independent joints that are not in `motors` act `independent_forces`.
+    Parameters
+    ----------
+    model, q, joints
+        As in selected_jacobian.
+    forces : (..., n) array
+        At the selected joints, N and N m.
+    motors : sequence of str, optional
+        As in selected_jacobian.
+
+    Returns
+    -------
+    (..., n) array
+        N and N m.
+
+    Raises
+    ------
+    UnknownNameError, InputError, LinkageError
+        As selected_jacobian; InputError as well for wrong shapes, NaN and infinities.
+
+    Notes
+    -----
+    J_m^T P^T tau: papers/000 (20). They do the same power in every motion of the motors; on independent joints that are not in
+    `motors` act independent_forces.
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
+    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+    >>> forces = ff.mechanisms.motor_forces(robot, robot.neutral, ankle, [100.0, 0.0], motors=motors)
+    >>> np.round(forces).astype(int).tolist()  # N for 100 N m of pitch
+    [1429, 1429]
     """
     model = model.tree
     wanted, A = _check_requested(select(model, joints, motors), "forces", forces), selected_jacobian(model, q, joints, motors)
@@ -97,9 +226,39 @@ def motor_forces(
 def selected_forces(
     model: Model, q: ArrayLike, joints: Sequence[str], forces: ArrayLike, *, motors: Sequence[str] | None = None
 ) -> np.ndarray:
-    """Forces (..., n), N or Nm, at the selected joints that do what `forces` (..., n) of the motors do: (J_m^T P^T)^-1 tau. (23).
+    """Forces at the selected joints that do what given forces of the motors do.
 
-    Errors: those of `select`; LinkageError where the selected joints do not determine the motors, with their names.
+    Parameters
+    ----------
+    model, q, joints
+        As in selected_jacobian.
+    forces : (..., n) array
+        Of the motors, N and N m.
+    motors : sequence of str, optional
+        As in selected_jacobian.
+
+    Returns
+    -------
+    (..., n) array
+        N and N m.
+
+    Raises
+    ------
+    UnknownNameError, InputError, LinkageError
+        As motor_velocities.
+
+    Notes
+    -----
+    (J_m^T P^T)^-1 tau: papers/000 (23).
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> ankle = ["left_ankle_pitch", "left_ankle_roll"]
+    >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
+    >>> torques = ff.mechanisms.selected_forces(robot, robot.neutral, ankle, [1000.0, 1000.0], motors=motors)
+    >>> np.round(torques).astype(int).tolist()  # N m of pitch and roll for 1000 N at each motor
+    [70, 0]
     """
     model = model.tree
     chosen = select(model, joints, motors)

@@ -17,10 +17,36 @@ from freeflyer.model.public import public
 
 @public
 def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
-    """The model with only those joints left that move `frame` relative to the base: its branch and the joints tied to it by loops.
+    """Limb of a robot: only the joints that move `frame` relative to the base, and those that loops tie to them.
 
-    The base and all other joints are fixed at their positions in q (nq,) (closed; by default the file's posture, assembled).
-    Frames and joint names stay. Errors: UnknownNameError; InputError where nothing but the base moves the frame.
+    Parameters
+    ----------
+    model : Model
+    frame : str
+        Of the limb: its branch of the tree is kept.
+    q : (nq,) array, optional
+        Closed posture at which the base and all other joints are fixed; by default the file's posture, assembled.
+
+    Returns
+    -------
+    Model
+        Frames and joint names stay; its loops are closed if those of `model` are.
+
+    Raises
+    ------
+    UnknownNameError
+        For a frame that the model does not have.
+    InputError
+        Where nothing but the base moves the frame.
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> yaw = ff.mechanisms.extract_limb(robot, "left_hip_yaw_link")
+    >>> yaw.joint_names
+    ('left_yaw_housing', 'left_yaw_motor', 'left_hip_yaw')
+    >>> robot.nv, yaw.nv, ff.close_loops(yaw).nv
+    (82, 3, 1)
     """
     whole, model = model, model.tree
     model.frame(frame)
@@ -41,7 +67,33 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
 
 @public
 def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarray:
-    """The configuration (..., part.nq) of a part (see `extract_limb`), from that of the whole robot (..., nq)."""
+    """Configuration of a part, its entries taken from that of the whole robot.
+
+    Parameters
+    ----------
+    part, whole : Model
+        The part's joints are those of the same names in the whole robot (extract_limb).
+    q : (..., nq) array
+        Configuration of the whole robot.
+
+    Returns
+    -------
+    (..., part.nq) array
+        Configuration of the part.
+
+    Raises
+    ------
+    UnknownNameError
+        For a joint of the part that the whole robot does not have.
+
+    Examples
+    --------
+    >>> robot = ff.robots.humanoid()
+    >>> arm = ff.mechanisms.extract_limb(robot, "left_palm")
+    >>> q = ff.configuration(robot, {"left_elbow": 0.5})
+    >>> float(ff.mechanisms.extract_configuration(arm, robot, q)[arm.joint("left_elbow").iq])
+    0.5
+    """
     q = np.asarray(q, float)
     out = np.empty((*q.shape[:-1], part.nq))
     for joint in part.joints:
@@ -53,7 +105,36 @@ def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarra
 
 @public
 def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """The configuration (..., nq) of the whole robot: q (nq,), the entries of a part's joints replaced by q_part (..., part.nq)."""
+    """Configuration of the whole robot, the entries of a part's joints replaced by those of the part.
+
+    Parameters
+    ----------
+    part, whole : Model
+        As in extract_configuration.
+    q_part : (..., part.nq) array
+        Configuration of the part.
+    q : (nq,) array
+        Configuration of the whole robot: all other joints stay there.
+
+    Returns
+    -------
+    (..., nq) array
+        Configuration of the whole robot.
+
+    Raises
+    ------
+    UnknownNameError
+        As extract_configuration.
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> leg = ff.mechanisms.extract_limb(robot, "left_sole")
+    >>> squat = ff.mechanisms.sweep(leg, {"left_length_motor": [0.0, 0.1]})
+    >>> q = ff.mechanisms.embed_configuration(leg, robot, squat.q, robot.neutral)
+    >>> q.shape, bool(ff.mechanisms.inside_limits(robot, q).all())
+    ((2, 83), True)
+    """
     q_part = np.asarray(q_part, float)
     out = np.broadcast_to(np.asarray(q, float), (*q_part.shape[:-1], whole.nq)).copy()
     for joint in part.joints:

@@ -1,9 +1,4 @@
-"""How well motors move a frame of a closed robot, over the box of their strokes: manipulability (papers/000, Fig 5).
-
-    w_linear = sqrt det(J_v G (J_v G)^T)        w_angular = sqrt det(J_w G (J_w G)^T)
-
-G (nv, nu) takes the independent velocities to all: identity for themselves, -J_lu^-1 J_la for what the loops determine.
-"""
+"""How well motors move a frame of a closed robot, over the box of their strokes: manipulability (papers/000, Fig 5)."""
 
 from __future__ import annotations
 
@@ -33,10 +28,31 @@ CHUNK = 4096  # states at a time
 class ManipulabilityMap:
     """Manipulability of a frame over a grid of motor positions; n counts the states that exist and keep the limits.
 
-    motors, values: the grid. count: its states. impossible, outside: how many of them no assembly reaches, and how many
-    break a position limit of another joint. position (n, 3): of the frame, m, in the model's world. motor_positions (n,
-    k), m. linear, angular (n,): w_linear and w_angular over their largest values, `peak_linear` (1, for motors that slide) and
-    `peak_angular` (rad^3/m^3).
+    Attributes
+    ----------
+    frame : str
+    motors : tuple of str
+        Of the grid, k in number.
+    values : tuple of (n_k,) array
+        The grid's positions of each, m or rad.
+    count, impossible, outside : int
+        States of the grid; how many of them no assembly reaches, and how many break a position limit of another joint.
+    position : (n, 3) array
+        Of the frame, m, in the model's world.
+    motor_positions : (n, k) array
+        m or rad.
+    linear, angular : (n,) array
+        w_linear and w_angular (manipulability) over their largest values.
+    peak_linear, peak_angular : float
+        These largest values: 1 and rad^3/m^3 for motors that slide.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> axes = {"left_length_motor": np.linspace(0.0, 0.15, 4), "left_yaw_motor": [-0.01, 0.0, 0.01]}
+    >>> grid = ff.mechanisms.manipulability(leg, "left_sole", axes)
+    >>> grid.count, grid.impossible, grid.outside, grid.position.shape
+    (12, 0, 0, (12, 3))
     """
 
     frame: str
@@ -58,9 +74,48 @@ def manipulability(
     model: Model, frame: str, axes: Mapping[str, ArrayLike], q: ArrayLike | None = None, *,
     moved_by: Sequence[str] | None = None, progress: Progress = no_progress,
 ) -> ManipulabilityMap:  # fmt: skip
-    """The map over the grid `axes` (motor: positions), the motors named in `moved_by` (all of them) counted as moving.
+    """Manipulability of a frame over a grid of motor positions.
 
-    The model should have its base held (`mechanisms.extract_limb`), or the base counts too. Errors: as `sweep`.
+    Parameters
+    ----------
+    model : Model
+    frame : str
+    axes : mapping
+        Positions (n,) of each motor of the grid by name, m or rad; all others rest.
+    q : (nq,) array, optional
+        Closed start; by default the file's posture, assembled.
+    moved_by : sequence of str, optional
+        Motors that count as moving, of one coordinate each, three at least; by default all.
+    progress : callable, optional
+        Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
+
+    Returns
+    -------
+    ManipulabilityMap
+        Of the states that exist and keep all limits.
+
+    Raises
+    ------
+    UnknownNameError
+        For joints and frames that the model does not have.
+    InputError
+        As sweep, and for fewer than three motors in `moved_by`, or joints that the loops determine.
+
+    Notes
+    -----
+    With J_v and J_w the linear and angular rows of the frame's "mixed" Jacobian, and the columns of G (motion_map) that belong to
+    `moved_by`,
+
+        w_linear = sqrt det(J_v G (J_v G)^T)        w_angular = sqrt det(J_w G (J_w G)^T).
+
+    A base without motors rests.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> squat = ff.mechanisms.manipulability(leg, "left_sole", {"left_length_motor": np.linspace(0.0, 0.15, 6)})
+    >>> np.round(squat.linear, 2).tolist()
+    [1.0, 0.75, 0.55, 0.4, 0.3, 0.22]
     """
     model = model.tree
     model.frame(frame)
@@ -88,9 +143,38 @@ def manipulability(
 
 @public
 def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
-    """G (n, nv, nu): what all coordinates do when the independent ones (nu,) move, at closed q (n, nq); papers/000 (8).
+    """Map G from the velocities of the independent coordinates to those of all: v = G u.
 
-    `split` as of `partition`. Errors: InputError for wrong shapes.
+    Parameters
+    ----------
+    model : Model
+    split : Partition
+        As partition gives it.
+    q : (n, nq) array
+        Closed postures.
+
+    Returns
+    -------
+    (n, nv, nu) array
+        m/s and rad/s, for each independent velocity of one: papers/000 (8).
+
+    Raises
+    ------
+    InputError
+        For wrong shapes.
+
+    Notes
+    -----
+    Identity for the independent coordinates, -J_lu^-1 J_la for those that the loops determine.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> split = ff.mechanisms.partition(leg)
+    >>> G = ff.mechanisms.motion_map(leg, split, split.q[None])
+    >>> J = ff.mechanisms.constraint_jacobian(leg, split.q)
+    >>> print(f"{G.shape[2]} motors, J G = {abs(J @ G[0]).max():.6f}")
+    6 motors, J G = 0.000000
     """
     model = model.tree
     try:
@@ -108,9 +192,32 @@ def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
 
 @public
 def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarray:
-    """(n,) whether every one-coordinate joint of q (n, nq) is within its position limits, up to `slack` rad or m.
+    """Whether every joint of one coordinate is within its position limits.
 
-    Errors: InputError for wrong shapes and what is not finite.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+    slack : float
+        m or rad: by how much limits may be exceeded.
+
+    Returns
+    -------
+    (...) bool array
+        Joints that mimic others are not checked.
+
+    Raises
+    ------
+    InputError
+        For wrong shapes and what is not finite.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> ends = ff.mechanisms.sweep(leg, {"left_hip_outer_motor": [0.0, 0.03], "left_hip_inner_motor": [-0.03]}).q[:, 0]
+    >>> roll = ends[:, leg.joint("left_hip_roll").iq]
+    >>> np.round(np.degrees(roll)).astype(int).tolist(), ff.mechanisms.inside_limits(leg, ends).tolist()
+    ([23, 50], [True, False])
     """
     model = model.tree
     q = finite_row(model, "q", q, "q")

@@ -20,11 +20,43 @@ from freeflyer.tolerances import CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GA
 
 @public
 def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray | None]:
-    """(q, v) with the loops closed again after a step: q (..., nq), v (..., nv), or None for v where none is given.
+    """Posture and velocity after a step, with the loops closed again.
 
-    Independent coordinates stay as they are; dependent ones follow by Newton's steps (a step of an integrator leaves
-    little to do) and v_dependent = -J_dependent^-1 J_independent v_independent, papers/000 (8). Errors: AssemblyError
-    where the loops do not close from there; LinkageError in singular postures.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Posture whose loops a step, of an integrator for one, has opened a little.
+    v : (..., nv) array, optional
+        Velocities of all joints (nv of model.tree).
+
+    Returns
+    -------
+    q : (..., nq) array
+        Closed; the independent coordinates are as given.
+    v : (..., nv) array or None
+        As project_velocity gives it at that posture; None where no velocity is given.
+
+    Raises
+    ------
+    AssemblyError
+        Where the loops do not close from there.
+    LinkageError
+        In singular postures, for the velocity.
+    InputError
+        For wrong shapes, NaN, infinities and quaternions of other than unit length.
+
+    Notes
+    -----
+    Dependent coordinates follow by Newton's method on the independent rows of partition(model), without regard to limits.
+
+    Examples
+    --------
+    >>> yaw = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
+    >>> opened = ff.configuration(yaw, {"left_yaw_motor": 0.01})
+    >>> q, v = ff.mechanisms.keep_closed(yaw, opened, [0.0, 0.1, 0.0])
+    >>> np.round(q, 3).tolist(), np.round(v, 3).tolist()
+    ([-0.01, 0.01, -0.253], [-0.19, 0.1, -2.576])
     """
     model = model.tree
     x = row(model, "q", q, "q")
@@ -49,7 +81,40 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
 
 @public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """v (..., nv) with its dependent entries replaced so that the loops hold: J v = 0 at the closed posture q."""
+    """Velocity that keeps the loops closed, J v = 0: its dependent entries replaced by what follows from the independent ones.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Posture; that it is closed is not checked.
+    v : (..., nv) array
+        Velocities of all joints (nv of model.tree).
+
+    Returns
+    -------
+    (..., nv) array
+        m/s and rad/s.
+
+    Raises
+    ------
+    LinkageError
+        In singular postures.
+    InputError
+        For wrong shapes, NaN, infinities and quaternions of other than unit length.
+
+    Notes
+    -----
+    v_dependent = -J_dependent^-1 J_independent v_independent: papers/000 (8).
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> v = ff.mechanisms.project_velocity(leg, leg.neutral, np.ones(leg.nv))
+    >>> J = ff.mechanisms.constraint_jacobian(leg, leg.neutral)
+    >>> print(f"{abs(J @ np.ones(leg.nv)).max():.1f} before, {abs(J @ v).max():.1f} after")
+    1.1 before, 0.0 after
+    """
     model = model.tree
     x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")
     check_configuration(model, "v", rates, "v")

@@ -1,8 +1,4 @@
-"""Where a linkage becomes singular when motors drive it: the first singular posture along a direction of motor motion.
-
-There the square matrix J_lu loses rank: passive joints run away at any motor speed and motors hold no load in one
-direction (papers/000, section IV, sub-mechanism by sub-mechanism).
-"""
+"""Where a linkage becomes singular when motors drive it: the first singular posture along a direction of motor motion."""
 
 from __future__ import annotations
 
@@ -27,13 +23,35 @@ STEPS = 160  # over the whole range
 
 @dataclass(frozen=True)
 class Singularity:
-    """The first singular posture along a direction of the motors.
+    """First singular posture along a direction of the motors.
 
-    direction: motor and weight. distance: how far along it, m or rad; infinite where no singularity was met up to
-    `searched`. motors: their positions there. inside: whether all are within their strokes. loops: of the blocks of
-    J_lu that came nearest to losing rank, several where they fold together; independence: the smallest singular value
-    there, with unit columns, over the one at the start (zero at a singularity). runaway: the passive joint that moves
-    most for the motors' motion. q (nq,): the last closed posture.
+    Attributes
+    ----------
+    direction : dict
+        Motor and weight.
+    distance : float
+        How far along it, m or rad; infinite where no singularity was met up to `searched`.
+    searched : float
+        The argument `furthest`, m or rad.
+    motors : dict
+        Their positions there, m or rad.
+    inside : bool
+        Whether all of these are within their strokes.
+    independence : float
+        Smallest singular value there, with unit columns, over the one at the start; near zero at a singularity.
+    loops : tuple of str
+        Of the blocks of J_lu that came nearest to losing rank, several where they fold together.
+    runaway : str
+        The passive joint among those that turn that moves most for the motors' motion; empty where none turns.
+    q : (nq,) array
+        The last closed posture.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> end = ff.mechanisms.first_singularity(leg, {"left_yaw_motor": 1.0}, 0.03)
+    >>> end.found, end.distance, round(end.motors["left_yaw_motor"], 3)
+    (False, inf, 0.03)
     """
 
     direction: dict[str, float]
@@ -56,10 +74,44 @@ class Singularity:
 def first_singularity(
     model: Model, direction: Mapping[str, float], furthest: float, q: ArrayLike | None = None
 ) -> Singularity:
-    """The first singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
+    """First singular posture when each motor moves by its weight in `direction` times 0 ... `furthest`.
 
-    Strokes and stops are ignored: the limit of the linkage itself is found. Starts from q (nq,), closed (without it: the
-    file's posture, assembled). Errors: UnknownNameError; InputError for no motion, or joints that loops determine.
+    Parameters
+    ----------
+    model : Model
+    direction : mapping
+        Weight of each motor that moves, by name.
+    furthest : float
+        End of the search, m or rad.
+    q : (nq,) array, optional
+        Closed start; by default the file's posture, assembled.
+
+    Returns
+    -------
+    Singularity
+        Its `found` says whether there is one.
+
+    Raises
+    ------
+    UnknownNameError
+        For a joint that the model does not have.
+    InputError
+        For no motion, joints that loops determine or that have several coordinates, and robots without loops.
+    LinkageError
+        For a start that is open or singular.
+
+    Notes
+    -----
+    Strokes and stops are ignored: the limit of the linkage itself is found. There the square matrix J_lu loses rank: passive joints
+    run away at any motor speed, and motors hold no load in one direction (papers/000, section IV, sub-mechanism by sub-mechanism).
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> end = ff.mechanisms.first_singularity(leg, {"left_yaw_motor": 1.0}, 0.1)
+    >>> arm, rod = 0.04, 0.12  # m, at a right angle at the start: crank and rod come into line
+    >>> print(f"{end.runaway} after {end.distance:.4f} m, by trigonometry {np.hypot(arm, rod) + arm - rod:.4f} m")
+    left_hip_yaw after 0.0465 m, by trigonometry 0.0465 m
     """
     model = model.tree
     split = partition(model, q)

@@ -1,9 +1,4 @@
-"""What a closed robot is made of: its sub-mechanisms with their joints, constraints, freedom and nearness to singularities.
-
-papers/000, Table II. Sub-mechanisms are found, not declared: a block of the split (constraints/partition.py) whose loops can
-be solved one group after the other falls into these groups (Kangaroo's knee moves by itself; its ankle needs the knee
-joint's position, but drives none of its joints).
-"""
+"""What a closed robot is made of: its sub-mechanisms with their joints, constraints, freedom and nearness to singularities."""
 
 from __future__ import annotations
 
@@ -30,15 +25,44 @@ MAX_COMBINED_TIES = 3  # ties that are tried together when a block is taken apar
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A sub-mechanism. Counts are of velocity coordinates, rows and freedoms.
+    """Sub-mechanism of a closed robot. Counts are of velocity coordinates, rows and freedoms.
 
-    name: its motors, or its loops. loops: names of its loops and couplings. actuated: joints of its motors. dependent:
-    joints that it determines. driven_by: joints of other sub-mechanisms in its loops. passive: passive coordinates
-    that it owns; touched: passive coordinates in its loops, those of others included. constraints: independent rows;
-    rows: all of them; redundancy: rows - constraints. mobility: passive + motors - constraints. gruebler: the same by
-    counting all rows. free: passive coordinates that nothing determines. strokes (n, 2): limits of the motors' coordinates,
-    m or rad. condition: how nearly singular its rows are against its dependent coordinates, an upper bound on how far
-    these outrun the motors (partition). singularity: its inverse; zero at a fold, at most one.
+    Attributes
+    ----------
+    name : str
+        Its motors, or its loops.
+    loops : tuple of str
+        Its loops and couplings.
+    actuated : tuple of str
+        Joints of its motors.
+    dependent : tuple of str
+        Joints that it determines.
+    driven_by : tuple of str
+        Joints of other sub-mechanisms in its loops.
+    passive, touched : int
+        Passive coordinates that it owns; those in its loops, others' included.
+    constraints, rows, redundancy : int
+        Independent rows, all rows, and the difference.
+    mobility, gruebler : int
+        passive + motors - constraints; the same with all rows.
+    free : tuple of str
+        Joints with passive coordinates that nothing determines.
+    strokes : (n, 2) array
+        Limits of the motors' coordinates, m or rad.
+    singularity : float
+        1 / condition: zero at a fold, at most one.
+    condition : float
+        How nearly singular its rows are against its dependent coordinates: an upper bound on how far these outrun the motors
+        (Block).
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> ankle = ff.mechanisms.mechanisms(robot).parts[3]
+    >>> ankle.actuated, ankle.driven_by
+    (('left_ankle_outer_motor', 'left_ankle_inner_motor'), ('left_thigh', 'left_knee'))
+    >>> ankle.passive, len(ankle.strokes), ankle.constraints, ankle.mobility  # 16 + 2 - 16 = 2
+    (16, 2, 16, 2)
     """
 
     __repr__ = short_repr
@@ -63,10 +87,30 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Mechanisms:
-    """All sub-mechanisms of a robot at the posture q (nq,), and its totals.
+    """All sub-mechanisms of a robot at one posture, and its totals. `str` of it is a table.
 
-    rank of rows: how many coordinates the loops take away. motors, passive, base: velocity coordinates of each kind.
-    free: joints that nothing determines, those outside of loops included. `str` of it is a table.
+    Attributes
+    ----------
+    robot : str
+    q : (nq,) array
+        The posture.
+    parts : tuple of Mechanism
+    rows, rank : int
+        Constraint rows; how many coordinates the loops take away.
+    motors, passive, base : int
+        Velocity coordinates of each kind.
+    free : tuple of str
+        Joints that nothing determines, those outside of loops included.
+    condition : float
+        The worst block's condition number (1 without loops).
+
+    Examples
+    --------
+    >>> print(ff.mechanisms.mechanisms(ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")))
+    kangaroo_like: rank 10 of 10 rows, 3 motors, 10 passive coordinates
+    sub-mechanism                               active  passive  constraints  rows  mobility  singularity  condition
+    left_yaw_motor                                   1    2 (2)            2     2         1         0.32       3.16
+    left_hip_outer_motor, left_hip_inner_motor       2    8 (8)            8     8         2         0.14       7.05
     """
 
     __repr__ = short_repr
@@ -109,7 +153,35 @@ class Mechanisms:
 
 @public
 def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
-    """The sub-mechanisms at the assembled posture q (nq,), the file's if none is given. Errors: those of `partition`."""
+    """Sub-mechanisms of a closed robot with their joints, constraints, freedom and nearness to singularities.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array, optional
+        Closed posture; by default the file's, assembled.
+
+    Returns
+    -------
+    Mechanisms
+        Found from the split of the velocities, not declared.
+
+    Raises
+    ------
+    LinkageError, InputError
+        As partition.
+
+    Notes
+    -----
+    papers/000, Table II. A block of the split (Block) whose loops can be solved one group after the other falls into these groups:
+    Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
+
+    Examples
+    --------
+    >>> found = ff.mechanisms.mechanisms(ff.robots.kangaroo_like())
+    >>> [len(part.actuated) for part in found.parts], found.rank
+    ([1, 2, 1, 2, 1, 2, 1, 2], 64)
+    """
     model = model.tree
     split, s = partition(model, q), structure(model)
     J = constraint_jacobian(model, split.q)

@@ -1,8 +1,4 @@
-"""What a linkage makes of its motors' motion and force: curves of joints along a path, force at a frame (papers/000, IV-A).
-
-Without losses and inertia, a motor that pushes with force f while a frame is held by a force F along `direction` does no work
-in sum: f dl = F dx. So F = f / (dx/dl), dx/dl being read off the closed linkage with all other motors at rest.
-"""
+"""What a linkage makes of its motors' motion and force: curves of joints along a path, force at a frame (papers/000, IV-A)."""
 
 from __future__ import annotations
 
@@ -24,9 +20,28 @@ from freeflyer.tolerances import DEAD_POINT_RATIO
 
 @dataclass(frozen=True)
 class Curve:
-    """A joint's position y (n,) over a motor's x (n,), and the straight line y = slope x + offset that fits it best.
+    """Position of a joint over that of a motor, and the straight line y = slope x + offset that fits it best.
 
-    deviation: the largest distance of the curve from the line; slopes (n,): dy/dx from the linkage, not from differences.
+    Attributes
+    ----------
+    motor, joint : str
+        Names.
+    x, y : (n,) array
+        Positions of the motor and of the joint at the n postures that the path reached, m or rad.
+    slopes : (n,) array
+        dy/dx: from the linkage; along paths with released motors from differences of the curve.
+    slope, offset : float
+        Of the line.
+    deviation : float
+        Largest distance |y - slope x - offset|, m or rad.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> path = ff.mechanisms.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
+    >>> curve = ff.mechanisms.transmission_curve(leg, path, "left_knee")
+    >>> print(f"{curve.slope:.1f} rad/m, off a straight line by up to {np.degrees(curve.deviation):.1f} degrees")
+    13.0 rad/m, off a straight line by up to 9.5 degrees
     """
 
     motor: str
@@ -43,8 +58,28 @@ class Curve:
 class ForceCurve:
     """Force at a frame along a path, for one force at a motor.
 
-    position (n,): the motor's. height (n,): the frame's along `direction` in the model's world, m. ratio (n,): force at the
-    frame over force at the motor. force (n,): N. At a dead point of the linkage ratio and force are infinite.
+    Attributes
+    ----------
+    motor, frame : str
+        Names.
+    motor_force : float
+        N or N m.
+    position : (n,) array
+        Of the motor at the n postures that the path reached, m or rad.
+    height : (n,) array
+        Of the frame along `direction` in the model's world, m.
+    ratio : (n,) array
+        Force at the frame over force at the motor; infinite at a dead point of the linkage.
+    force : (n,) array
+        N; infinite at a dead point.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> path = ff.mechanisms.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
+    >>> curve = ff.mechanisms.force_curve(leg, path, "left_sole", 5000.0)
+    >>> print(f"least at {curve.position[curve.smallest]:.2f} m of stroke, greatest at {curve.position[curve.largest]:.2f} m")
+    least at 0.15 m of stroke, greatest at 0.06 m
     """
 
     motor: str
@@ -68,7 +103,36 @@ class ForceCurve:
 
 @public
 def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
-    """How a joint follows the driver of a path, while the released motors follow."""
+    """Position of a joint over that of the driver along a path.
+
+    Parameters
+    ----------
+    model : Model
+    path : Path
+        Made by follow with the same model.
+    joint : str
+        Of one coordinate.
+
+    Returns
+    -------
+    Curve
+        With the straight line that fits best.
+
+    Raises
+    ------
+    UnknownNameError
+        For a joint that the model does not have.
+    InputError
+        For a joint of several coordinates, and for a path that reached fewer than two postures.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> path = ff.mechanisms.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
+    >>> curve = ff.mechanisms.transmission_curve(leg, path, "left_knee")
+    >>> np.round(np.degrees(curve.y)).astype(int).tolist()
+    [0, 51, 84, 120]
+    """
     model = model.tree
     info, driver = model.joint(joint), model.joint(path.driver)
     if info.nv != 1:
@@ -91,9 +155,43 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
 def force_curve(
     model: Model, path: Path, frame: str, force: float, direction: Sequence[float] | ArrayLike = (0.0, 0.0, 1.0)
 ) -> ForceCurve:
-    """Force (N) at `frame` along `direction` (3,), world axes, while the path's driver pushes with `force` (N or Nm).
+    """Force at a frame along a direction while the driver of a path pushes with a given force.
 
-    Errors: UnknownNameError; InputError for a direction without length or a force that is no finite number.
+    Parameters
+    ----------
+    model : Model
+    path : Path
+        Made by follow with the same model.
+    frame : str
+    force : float
+        Of the driver, N or N m.
+    direction : (3,) array
+        World axes, of any length.
+
+    Returns
+    -------
+    ForceCurve
+        Along the postures that the path reached.
+
+    Raises
+    ------
+    UnknownNameError
+        For a frame that the model does not have.
+    InputError
+        For a direction without length or a force that is no finite number.
+
+    Notes
+    -----
+    Without losses and inertia, a motor that pushes with force f while a frame is held by a force F along `direction` does no work
+    in sum: f dl = F dx. So F = f / (dx/dl), dx/dl being that of the closed linkage with all other motors at rest, those that the
+    path released as well. Where |dx/dl| is below 1e-6 the linkage is at a dead point.
+
+    Examples
+    --------
+    >>> leg = ff.mechanisms.extract_limb(ff.robots.kangaroo_like(), "left_sole")
+    >>> path = ff.mechanisms.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
+    >>> np.round(ff.mechanisms.force_curve(leg, path, "left_sole", 5000.0).force).astype(int).tolist()  # N
+    [1299, 1355, 1272, 774]
     """
     model = model.tree
     along = np.asarray(direction, float)

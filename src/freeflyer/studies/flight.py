@@ -1,9 +1,4 @@
-"""Free flight without gravity, loops closed: energy and angular momentum stay, whatever the linkage does.
-
-Steps are those of freeflyer.sim with "rk4" (order 4, commutator-free) in independent velocities; dependent joints follow by Newton
-steps. Motors are free, or held by springs about where they start: tau = -k (q - q0) makes their energy part of the total.
-Without springs the linkage unfolds until it meets a singular posture, which ends the flight; slower spins take longer to.
-"""
+"""Free flight without gravity, loops closed: energy and angular momentum stay, whatever the linkage does."""
 
 from __future__ import annotations
 
@@ -28,11 +23,38 @@ AXIS = np.array([0.5, 0.4, -0.3])  # of the spin, in the base's axes; no princip
 
 @dataclass(frozen=True)
 class Flight:
-    """time (n,) s; energy (n,) J, kinetic and springs'; momentum (n, 6) about the centre of mass, world axes, N s and N m s.
+    """Energy and momentum of a free flight over time, and how far the robot has moved.
 
-    dt (s) and stiffness (N/m or N m/rad): the arguments. turned (rad): by how much the base has turned in all. motors
-    (m,): the range that each motor went through, m or rad; joints: the largest of all other joints' ranges, m or rad. gap:
-    the largest opening of a loop at the end. stopped: why the flight ended early, or None.
+    Attributes
+    ----------
+    time : (n,) array
+        s.
+    energy : (n,) array
+        Kinetic energy and that of the springs, J.
+    kinetic : (n,) array
+        Kinetic energy, J.
+    momentum : (n, 6) array
+        [linear; angular about the centre of mass], world axes, N s and N m s.
+    dt, stiffness : float
+        The arguments: s; N/m or N m/rad.
+    turned : float
+        By how much the base has turned in all, rad.
+    motors : (m,) array
+        Range that each motor went through, m or rad.
+    joints : float
+        Largest of all other joints' ranges, m or rad.
+    gap : float
+        Largest opening of a loop at the end, m or rad.
+    stopped : str or None
+        Why the flight ended early.
+
+    Examples
+    --------
+    >>> flight = ff.studies.free_flight(ff.robots.space_manipulator(), duration=1.0, dt=0.01, speed=0.1)
+    >>> flight.time.shape, flight.momentum.shape, flight.motors.shape
+    ((101,), (101, 6), (7,))
+    >>> print(f"energy drifts by {flight.drift:.9f}, angular momentum by {flight.momentum_drift:.9f} of their sizes")
+    energy drifts by 0.000000000, angular momentum by 0.000000000 of their sizes
     """
 
     time: np.ndarray
@@ -64,10 +86,49 @@ def free_flight(
     model: Model, q: np.ndarray | None = None, *, duration: float = 10.0, dt: float = 1e-3, spin: float = 0.07,
     speed: float = 0.0, stiffness: float = 0.0, seed: int = 0,
 ) -> Flight:  # fmt: skip
-    """Fly from the closed posture q (nq,) (the assembled one if None) with the centre of mass at rest.
+    """Free flight of a floating robot from a closed posture, without gravity, its centre of mass at rest.
 
-    spin (rad/s): of the base, about AXIS; speed (m/s or rad/s): random motor rates up to this; stiffness: of the motors' springs.
-    Errors: InputError for a robot whose base does not float; LinkageError for a start that is open or singular.
+    Parameters
+    ----------
+    model : Model
+        With a floating base.
+    q : (nq,) array, optional
+        Closed start; by default the assembled posture.
+    duration, dt : float
+        s.
+    spin : float
+        Of the base, rad/s, about an axis that is no principal one: (0.5, 0.4, -0.3) in the base's axes.
+    speed : float
+        Random motor rates up to this, m/s or rad/s.
+    stiffness : float
+        Of the motors' springs, N/m or N m/rad.
+    seed : int
+        Of the motor rates.
+
+    Returns
+    -------
+    Flight
+        Energy, momentum and ranges of motion.
+
+    Raises
+    ------
+    InputError
+        For a robot whose base does not float.
+    LinkageError
+        For a start that is open or singular.
+
+    Notes
+    -----
+    Steps are those of freeflyer.sim with "rk4" (order 4, commutator-free) in independent velocities; dependent joints follow by
+    Newton steps. Motors are free, or held by springs about where they start: tau = -k (q - q0) makes their energy part of the
+    total. Without springs the linkage unfolds until it meets a singular posture, which ends the flight; slower spins take longer.
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> flight = ff.studies.free_flight(robot, duration=0.1, dt=0.005, spin=0.1, stiffness=3000.0)
+    >>> print(f"turned by {flight.turned:.3f} rad, 0.1 s at 0.1 rad/s; loops open by {flight.gap:.6f}")
+    turned by 0.010 rad, 0.1 s at 0.1 rad/s; loops open by 0.000000
     """
     base = next((j for j in model.joints if j.kind == "free"), None)
     if base is None:
@@ -103,9 +164,33 @@ def free_flight(
 
 @public
 def middle_posture(model: Model, steps: int = 20) -> np.ndarray:
-    """q (nq,): from the assembled posture with every motor led to the middle of its limits, in `steps` moves.
+    """Posture with every motor in the middle of its limits, reached from the assembled one.
 
-    Errors: InputError for motors without limits; LinkageError where a singular posture is in the way.
+    Parameters
+    ----------
+    model : Model
+    steps : int
+        Number of moves on the way.
+
+    Returns
+    -------
+    (nq,) array
+        Closed.
+
+    Raises
+    ------
+    InputError
+        For motors without limits.
+    LinkageError
+        Where a singular posture is in the way.
+
+    Examples
+    --------
+    >>> robot = ff.robots.kangaroo_like()
+    >>> q = ff.studies.middle_posture(robot)
+    >>> motor, knee = (float(q[robot.joint(f"left_{name}").iq]) for name in ("length_motor", "knee"))
+    >>> print(f"motor at {motor:.3f} of 0.150 m, knee at {np.degrees(knee):.0f} degrees")
+    motor at 0.075 of 0.150 m, knee at 68 degrees
     """
     model = close_loops(model)
     motors, places = _motors(model)

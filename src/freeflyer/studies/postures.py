@@ -19,7 +19,25 @@ LARGEST = 2**24  # entries of all mass matrices together
 
 @dataclass(frozen=True)
 class Matrices:
-    """M (nv, nv) and the centroidal momentum matrix A (6, nv) at q (nq,); `coordinates` names the columns."""
+    """Mass matrix and centroidal momentum matrix at one posture.
+
+    Attributes
+    ----------
+    q : (nq,) array
+        The posture.
+    mass_matrix : (nv, nv) array
+        kg, kg m, kg m^2.
+    momentum_matrix : (6, nv) array
+        [linear; angular about the centre of mass] momentum, world axes, for each velocity of one.
+    coordinates : tuple of str
+        The joint of each column.
+
+    Examples
+    --------
+    >>> found = ff.studies.matrices(ff.robots.humanoid())
+    >>> print(f"{found.sparsity:.0%} of the entries of M are zero")
+    50% of the entries of M are zero
+    """
 
     __repr__ = short_repr
 
@@ -36,7 +54,21 @@ class Matrices:
 
 @dataclass(frozen=True)
 class Conditioning:
-    """Condition numbers of M over random postures: as it stands, and with units taken out (M_ij / sqrt(M_ii M_jj))."""
+    """Condition numbers of the mass matrix over random postures; infinite where it is singular.
+
+    Attributes
+    ----------
+    condition : (count,) array
+        Of M as it stands.
+    unit_free : (count,) array
+        With units taken out, of M_ij / sqrt(M_ii M_jj).
+
+    Examples
+    --------
+    >>> found = ff.studies.conditioning(ff.robots.space_manipulator())
+    >>> print(f"{np.median(found.condition):.0e} for M, {np.median(found.unit_free):.0f} without units")
+    2e+04 for M, 12 without units
+    """
 
     condition: np.ndarray
     unit_free: np.ndarray
@@ -44,7 +76,31 @@ class Conditioning:
 
 @public
 def matrices(model: Model, *, seed: int = 0) -> Matrices:
-    """Evaluate both matrices at a random posture near neutral, where few entries vanish by accident."""
+    """Mass matrix and centroidal momentum matrix at a random posture near neutral, where few entries vanish by accident.
+
+    Parameters
+    ----------
+    model : Model
+    seed : int
+        Of the posture.
+
+    Returns
+    -------
+    Matrices
+        Both matrices, and the posture.
+
+    Raises
+    ------
+    InputError
+        For a robot whose moving links have no mass.
+
+    Examples
+    --------
+    >>> robot = ff.robots.humanoid()
+    >>> found = ff.studies.matrices(robot)
+    >>> found.mass_matrix.shape, found.momentum_matrix.shape, found.coordinates[6]
+    ((39, 39), (6, 39), 'left_hip_yaw')
+    """
     q = random_states(model, 1, seed, spread=0.3).q[0]
     A = centroidal_momentum_matrix(model, q)
     return Matrices(q, equations.mass_matrix(model, q), A, tuple(coordinate_joints(model)))
@@ -52,7 +108,27 @@ def matrices(model: Model, *, seed: int = 0) -> Matrices:
 
 @public
 def conditioning(model: Model, *, count: int = 256, seed: int = 0) -> Conditioning:
-    """Condition numbers at `count` random postures (fewer for hundreds of joints); infinite where M is singular."""
+    """Condition numbers of the mass matrix at random postures.
+
+    Parameters
+    ----------
+    model : Model
+    count : int
+        Number of postures; at most 2^24 / nv^2 are taken, or 8 where that is less.
+    seed : int
+        Of the postures.
+
+    Returns
+    -------
+    Conditioning
+        With units and without.
+
+    Examples
+    --------
+    >>> found = ff.studies.conditioning(ff.robots.chain(1), count=8)
+    >>> found.condition.shape, float(found.condition.max())  # a number is as well conditioned as can be
+    ((8,), 1.0)
+    """
     count = min(count, max(8, LARGEST // model.nv**2))
     M = equations.mass_matrix(model, random_states(model, count, seed).q)
     d = np.sqrt(np.maximum(np.diagonal(M, axis1=-2, axis2=-1), np.finfo(float).tiny))
