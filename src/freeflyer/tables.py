@@ -11,7 +11,27 @@ from freeflyer.text import visible
 
 @dataclass(frozen=True)
 class Table:
-    """A table to print: cells are text; columns in `numeric` align right; `note` is printed below it."""
+    """Table of text, for commands to print and for notebooks to show.
+
+    Parameters
+    ----------
+    title : str
+    columns : sequence of str
+        Headings.
+    rows : sequence of sequence of str
+        Cells; one for each column.
+    numeric : collection of int, optional
+        Numbers of the columns that align right.
+    note : str, optional
+        Printed below the table.
+
+    Examples
+    --------
+    >>> rows = [(name, f"{ff.robots.make(name).mass:.0f}") for name in ("quadruped", "space_manipulator")]
+    >>> table = ff.papers.Table("moving masses", ("robot", "kg"), rows, numeric=(1,))
+    >>> table.rows[1]
+    ('space_manipulator', '481')
+    """
 
     title: str
     columns: Sequence[str]

@@ -10,17 +10,51 @@ from freeflyer.tables import Table
 
 
 class Progress(Protocol):
-    """Called with what is being done, and the fraction done (0 to 1) where that is known."""
+    """Callable for the progress of a reproduction, called as progress(fraction, what).
+
+    Parameters
+    ----------
+    fraction : float
+        The share done, 0 to 1.
+    what : str
+        The work of the moment.
+
+    Examples
+    --------
+    A function that can be given as `progress`:
+
+    >>> def show(fraction: float, what: str) -> None:
+    ...     print(f"{100.0 * fraction:.0f} % {what}")
+    >>> show(0.25, "Table 1")
+    25 % Table 1
+    """
 
     def __call__(self, text: str, fraction: float | None = None, /) -> None: ...
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """`compute(progress)` gives a result (a dataclass that JSON can hold); `tables` and `pictures` show it, computing nothing.
+    """Reproduction of a paper: one function that computes, and two that show what it computed, computing nothing.
 
-    `options`: names of files that `compute` also takes, each a path or None. `pictures` maps file names without ending to
-    matplotlib figures. `paper` is the paper's title.
+    Attributes
+    ----------
+    key : str
+    paper : str
+        The paper's title.
+    compute : callable
+        compute(progress, **options), a result: a dataclass that JSON can hold.
+    tables : callable
+        tables(result), a sequence of Table.
+    pictures : callable
+        pictures(result), matplotlib figures by the names of their files, without ending.
+    options : tuple of str
+        Names of files that `compute` also takes, each a path or None.
+
+    Examples
+    --------
+    >>> paper = ff.papers.reproduction("kangaroo")
+    >>> paper.key, paper.options
+    ('kangaroo', ('robot', 'peer'))
     """
 
     key: str
