@@ -47,7 +47,23 @@ class Table:
 
 
 def html_tables(heading: str, tables: Iterable[Table]) -> str:
-    """Tables below each other, under one line of text."""
+    """HTML of tables below each other, under one line of text.
+
+    Parameters
+    ----------
+    heading : str
+    tables : iterable of Table
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from freeflyer.tables import html_tables
+    >>> html_tables("robots", [ff.papers.Table("masses", ("kg",), [("481",)])]).count("<table>")
+    1
+    """
     return _without_mathematics(f"<p>{esc(heading, 2000)}</p>{''.join(x._repr_html_() for x in tables)}")
 
 
@@ -57,7 +73,27 @@ def _without_mathematics(body: str) -> str:
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: Collection[int] = ()) -> str:
-    """A <table>. Cells and columns are HTML already: text must have passed `esc`."""
+    """HTML element <table>.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Headings; HTML already: text must have passed `esc`.
+    rows : iterable of sequence of str
+        Cells, likewise.
+    numeric : collection of int, optional
+        Numbers of the columns that align right.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from freeflyer.tables import esc, html_table
+    >>> html_table([esc("a < b")], [["1"]])
+    '<table><thead><tr><th>a &lt; b</th></tr></thead><tbody>\\n<tr><td>1</td></tr>\\n</tbody></table>'
+    """
     kinds = [' class="n" style="text-align:right"' if k in numeric else "" for k in range(len(columns))]
     head = "".join(f"<th{kind}>{x}</th>" for kind, x in zip(kinds, columns, strict=True))
     body = "".join(
@@ -67,5 +103,22 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: C
 
 
 def esc(text: object, longest: int = 400) -> str:
-    """Text for HTML, control characters spelt out."""
+    """Text for HTML, control characters spelt out.
+
+    Parameters
+    ----------
+    text : object
+    longest : int, optional
+        Characters of the text that are kept.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from freeflyer.tables import esc
+    >>> esc("<left & right>")
+    '&lt;left &amp; right&gt;'
+    """
     return html.escape(visible(text, longest), quote=True)
