@@ -11,7 +11,27 @@ from freeflyer.text import visible
 
 @dataclass(frozen=True)
 class Table:
-    """A table to print: cells are text; columns in `numeric` align right; `note` is printed below it."""
+    """Table of text, for commands to print and for notebooks to show.
+
+    Parameters
+    ----------
+    title : str
+    columns : sequence of str
+        Headings.
+    rows : sequence of sequence of str
+        Cells; one for each column.
+    numeric : collection of int, optional
+        Numbers of the columns that align right.
+    note : str, optional
+        Printed below the table.
+
+    Examples
+    --------
+    >>> rows = [(name, f"{ff.robots.make(name).mass:.0f}") for name in ("quadruped", "space_manipulator")]
+    >>> table = ff.papers.Table("moving masses", ("robot", "kg"), rows, numeric=(1,))
+    >>> table.rows[1]
+    ('space_manipulator', '481')
+    """
 
     title: str
     columns: Sequence[str]
@@ -27,7 +47,23 @@ class Table:
 
 
 def html_tables(heading: str, tables: Iterable[Table]) -> str:
-    """Tables below each other, under one line of text."""
+    """HTML of tables below each other, under one line of text.
+
+    Parameters
+    ----------
+    heading : str
+    tables : iterable of Table
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from freeflyer.tables import html_tables
+    >>> html_tables("robots", [ff.papers.Table("masses", ("kg",), [("481",)])]).count("<table>")
+    1
+    """
     return _without_mathematics(f"<p>{esc(heading, 2000)}</p>{''.join(x._repr_html_() for x in tables)}")
 
 
@@ -37,7 +73,27 @@ def _without_mathematics(body: str) -> str:
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: Collection[int] = ()) -> str:
-    """A <table>. Cells and columns are HTML already: text must have passed `esc`."""
+    """HTML element <table>.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Headings; HTML already: text must have passed `esc`.
+    rows : iterable of sequence of str
+        Cells, likewise.
+    numeric : collection of int, optional
+        Numbers of the columns that align right.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from freeflyer.tables import esc, html_table
+    >>> html_table([esc("a < b")], [["1"]])
+    '<table><thead><tr><th>a &lt; b</th></tr></thead><tbody>\\n<tr><td>1</td></tr>\\n</tbody></table>'
+    """
     kinds = [' class="n" style="text-align:right"' if k in numeric else "" for k in range(len(columns))]
     head = "".join(f"<th{kind}>{x}</th>" for kind, x in zip(kinds, columns, strict=True))
     body = "".join(
@@ -47,5 +103,22 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: C
 
 
 def esc(text: object, longest: int = 400) -> str:
-    """Text for HTML, control characters spelt out."""
+    """Text for HTML, control characters spelt out.
+
+    Parameters
+    ----------
+    text : object
+    longest : int, optional
+        Characters of the text that are kept.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from freeflyer.tables import esc
+    >>> esc("<left & right>")
+    '&lt;left &amp; right&gt;'
+    """
     return html.escape(visible(text, longest), quote=True)

@@ -146,7 +146,26 @@ CLOSED_FUNCTIONS: dict[str, Function] = {f.name: f for f in (  # of closed model
 
 
 def exportable(model: Model | None = None) -> tuple[str, ...]:
-    """Names of the functions that can be exported: of trees, or of this model."""
+    """Names of the functions that can be exported.
+
+    Parameters
+    ----------
+    model : Model, optional
+        None: of trees.
+
+    Returns
+    -------
+    tuple of str
+        For `functions=` of export.
+
+    Examples
+    --------
+    What has a function of its own only where loops are closed:
+
+    >>> closed = ff.close_loops(ff.robots.kangaroo_like())
+    >>> sorted(set(ff.export.exportable(closed)) - set(ff.export.exportable()))
+    ['velocity_map', 'whole_motion']
+    """
     return tuple(CLOSED_FUNCTIONS if model is not None and model.reduction else FUNCTIONS)
 
 

@@ -1,10 +1,4 @@
-"""Strict hierarchies: levels of rows lower <= A x <= upper, each met as well as those above it allow.
-
-Lexicographic least squares with inequalities (Escande, Mansard and Wieber, IJRR 33(7), 2014): level k minimises the weighted sum of
-squares of its violations over all x that are best for the levels above. The violations of a best x are unique; so rows that are
-violated, and equalities, become equations for the levels below, the others stay inequalities. Equations are eliminated by an
-orthonormal basis of what they leave free. Every level is a quadratic program whose answer is checked.
-"""
+"""Strict hierarchies: levels of rows lower <= A x <= upper, each met as well as those above it allow."""
 
 from __future__ import annotations
 
@@ -22,7 +16,24 @@ from freeflyer.tolerances import DEPENDENT_DIRECTION_RATIO, UNMET_TOLERANCES
 
 
 class Level(NamedTuple):
-    """Rows of one priority: lower <= A x <= upper, A (m, n); weights (m,) of their squared violations, 1 without."""
+    """Level of a hierarchy: rows lower <= A x <= upper of one priority.
+
+    Parameters
+    ----------
+    A : (m, n) array
+    lower, upper : (m,) array
+        Equal for equalities, infinite where there is no limit.
+    weights : (m,) array, optional
+        Positive weights of the squared violations; None: 1.
+
+    Examples
+    --------
+    Two equalities that contradict each other, the second of three times the weight:
+
+    >>> level = ff.optimization.Level([[1.0], [1.0]], [0.0, 1.0], [0.0, 1.0], weights=[1.0, 3.0])
+    >>> np.round(ff.optimization.solve_hierarchy([level]).x, 6)
+    array([0.75])
+    """
 
     A: np.ndarray
     lower: np.ndarray
@@ -31,10 +42,28 @@ class Level(NamedTuple):
 
 
 class HierarchySolution(NamedTuple):
-    """The x (n,) of a hierarchy, that of least norm where levels leave it free.
+    """Solution of a hierarchy.
 
-    violations: for each level A x minus the nearest value inside of its limits (m,), computed from x. met: whether a level's
-    rows all hold. free: how many directions are left free below each level. steps: the programs' solutions, for `warm=`.
+    Attributes
+    ----------
+    x : (n,) array
+        Of least norm where the levels leave it free.
+    violations : tuple of (m,) array
+        For each level A x minus the nearest value inside of its limits, computed from x.
+    met : tuple of bool
+        For each level whether all its rows hold.
+    free : tuple of int
+        How many directions are left free below each level.
+    steps : tuple of Solution or None
+        The programs' solutions, for `warm=`; None where a level needs none.
+
+    Examples
+    --------
+    x + y = 1 goes before x = 3 and y = 0, which then share the error:
+
+    >>> h = ff.optimization.solve_hierarchy([([[1.0, 1.0]], [1.0], [1.0]), (np.eye(2), [3.0, 0.0], [3.0, 0.0])])
+    >>> np.round(h.x, 6), np.round(h.violations[1], 6), h.met, h.free
+    (array([ 2., -1.]), array([-1., -1.]), (True, False), (1, 0))
     """
 
     x: np.ndarray
@@ -62,16 +91,45 @@ class _State(NamedTuple):
 def solve_hierarchy(
     levels: Sequence[Any], *, warm: HierarchySolution | None = None, solver: str = "daqp", tolerance: float = 1e-8
 ) -> HierarchySolution:
-    """The x (n,) that meets the levels in their order: an earlier level is never changed for a later one.
+    """Solution x of a strict hierarchy: levels of rows are met in their order, an earlier one is never changed for a later one.
 
-    levels: `Level`s or tuples (A, lower, upper) or (A, lower, upper, weights), A (m, n), limits (m,), equal for equalities,
-    infinite where there is none. warm: the solution of a hierarchy of the same shape. Levels that cannot be met are no errors:
-    see `.met` and `.violations`.
+    Parameters
+    ----------
+    levels : sequence of Level or tuple
+        Tuples are (A, lower, upper) or (A, lower, upper, weights), as the fields of Level.
+    warm : HierarchySolution, optional
+        The solution of a hierarchy of the same shape, for the first guesses.
+    solver, tolerance
+        As in solve_qp.
 
-        feet, posture = (J, b, b), (np.eye(n), a, a)
-        h = solve_hierarchy([feet, (np.eye(n), -limit, limit), posture])
+    Returns
+    -------
+    HierarchySolution
+        Levels that cannot be met are no errors: see `met` and `violations`.
 
-    Errors: as of solve_qp, `.data["level"]` is the level; InputError for wrong shapes or limits that cross.
+    Raises
+    ------
+    InputError
+        For wrong shapes, limits that cross, numbers that are not finite and weights that are not positive.
+    SolverError
+        As solve_qp; data["level"] is the level.
+
+    Notes
+    -----
+    Lexicographic least squares with inequalities (Escande, Mansard and Wieber, IJRR 33(7), 2014): level k minimises the weighted
+    sum of squares of its violations over all x that are best for the levels above. The violations of a best x are unique; so rows
+    that are violated, and equalities, become equations for the levels below, the others stay inequalities. Equations are
+    eliminated by an orthonormal basis of what they leave free. Every level is a quadratic program whose answer is checked.
+
+    Examples
+    --------
+    A contact, x + y + z = 1, goes before limits of 0.6, and these before a posture:
+
+    >>> contact, limits = ([[1.0, 1.0, 1.0]], [1.0], [1.0]), (np.eye(3), np.full(3, -0.6), np.full(3, 0.6))
+    >>> posture = (np.eye(3), [2.0, 0.0, 0.0], [2.0, 0.0, 0.0])
+    >>> h = ff.optimization.solve_hierarchy([contact, limits, posture])
+    >>> np.round(h.x, 6), h.met
+    (array([0.6, 0.2, 0.2]), (True, True, False))
     """
     rows = _levels(levels)
     n = rows[0].A.shape[1]

@@ -27,19 +27,55 @@ def solve_qp(
     x_lower: ArrayLike | None = None, x_upper: ArrayLike | None = None, *, solver: str = "daqp", warm: Solution | None = None,
     tolerance: float = 1e-8, iterations: int | None = None, seconds: float | None = None,
 ) -> Solution:  # fmt: skip
-    """The x (n,) that minimises 1/2 x^T H x + g^T x so that lower <= A x <= upper and x_lower <= x <= x_upper.
+    """Minimum x of 1/2 x^T H x + g^T x so that lower <= A x <= upper and x_lower <= x <= x_upper.
 
-    H (n, n) symmetric positive semidefinite, g (n,), A (m, n), limits (m,) and (n,): infinite where there is none, equal for
-    equalities. solver: "daqp", "osqp", "proxqp", "piqp" or another one that qpsolvers finds. warm: the solution of a problem
-    of the same shapes, whose active limits (daqp) or x (osqp, proxqp) are the first guess; the answer does not depend on it.
-    tolerance: largest relative residual (`Residuals`). iterations, seconds: limits for the solver.
+    Parameters
+    ----------
+    H : (n, n) array
+        Symmetric positive semidefinite.
+    g : (n,) array
+    A : (m, n) array, optional
+    lower, upper : (m,) array, optional
+        Limits of the rows: equal for equalities, infinite where there is none.
+    x_lower, x_upper : (n,) array, optional
+        Bounds of x, likewise.
+    solver : str, optional
+        "daqp", "osqp", "proxqp", "piqp" or another one that qpsolvers finds.
+    warm : Solution, optional
+        Of a problem of the same shapes, whose active limits (daqp) or x (osqp, proxqp) are the first guess; the answer does not
+        depend on it.
+    tolerance : float, optional
+        Largest relative residual (Residuals), between 1e-14 and 0.1.
+    iterations : int, optional
+        Limit for the solver: daqp, osqp, proxqp and piqp.
+    seconds : float, optional
+        Limit for the solver, s: daqp and osqp.
 
-        s = solve_qp(H, g, A, lower, upper)
-        s = solve_qp(H, g + dg, A, lower, upper, warm=s)
-        s.x, s.multipliers, s.active
+    Returns
+    -------
+    Solution
 
-    Errors: InfeasibleError, UnboundedError (both proven), NotConvergedError, NumericalError, MissingSolverError; InputError for
-    wrong shapes, numbers that are not finite, an H that is not symmetric positive semidefinite.
+    Raises
+    ------
+    InfeasibleError, UnboundedError
+        For a program without an answer; both are proven.
+    NotConvergedError
+        Where the solver stops at its limit.
+    NumericalError
+        Where nothing is proven and the solver's answer does not keep the tolerance.
+    MissingSolverError
+        For a solver that is not installed.
+    InputError
+        For wrong shapes, numbers that are not finite, an H that is not symmetric positive semidefinite, and limits that the solver
+        does not know.
+
+    Examples
+    --------
+    Without bounds the minimum is at (3, 0.5); the multiplier of the active bound is the negative slope there:
+
+    >>> s = ff.optimization.solve_qp(np.eye(2), [-3.0, -0.5], x_upper=[1.0, 1.0])
+    >>> np.round(s.x, 6), np.round(s.bound_multipliers, 6), s.active
+    (array([1. , 0.5]), array([2., 0.]), array([1, 0]))
     """
     p = quadratic_program(H, g, A, lower, upper, x_lower, x_upper)
     if not (1e-14 < tolerance < 1e-1) or (iterations is not None and iterations < 1) or (seconds is not None and not seconds > 0.0):
@@ -133,7 +169,18 @@ def _further(
 
 
 def solvers() -> tuple[str, ...]:
-    """Names of the solvers that are installed, daqp first."""
+    """Names of the solvers that are installed, daqp first.
+
+    Returns
+    -------
+    tuple of str
+        For `solver=` of solve_qp.
+
+    Examples
+    --------
+    >>> ff.optimization.solvers()[0]
+    'daqp'
+    """
     from freeflyer.optimization import qpsolvers_solver
 
     return ("daqp", *qpsolvers_solver.available())

@@ -22,12 +22,43 @@ MODULES = {
 
 
 def names() -> tuple[str, ...]:
-    """The keys of `reproduction`, sorted."""
+    """Keys of the papers that are reproduced, sorted.
+
+    Returns
+    -------
+    tuple of str
+        For `reproduction`.
+
+    Examples
+    --------
+    >>> ff.papers.names()
+    ('kangaroo', 'linearization')
+    """
     return tuple(sorted(MODULES))
 
 
 def reproduction(key: str) -> Reproduction:
-    """The reproduction of that key. Errors: UnknownNameError, with what exists."""
+    """Reproduction of a paper, by its key.
+
+    Parameters
+    ----------
+    key : str
+        One of `names()`.
+
+    Returns
+    -------
+    Reproduction
+
+    Raises
+    ------
+    UnknownNameError
+        For another key, with what exists.
+
+    Examples
+    --------
+    >>> ff.papers.reproduction("linearization").paper
+    'Efficient geometric linearization of moving-base rigid robot dynamics'
+    """
     import importlib
 
     module = MODULES.get(key) if isinstance(key, str) else None

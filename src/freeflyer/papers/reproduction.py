@@ -11,10 +11,27 @@ from freeflyer.tables import Table
 
 @dataclass(frozen=True)
 class Reproduction:
-    """`compute(progress)` gives a result (a dataclass that JSON can hold); `tables` and `pictures` show it, computing nothing.
+    """Reproduction of a paper: one function that computes, and two that show what it computed, computing nothing.
 
-    `options`: names of files that `compute` also takes, each a path or None. `pictures` maps file names without ending to
-    matplotlib figures. `paper` is the paper's title.
+    Attributes
+    ----------
+    key : str
+    paper : str
+        The paper's title.
+    compute : callable
+        compute(progress, **options), a result: a dataclass that JSON can hold.
+    tables : callable
+        tables(result), a sequence of Table.
+    pictures : callable
+        pictures(result), matplotlib figures by the names of their files, without ending.
+    options : tuple of str
+        Names of files that `compute` also takes, each a path or None.
+
+    Examples
+    --------
+    >>> paper = ff.papers.reproduction("kangaroo")
+    >>> paper.key, paper.options
+    ('kangaroo', ('robot', 'peer'))
     """
 
     key: str

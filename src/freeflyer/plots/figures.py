@@ -28,7 +28,29 @@ def new_figure(width: float, height: float, columns: int = 1) -> tuple[Any, Any]
 
 
 def mass_distribution(result: Overview) -> Any:
-    """Bars of the links' masses in tree order; the lightest of a large robot are only counted."""
+    """Bars of the links' masses in tree order, kg.
+
+    Parameters
+    ----------
+    result : Overview
+        Of freeflyer.studies.overview.
+
+    Returns
+    -------
+    Figure
+        matplotlib's, drawn without a display.
+
+    Notes
+    -----
+    Of more than 30 links with mass the lightest are only counted.
+
+    Examples
+    --------
+    >>> from freeflyer.plots import figures
+    >>> figure = figures.mass_distribution(ff.studies.overview(ff.robots.chain(3)))
+    >>> figure.axes[0].get_xlabel()
+    'mass (kg)'
+    """
     heavy = [link for link in result.links if link.mass > 0]
     kept = {link.name for link in sorted(heavy, key=lambda link: -link.mass)[:MOST_BARS]}
     rows = [(label(link.name, 32), link.mass) for link in heavy if link.name in kept]
@@ -53,7 +75,25 @@ def label(name: object, longest: int) -> str:
 
 
 def mass_matrix(result: Matrices) -> Any:
-    """log10 |M_ij|; exact zeros stay empty."""
+    """Mass matrix as an image of log10 |M_ij|; entries below 1e-14 of the largest, rounding, stay empty.
+
+    Parameters
+    ----------
+    result : Matrices
+        Of freeflyer.studies.matrices.
+
+    Returns
+    -------
+    Figure
+        matplotlib's, drawn without a display.
+
+    Examples
+    --------
+    >>> from freeflyer.plots import figures
+    >>> figure = figures.mass_matrix(ff.studies.matrices(ff.robots.chain(3)))
+    >>> figure.axes[0].images[0].get_array().shape
+    (3, 3)
+    """
     names = _tick_names(result.coordinates)
     figure, axes = new_figure(6.4, 5.4)
     _magnitude(figure, axes, result.mass_matrix, "log10 |M|  (kg, kg m, kg m²)")
@@ -63,7 +103,25 @@ def mass_matrix(result: Matrices) -> Any:
 
 
 def momentum_matrix(result: Matrices) -> Any:
-    """log10 |A_ij| of the centroidal momentum matrix: linear rows first."""
+    """Centroidal momentum matrix as an image of log10 |A_ij|, linear rows first; empty as in mass_matrix.
+
+    Parameters
+    ----------
+    result : Matrices
+        Of freeflyer.studies.matrices.
+
+    Returns
+    -------
+    Figure
+        matplotlib's, drawn without a display.
+
+    Examples
+    --------
+    >>> from freeflyer.plots import figures
+    >>> figure = figures.momentum_matrix(ff.studies.matrices(ff.robots.chain(3)))
+    >>> [x.get_text() for x in figure.axes[0].get_yticklabels()]
+    ['px', 'py', 'pz', 'Lx', 'Ly', 'Lz']
+    """
     figure, axes = new_figure(6.4, 1.9)
     _magnitude(figure, axes, result.momentum_matrix, "log10 |A|", aspect="auto")
     axes.set_yticks(range(6), ["px", "py", "pz", "Lx", "Ly", "Lz"])
@@ -92,7 +150,25 @@ def _name_axis(axes: Any, names: list[tuple[int, str]]) -> None:
 
 
 def conditioning(result: Conditioning) -> Any:
-    """How the condition number of M spreads over random postures."""
+    """Histogram of the condition number of M over random postures, as it stands and with units taken out.
+
+    Parameters
+    ----------
+    result : Conditioning
+        Of freeflyer.studies.conditioning.
+
+    Returns
+    -------
+    Figure
+        matplotlib's, drawn without a display.
+
+    Examples
+    --------
+    >>> from freeflyer.plots import figures
+    >>> figure = figures.conditioning(ff.studies.conditioning(ff.robots.chain(3), count=32))
+    >>> figure.axes[0].get_ylabel()
+    'postures of 32'
+    """
     figure, axes = new_figure(6.4, 2.6)
     for values, what, colour in ((result.condition, "M", BLUE), (result.unit_free, "M without units", ORANGE)):
         finite = np.log10(values[np.isfinite(values)])
@@ -109,7 +185,25 @@ def conditioning(result: Conditioning) -> Any:
 
 
 def energy_drift(result: FallStudy) -> Any:
-    """Left: the drift over time at each step size; right: its worst value against the step, beside order 4."""
+    """Energy drift in free fall: over time at each step size, and its worst value against the step, beside order 4.
+
+    Parameters
+    ----------
+    result : FallStudy
+        Of freeflyer.studies.free_fall.
+
+    Returns
+    -------
+    Figure
+        matplotlib's, drawn without a display.
+
+    Examples
+    --------
+    >>> from freeflyer.plots import figures
+    >>> figure = figures.energy_drift(ff.studies.free_fall(ff.robots.chain(2)))
+    >>> [axes.get_xlabel() for axes in figure.axes]
+    ['time (s)', 'step (ms)']
+    """
     figure, (left, right) = new_figure(6.4, 2.9, columns=2)
     floor = 1e-17
     for run, colour in zip(result.runs, SERIES, strict=False):

@@ -12,7 +12,34 @@ from freeflyer.plots.style import WHITE, style
 
 
 def save(folder: Path, name: str, draw: Callable[[], Any]) -> tuple[Path, Path]:
-    """(PNG, SVG) files of the figure that `draw()` makes, on white. FileError where they cannot be written."""
+    """PNG and SVG file of a figure, on white.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        Of the files, without ending.
+    draw : callable
+        draw(), a matplotlib figure; called with the settings of freeflyer.plots.style.
+
+    Returns
+    -------
+    (Path, Path)
+        Of the PNG and the SVG file.
+
+    Raises
+    ------
+    FileError
+        Where a file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from freeflyer.plots import figures, files
+    >>> facts = ff.studies.overview(ff.robots.chain(3))
+    >>> [path.name for path in files.save(Path("."), "masses", lambda: figures.mass_distribution(facts))]
+    ['masses.png', 'masses.svg']
+    """
     paths = (folder / f"{name}.png", folder / f"{name}.svg")
     with style(WHITE | {"svg.hashsalt": name}):
         figure = draw()

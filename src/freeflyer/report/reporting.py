@@ -28,7 +28,42 @@ EFFORT = Effort(batch=1024, blocks=7, block_seconds=1.5e-3)
 
 @dataclass(frozen=True)
 class Report:
-    """The results behind a report; a part that this robot does not allow is None, for the reason in `omitted`."""
+    """Results of a report on one robot; a part that this robot does not allow is None, for the reason in `omitted`.
+
+    Attributes
+    ----------
+    robot : str
+        The model's name.
+    version : str
+        Of freeflyer.
+    created : str
+        Date and time, UTC.
+    machine : Machine
+        Processor, system and versions of packages.
+    overview : Overview
+        Sizes, masses, links, joints and loops.
+    check : Check
+        Findings and identities, of freeflyer.checks.
+    matrices : Matrices or None
+        The mass matrix and the centroidal momentum matrix at a random posture near neutral.
+    conditioning : Conditioning or None
+        Condition numbers of the mass matrix over random postures.
+    fall : FallStudy or None
+        The energy in free fall by five step sizes.
+    timings : RobotTimings or None
+        Times of the functions, us.
+    omitted : dict
+        The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings".
+
+    Examples
+    --------
+    All parts are there, and all laws hold:
+
+    >>> from freeflyer.bench.runner import Effort
+    >>> result = ff.report.report(ff.robots.chain(2), effort=Effort(batch=8, blocks=3, block_seconds=1e-4))
+    >>> result.robot, all(x.holds for x in result.check.identities), result.omitted
+    ('chain_2', True, {})
+    """
 
     robot: str
     version: str
@@ -47,7 +82,36 @@ class Report:
 def report(
     model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Progress = no_progress
 ) -> Report:
-    """Compute a report: facts, checks, matrices, conditioning over 256 postures, a free fall, timings; with its loops closed."""
+    """Results of a report on one robot: facts, checks, matrices, conditioning, a free fall, timings.
+
+    Parameters
+    ----------
+    model : Model
+    seed : int, optional
+        Of the random states and postures.
+    effort : Effort, optional
+        How much is measured for the timings, of freeflyer.bench.runner: states in a batch, blocks of calls, s in a block, threads.
+    progress : callable, optional
+        Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
+
+    Returns
+    -------
+    Report
+        For write_report.
+
+    Notes
+    -----
+    Loops are closed, if they can be; timings are of the tree and, apart, of the closed robot. Conditioning is over 256 postures,
+    fewer for hundreds of joints.
+
+    Examples
+    --------
+    A robot without joints allows facts and checks only:
+
+    >>> result = ff.report.report(ff.robots.chain(3, joints="fixed"))
+    >>> result.overview.total_mass, result.omitted["free fall"]
+    (2.0, 'the robot has no moving joint')
+    """
     omitted: dict[str, str] = {}
     tree, (model, _) = model.tree, with_loops_closed(model)
 

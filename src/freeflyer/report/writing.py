@@ -13,7 +13,32 @@ from freeflyer.report.reporting import Report
 
 @public
 def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
-    """Write the page to `path` and return it. A file that is not one of our reports is only replaced with `force`."""
+    """Report as one self-contained HTML page, written to a file.
+
+    Parameters
+    ----------
+    result : Report
+    path : path
+    force : bool, optional
+        Whether a file that is neither empty nor a page of this function may be replaced.
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Raises
+    ------
+    FileError
+        For a file of another kind without `force`, a folder, and a file that cannot be written.
+
+    Examples
+    --------
+    >>> result = ff.report.report(ff.robots.chain(3, joints="fixed"))
+    >>> path = ff.report.write_report(result, "chain.html")
+    >>> path.name, "<title>chain_3 - freeflyer report</title>" in path.read_text()
+    ('chain.html', True)
+    """
     path = Path(path)
     refuse_to_replace(path, force)
     write_atomically(path, page(result))

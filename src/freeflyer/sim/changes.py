@@ -20,8 +20,27 @@ KEEP: Any = object()
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What an event changes: the configuration q (nq,), the velocity v (nv,), the set that holds from now on (None: no set). Fields
-    that are not given stay. A set is held where the robot is, and v moves along it: freeflyer.impact gives such a velocity."""
+    """Change of a simulated robot's state or constraints, made by an event. What is not given stays.
+
+    Parameters
+    ----------
+    q : (nq,) array, optional
+        Configuration, m and rad.
+    v : (nv,) array, optional
+        Velocity, m/s and rad/s. It must keep the constraints that hold from then on: freeflyer.impact gives such a velocity.
+    constraints : ConstraintSet, optional
+        The set that holds from then on, its contacts and locks where the robot is, if not elsewhere already; None: no set.
+
+    Examples
+    --------
+    A pendulum that a wall at the angle zero turns back without loss:
+
+    >>> model = ff.robots.chain(1)
+    >>> wall = ff.sim.Event("wall", lambda state: state.q[0], -1, action=lambda state: ff.sim.Change(v=-state.v))
+    >>> run = ff.sim.simulate(model, [0.5], [0.0], dt=0.01, duration=1.0, events=wall)
+    >>> len(run.events), bool(run.q.min() > 0.0)
+    (3, True)
+    """
 
     q: Any = None
     v: Any = None

@@ -1,10 +1,4 @@
-"""Contacts that open and close on a level floor, or on any plane: a constraint set that follows the signs of forces and gaps.
-
-A contact opens where its normal force passes zero; it closes, with a plastic impact, where the lowest of its points reaches the
-plane. Which contacts hold after an event is found by exchanging one at a time (Featherstone, RBDA (2008), chapter 11): of those
-that hold none may pull, of those that touch none may move into the plane. Contacts that hold do not slide; where a force leaves the
-friction cone of its contact, that is recorded as an event of its own.
-"""
+"""Contacts that open and close on a level floor, or on any plane: a constraint set that follows the signs of forces and gaps."""
 
 from __future__ import annotations
 
@@ -40,14 +34,48 @@ class Plane:
 
 
 def unilateral_events(stance: ConstraintSet, *, height: float = 0.0, normal: ArrayLike = (0.0, 0.0, 1.0)) -> tuple[Event, ...]:
-    """Events by which the contacts of a set open and close on the plane normal . p = height (m, world axes).
+    """Events by which the contacts of a set open and close on a plane, for freeflyer.sim.simulate.
 
-    To be given to freeflyer.sim.simulate as `events`, with `constraints` the contacts that hold at the start (stance, or
-    stance - "foot", or ConstraintSet(model)). Named "foot opens", "foot closes" and, for contacts with friction, "foot slips",
-    which is recorded only. A surface or line that lands tilted ends the run with an EventError: give its corners as points.
-    Landings are plastic. Errors: InputError for what is no set, and for sets without contacts.
+    Parameters
+    ----------
+    stance : ConstraintSet
+        The contacts. Those that hold at the start are given to `simulate` as constraints=: stance, stance - "foot", or
+        ConstraintSet(model) for none.
+    height : float, optional
+        Of the plane normal . p = height, m.
+    normal : (3,) array, optional
+        Of the plane, world axes; of any length.
 
-        run = ff.sim.simulate(model, q, v, dt=1e-3, duration=1.0, constraints=stance, events=ff.sim.unilateral_events(stance))
+    Returns
+    -------
+    tuple of Event
+        "foot opens" and "foot closes" of each contact; for contacts with friction also "foot slips", where the force leaves the
+        friction cone, which is recorded only.
+
+    Raises
+    ------
+    InputError
+        For what is no set, for a set without contacts, and for what is no plane.
+
+    Notes
+    -----
+    A contact opens where its normal force passes zero; it closes, with a plastic impact, where the lowest of its points reaches the
+    plane. Which contacts hold after an event is found by exchanging one at a time (RBDA (2008), chapter 11): of those that hold
+    none may pull, of those that touch none may move into the plane. Contacts that hold do not slide. A surface or line that lands
+    tilted ends the run (`Run.failure`): give its corners as points. Where a run begins, the same exchange opens and closes contacts
+    (the occurrence "start"); a contact that is open and begins below the plane is an InputError.
+
+    Examples
+    --------
+    Two links of 0.5 kg fall upright by 0.05 m, then stand on the tip: its force is the weight.
+
+    >>> model = ff.robots.chain(1, base="free")
+    >>> q = np.array([0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 1.0, 0.0])
+    >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.point("tip")])
+    >>> run = ff.sim.simulate(model, q, np.zeros(7), dt=0.01, duration=0.2, constraints=ff.ConstraintSet(model),
+    ...                       events=ff.sim.unilateral_events(stance))
+    >>> print(f"{run.events[0].name} at {run.events[0].t:.3f} s, then holds {run.forces['tip'][-1, 2]:.2f} N")
+    tip closes at 0.101 s, then holds 9.81 N
     """
     if not isinstance(stance, ConstraintSet) or not stance.contacts:
         raise InputError(f"stance must be a ConstraintSet with contacts that open and close, got {format_value(stance)}")

@@ -1,9 +1,9 @@
 """A robot on a level floor in MuJoCo: an independent simulator, with contacts that slide, as the plant of controllers.
 
 The robot is the user's own MJCF file where there is one, else what `to_mjcf` writes. What is added: a floor; servos at the given
-joints (force = stiffness (wanted - position) - damping rate); spheres for feet that have no shape; rods, which touch nothing,
-where links have no visible shape; and soft servos for pieces that MuJoCo's loops leave turning idly. What the reader of robot
-files leaves out (tendons, flexes, plugins) is not simulated either.
+joints; spheres for feet that have no shape; rods, which touch nothing, where links have no visible shape; and soft servos for
+pieces that MuJoCo's loops leave turning idly. What the reader of robot files leaves out (tendons, flexes, plugins) is not
+simulated either.
 """
 
 from __future__ import annotations
@@ -47,10 +47,42 @@ from freeflyer.tolerances import PLANT_POSE_TOLERANCE
 
 @dataclass(frozen=True, eq=False)
 class Plant:
-    """mj, data: MuJoCo's, for its viewers, too. model, feet: what it was made of; places: where q and v are in qpos and qvel.
-    motors (m,): actuators of the joints at motor_positions (m,) of q, motor_coordinates (m,) of v; idle (k,): those of the joints
-    at idle_positions (k,) of q. bodies: the numbers of the feet on each body of MuJoCo's; points: of each foot (c, 3), in its
-    link's axes."""
+    """Plant in MuJoCo: a robot on a level floor, made by mujoco_plant.
+
+    Attributes
+    ----------
+    model : Model
+        The robot, a tree or a closed one.
+    feet : tuple of Contact
+        Contacts whose forces are recorded.
+    mujoco : module
+        The package mujoco.
+    mj, data : MjModel and MjData
+        MuJoCo's model and state, for its viewers, too.
+    places : Places
+        Where q and v are in qpos and qvel.
+    motors, idle : (m,) and (k,) array
+        Numbers of the actuators of the servos, and of those that hold pieces which MuJoCo's loops leave turning idly.
+    motor_positions, motor_coordinates : (m,) array
+        Indices of the servos' joints in q and in v of the tree.
+    idle_positions : (k,) array
+        Indices of the idle joints in q.
+    bodies : mapping
+        Numbers of the feet on each of MuJoCo's bodies, by the body's number.
+    points : tuple of (c, 3) array
+        Points of each foot at its link's origin, in the link's axes, m.
+
+    Examples
+    --------
+    The feet of a standing robot carry its weight:
+
+    >>> model = ff.robots.quadruped()
+    >>> q, feet = ff.robots.standing_posture(model), [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
+    >>> plant = ff.sim.mujoco_plant(model, q, feet=feet, motors=model.actuated)
+    >>> run = ff.sim.simulate_in_mujoco(plant, q, np.zeros(model.nv), dt=5e-3, duration=0.5)
+    >>> print(f"{plant.contacts()[:, 2].sum() / (9.81 * model.mass):.3f}")
+    1.000
+    """
 
     model: Model
     feet: tuple[Contact, ...]
@@ -101,17 +133,47 @@ class Plant:
 def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
                  path: str | os.PathLike[str] | None = None, feet: Sequence[Contact] | None = None,
                  motors: Sequence[str] = (), servos: Servos | None = None, friction: float | None = None) -> Plant:  # fmt: skip
-    """The robot on a level floor (height 0) in MuJoCo, standing at q (nq,), to be driven by freeflyer.sim.simulate_in_mujoco.
+    """Plant in MuJoCo, the robot on a level floor of height 0, to be moved by freeflyer.sim.simulate_in_mujoco.
 
-    path: the robot's own MJCF file, as the model was read from, with its shapes; without it the simulated robot is what `to_mjcf`
-    writes. feet: contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at
-    their points. feet=None: all colliding shapes touch as in the file, and without a file the feet of `contacts.feet_of`.
-    motors: joints that get position servos with the gains of `servos`, which also holds MuJoCo's step, how stiffly it ties
-    loops, and whether the file's joint damping and friction stay. friction: coefficient of the floor.
-    Errors: FileError for what MuJoCo refuses; InputError for another robot, and for loops that MuJoCo cannot hold.
+    Parameters
+    ----------
+    model : Model
+        A tree or a closed robot.
+    q : (nq,) array, optional
+        Where it stands, m and rad; None: the neutral configuration.
+    path : path, optional
+        The robot's own MJCF file, which the model was read from, with its shapes; None: the simulated robot is what `to_mjcf`
+        writes.
+    feet : sequence of Contact, optional
+        Contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at their points.
+        None: with a file all colliding shapes touch as they do there; without one the feet of contacts.feet_of where the model
+        has frames named ..._sole, and no feet where it has none.
+    motors : sequence of str, optional
+        Joints of one coordinate that get position servos, in place of the file's actuators.
+    servos : Servos, optional
+        Gains, MuJoCo's step, how stiffly it ties loops, and whether the file's joint damping and friction stay.
+    friction : float, optional
+        Coefficient of the floor; None: 1, MuJoCo's own.
 
-        plant = ff.sim.mujoco_plant(model, q)
-        run = ff.sim.simulate_in_mujoco(plant, q, v, controller, dt=1e-3, duration=2.0)
+    Returns
+    -------
+    Plant
+
+    Raises
+    ------
+    FileError
+        For what MuJoCo refuses.
+    InputError
+        For the file of another robot, for loops that MuJoCo cannot hold, for feet that have no colliding shape in the file, and for
+        bad arguments.
+    UnknownNameError
+        For feet and motors that the model does not have.
+
+    Examples
+    --------
+    >>> plant = ff.sim.mujoco_plant(ff.robots.chain(2), [0.3, 0.0], motors=["joint_1"])
+    >>> plant.mj.nu, plant.mj.opt.timestep, plant.q.tolist()
+    (1, 0.0005, [0.3, 0.0])
     """
     if feet is None and path is None:
         named = any(name.endswith("_sole") for name in model.frame_names)

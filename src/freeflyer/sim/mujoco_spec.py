@@ -26,9 +26,36 @@ ROD_RADIUS = 0.01  # m: of the rods that show links without shapes
 
 @dataclass(frozen=True)
 class Servos:
-    """stiffness (N/m, N m/rad), damping (N s/m, N m s/rad) of the motors' servos. dt: s of simulated time. loop_time (s),
-    loop_impedance: how stiffly MuJoCo ties loops (solref[0], solimp[0] = solimp[1]): soft ones deform under load, as
-    linkages that flex do. friction: keep the joints' damping and friction of the file."""
+    """Servos of a plant's motors, force = stiffness (target - position) - damping rate, and MuJoCo's settings.
+
+    Parameters
+    ----------
+    stiffness : float, optional
+        N/m, N m/rad.
+    damping : float, optional
+        N s/m, N m s/rad.
+    dt : float, optional
+        MuJoCo's step, s.
+    loop_time, loop_impedance : float, optional
+        How stiffly MuJoCo ties loops: solref[0], s, at least 2 dt; solimp[0] = solimp[1], below 1. Soft loops deform under load, as
+        linkages that flex do.
+    friction : bool, optional
+        Whether the joints keep the damping and friction of the file.
+
+    Notes
+    -----
+    The values are checked by mujoco_plant, which raises InputError.
+
+    Examples
+    --------
+    At rest the servos' forces, stiffness times error, are those that hold the robot against gravity (N m):
+
+    >>> model, targets = ff.robots.chain(2), np.array([0.3, 0.0])
+    >>> plant = ff.sim.mujoco_plant(model, motors=model.actuated, servos=ff.sim.Servos(stiffness=50.0, damping=1.0))
+    >>> run = ff.sim.simulate_in_mujoco(plant, model.neutral, np.zeros(2), dt=0.01, duration=2.0, targets=targets)
+    >>> print(f"{50.0 * (targets - run.q[-1])[0]:.3f}, {ff.gravity_forces(model, run.q[-1])[0]:.3f}")
+    0.285, 0.285
+    """
 
     stiffness: float = 1e6
     damping: float = 3e3

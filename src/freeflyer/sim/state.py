@@ -16,8 +16,41 @@ from freeflyer.sim.equations import Equations
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """t (s), q (nq,), v (nv,). law(t, q, v): the generalised forces that act. Computed at first access: tau (nv,) of that
-    law, a (nv,), forces (name -> (6,) of the constraints, as constrained_dynamics gives them)."""
+    """State of a simulated robot at one time, as events get it.
+
+    Attributes
+    ----------
+    equations : Equations
+        Model, constraints, external wrenches and gravity.
+    t : float
+        Time, s.
+    q : (nq,) array
+        Configuration, m and rad.
+    v : (nv,) array
+        Velocity, m/s and rad/s.
+    law : callable
+        law(t, q, v), the generalised forces that act, N and N m.
+    model : Model
+        Of the equations.
+    constraints : ConstraintSet or None
+        The set that holds at this time.
+    tau : (nv,) array
+        Forces of the law, N and N m; computed at first access, as a and forces.
+    a : (nv,) array
+        Acceleration, m/s^2 and rad/s^2.
+    forces : mapping
+        Wrenches (6,) of the constraints by name, as constrained_dynamics gives them.
+
+    Examples
+    --------
+    The joint's largest acceleration (rad/s^2), where its rate passes zero:
+
+    >>> rates = []
+    >>> turn = ff.sim.Event("turn", lambda state: state.v[0], action=lambda state: rates.append(float(state.a[0])))
+    >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=0.5, events=turn)
+    >>> print(f"{rates[0]:.2f}")
+    59.46
+    """
 
     equations: Equations
     t: float
