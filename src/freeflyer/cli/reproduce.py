@@ -96,14 +96,6 @@ def _show(out: Any, shown: Any) -> None:
 
 def _save(figures: Any, folder: Path, key: str) -> list[Path]:
     """Writes the figures as PNG files."""
-    import io
+    from freeflyer.plots.files import save_png
 
-    from freeflyer.files import write_atomically
-
-    paths = []
-    for name, figure in figures.items():
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=150)
-        paths.append(folder / f"{key}_{name}.png")
-        write_atomically(paths[-1], buffer.getvalue())
-    return paths
+    return [save_png(figure, folder / f"{key}_{name}.png") for name, figure in figures.items()]

@@ -155,6 +155,6 @@ class Model:
         return f"<freeflyer.Model {format_value(self.name)}: {sizes}{loops}>"
 
     def __str__(self) -> str:
-        from freeflyer.model.tree import summary
+        from freeflyer.model.summary import summary
 
         return summary(self)

@@ -9,20 +9,15 @@ import numpy as np
 
 from freeflyer.bench.results import BatchPoint, Bench, RobotTimings, ScalingPoint
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
+from freeflyer.plots.files import save_png
 from freeflyer.plots.style import PRINT_INK, WHITE, style
 
 
 def save(result: Bench, path: Path) -> None:
     """Draw what the benchmark holds to a PNG file: one panel per robot, one for its short batches, one for
     scaling."""
-    import io
-
-    from freeflyer.files import write_atomically
-
     with style(WHITE, PRINT_INK):
-        buffer = io.BytesIO()
-        draw(result).savefig(buffer, format="png", dpi=150)
-    write_atomically(path, buffer.getvalue())
+        save_png(draw(result), path)
 
 
 def draw(result: Bench) -> Any:

@@ -1,4 +1,4 @@
-"""A picture as PNG and SVG files in a folder."""
+"""Pictures as PNG and SVG files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from typing import Any
 
 from freeflyer.files import write_atomically
 from freeflyer.plots.style import WHITE, style
+
+
+def save_png(figure: Any, path: Path) -> Path:
+    """PNG file of a figure; returns its path. Errors: FileError."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=150)
+    write_atomically(path, buffer.getvalue())
+    return path
 
 
 def save(folder: Path, name: str, draw: Callable[[], Any]) -> tuple[Path, Path]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from freeflyer.plots.style import INK, WHITE, style
+from freeflyer.plots.style import INK, style
 
 
 def inline_svg(draw: Callable[[], Any], name: str) -> str:
@@ -20,12 +20,6 @@ def inline_svg(draw: Callable[[], Any], name: str) -> str:
         canvas.print_svg(buffer, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = buffer.getvalue()
     return _with_own_ids(text[text.index("<svg") :], name)
-
-
-def png(draw: Callable[[], Any], path: str) -> None:
-    """The same figure as a PNG file on white."""
-    with style(WHITE):
-        draw().savefig(path, dpi=150, facecolor="white")
 
 
 def _with_own_ids(text: str, name: str) -> str:
