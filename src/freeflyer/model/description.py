@@ -46,8 +46,7 @@ class Inertia(Record):
 
     Examples
     --------
-    >>> radius = 0.1
-    >>> ball = ff.Inertia(2.0, rotational=0.4 * 2.0 * radius**2 * np.eye(3))
+    >>> ball = ff.Inertia(2.0, rotational=0.4 * 2.0 * 0.1**2 * np.eye(3))     # radius 0.1 m
     >>> ball.com
     array([0., 0., 0.])
     """
@@ -120,7 +119,8 @@ class Mimic(Record):
 class Joint(Record):
     """Joint of a robot: how the link `child` moves in the link `parent`.
 
-    Tuples hold one number per velocity coordinate (nv,) or per position coordinate (nq,) of the joint, or are empty: none given.
+    Tuples hold one number per velocity coordinate (nv,) or per position coordinate (nq,) of the joint, or are empty: none given. q
+    and v of each kind are in docs/conventions.md.
 
     Parameters
     ----------
@@ -140,18 +140,14 @@ class Joint(Record):
         Advance of a helical joint, m/rad.
     lower, upper : (nv,) tuple, optional
         Limits of positions, m or rad; both or none, infinite for none on one side.
-    velocity : (nv,) tuple, optional
-        Limits of velocities, m/s or rad/s.
-    effort : (nv,) tuple, optional
-        Limits of forces, N or N m.
+    velocity, effort : (nv,) tuple, optional
+        Limits of velocities, m/s or rad/s, and of forces, N or N m.
     armature : (nv,) tuple, optional
         Rotor inertia, kg or kg m^2.
-    damping : (nv,) tuple, optional
-        N s/m or N m s/rad.
-    friction : (nv,) tuple, optional
-        Dry friction, N or N m.
+    damping, friction : (nv,) tuple, optional
+        N s/m or N m s/rad; dry friction, N or N m. No part of the equations of motion, as springs: see `freeflyer.passive_forces`.
     mimic : Mimic, optional
-        The joint that this one follows.
+        Rule by which it follows another joint.
     initial : (nq,) tuple, optional
         Position in which the file draws the robot; empty: the neutral one.
     stiffness : (nv,) tuple, optional
@@ -163,11 +159,6 @@ class Joint(Record):
     ------
     DescriptionError
         For a mimic that is no Mimic.
-
-    Notes
-    -----
-    Damping, friction and springs are no part of the equations of motion: see `freeflyer.passive_forces`. q and v of each kind are
-    in docs/conventions.md.
 
     Examples
     --------
@@ -215,20 +206,17 @@ class Site(Record):
 
     Parameters
     ----------
-    name : str
-    link : str
+    name, link : str
     placement : (4, 4) array, optional
         Pose in the link, by default the identity.
 
     Examples
     --------
-    >>> X = np.eye(4)
-    >>> X[2, 3] = 0.05
     >>> arm = ff.robots.chain(2).description
-    >>> camera = ff.Site("camera", "link_2", X)
+    >>> camera = ff.Site("camera", "link_2")     # at the link's own frame, 0.2 m below the base
     >>> model = ff.build(ff.Description(arm.name, arm.links, arm.joints, (camera,)))
-    >>> print(round(float(ff.frame_pose(model, model.neutral, "camera")[2, 3]), 9))     # link_2 is 0.2 m below the base
-    -0.15
+    >>> print(round(float(ff.frame_pose(model, model.neutral, "camera")[2, 3]), 9))
+    -0.2
     """
 
     name: str
@@ -298,6 +286,8 @@ class Coupling(Record):
 class Description(Record):
     """Description of one robot: links, joints, sites and loops, as in a file.
 
+    Nothing of it can be changed: lists become tuples, arrays are copied when they come in, and read-only for good.
+
     Parameters
     ----------
     name : str
@@ -324,10 +314,6 @@ class Description(Record):
     ------
     DescriptionError
         For parts of another type. `build` checks the rest.
-
-    Notes
-    -----
-    Nothing of it can be changed: lists become tuples, arrays are copied when they come in, and read-only for good.
 
     Examples
     --------
