@@ -1,8 +1,5 @@
 """Robots with closed loops as models of their own: velocities are the independent ones, and all public functions take them.
 
-    v = G(q) u        the velocities of all joints (nv of the tree,) from those that loops leave free (nu,)
-
-Base, motors and joints that no loop determines are independent unless others are named.
 Source: papers/000, (6)-(10), (60)-(73).
 """
 
@@ -34,17 +31,44 @@ PER_COORDINATE = ("position_lower", "position_upper", "velocity_limit", "effort_
 
 @public
 def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model:
-    """The same robot in its independent velocities: a Model with nv = nu, which all public functions take as they take a tree.
+    """Model of the same robot in its independent velocities: nv = nu; all public functions take it as they take a tree.
 
-    independent: names of the joints that keep their velocities, beside the base; without it the motors and what no loop determines.
-    The split is made once, at the file's assembled posture, which is the closed model's neutral posture. Configurations stay
-    those of all joints, q (nq,), and must be closed (freeflyer.mechanisms.assemble); forces act along u, so do derivatives by q.
-    `closed.tree` is the model with open loops. Limits are those of independent coordinates. A robot without loops is returned as it
-    is.
-    Errors: LinkageError for motors that other motors determine and for singular linkages; UnknownNameError; InputError.
+    Parameters
+    ----------
+    model : Model
+    independent : iterable of str, optional
+        Joints that keep their velocities, beside the base; by default the base, the motors and joints that no loop determines.
 
-        closed = ff.close_loops(ff.load("robot.xml"))
-        tau = ff.inverse_dynamics(closed, q, u, u_dot)      # (nu,): motors and base, passive joints being free of forces
+    Returns
+    -------
+    Model
+        `.tree` is the model with open loops. A robot without loops is returned as it is, if `independent` is not given.
+
+    Raises
+    ------
+    LinkageError
+        For motors that other motors determine, for singular linkages, and for independent joints that the loops tie to each other
+        or that do not determine the others.
+    UnknownNameError
+        For joints that the model does not have.
+    InputError
+        For joints without velocities of their own, and for independent joints of a robot without loops.
+
+    Notes
+    -----
+    v = G(q) u gives the velocities of all joints (nv of the tree,) from those that the loops leave free (nu,). The split is made
+    once, at the file's assembled posture, which is the closed model's neutral posture. Configurations stay those of all joints, q
+    (nq,), and must be closed (freeflyer.mechanisms.assemble); forces act along u, passive joints being free of forces; so do
+    derivatives by q. Limits are those of independent coordinates.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> closed = ff.close_loops(model)
+    >>> model.nv, closed.nv, closed.tree is model     # the base's six and twelve motors remain
+    (82, 18, True)
+    >>> ff.inverse_dynamics(closed, closed.neutral, np.zeros(18), np.zeros(18)).shape
+    (18,)
     """
     if independent is not None:
         if isinstance(independent, str) or not isinstance(independent, Iterable):
@@ -102,9 +126,37 @@ def _make_closed(tree: Model, split: Partition, close_again: Callable[[Model], M
 
 @public
 def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
-    """G (..., nv of the tree, nv): velocities of all joints for each independent one, v = G u; the identity for a tree.
+    """Velocities of all joints for each independent one: v = G u; the identity for a tree.
 
-    q (..., nq) closed. papers/000 (6). Errors: InputError for wrong shapes, NaN; LinkageError for open and singular postures.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration, its loops closed.
+
+    Returns
+    -------
+    (..., nv of the tree, nv) array
+        G; m or rad, per m or rad of an independent coordinate.
+
+    Raises
+    ------
+    InputError
+        For wrong shapes, and, of a closed model, NaN, infinities and quaternions of other than unit length.
+    LinkageError
+        For open and singular postures.
+
+    Notes
+    -----
+    papers/000 (6).
+
+    Examples
+    --------
+    >>> closed = ff.close_loops(ff.robots.kangaroo_like())
+    >>> G = ff.velocity_map(closed, closed.neutral)
+    >>> J = ff.mechanisms.constraint_jacobian(closed.tree, closed.neutral)
+    >>> print(f"{np.abs(J @ G).max():.6f}")     # velocities G u keep the loops closed
+    0.000000
     """
     if model.reduction:
         return reduced.velocity_map(model, q)
@@ -114,9 +166,39 @@ def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
 
 @public
 def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
-    """Gdot u (..., nv of the tree): accelerations of all joints while no independent one accelerates, a = G u_dot + Gdot u.
+    """Accelerations of all joints while no independent one accelerates, Gdot u: a = G u_dot + Gdot u; zero for a tree.
 
-    q (..., nq) closed, u (..., nv); m/s^2, rad/s^2; zero for a tree. papers/000 (8). Errors: as velocity_map.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration, its loops closed.
+    u : (..., nv) array
+        Independent velocities.
+
+    Returns
+    -------
+    (..., nv of the tree) array
+        m/s^2, rad/s^2.
+
+    Raises
+    ------
+    InputError, LinkageError
+        As velocity_map.
+
+    Notes
+    -----
+    papers/000 (8).
+
+    Examples
+    --------
+    >>> closed = ff.close_loops(ff.robots.kangaroo_like())
+    >>> q, u = closed.neutral, np.ones(closed.nv)
+    >>> a, v = ff.velocity_map_bias(closed, q, u), ff.velocity_map(closed, q) @ u
+    >>> J = ff.mechanisms.constraint_jacobian(closed.tree, q)
+    >>> bias = ff.mechanisms.constraint_bias(closed.tree, q, v)
+    >>> print(f"{np.abs(J @ a + bias).max() / np.abs(bias).max():.6f}")     # the loops stay closed
+    0.000000
     """
     if model.reduction:
         return motion(model, q, u)[1]

@@ -24,11 +24,33 @@ from freeflyer.model.public import explain
 
 
 class ConstrainedDynamics(NamedTuple):
-    """a (..., nv): accelerations. forces: name -> (..., 6), the wrench [force; torque] on the robot, in the frame's axes at its
-    origin, N and N m, as `external=` takes it; of a loop on frame_b's body, in frame_b's axes; of a locked joint along its axis,
-    on its child link. multipliers (..., r): of the rows, M a + bias = tau + J^T multipliers. pulling: contacts whose normal force
-    is negative. redundant: constraints with rows that depend on rows before them. Both are names, or for a batch name -> (...)
-    bool.
+    """Accelerations under constraints, and the forces by which these hold.
+
+    Attributes
+    ----------
+    a : (..., nv) array
+        Accelerations, m/s^2, rad/s^2.
+    forces : mapping
+        Name -> (..., 6) array: the wrench [force; torque] on the robot, N and N m, in the frame's axes at its origin, as
+        `external=` takes it; of a loop on frame_b's body, in frame_b's axes; of a locked joint along its axis, on its child link.
+        Couplings have none.
+    multipliers : (..., r) array
+        Of the rows: M a + bias = tau + J^T multipliers; N, N m.
+    pulling : tuple of str or mapping
+        Contacts and rolling bodies whose normal force is negative; for a batch name -> (...) bool.
+    redundant : tuple of str or mapping
+        Constraints with rows that depend on rows before them; for a batch name -> (...) bool.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+    >>> d = ff.constrained_dynamics(model, q, rest, rest, constraints=stance)
+    >>> d.multipliers.shape, d.pulling, d.redundant
+    ((12,), (), ())
+    >>> print(round(float(sum(f[2] for f in d.forces.values()))), "N of", round(model.mass * 9.81))
+    500 N of 981
     """
 
     a: np.ndarray
@@ -41,21 +63,49 @@ class ConstrainedDynamics(NamedTuple):
 def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, constraints: ConstraintSet | Pair,
                          external: Wrenches = None, expressed: Expressed = "body",
                          gravity: ArrayLike | None = None) -> ConstrainedDynamics:  # fmt: skip
-    """The acceleration under the generalised forces tau while all constraints hold, and the forces by which they do.
+    """Acceleration under the generalised forces tau while all constraints hold, and the forces by which they do.
 
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, tau : (..., nv) array
+        Velocity and generalised forces.
+    constraints : ConstraintSet or pair of arrays
+        A set of this model, or (A (..., r, nv), b (..., r)) with A a = b, whose forces are the multipliers alone.
+    external, expressed, gravity
+        As in inverse_dynamics.
+
+    Returns
+    -------
+    ConstrainedDynamics
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As forward_dynamics; for another model's set, and where rows that depend on others contradict them.
+
+    Notes
+    -----
         M a + bias = tau + J^T multipliers (+ forces of `external`)        J a + bias_J = 0
 
     Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
-    constraints: a ConstraintSet, or arrays (A (..., r, nv), b (..., r)) with A a = b, whose forces are the multipliers alone.
-    Constraints are bilateral: contacts push and pull, `.pulling` names those that pull. Where rows depend on others (two flat feet
-    on straight legs) a is unique and forces are not: those are returned whose forces in the contacts' points have the least sum of
-    squares, and `.redundant` names what depends. papers/000 counts multipliers with the opposite sign.
-    q (..., nq), v and tau (..., nv); `external`, `expressed`, `gravity` as freeflyer.inverse_dynamics.
-    Errors: as freeflyer.forward_dynamics; InputError for another model's set and where rows that depend on others contradict them.
+    papers/000 counts multipliers with the opposite sign.
 
-        stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-        d = ff.constrained_dynamics(model, q, v, tau, constraints=stance)
-        d.a, d.forces["left_sole"]
+    Constraints are bilateral: contacts push and pull, `.pulling` names those that pull. Where rows depend on others (four points of
+    one foot) a is unique and forces are not: those are returned whose forces in the contacts' points have the least sum of squares,
+    and `.redundant` names what depends.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+    >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+    >>> d = ff.constrained_dynamics(model, q, rest, rest, constraints=stance)
+    >>> a = ff.forward_dynamics(model, q, rest, rest, external=d.forces)     # the same forces, as external ones
+    >>> print(f"{np.abs(a - d.a).max():.6f}, {np.abs(ff.frame_jacobian(model, q, 'left_sole') @ a).max():.6f}")
+    0.000000, 0.000000
     """
     try:
         simple = external is None and gravity is None and expressed == "body"

@@ -1,11 +1,7 @@
 """Linearisation of a robot whose motion constraints restrict: contacts, locks and loops hold while the state is varied.
 
-About (q, v) under tau, x = [eta; dv] with q (+) eta, v + dv, as dynamics.linearization. A and B act on all of x. The columns of
-`basis` are an orthonormal basis of those x that keep the constraints, J eta = 0 and d(J v) = 0. The motion keeps them, so that
-
-    z_dot = (basis^T A basis) z + (basis^T B) dtau,        x = basis z
-
-is the system on the admissible subspace (about a state at rest; else the basis turns with the motion).
+A and B act on all of x, as in dynamics.linearization. The columns of `basis` are an orthonormal basis of those x that keep the
+constraints, J eta = 0 and d(J v) = 0.
 """
 
 from __future__ import annotations
@@ -49,16 +45,58 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external
               constraints: ConstraintSet | None = None, expressed: Expressed = "body", gravity: ArrayLike | None = None,
               dt: float | None = None, integrator: Integrator = "semi-implicit",
               frames: Sequence[str] = ()) -> Linearization:  # fmt: skip
-    """A and B about a state and its input, or along trajectories: q (..., nq), v and tau (..., nv) broadcast.
+    """Linearisation A, B of the dynamics about a state and its input, or along trajectories; with constraints that hold meanwhile.
 
-    external, expressed, gravity: as forward_dynamics; wrenches are held fixed as expressed. dt (s): linearise one step of
-    `integrator` ("semi-implicit", "explicit", "rk4": see freeflyer.step) instead of the rates, exactly. frames: whose
-    poses and twists make up the output map C. constraints: a ConstraintSet that holds meanwhile; `.basis` then spans the steps x
-    that keep it. papers/002, section III; with contacts beyond it.
-    Errors: as forward_dynamics, or constrained_dynamics_derivatives; UnknownNameError for frames that do not exist.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v, tau : (..., nv) array
+        Velocity and generalised forces.
+    external
+        As in inverse_dynamics; wrenches are held fixed as expressed.
+    constraints : ConstraintSet, optional
+        `.basis` then spans the steps x that keep it.
+    expressed, gravity
+        As in inverse_dynamics.
+    dt : float, optional
+        s: one step of the integrator is linearised, exactly, instead of the rates.
+    integrator : {"semi-implicit", "explicit", "rk4"}
+        Of that step: see freeflyer.step.
+    frames : sequence of str, optional
+        Frames whose poses and twists make up the output map C.
 
-        line = ff.linearize(model, q, v, tau, constraints=stance)
-        A, B = line.basis.T @ line.A @ line.basis, line.basis.T @ line.B
+    Returns
+    -------
+    Linearization
+
+    Raises
+    ------
+    InputError
+        As forward_dynamics, or as constrained_dynamics_derivatives; for other integrators and for a dt that is no positive number.
+    UnknownNameError
+        For frames that do not exist.
+
+    Notes
+    -----
+    About (q, v) under tau, x = [eta; dv] with q (+) eta, v + dv: x_dot = A x + B dtau. papers/002, section III; with contacts
+    beyond it. The motion keeps the constraints, so that with x = basis z
+
+        z_dot = (basis^T A basis) z + (basis^T B) dtau
+
+    is the system on the admissible subspace (about a state at rest; else the basis turns with the motion).
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
+    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+    >>> tau = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance).tau
+    >>> line = ff.linearize(model, q, rest, tau, constraints=stance)
+    >>> A, B = line.basis.T @ line.A @ line.basis, line.basis.T @ line.B
+    >>> line.A.shape, A.shape     # two soles hold 12 of the 26 velocities
+    ((52, 52), (28, 28))
     """
     if constraints is None:
         return free_linearize(model, q, v, tau, external, expressed=expressed, gravity=gravity, dt=dt,

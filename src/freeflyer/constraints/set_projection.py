@@ -20,9 +20,35 @@ STEPS = 40
 
 @public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
-    """The velocity (..., nv) nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact.
+    """Velocity nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact.
 
-    q (..., nq), v (..., nv). Errors: as freeflyer.impact; InputError for what is no ConstraintSet.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    v : (..., nv) array
+        Velocity.
+    constraints : ConstraintSet
+
+    Returns
+    -------
+    (..., nv) array
+        m/s, rad/s.
+
+    Raises
+    ------
+    InputError
+        As impact, and for what is no ConstraintSet.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> q, v = ff.robots.standing_posture(model), np.ones(model.nv)
+    >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
+    >>> held = ff.project_velocity(model, q, v, constraints=stance)
+    >>> print(f"{np.abs(ff.frame_velocity(model, q, held, 'left_sole')).max():.6f}")
+    0.000000
     """
     _check(model, constraints)
     return impact(model, q, v, constraints=constraints).v
@@ -30,13 +56,41 @@ def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: C
 
 @public
 def project_configuration(model: Model, q: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
-    """A configuration (..., nq) near q at which contacts and locks are where they are held, and loops closed, by Newton's steps.
+    """Configuration near q at which contacts and locks are where they are held, and loops closed.
 
-    Each step is the shortest in the kinetic metric; rows end within 1e-10 m and rad. The set is held somewhere:
-    `constraints.anchored(q)`, or `at=` a pose of each contact. Errors: as constraints.residual; AssemblyError where no such
-    configuration is found near q.
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration to start from.
+    constraints : ConstraintSet
+        Held somewhere: `constraints.anchored(q)`, or `at=` a pose of each contact.
 
-        q = ff.project_configuration(model, q, constraints=stance.anchored(q0))
+    Returns
+    -------
+    (..., nq) array
+        Rows are held within 1e-10 m and rad.
+
+    Raises
+    ------
+    InputError
+        As ConstraintSet.residual, and for what is no ConstraintSet.
+    AssemblyError
+        Of freeflyer.mechanisms: where no such configuration is found near q.
+
+    Notes
+    -----
+    Newton's steps, each the shortest in the kinetic metric.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> q0 = ff.robots.standing_posture(model)
+    >>> held = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model)).anchored(q0)
+    >>> q = ff.integrate(model, q0, np.full(model.nv, 0.05))     # both feet have left their places
+    >>> near = ff.project_configuration(model, q, constraints=held)
+    >>> print(f"{np.abs(held.residual(q)).max():.2f}, {np.abs(held.residual(near)).max():.6f}")     # m and rad
+    0.20, 0.000000
     """
     _check(model, constraints)
     x = np.array(finite_row(model, "q", q, "q"))

@@ -1,11 +1,4 @@
-"""Constraint sets: what is held, rolls, is locked or is closed, as rows of one Jacobian.
-
-    J v = 0        J a + bias = 0        M a + h = tau + J^T multipliers
-
-Rows stand in the order: loops and couplings of a tree (the independent ones, mechanisms.partition(model).rows), locked coordinates,
-contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes: of a point its velocity, of a
-line the velocity of its middle and the turns across it, of a surface the frame's twist. Sets are bilateral: contacts push and pull.
-"""
+"""Constraint sets: what is held, rolls, is locked or is closed, as rows of one Jacobian."""
 
 from __future__ import annotations
 
@@ -31,16 +24,67 @@ ROLLING_ROWS = ("along", "across", "normal")
 
 @dataclass(frozen=True, eq=False)
 class ConstraintSet:
-    """Contacts, locked joints and rolling bodies of one model, a tree or a closed one, with the loops of a tree unless loops=False.
+    """Set of contacts, locked joints and rolling bodies of one model, a tree or a closed one, with the loops of a tree.
 
-    contacts: of freeflyer.contacts point, line, surface. locks: names of joints whose velocities are zero. rolling: of
-    freeflyer.contacts.rolling. posture (nq,): where locks are held, for `residual`. names: of all, in the order of rows.
-    `set + other` (a set or a contact), `set - "name"`. Making one takes microseconds and compiles nothing.
-    Errors: UnknownNameError for frames and joints that the model does not have; InputError for names that are there twice, and
-    joints without velocities of their own.
+    Parameters
+    ----------
+    model : Model
+    contacts : iterable of Contact, optional
+        Of freeflyer.contacts point, line, surface.
+    locks : iterable of str, optional
+        Joints whose velocities are zero.
+    rolling : iterable of Rolling, optional
+        Of freeflyer.contacts.rolling.
+    loops : bool, optional
+        Whether the loops of a tree are closed; by default they are.
+    posture : (nq,) array, optional
+        Where locks are held, for `residual`.
 
-        stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.point("toe")])
-        a = ff.constrained_dynamics(model, q, v, tau, constraints=stance).a
+    Attributes
+    ----------
+    names : tuple of str
+        Of all constraints, in the order of their rows.
+    items : tuple
+        Contacts, then rolling bodies.
+    item_names : tuple of str
+        Of contacts and rolling bodies.
+    coordinates : tuple of int
+        Locked velocity coordinates of the tree.
+    loop_names : tuple of str
+        The loop or coupling of each of the first rows.
+    plain : bool
+        Whether the items are all there is: neither locks nor loops.
+    table, handle : object
+        The set for compiled code.
+
+    Raises
+    ------
+    UnknownNameError
+        For frames and joints that the model does not have.
+    InputError
+        For names that are there twice, and joints without velocities of their own.
+
+    Notes
+    -----
+        J v = 0        J a + bias = 0        M a + h = tau + J^T multipliers
+
+    Rows stand in the order: loops and couplings of a tree (the independent ones, mechanisms.partition(model).rows), locked
+    coordinates, contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes: of a point its
+    velocity, of a line the velocity of its middle and the turns across it, of a surface the frame's twist. Sets are bilateral:
+    contacts push and pull.
+
+    `set + other` (a set, a contact or a rolling body) and `set - "name"` are sets. Making one takes tens of microseconds and
+    compiles nothing.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")], locks=["right_knee"])
+    >>> (stance + ff.contacts.point("right_palm")).names
+    ('right_knee', 'left_sole', 'right_palm')
+    >>> q = ff.robots.standing_posture(model)
+    >>> stance.jacobian(q).shape, stance.row_names[:3]
+    ((7, 26), ('right_knee', 'left_sole.x', 'left_sole.y'))
     """
 
     model: Model = field(repr=False)

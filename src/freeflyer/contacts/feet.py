@@ -17,9 +17,32 @@ from freeflyer.tolerances import COLLINEAR_RATIO
 
 
 def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None) -> Contact:
-    """The contact of a rigid sole at these points (c, 3), m, in the frame's axes: a point, a line or a surface, as they lie.
+    """Contact of a rigid sole at some points: a point, a line or a surface, as they lie.
 
-    friction: coefficient. name: by default the frame's. Errors: InputError for other shapes and numbers.
+    Parameters
+    ----------
+    frame : str
+    points : (c, 3) array
+        In the frame's axes, m. Of a line the two outermost are taken.
+    friction : float, optional
+        Coefficient.
+    name : str, optional
+        By default the frame's.
+
+    Returns
+    -------
+    Contact
+
+    Raises
+    ------
+    InputError
+        For other shapes and numbers.
+
+    Examples
+    --------
+    >>> corners = [(0.1, 0.05, 0.0), (0.1, -0.05, 0.0), (-0.1, 0.0, 0.0)]
+    >>> [ff.contacts.sole("foot", corners[:c]).kind for c in (1, 2, 3)]
+    ['point', 'line', 'surface']
     """
     given = check_points("points", points)
     spread = np.linalg.svd(given - given.mean(axis=0), compute_uv=False) if len(given) > 1 else np.zeros(2)
@@ -35,7 +58,28 @@ def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str
 
 @public
 def feet_of(model: Model) -> tuple[Contact, ...]:
-    """Feet by their names: a frame `..._sole` with the frames `..._sole_*` of its corners. Errors: InputError if there are none."""
+    """Feet of a model by their names: each frame `..._sole` that has frames `..._sole_*` of its corners.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    tuple of Contact
+        Points, lines or surfaces, as the corners lie.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+
+    Examples
+    --------
+    >>> left, right = ff.contacts.feet_of(ff.robots.humanoid())
+    >>> left.frame, left.kind, left.points.shape
+    ('left_sole', 'surface', (4, 3))
+    """
     model, found = model.tree, []
     for name in model.frame_names:
         corners = corners_of(model, name) if name.endswith("_sole") else None

@@ -22,12 +22,40 @@ CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in
 
 @public
 def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, ...]:
-    """Feet of the model from the MJCF file that it was read from: a contact for each link that stands there.
+    """Feet of a model in the MJCF file that it was read from: a contact for each link that stands there.
 
-    At the neutral posture (of robots with loops: the assembled one of freeflyer.close_loops), the lower corners of boxes and the
-    lowest points of spheres that collide and lie within 1 cm of the lowest of all. Frames are links; points lie on the shapes;
-    friction is the least sliding coefficient of a foot's shapes. Errors: InputError where loops are open, where no box or sphere
-    collides, or another shape is the lowest; FileError for files that `load` would not read, or MuJoCo refuses.
+    Parameters
+    ----------
+    model : Model
+        With closed loops, if it has any.
+    path : path
+        The file.
+
+    Returns
+    -------
+    tuple of Contact
+        Frames are links; points lie on the shapes; friction is the least sliding coefficient of a foot's shapes.
+
+    Raises
+    ------
+    InputError
+        Where loops are open, where no box or sphere collides, or another shape collides.
+    FileError
+        For files that `load` would not read, or MuJoCo refuses.
+
+    Notes
+    -----
+    Points are, at the neutral posture (of robots with loops: the assembled one of freeflyer.close_loops), the lower corners of
+    boxes and the lowest points of spheres that collide and lie within 1 cm of the lowest of all.
+
+    Examples
+    --------
+    >>> box = '<body name="foot"><freejoint/><geom type="box" size="0.1 0.05 0.03" friction="0.8" mass="1"/></body>'
+    >>> with open("foot.xml", "w") as file:
+    ...     characters = file.write(f"<mujoco><worldbody>{box}</worldbody></mujoco>")
+    >>> (foot,) = ff.contacts.feet_in_file(ff.load("foot.xml"), "foot.xml")
+    >>> foot.kind, foot.friction, foot.points[:, 2]
+    ('surface', 0.8, array([-0.03, -0.03, -0.03, -0.03]))
     """
     if model.constraint_rows[0] and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open: the places of its feet are those of freeflyer.close_loops(model)")

@@ -24,10 +24,38 @@ NEUTRAL = {"spherical": (0.0, 0.0, 0.0, 1.0), "free": (0.0, 0.0, 0.0, 0.0, 0.0, 
 
 @public
 def build(description: Description, inertias: str = "strict") -> Model:
-    """The Model of a robot described in Python: pure, deterministic, in time that grows with the number of links.
+    """Model of a robot described in Python, checked and compiled.
 
-    inertias: "strict" refuses negative ones, "as-is" takes them. Errors: DescriptionError that names the link, joint, frame,
-    loop or number at fault.
+    A root link that no joint carries stands at the world's origin; a joint of kind "free" from "world" lets it float.
+
+    Parameters
+    ----------
+    description : Description
+    inertias : {"strict", "as-is"}, optional
+        "strict" refuses rotational inertias with a negative eigenvalue, "as-is" takes them.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    DescriptionError
+        Names the link, joint, frame, loop or number at fault.
+    InputError
+        For what is no Description, and other words in `inertias`.
+
+    Notes
+    -----
+    Pure and deterministic, in time that grows with the number of links.
+
+    Examples
+    --------
+    >>> rod = ff.Link("rod", ff.Inertia(1.0, (0.0, 0.0, -0.5), np.diag([1 / 12, 1 / 12, 0.0])))
+    >>> hinge = ff.Joint("hinge", "revolute", "world", "rod", axis=(0.0, 1.0, 0.0))
+    >>> model = ff.build(ff.Description("pendulum", (rod,), (hinge,)))
+    >>> print(np.round(ff.mass_matrix(model, [0.3]), 4))     # m l^2 / 3
+    [[0.3333]]
     """
     return compile_description(validate(description, inertias))
 

@@ -1,8 +1,5 @@
 """Edits: each takes a Model and returns a new one, made from an edited description. The old one stays as it is. Loops that are
 closed (freeflyer.close_loops) stay closed.
-
-    light = ff.lock_joints(model, ["left_wrist_roll", "right_wrist_roll"])
-    loaded = ff.attach_payload(light, "left_palm", mass=2.0, com=(0.0, 0.0, -0.05))
 """
 
 from __future__ import annotations
@@ -31,23 +28,70 @@ from freeflyer.spatial import consistency
 def lock_joints(
     model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], configuration: ArrayLike | None = None
 ) -> Model:
-    """Joints become fixed; their links, limits aside, stay. Velocities of what remains keep their order.
+    """Model with some joints fixed; their links stay, their limits do not, and velocities of what remains keep their order.
 
-    `joints` maps names to positions (a number, or the joint's nq entries: quaternion x, y, z, w of a spherical joint,
-    position and quaternion of a free one), or lists names whose positions are taken from `configuration` (nq,), neutral
-    if there is none. Joints that mimic a locked one are locked where that puts them. Loops that become rigid are
-    dropped if closed. Errors: unknown names; positions that are not finite or not of the joint's size; a coupling with
-    only one joint locked, a loop left open, all motors locked while passive joints move.
+    Parameters
+    ----------
+    model : Model
+    joints : mapping, or names
+        Name -> position, m or rad: a number, or the joint's nq entries (quaternion x, y, z, w of a spherical joint, position and
+        quaternion of a free one); or names alone, of which `configuration` has the positions.
+    configuration : (nq,) array, optional
+        By default the neutral one.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    UnknownNameError
+        For names of no moving joint.
+    InputError
+        For positions that are not finite, not of the joint's size, given twice or at odds with a mimic joint, joints that are fixed
+        already, a coupling with only one joint locked, a loop left open, all motors locked while passive joints move.
+
+    Notes
+    -----
+    Joints that mimic a locked one are locked where that puts them. Loops that become rigid are dropped if they are closed, within
+    1e-5 m and rad.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> light = ff.lock_joints(model, ["left_wrist_roll", "right_wrist_roll"])
+    >>> model.nv, light.nv, len(light.link_names) == len(model.link_names)
+    (39, 37, True)
+    >>> ff.lock_joints(model, {"left_elbow": -0.5}).nv
+    38
     """
     return model.like(compile_description(lock(model.description, _positions(model, joints, configuration))))
 
 
 @public
 def merge_fixed(model: Model) -> Model:
-    """Links behind fixed joints become part of the link that carries them; their frames stay, as sites of that link.
+    """Model with links behind fixed joints merged into the link that carries them; their frames stay, as sites of that link.
 
-    What is fixed to the world stays a link of its own. Nothing that moves changes: same coordinates, same dynamics. A
-    loop between two frames of one rigid body is dropped if it is closed, an error if it is open.
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    Model
+        With the same coordinates and the same dynamics. What is fixed to the world stays a link of its own.
+
+    Raises
+    ------
+    InputError
+        For what is no Model, and for an open loop between two frames of one rigid body; a closed one is dropped.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> merged = ff.merge_fixed(model)
+    >>> len(model.link_names), len(merged.link_names), merged.nv == model.nv, "left_hand" in merged.frame_names
+    (46, 21, True, True)
     """
     description = model.description
     where = rigid_groups(description, with_world=False)
@@ -73,11 +117,41 @@ def attach_payload(
     model: Model, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None,
     name: str | None = None,
 ) -> Model:  # fmt: skip
-    """A body of `mass` (kg) fixed to a link or site, whose frame it is given in.
+    """Model with a body fixed to one of its links or sites, in whose frame the body is given.
 
-    `com` (3,) in m, `inertia` (3, 3) in kg m^2 about the com (none: a point mass). With a `name` the payload is a link
-    of its own, fixed by joint `<name>_joint`; else it adds to the link's inertia. Errors: unknown names, a name that is
-    used already, a mass not above zero, entries that are not finite, an inertia that no body has.
+    Parameters
+    ----------
+    model : Model
+    link : str
+        A link or a site.
+    mass : float
+        kg, above zero.
+    com : (3,) array, optional
+        Centre of mass, m; by default the frame's origin.
+    inertia : (3, 3) array, optional
+        About the centre of mass, kg m^2; by default that of a point mass.
+    name : str, optional
+        Of a link of its own, fixed by joint `<name>_joint`; without it the payload adds to the link's inertia.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    UnknownNameError
+        For links and sites that the model does not have, and for the world.
+    InputError
+        For a name that is used already, a mass not above zero, entries that are not finite, an inertia that no body has.
+    DescriptionError
+        For a name that is no printable text.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> loaded = ff.attach_payload(model, "left_palm", mass=2.0, com=(0.0, 0.0, -0.05))
+    >>> round(loaded.mass - model.mass, 9), len(loaded.link_names) - len(model.link_names)
+    (2.0, 0)
     """
     body = _payload(mass, com, inertia)
     description = model.description
@@ -100,9 +174,31 @@ def attach_payload(
 
 @public
 def with_gravity(model: Model, gravity: ArrayLike) -> Model:
-    """The same robot in another gravity (3,), m/s^2 in world axes, such as (0.0, 0.0, -1.62).
+    """Model of the same robot in another gravity.
 
-    Errors: InputError for other shapes, a lone number among them, and for what is not finite.
+    Parameters
+    ----------
+    model : Model
+    gravity : (3,) array
+        m/s^2, in world axes.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    InputError
+        For other shapes, a lone number among them, and for what is not finite.
+
+    Examples
+    --------
+    >>> earth = ff.robots.chain(3, "prismatic")
+    >>> moon = ff.with_gravity(earth, (0.0, 0.0, -1.62))
+    >>> q = earth.neutral
+    >>> ratio = ff.gravity_forces(moon, q)[2] / ff.gravity_forces(earth, q)[2]
+    >>> print(f"{ratio:.3f}")
+    0.165
     """
     return model.like(compile_description(replace(model.description, gravity=gravity_vector(gravity))))
 

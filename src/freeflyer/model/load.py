@@ -33,13 +33,53 @@ def load(
     inertias: str = "strict",
     gravity: Sequence[float] | None = None,
 ) -> Model:
-    """The Model of a URDF or MJCF file (or of its text, a string that begins with '<'), or of a mujoco.MjSpec.
+    """Model of a robot file, checked and compiled.
 
-    base: "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world, None keeps
-    the base of the file (see `with_base`), "auto" keeps that of an MJCF file and floats the robot of a URDF file, which defines
-    nothing of it; `print(model)` shows which. loops: a YAML file of loop constraints and motors (see readers.loops_yaml).
-    inertias: "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them. gravity (3,) in
-    m/s^2 replaces the file's. Raises FileError or DescriptionError with what is wrong and what to do.
+    Parameters
+    ----------
+    source : path, str, Description or mujoco.MjSpec
+        A URDF or MJCF file, its text (a string that begins with '<'), a description, or a specification of MuJoCo.
+    base : {"auto", "free", "fixed", "planar"} or None, optional
+        How the robot is held in the world: see Notes.
+    loops : path, optional
+        YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
+    inertias : {"strict", "as-is"}, optional
+        "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them.
+    gravity : (3,) sequence, optional
+        m/s^2, in place of the file's.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    FileError
+        For files that are missing, broken or in another format, with what to do.
+    DescriptionError
+        For robots that are not physical or not connected, and for bases that the robot cannot have, with what to do.
+    InputError
+        For arguments of other kinds.
+
+    Notes
+    -----
+    "free" floats the robot, "planar" moves it in the horizontal plane, "fixed" bolts it to the world, None keeps the base of the
+    file (a root link of URDF then stands at the world's origin), and "auto" keeps a base that is defined (by an MJCF file, or
+    chosen before) and floats the robot of a URDF file, which defines nothing of it. `print(model)` shows which it is.
+
+    A robot with a root link (URDF) gets a joint `root_joint` from the world to it. Of a robot that the file ties to the world
+    (MJCF, or URDF with a link "world") "free" keeps a free joint, replaces a fixed one, and refuses one that moves in another way.
+    "fixed" and "planar" replace a free joint, the base standing where the file draws it; "fixed" keeps every other joint, "planar"
+    replaces a fixed joint, keeps a planar one, and refuses others.
+
+    Examples
+    --------
+    >>> text = ff.to_urdf(ff.robots.quadruped(), "quadruped.urdf")
+    >>> print(ff.load("quadruped.urdf"))
+    quadruped: nq 19, nv 18, 13 moving joints, 12 actuated, 31.6 kg moving
+    base: free (the default, as the file does not define it)
+    >>> ff.load("quadruped.urdf", base="fixed").nv
+    12
     """
     from freeflyer.model.build import compile_description
 
@@ -99,14 +139,7 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
 
 
 def with_base(description: Description, base: str | None) -> Description:
-    """The description of a robot that stands on the given base.
-
-    A robot with a root link (URDF) gets a joint `root_joint` from the world to it. A robot that the file ties to the
-    world (MJCF, or URDF with a link "world") keeps a free joint for "free"; for "fixed" and "planar" a free joint is
-    replaced, the base standing where the file draws it, and every other joint is kept. "free" replaces a fixed joint to
-    the world, and refuses a joint that moves in another way. None leaves the robot as it is, "auto" one whose base is defined
-    (MJCF, or a base that was chosen before), and floats others. The description remembers which it was.
-    """
+    """The description of a robot that stands on the given base: see `load`. The description remembers how its base came about."""
     if base not in (*BASES, AUTO, None):
         expected = f"{', '.join(BASES)}, {AUTO!r}, or None for that of the file"
         raise InputError(f"base is {base!r}; expected one of {expected}")

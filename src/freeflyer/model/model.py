@@ -24,10 +24,33 @@ ARRAYS = (
 
 @dataclass(frozen=True)
 class JointInfo:
-    """A moving joint: its name, links and places in q (first iq of nq) and v (first iv of nv).
+    """Moving joint of a model: its name, its links and its places in q and v.
 
+    Attributes
+    ----------
+    name : str
+    kind : str
+        As in Joint.
+    parent, child : str
+        Names of links.
+    iq, iv : int
+        First entry in q and in v.
+    nq, nv : int
+        Number of entries in q and in v.
+    mimic : Mimic or None
+        The rule by which it follows another joint.
+
+    Notes
+    -----
     A joint that mimics another owns no coordinates: nq = nv = 0, and iq, iv are those of the joint it follows. In a model with
     closed loops (close_loops) nv counts independent velocities only, and iv is where they stand, or would stand, in v.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> knee = model.joint("front_left_knee")
+    >>> knee.iq, knee.iv, knee.child     # a floating base has 7 positions and 6 velocities
+    (9, 8, 'front_left_shank')
     """
 
     name: str
@@ -43,12 +66,63 @@ class JointInfo:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """A robot ready for computation: names, sizes, limits, and the arrays that kernels read.
+    """Model of a robot ready for computation: names, sizes, limits, and the arrays that compiled code reads.
 
-    Coordinates: q (nq,) and v (nv,) list the joints of `joints` in order (depth-first, in file order); limits, armature
-    (kg m^2 or kg), damping and friction are (nv,) arrays, infinite or zero where the file gives none. `frame_names` are
-    the links, then the sites. Nothing of a Model can be changed; edits return a new one. Models are made by `load`, `build`
-    and the edits alone: compiled code does not check the sizes and indices in their arrays.
+    Attributes
+    ----------
+    name : str
+    nq, nv : int
+        Sizes of a configuration q and of a velocity v.
+    mass : float
+        Of the links that move, kg.
+    joints : tuple of JointInfo
+        Moving joints, in the order of q and v: depth-first, in file order.
+    link_names : tuple of str
+    frame_names : tuple of str
+        The world, if it is no link of the file, then the links, then the sites.
+    actuated : tuple of str
+        Joints with motors.
+    position_lower, position_upper : (nv,) array
+        m, rad; infinite where the file gives none.
+    velocity_limit : (nv,) array
+        m/s, rad/s; infinite where the file gives none.
+    effort_limit : (nv,) array
+        N, N m; infinite where the file gives none.
+    armature : (nv,) array
+        kg, kg m^2; zero where the file gives none.
+    damping : (nv,) array
+        N s/m, N m s/rad; zero where the file gives none.
+    friction : (nv,) array
+        Dry friction, N, N m; zero where the file gives none.
+    neutral : (nq,) array
+        As freeflyer.neutral.
+    shared_coordinates : bool
+        Whether a mimic joint shares a velocity coordinate.
+    topology, parameters : (n,) array
+        Integers and floats that compiled code reads: kernels/model/layout.py.
+    description : Description
+    frame_index : mapping
+        Name of a frame -> its number in `frame_names`.
+    reduction : object or None
+        Of a model with closed loops (close_loops): its independent velocities; None for a tree.
+    handle : object
+        The model for compiled code.
+    constraint_rows : tuple of int
+        Number of rows of all loops and couplings, and nv of the tree.
+
+    Notes
+    -----
+    Nothing of a Model can be changed; edits return a new one. Models are made by `load`, `build`, `close_loops` and the edits
+    alone: compiled code does not check the sizes and indices in their arrays.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(20)
+    >>> model.nq, model.nv, len(model.actuated), round(model.mass, 6)
+    (27, 26, 20, 100.0)
+    >>> knee = model.joint("left_knee")
+    >>> float(model.position_upper[knee.iv]), float(model.effort_limit[knee.iv])     # rad, N m
+    (2.5, 400.0)
     """
 
     name: str

@@ -12,8 +12,22 @@ SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}  # Mu
 
 @dataclass(frozen=True)
 class Keyframe(Record):
-    """A named posture: (joint, position (nq of the joint)) for some joints, laid out as in a configuration. Joints that it does
-    not name stand where the file draws them."""
+    """Named posture of a file: positions of some joints; those that it does not name stand where the file draws them.
+
+    Parameters
+    ----------
+    name : str
+    positions : tuple of pairs, optional
+        (joint, position), the position (nq of the joint,) laid out as in a configuration; m, rad.
+
+    Examples
+    --------
+    >>> robot = ff.robots.chain(2).description
+    >>> bent = ff.Keyframe("bent", (("joint_2", (0.5,)),))
+    >>> model = ff.build(ff.Description(robot.name, robot.links, robot.joints, keyframes=(bent,)))
+    >>> model.keyframes["bent"]
+    array([0. , 0.5])
+    """
 
     name: str
     positions: tuple[tuple[str, tuple[float, ...]], ...] = ()

@@ -31,12 +31,47 @@ _MAKERS: dict[str, Callable[..., Model]] = {
 
 
 def names() -> tuple[str, ...]:
-    """The kinds of robots of `make`, sorted."""
+    """Names of the robots of `make`, sorted.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> ff.robots.names()
+    ('aerial_manipulator', 'chain', 'differential_drive_manipulator', 'holonomic_manipulator',
+     'humanoid', 'kangaroo_like', 'quadruped', 'space_manipulator')
+    """
     return tuple(sorted(_MAKERS))
 
 
 def make(name: str, **options: object) -> Model:
-    """The robot of that name, e.g. make("humanoid", dof=20); options are the arguments of the function so named."""
+    """Model of the robot of that name.
+
+    Parameters
+    ----------
+    name : str
+        One of `names`.
+    **options : object
+        Arguments of the function so named.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    UnknownNameError
+        For other names.
+    InputError
+        For options that the robot does not have, and as the function so named.
+
+    Examples
+    --------
+    >>> ff.robots.make("humanoid", dof=20)
+    <freeflyer.Model 'humanoid_20': nq 27, nv 26, 21 joints, 100 kg>
+    """
     maker = _MAKERS.get(name) if isinstance(name, str) else None
     if maker is None:
         raise unknown_name("built-in robot", name, names())

@@ -23,11 +23,41 @@ SPEED, EFFORT = 10.0, 100.0  # rad/s and m/s; Nm and N
 def chain(
     n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fixed", length: float = 0.1, mass: float = 0.5
 ) -> Model:
-    """A hanging chain of n joints and n + 1 equal capsules of `length` (m, between joints) and `mass` (kg) each.
+    """Model of a hanging chain of n joints and n + 1 equal capsules.
 
-    `joints` is one kind or several that repeat along the chain; axes alternate y, x, z. `base` is "fixed" (link_0
-    stays) or "free" (link_0 floats: 6 more velocities). Names: link_0 ... link_n, joint_1 ... joint_n, site tip.
-    Errors: InputError for counts, kinds, lengths and masses that make no chain.
+    Parameters
+    ----------
+    n : int, optional
+        Number of joints, 1 to 100000.
+    joints : str or iterable of str, optional
+        One kind of joint, as in Joint, or several that repeat along the chain.
+    base : {"fixed", "free"}, optional
+        link_0 stays, or floats: 6 more velocities.
+    length : float, optional
+        Of a capsule between its joints, m.
+    mass : float, optional
+        Of a capsule, kg.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    InputError
+        For counts, kinds, lengths and masses that make no chain.
+
+    Notes
+    -----
+    Axes alternate y, x, z. Links are link_0 ... link_n, joints joint_1 ... joint_n; site tip is the end of the last link. All
+    joints that move are actuated.
+
+    Examples
+    --------
+    >>> ff.robots.chain(3).nv
+    3
+    >>> ff.robots.chain(3, ["revolute", "spherical"], base="free").nv     # 6 + 1 + 3 + 1
+    11
     """
     return build(chain_description(n, joints, base, length, mass))
 

@@ -19,18 +19,33 @@ NAMES = ("hip_yaw", "hip", "knee", "ankle")
 
 
 def kangaroo_like() -> Model:
-    """A floating lower body of 42 kg whose legs are closed linkages with 6 linear motors and 32 passive joints each.
+    """Model of a floating lower body of 42 kg whose legs are closed linkages, like PAL Robotics' Kangaroo.
 
-    A leg has four sub-mechanisms (papers/000, Table II), one file each: `kangaroo_hip_yaw` (RRPR), `kangaroo_hip`
-    (U-2RRPU), `kangaroo_knee` (RRRR-RRRP-R) and `kangaroo_ankle` (U-2(RRRP-RRRR-UU)). Dimensions are our own, chosen so
-    that strokes, joint limits and singularities come out near the paper's. nq = 83, nv = 82, 64 independent loop rows.
+    Returns
+    -------
+    Model
+        With open loops: nq = 83, nv = 82; freeflyer.close_loops closes them, nv = 18.
 
-    The reference posture (all joint coordinates zero) closes every loop exactly: legs nearly stretched, length motors
-    at the start of their stroke. Motors are `left_yaw_motor`, `left_hip_outer_motor`, `left_hip_inner_motor`,
-    `left_length_motor`, `left_ankle_outer_motor`, `left_ankle_inner_motor`; the joints one thinks in are
-    `left_hip_yaw`, `_hip_pitch`, `_hip_roll`, `_knee`, `_ankle_pitch`, `_ankle_roll`. The right leg mirrors the left:
-    turns about y and slides keep their sign, other turns change it. x is forward, y left, z up; soles are the sites
-    `left_sole` (on the ground below the ankle) and its corners `left_sole_front_left` ..., 1.05 m below the base.
+    Notes
+    -----
+    Each leg has 6 linear motors and 32 passive joints in four sub-mechanisms (papers/000, Table II), one file each:
+    `kangaroo_hip_yaw` (RRPR), `kangaroo_hip` (U-2RRPU), `kangaroo_knee` (RRRR-RRRP-R) and `kangaroo_ankle` (U-2(RRRP-RRRR-UU)).
+    Dimensions are our own, chosen so that strokes, joint limits and singularities come out near the paper's. The loops have 64
+    independent rows.
+
+    The reference posture (all joint coordinates zero) closes every loop exactly: legs nearly stretched, length motors at the start
+    of their stroke. Motors are `left_yaw_motor`, `left_hip_outer_motor`, `left_hip_inner_motor`, `left_length_motor`,
+    `left_ankle_outer_motor`, `left_ankle_inner_motor`; the joints one thinks in are `left_hip_yaw`, `_hip_pitch`, `_hip_roll`,
+    `_knee`, `_ankle_pitch`, `_ankle_roll`. The right leg mirrors the left: turns about y and slides keep their sign, other turns
+    change it. x is forward, y left, z up; soles are the sites `left_sole` (on the ground below the ankle) and its corners
+    `left_sole_front_left` ..., 1.05 m below the base.
+
+    Examples
+    --------
+    >>> model = ff.robots.kangaroo_like()
+    >>> closed = ff.close_loops(model)
+    >>> model.nv - 64, closed.nv, len(closed.actuated)     # a floating base and the motors
+    (18, 18, 12)
     """
     return build(kangaroo_like_description())
 

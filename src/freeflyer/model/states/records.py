@@ -6,7 +6,24 @@ from typing import Any, NamedTuple
 
 
 class State(NamedTuple):
-    """q (..., nq), velocities v, accelerations a, generalised forces tau, bias forces (..., nv), as every function takes them."""
+    """State of a model, as all functions take it; what was not given is None.
+
+    Attributes
+    ----------
+    q : (..., nq) array
+        Configuration.
+    v, a : (..., nv) array or None
+        Velocity and acceleration.
+    tau, bias_forces : (..., nv) array or None
+        Generalised forces and bias forces, N, N m.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> x = ff.from_mujoco(model, ff.to_mujoco(model, model.neutral).qpos)
+    >>> x.q[3:7], x.v     # quaternion x, y, z, w
+    (array([0., 0., 0., 1.]), None)
+    """
 
     q: Any
     v: Any = None
@@ -16,7 +33,24 @@ class State(NamedTuple):
 
 
 class MujocoState(NamedTuple):
-    """qpos (..., nq), qvel, qacc, qfrc and bias (..., nv) in MuJoCo's coordinates; `bias` is its qfrc_bias."""
+    """State in MuJoCo's coordinates; what was not given is None.
+
+    Attributes
+    ----------
+    qpos : (..., nq) array
+        Configuration; nq and nv are MuJoCo's.
+    qvel, qacc, qfrc : (..., nv) array or None
+        Velocity, acceleration and generalised force.
+    bias : (..., nv) array or None
+        MuJoCo's qfrc_bias.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> x = ff.to_mujoco(model, model.neutral)
+    >>> x.qpos[3:7], x.qvel     # quaternion w, x, y, z
+    (array([1., 0., 0., 0.]), None)
+    """
 
     qpos: Any
     qvel: Any = None
@@ -26,7 +60,25 @@ class MujocoState(NamedTuple):
 
 
 class PinocchioState(NamedTuple):
-    """q (..., nq), v, a, tau and bias (..., nv) in Pinocchio's coordinates; `bias` is its nonLinearEffects."""
+    """State in Pinocchio's coordinates; what was not given is None.
+
+    Attributes
+    ----------
+    q : (..., nq) array
+        Configuration; nq and nv are Pinocchio's.
+    v, a, tau : (..., nv) array or None
+        Velocity, acceleration and generalised force.
+    bias : (..., nv) array or None
+        Pinocchio's nonLinearEffects.
+
+    Examples
+    --------
+    >>> import pinocchio
+    >>> model = ff.robots.chain(1, "continuous")
+    >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model))
+    >>> ff.to_pinocchio(pin_model, model, [0.0]).q     # cosine and sine of the angle
+    array([1., 0.])
+    """
 
     q: Any
     v: Any = None
