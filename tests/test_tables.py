@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import freeflyer as ff
+from freeflyer.bench.measured import Bench
+from freeflyer.bench.results import BatchPoint, FirstCall, Machine, Start, Timing
 from freeflyer.checks import Check, Finding, Identity
 from freeflyer.checks.tables import findings_table
 from freeflyer.mechanisms import Mechanism, Mechanisms
@@ -130,3 +132,15 @@ def test_sub_mechanisms_show_the_table_that_they_print():
 
 def test_what_is_cut_is_marked():
     assert esc("x" * 500) == "x" * 399 + "…"
+
+
+def test_a_benchmark_shows_what_was_measured():
+    timing = Timing("mass_matrix", 2.0, None, 1.0, 1.0, None, "Pinocchio", 5.0, None, None, 1e-15)
+    batches = tuple(BatchPoint(HOSTILE[0], n, timing) for n in (8, 16))
+    start = Start(0.5, 0.01, (FirstCall("mass_matrix", 6.0, 0.02),))
+    result = Bench(Machine("a processor", 2, "x86_64", "Linux", "3.11", {"numpy": "2"}), (0.4, 0.05), (), batches, (), start)
+    read = Reader(result._repr_html_())
+    assert read.rows == cells(*result.tables())
+    assert [t.title.partition(":")[2] or t.title for t in result.tables()][-1].startswith(" seconds in a fresh process")
+    assert "a call of gravity_forces on a robot of one joint takes 0.400 us" in read.words
+    assert "us of a call beside its states" in read.words

@@ -182,20 +182,6 @@ class SolverTiming:
         return None if self.bare is None else self.call - self.bare
 
 
-@dataclass(frozen=True)
-class Bench:
-    """`floor`: us a call of the smallest function on a robot of one joint, and of an empty Python function."""
-
-    machine: Machine
-    floor: tuple[float, float] | None
-    robots: tuple[RobotTimings, ...]
-    batches: tuple[BatchPoint, ...]
-    scaling: tuple[ScalingPoint, ...]
-    start: Start | None
-    steps: tuple[StepTiming, ...] = ()
-    solvers: tuple[SolverTiming, ...] = ()
-
-
 def geometric_mean(ratios: Iterable[float | None]) -> float | None:
     """The geometric mean of the ratios that exist."""
     logs = [math.log(r) for r in ratios if r is not None]

@@ -1,14 +1,10 @@
-"""The tables of a benchmark."""
+"""A benchmark as tables of text."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from freeflyer.bench.batches import call_overhead
 from freeflyer.bench.results import (
     BatchPoint,
-    Bench,
-    Machine,
     RobotTimings,
     ScalingPoint,
     SolverTiming,
@@ -17,47 +13,15 @@ from freeflyer.bench.results import (
     geometric_mean,
 )
 from freeflyer.bench.scaling import ALGORITHMS, exponent
-from freeflyer.cli import bench_closed as closed
-from freeflyer.cli.output import table
-from freeflyer.text import microseconds as us, visible
-
-
-def show(out: Any, result: Bench) -> None:
-    """Print whatever was measured."""
-    out.print(_machine(result.machine), soft_wrap=True)
-    if result.floor:
-        least, empty = result.floor
-        out.print(f"a call of gravity_forces on a robot of one joint takes {us(least)} us, of an empty Python function {us(empty)}")
-    for robot in result.robots:
-        out.print(_robot(robot))
-        out.print(_summary(robot), soft_wrap=True)
-        if robot.closed is not None:
-            closed.show(out, visible(robot.robot), robot.closed)
-    for name in dict.fromkeys(p.robot for p in result.batches):
-        out.print(_batches(name, result.batches))
-        out.print(_overheads(name, result.batches), soft_wrap=True)
-    if result.scaling:
-        out.print(_scaling(result.scaling))
-        out.print(_exponents(result.scaling), soft_wrap=True)
-    if result.steps:
-        out.print(_steps(result.steps))
-    if result.solvers:
-        out.print(_solvers(result.solvers))
-        out.print("bare: daqp.solve, or qpsolvers.solve_problem for the others; warm: begun with the solution\n", soft_wrap=True)
-    if result.start:
-        out.print(_start(result.start))
-
-
-def _machine(m: Machine) -> str:
-    versions = ", ".join(f"{k} {v}" for k, v in m.versions.items())
-    return f"{m.cpu}, {m.cores} cores, {m.architecture}, {m.system}, Python {m.python}; {versions}"
+from freeflyer.tables import Table
+from freeflyer.text import microseconds as us
 
 
 def _times(x: float | None) -> str:
     return "-" if x is None else f"{x:.2f}x" if x < 10 else f"{x:.0f}x"
 
 
-def _robot(r: RobotTimings) -> Any:
+def robot_table(r: RobotTimings) -> Table:
     peer = next((t.peer for t in r.rows if t.peer), None)
     columns = ["algorithm", "us a call", "out=", "us a state", "fresh", f"{r.threads} threads", "gain"]
     if peer:
@@ -70,8 +34,8 @@ def _robot(r: RobotTimings) -> Any:
             agreed = "-" if t.difference is None else f"{t.difference:.0e}"
             row += [us(t.peer_call), us(t.peer_batch), _times(t.ratio_call), _times(t.ratio_batch), agreed]
         rows.append(row)
-    title = f"{visible(r.robot)}: nq {r.nq}, nv {r.nv}; batches of {r.batch_size} states"
-    return table(title, columns, rows, numeric=range(1, len(columns)))
+    title = f"{r.robot}: nq {r.nq}, nv {r.nv}; batches of {r.batch_size} states"
+    return Table(title, columns, rows, range(1, len(columns)), _summary(r))
 
 
 def _summary(r: RobotTimings) -> str:
@@ -89,28 +53,29 @@ def _summary(r: RobotTimings) -> str:
         parts.append(
             f"the peer's batch is its parallel function on one thread for {functions}, a Python loop otherwise"
         )
-    parts += [visible(r.note, 400)] if r.note else []
-    return "geometric means and notes: " + "; ".join(parts) + "\n"
+    parts += [r.note] if r.note else []
+    return "geometric means and notes: " + "; ".join(parts)
 
 
-def _batches(name: str, points: tuple[BatchPoint, ...]) -> Any:
+def batches_table(name: str, points: tuple[BatchPoint, ...]) -> Table:
     rows = []
     for p in sorted((p for p in points if p.robot == name), key=lambda p: (p.timing.algorithm, p.states)):
         t = p.timing
         row = [t.algorithm, str(p.states), us(t.batch), us(t.batch_fresh), us(t.batch_threads), _times(t.ratio_threads)]
         rows.append([*row, us(t.peer_batch), _times(t.ratio_batch)])
     columns = ("algorithm", "states", "us a state", "fresh", "threads", "gain", "peer", "faster")
-    return table(f"{visible(name)}: batches on one thread and on several", columns, rows, range(1, len(columns)))
+    title = f"{name}: batches on one thread and on several"
+    return Table(title, columns, rows, range(1, len(columns)), _overheads(name, points))
 
 
 def _overheads(name: str, points: tuple[BatchPoint, ...]) -> str:
     """What a call costs beside its states, by the line through the two shortest batches."""
     prices = {a: call_overhead(points, name, a) for a in dict.fromkeys(p.timing.algorithm for p in points)}
     shown = ", ".join(f"{a} {price:.1f}" for a, price in prices.items() if price is not None)
-    return f"us of a call beside its states, by the two shortest batches: {shown}\n"
+    return f"us of a call beside its states, by the two shortest batches: {shown}"
 
 
-def _scaling(points: tuple[ScalingPoint, ...]) -> Any:
+def scaling_table(points: tuple[ScalingPoint, ...]) -> Table:
     rows = [
         (
             str(p.bodies),
@@ -125,7 +90,8 @@ def _scaling(points: tuple[ScalingPoint, ...]) -> Any:
         for p in sorted(points, key=lambda p: (p.algorithm, p.bodies))
     ]
     columns = ("bodies", "nv", "algorithm", "us a call", "us a state", "ns a body", "peer: call", "faster")
-    return table("scaling: chains, batches of 256 states on one thread", columns, rows, (0, 1, 3, 4, 5, 6, 7))
+    title = "scaling: chains, batches of 256 states on one thread"
+    return Table(title, columns, rows, (0, 1, 3, 4, 5, 6, 7), _exponents(points))
 
 
 def _exponents(points: tuple[ScalingPoint, ...]) -> str:
@@ -137,28 +103,30 @@ def _exponents(points: tuple[ScalingPoint, ...]) -> str:
     compared = [p.bodies for p in points if p.peer_call is not None]
     if compared and max(compared) < max(p.bodies for p in points):
         lines.append(f"the peer stops at {max(compared)} bodies: its workspace grows with the cube of nv")
-    return "; ".join(lines) + "\n"
+    return "; ".join(lines)
 
 
-def _steps(steps: tuple[StepTiming, ...]) -> Any:
+def steps_table(steps: tuple[StepTiming, ...]) -> Table:
     rows = []
     for s in steps:
         ratio = None if s.peer_step is None else s.peer_step / s.step
-        rows.append((visible(s.robot), s.integrator, us(s.step), us(s.peer_step), _times(ratio)))
+        rows.append((s.robot, s.integrator, us(s.step), us(s.peer_step), _times(ratio)))
     columns = ("robot", "integrator", "us a step", "MuJoCo's", "faster")
-    return table("simulation: a step of whole runs, called from Python", columns, rows, (2, 3, 4))
+    return Table("simulation: a step of whole runs, called from Python", columns, rows, (2, 3, 4))
 
 
-def _solvers(timings: tuple[SolverTiming, ...]) -> Any:
+def solvers_table(timings: tuple[SolverTiming, ...]) -> Table:
     rows = [
         (t.solver, str(t.variables), str(t.rows), *map(us, (t.bare, t.call, t.overhead, t.bare_warm, t.warm)), str(t.iterations))
         for t in timings
     ]
     columns = ("solver", "variables", "rows", "bare", "solve_qp", "more", "bare, warm", "solve_qp, warm", "iterations")
-    return table("quadratic programs: us a call, and what conversion and checks add", columns, rows, range(1, len(columns)))
+    title = "quadratic programs: us a call, and what conversion and checks add"
+    note = "bare: daqp.solve, or qpsolvers.solve_problem for the others; warm: begun with the solution"
+    return Table(title, columns, rows, range(1, len(columns)), note)
 
 
-def _start(s: Start) -> Any:
+def start_table(s: Start) -> Table:
     rows = [("import freeflyer (cold: without bytecode)", f"{s.import_cold:.2f}", f"{s.import_warm:.2f}")]
     rows += [(f"first call of {c.algorithm}", f"{c.cold:.2f}", f"{c.cached:.2f}") for c in s.first_calls]
-    return table("start: seconds in a fresh process", ("what", "cold (compiling)", "cached"), rows, (1, 2))
+    return Table("start: seconds in a fresh process", ("what", "cold (compiling)", "cached"), rows, (1, 2))

@@ -12,7 +12,8 @@ import typer
 from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, load_robot
 
 if TYPE_CHECKING:
-    from freeflyer.bench.results import Bench, RobotTimings
+    from freeflyer.bench.measured import Bench
+    from freeflyer.bench.results import RobotTimings
     from freeflyer.progress import Progress
 
 
@@ -52,8 +53,7 @@ def bench(
 ) -> None:  # fmt: skip
     """Time each algorithm for one state and for a batch; short batches; scaling with size; solvers; imports and first calls."""
     from freeflyer.bench.runner import Effort
-    from freeflyer.cli.bench_tables import show
-    from freeflyer.cli.output import output, write_json
+    from freeflyer.cli.output import output, print_table, write_json
     from freeflyer.cli.progress import status
 
     if plot is not None:
@@ -65,7 +65,9 @@ def bench(
     out = output(json)
     with status() as progress:
         result = _run(named, wanted, peers, Effort(batch=batch, blocks=blocks, threads=threads), progress)
-    show(out, result)
+    out.print(result.conditions(), soft_wrap=True)
+    for shown in result.tables():
+        print_table(out, shown)
     if plot is not None:
         from freeflyer.plots.bench import save
 
@@ -94,7 +96,7 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
     from freeflyer.bench.batches import batches
     from freeflyer.bench.clock import floor
     from freeflyer.bench.machine import machine
-    from freeflyer.bench.results import Bench
+    from freeflyer.bench.measured import Bench
     from freeflyer.bench.robots import default_robots
     from freeflyer.bench.runner import NAMES, time_robot
     from freeflyer.bench.scaling import SIZES, scaling

@@ -70,6 +70,13 @@ def printed(shown: TextTable, style: Callable[[Sequence[str]], Sequence[Any]] = 
     return table(shown.title, shown.columns, [style(row) for row in shown.rows], shown.numeric)
 
 
+def print_table(out: Console, shown: TextTable) -> None:
+    """Prints a table of text, and its note."""
+    out.print(printed(shown))
+    if shown.note:
+        out.print(visible(shown.note, 2000) + "\n", soft_wrap=True)
+
+
 def _box() -> Any:
     from rich import box
 

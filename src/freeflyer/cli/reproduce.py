@@ -34,7 +34,7 @@ def reproduce(
     from time import perf_counter
 
     from freeflyer import papers
-    from freeflyer.cli.output import output, write_json
+    from freeflyer.cli.output import output, print_table, write_json
     from freeflyer.cli.progress import status
 
     out, start = output(json), perf_counter()
@@ -50,7 +50,7 @@ def reproduce(
         progress(0.0, "drawing")
         pictures = _save(paper.pictures(result), folder, key)
     for table in paper.tables(result):
-        _show(out, table)
+        print_table(out, table)
     numbers = folder / f"{key}.json"
     write_json(numbers, f"reproduce {key}", result)
     write_json(json, f"reproduce {key}", result)
@@ -84,14 +84,6 @@ def _list(papers: Any) -> Any:
 
     rows = [(key, papers.reproduction(key).paper) for key in papers.names()]
     return table("papers that can be reproduced: freeflyer reproduce KEY", ("key", "paper"), rows)
-
-
-def _show(out: Any, shown: Any) -> None:
-    from freeflyer.cli.output import printed
-
-    out.print(printed(shown))
-    if shown.note:
-        out.print(shown.note + "\n", soft_wrap=True)
 
 
 def _save(figures: Any, folder: Path, key: str) -> list[Path]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.bench.results import BatchPoint, Bench, RobotTimings, ScalingPoint
+from freeflyer.bench.measured import Bench
+from freeflyer.bench.results import BatchPoint, RobotTimings, ScalingPoint
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
 from freeflyer.plots.files import save_png
 from freeflyer.plots.style import PRINT_INK, WHITE, style

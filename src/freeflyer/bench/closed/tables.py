@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from freeflyer.bench.results import ClosedTimings
-from freeflyer.cli.output import table
-from freeflyer.text import microseconds as us, visible
+from freeflyer.tables import Table
+from freeflyer.text import microseconds as us
 
 
-def show(out: Any, robot: str, c: ClosedTimings) -> None:
-    """Print the rows, below each the functions of the peers and their differences, then MuJoCo's errors by softness."""
+def closed_table(robot: str, c: ClosedTimings) -> Table:
+    """The rows, below each the functions of the peers and their differences; MuJoCo's errors by softness in the note."""
     compared = any(row.peers for row in c.rows)
     columns = ["loops closed", "us a call", "us a state", *(("beside", "us a call", "faster", "agrees to") if compared else ())]
     rows = []
@@ -25,12 +23,10 @@ def show(out: Any, robot: str, c: ClosedTimings) -> None:
             line = ["", "", ""]
     size = f"nu {c.nu}, {c.constraints} rows of rank {c.rank}, open by {c.residual:.1e}"
     title = f"{robot}, loops closed: {size}; batches of {c.batch_size}"
-    out.print(table(title, columns, rows, numeric=[k for k in range(1, len(columns)) if k != 3]))
     parts = [f"medians of {c.blocks} blocks of calls"]
     parts += ["agreement at one state, relative to the largest entry"] if compared else []
-    parts += [visible(note, 400) for note in c.notes]
-    out.print("; ".join(parts), soft_wrap=True)
+    parts += c.notes
     if c.softness:
         faded = ", ".join(f"{gap:.1e} at {1.0 - x:g}" for x, gap in c.softness)
-        out.print(f"MuJoCo's equalities are soft; its accelerations miss the rigid ones by impedance: {faded}", soft_wrap=True)
-    out.print()
+        parts += [f"MuJoCo's equalities are soft; its accelerations miss the rigid ones by impedance: {faded}"]
+    return Table(title, columns, rows, [k for k in range(1, len(columns)) if k != 3], "; ".join(parts))
