@@ -15,6 +15,13 @@ MIN_EIGENVALUE = 1e-12  # of the unit-free mass matrix, whose diagonal is one
 MIN_DIAGONAL_RATIO = 1e-14  # diagonal entry over the largest: a coordinate without any inertia
 UNBOUNDED_POSITION = 100.0  # rad or m: files write "no limit" as 1e16, where an angle has no digits left for its turn
 MAX_RANDOM_SPEED = 3.0  # rad/s or m/s: passive joints may outrun the motors many times
+MIN_PERTURBATION = 1e-6  # rad or m: steps from the neutral posture are shortened to this where loops do not close beyond
+MAX_LAW_ROUNDING = 1e-3  # laws with a solve: what a badly conditioned mass matrix may lose at most
+MIN_LAW_SIZE = 1e-12  # SI: sides of a law that are smaller count as this, so that zero can be compared
+INERTIA_ROUNDING = 1e-9  # of the largest moment: by how much signs and sums of moments may miss
+HEAVIEST_LINK, LIGHTEST_LINK = 1e4, 1e-6  # kg: outside, the unit of mass is probably another one
+MIN_GYRATION_RADIUS = 1e-4  # m: a link of more than LIGHT_MASS is larger than this
+LIGHT_MASS = 1e-2  # kg
 
 # constraints, closed models and sets
 COMPLEX_STEP = 2.0**-100  # of complex differences: its square vanishes beside one, its products do not underflow
@@ -102,6 +109,16 @@ SMALLEST_INERTIA = 1e-100  # kg or kg m^2: solves multiply inertias, and below 1
 ROTATION_ROUNDING = 1e-8  # departure of R'R from the identity that rounding in a file explains
 INERTIA_EIGENVALUE_ROUNDING = 1e-9  # of an inertia's largest eigenvalue: how far below zero rounding may put the least
 UNLIMITED_WRITTEN = 1e9  # in SI units: written for limits that URDF requires and the robot lacks
+MIN_AXIS_LENGTH = 1e-9  # length of a given axis: a shorter one has no direction
+PARALLEL_SINE = 1e-6  # sine of the angle between two axes of a joint: less, and they count as one
+GIVEN_UNIT_ERROR = 1e-6  # of a given quaternion's length: digits of a file
+MIN_QUATERNION_LENGTH = 1e-12  # a shorter quaternion has no direction to be normalised along
+ZERO_QUATERNION_LENGTH = 1e-15  # of a keyframe in MJCF: MuJoCo reads a shorter one as no turn
+HALF_TURN_SQUARED_SINE = 1e-12  # squared sine of the angle to -z: below it the axis of the short turn from z is rounding
+EQUAL_BOUNDS_ROUNDING = 1e-12  # of a force range: by how much its two ends may differ and count as symmetric
+EQUAL_AXES_ROUNDING = 1e-9  # of unit vectors: by how much the axes of a planar joint may miss those of MJCF's parts
+UNIT_LENGTH_ROUNDING = 4e-16  # of an axis: rounding that normalising cannot improve
+FLAT_BODY_ROUNDING = 1e-12  # of the sum of two moments: excess of the third that is rounding
 
 # quadratic programs
 MULTIPLIER_ROUNDING = 1e-13  # of the largest multiplier: smaller ones are zero
@@ -115,6 +132,8 @@ MAX_POLISHING_MOVE = 1e-2  # of the size of x: how far polishing may move it bef
 DOUBTFUL_SIZE = 1e6  # of a unit: a larger x is checked as well
 UNDECIDABLE_SIZE = 1e5  # of a unit of the scaled program: beyond it rounding hides whether there is an answer
 SMALL_EQUATION_RATIO = 1e-3  # of the largest size of an equation: equations with smaller terms are compared with this
+ACTIVE_RATIOS = (1e-9, 1e-6, 1e-4)  # of the largest multiplier: those below do not count as active; tried one after the other
+POLISHING_RANK_RATIO = 1e-13  # of the largest singular value: what counts as zero in the system of active limits
 
 # simulation
 VELOCITY_TOLERANCE = 1e-6  # m/s and rad/s (of the largest velocity) by which a velocity may miss the constraints

@@ -11,9 +11,17 @@ from freeflyer.checks.geometry import joint_above, joints_below, links_in_tree_o
 from freeflyer.model.description import WORLD, Description, Inertia, Link
 from freeflyer.model.inertias import join, transform
 from freeflyer.model.rigid_groups import rigid_groups
-from freeflyer.tolerances import FILE_INERTIA_ROUNDING, LARGEST_REACH, NEGLIGIBLE_INERTIA, POINT_MASS_RADIUS
-
-HEAVIEST, LIGHTEST = 1e4, 1e-6  # kg: outside, the unit of mass is probably another one
+from freeflyer.tolerances import (
+    FILE_INERTIA_ROUNDING,
+    HEAVIEST_LINK,
+    INERTIA_ROUNDING,
+    LARGEST_REACH,
+    LIGHT_MASS,
+    LIGHTEST_LINK,
+    MIN_GYRATION_RADIUS,
+    NEGLIGIBLE_INERTIA,
+    POINT_MASS_RADIUS,
+)
 
 
 def inertia_findings(description: Description) -> Iterator[Finding]:
@@ -60,10 +68,10 @@ def _impossible(link: Link) -> Finding | None:
 
 def _mass_unit(link: Link) -> Iterator[Finding]:
     mass = link.inertia.mass
-    if mass > HEAVIEST:
+    if mass > HEAVIEST_LINK:
         sentence = f"it weighs {mass:.4g} kg, as much as a truck: is the mass given in grams?"
         yield Finding("warning", "mass-unit", link.name, sentence, {"mass": mass})
-    elif mass < LIGHTEST:
+    elif mass < LIGHTEST_LINK:
         sentence = f"it weighs {mass:.3g} kg, less than a grain of sand: a placeholder, or another unit?"
         yield Finding("warning", "mass-unit", link.name, sentence, {"mass": mass})
 
@@ -90,10 +98,10 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
 
 def _excess(moments: np.ndarray) -> tuple[str, float]:
     """(what is violated, by how much) for principal moments (3,), ascending; a plate or a rod is just within."""
-    if moments[0] < -1e-9 * abs(moments[2]):
+    if moments[0] < -INERTIA_ROUNDING * abs(moments[2]):
         return "negative-inertia", float(-moments[0])
     excess = float(moments[2] - moments[0] - moments[1])
-    return "triangle-inequality", excess if excess > 1e-9 * moments[2] else 0.0
+    return "triangle-inequality", excess if excess > INERTIA_ROUNDING * moments[2] else 0.0
 
 
 def _welded_inertias(description: Description) -> Callable[[str], Inertia]:
@@ -124,7 +132,7 @@ def _inertia_unit(link: Link, scale: float) -> Iterator[Finding]:
         yield Finding(
             "note", "point-mass", link.name, "it has mass but no rotational inertia to speak of: a point mass", values
         )
-    elif gyration < 1e-4 and link.inertia.mass > 1e-2:
+    elif gyration < MIN_GYRATION_RADIUS and link.inertia.mass > LIGHT_MASS:
         sentence = (
             f"its inertia is that of {link.inertia.mass:.3g} kg within {gyration * 1e3:.2g} mm of its centre: "
             "a placeholder, or another unit?"

@@ -28,7 +28,15 @@ from freeflyer.model.description import WORLD
 from freeflyer.model.edits import with_gravity
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import LAW_DIFFERENCED, LAW_FLIGHT, LAW_MIN_SPEED, LAW_ROUNDING, LAW_TIME_STEP
+from freeflyer.tolerances import (
+    LAW_DIFFERENCED,
+    LAW_FLIGHT,
+    LAW_MIN_SPEED,
+    LAW_ROUNDING,
+    LAW_TIME_STEP,
+    MAX_LAW_ROUNDING,
+    MIN_LAW_SIZE,
+)
 
 STRAIGHT = "d(X M v)/dt = 0"
 NEED_REGULAR = (  # M, that is
@@ -114,7 +122,7 @@ def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity
 def _identities(model: Model, x: States) -> Iterator[Identity]:
     M = mass_matrix(model, x.q)
     condition = float(np.max(np.linalg.cond(M))) if np.all(np.isfinite(M)) else np.inf
-    solved = min(max(LAW_ROUNDING, 100 * EPS * condition), 1e-3)
+    solved = min(max(LAW_ROUNDING, 100 * EPS * condition), MAX_LAW_ROUNDING)
     difference = Difference(model, x)
     g, bias = gravity_forces(model, x.q), bias_forces(model, x.q, x.v)
     C = coriolis_matrix(model, x.q, x.v)
@@ -214,7 +222,7 @@ class Difference:
         The step is cut so that no velocity changes by more than LAW_MIN_SPEED within it: light links accelerate by 1e4 rad/s^2.
         """
         v, largest = self.x.v, np.abs(a).max(axis=1)
-        h = np.minimum(LAW_TIME_STEP, LAW_MIN_SPEED / np.maximum(largest, 1e-12))[:, None]
+        h = np.minimum(LAW_TIME_STEP, LAW_MIN_SPEED / np.maximum(largest, MIN_LAW_SIZE))[:, None]
         ahead, behind = (f(self._move(s * h * v + 0.5 * h * h * a), v + s * h * a) for s in (1.0, -1.0))
         return (ahead - behind) / (2 * h.reshape(-1, *[1] * (ahead.ndim - 1)))
 
@@ -237,7 +245,7 @@ class Difference:
 
 def _law(law: str, meaning: str, left: Any, right: Any, tolerance: float, scale: Any = 0.0) -> Identity:
     """Compare two sides, relative to the larger of the right side and `scale`."""
-    size = max(float(np.max(np.abs(right))), float(np.max(np.abs(scale))), 1e-12)
+    size = max(float(np.max(np.abs(right))), float(np.max(np.abs(scale))), MIN_LAW_SIZE)
     return Identity(law, meaning, float(np.max(np.abs(np.asarray(left) - right))) / size, tolerance)
 
 

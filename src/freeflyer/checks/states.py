@@ -11,7 +11,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.configuration import neutral, random_configuration
 from freeflyer.model.model import Model
-from freeflyer.tolerances import MAX_RANDOM_SPEED, UNBOUNDED_POSITION
+from freeflyer.tolerances import MAX_RANDOM_SPEED, MIN_PERTURBATION, UNBOUNDED_POSITION
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,6 @@ def _perturb_neutral(model: Model, step: np.ndarray) -> np.ndarray:
     try:
         return integrate(model, neutral(model), step)
     except FreeflyerError:
-        if not model.reduction or np.abs(step).max() < 1e-6:
+        if not model.reduction or np.abs(step).max() < MIN_PERTURBATION:
             raise
         return _perturb_neutral(model, 0.5 * step) if step.ndim == 1 else np.stack([_perturb_neutral(model, s) for s in step])

@@ -14,7 +14,7 @@ from freeflyer.model.capacity import MOST_AXES, MOST_ENTRIES
 from freeflyer.model.inputs import row
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import UNLIMITED_POSITION
+from freeflyer.tolerances import MIN_QUATERNION_LENGTH, UNLIMITED_POSITION
 
 ANGLE, STROKE = np.pi, 1.0  # rad, m: where a joint has no limits
 
@@ -171,7 +171,7 @@ def normalize_configuration(model: Model, q: ArrayLike) -> np.ndarray:
         if joint.kind in ("free", "spherical") and joint.nq:
             part = q[..., joint.iq + joint.nq - 4 : joint.iq + joint.nq]
             norm = np.linalg.norm(part, axis=-1, keepdims=True)
-            if not np.all(norm > 1e-12) or not np.all(np.isfinite(norm)):
+            if not np.all(norm > MIN_QUATERNION_LENGTH) or not np.all(np.isfinite(norm)):
                 raise InputError(
                     f"the quaternion of joint {joint.name!r} is zero or not finite: it has no direction",
                     joint=joint.name,

@@ -6,6 +6,7 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import Joint
+from freeflyer.tolerances import HALF_TURN_SQUARED_SINE
 
 
 def screws(joint: Joint) -> list[tuple[np.ndarray, float, float]]:
@@ -31,7 +32,7 @@ def screws(joint: Joint) -> list[tuple[np.ndarray, float, float]]:
 def turn_z_to(axis: np.ndarray) -> np.ndarray:
     """A rotation (3, 3) whose third column is the unit vector `axis`: the short turn from z; the identity for z itself."""
     x, y, z = axis
-    if z < 0.0 and x * x + y * y < 1e-12:  # beside -z the short turn's own axis is rounding noise: half a turn about x first
+    if z < 0.0 and x * x + y * y < HALF_TURN_SQUARED_SINE:  # half a turn about x first
         F = np.diag([1.0, -1.0, -1.0])
         return F @ turn_z_to(F @ axis)
     K = np.array([[0.0, 0.0, x], [0.0, 0.0, y], [-x, -y, 0.0]])

@@ -8,9 +8,12 @@ from freeflyer.errors import DescriptionError
 from freeflyer.model.description import Description, Inertia, Joint, joint_sizes
 from freeflyer.model.frozen import is_masked
 from freeflyer.tolerances import (
+    GIVEN_UNIT_ERROR,
     INERTIA_EIGENVALUE_ROUNDING,
     LARGEST_NUMBER,
+    MIN_AXIS_LENGTH,
     NEGLIGIBLE_INERTIA,
+    PARALLEL_SINE,
     ROTATION_ROUNDING,
     SMALLEST_INERTIA,
 )
@@ -58,9 +61,9 @@ def check_joint(j: Joint) -> None:
     axis = check_vector(j.axis, (3,), f"axis of joint {j.name!r}")
     axis2 = check_vector(j.axis2, (3,), f"axis2 of joint {j.name!r}")
     length = np.linalg.norm(axis)
-    if j.kind in WITH_AXIS and length < 1e-9:
+    if j.kind in WITH_AXIS and length < MIN_AXIS_LENGTH:
         raise DescriptionError(f"{who} has the axis {axis.tolist()}: a direction needs a length", joint=j.name)
-    if j.kind == "universal" and np.linalg.norm(np.cross(axis, axis2)) <= 1e-6 * length * np.linalg.norm(axis2):
+    if j.kind == "universal" and np.linalg.norm(np.cross(axis, axis2)) <= PARALLEL_SINE * length * np.linalg.norm(axis2):
         raise DescriptionError(f"{who} has parallel axes {axis.tolist()} and {axis2.tolist()}: give two directions")
     check_vector(j.pitch, (), f"pitch of joint {j.name!r} (m/rad)")
     if j.kind == "helical" and j.pitch == 0.0:
@@ -83,7 +86,7 @@ def check_position(position: object, kind: str, nq: int, what: str) -> None:
     q = check_vector(position, (nq,), what)
     at = QUATERNION_AT.get(kind)
     norm = 1.0 if at is None else float(np.linalg.norm(q[at : at + 4]))
-    if abs(norm - 1.0) > 1e-6:
+    if abs(norm - 1.0) > GIVEN_UNIT_ERROR:
         raise DescriptionError(f"{what} has a quaternion of length {norm:.3g}: expected 1")
 
 

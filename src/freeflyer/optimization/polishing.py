@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from freeflyer.optimization.problem import QuadraticProgram
-
-ACTIVE_RATIOS = (1e-9, 1e-6, 1e-4)  # relative: multipliers below do not count; tried one after the other
+from freeflyer.tolerances import POLISHING_RANK_RATIO
 
 
 def polish(p: QuadraticProgram, x: np.ndarray, y: np.ndarray, active: float) -> tuple[np.ndarray, np.ndarray]:
@@ -32,7 +31,7 @@ def polish(p: QuadraticProgram, x: np.ndarray, y: np.ndarray, active: float) -> 
     z = np.where(held, y, 0.0)
     for _ in range(2):  # the second time takes away the rounding of the first
         right = np.concatenate((-(p.H @ x + p.g + z @ C) / scale, limits - J @ x))
-        step = np.linalg.lstsq(K, right, rcond=1e-13)[0]
+        step = np.linalg.lstsq(K, right, rcond=POLISHING_RANK_RATIO)[0]
         x = x + step[:n]
         z[held] += step[n:] * scale / size
     return x, z

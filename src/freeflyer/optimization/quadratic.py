@@ -13,13 +13,13 @@ from freeflyer.errors import InputError
 from freeflyer.optimization import daqp_solver
 from freeflyer.optimization.errors import InfeasibleError, UnboundedError
 from freeflyer.optimization.failures import failure
-from freeflyer.optimization.polishing import ACTIVE_RATIOS, polish
+from freeflyer.optimization.polishing import polish
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program, refuse_numbers
 from freeflyer.optimization.residual_sums import squared_residuals
 from freeflyer.optimization.residuals import residuals
 from freeflyer.optimization.scaling import equilibrate
 from freeflyer.optimization.solution import Attempt, Solution
-from freeflyer.tolerances import DOUBTFUL_SIZE, MAX_POLISHING_MOVE, QUICK_SHARE, UNDECIDABLE_SIZE
+from freeflyer.tolerances import ACTIVE_RATIOS, DOUBTFUL_SIZE, MAX_POLISHING_MOVE, QUICK_SHARE, UNDECIDABLE_SIZE
 
 
 def solve_qp(

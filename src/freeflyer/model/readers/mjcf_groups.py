@@ -9,6 +9,7 @@ import numpy as np
 from freeflyer.model.description import Joint, Link
 from freeflyer.model.readers.mjcf_names import CHAINS, GROUPED
 from freeflyer.model.validate_numbers import PER_COORDINATE
+from freeflyer.tolerances import EQUAL_AXES_ROUNDING
 
 FIELDS = (*PER_COORDINATE, "initial", "spring_reference")
 
@@ -32,7 +33,7 @@ def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Jo
             axes.insert(0, P[:3, :3].T @ part.axis)
             P = part.placement @ P
         axis, axis2 = (axes[0], axes[1]) if kind == "universal" else (axes[-1], np.array([0.0, 1.0, 0.0]))
-        if kind == "planar" and np.abs(turn_z_to(axis)[:, :2].T - axes[:2]).max() > 1e-9:
+        if kind == "planar" and np.abs(turn_z_to(axis)[:, :2].T - axes[:2]).max() > EQUAL_AXES_ROUNDING:
             result += parts
             continue
         hidden = {p.child for p in parts[:-1]}

@@ -12,6 +12,7 @@ from freeflyer.model.readers.mjcf_names import GROUPED, unique_name
 from freeflyer.model.readers.mjcf_tree import Extras
 from freeflyer.model.readers.safe_file import numbers
 from freeflyer.model.recorded_states import Keyframe, MujocoJoint
+from freeflyer.tolerances import ZERO_QUATERNION_LENGTH
 
 
 def read_keyframes(description: Description, extras: Extras, where: str, notes: list[str]) -> Description:
@@ -61,5 +62,7 @@ def _unit(joint: MujocoJoint, values: tuple[float, ...]) -> tuple[float, ...]:
     if joint.kind not in ("free", "ball"):
         return values
     norm = float(np.linalg.norm(values[-4:]))
-    turn = (0.0, 0.0, 0.0, 1.0) if norm < 1e-15 else values[-4:] if norm == 1.0 else tuple(x / norm for x in values[-4:])
+    if norm < ZERO_QUATERNION_LENGTH:
+        return (*values[:-4], 0.0, 0.0, 0.0, 1.0)
+    turn = values[-4:] if norm == 1.0 else tuple(x / norm for x in values[-4:])
     return values[:-4] + turn

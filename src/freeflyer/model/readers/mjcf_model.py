@@ -14,6 +14,7 @@ from freeflyer.model.readers.mjcf_names import GROUPED, hidden_joint, hidden_lin
 from freeflyer.model.readers.mjcf_spec import Compiled, Drive
 from freeflyer.model.readers.mjcf_tree import Extras
 from freeflyer.model.rotations import placement, shift, turn_about
+from freeflyer.tolerances import EQUAL_BOUNDS_ROUNDING
 
 KINDS = {FREE: "free", BALL: "spherical", SLIDE: "prismatic", HINGE: "continuous"}
 
@@ -119,7 +120,7 @@ def _bound(m: Any, j: int, name: str, notes: list[str]) -> float:
     if not m.jnt_actfrclimited[j]:
         return np.inf
     low, high = (float(x) for x in m.jnt_actfrcrange[j])
-    if high > 0.0 and abs(low + high) <= 1e-12 * high:
+    if high > 0.0 and abs(low + high) <= EQUAL_BOUNDS_ROUNDING * high:
         return high
     notes.append(f"joint {name!r}: its force range {low:g} to {high:g} is not symmetric, and no effort limit is kept")
     return np.inf

@@ -11,6 +11,7 @@ from freeflyer.model.readers.mjcf_gate import VettedFile, compile_model, parse_s
 from freeflyer.model.readers.mjcf_layout import body_names, joint_names
 from freeflyer.model.readers.mjcf_meshes import attach_meshes
 from freeflyer.model.readers.mjcf_shapes import delete, geoms_by_inertia, mesh_of
+from freeflyer.tolerances import EQUAL_BOUNDS_ROUNDING
 
 
 @dataclass
@@ -97,4 +98,4 @@ def _range(limited: Any, values: np.ndarray, mujoco: Any) -> float | None:
     """The bound of a symmetric range that is in force."""
     low, high = (float(x) for x in values)
     on = limited == mujoco.mjtLimited.mjLIMITED_TRUE or (limited == mujoco.mjtLimited.mjLIMITED_AUTO and low < high)
-    return high if on and high > 0.0 and abs(low + high) <= 1e-12 * high else None
+    return high if on and high > 0.0 and abs(low + high) <= EQUAL_BOUNDS_ROUNDING * high else None

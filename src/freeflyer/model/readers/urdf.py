@@ -28,6 +28,7 @@ from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.readers.safe_file import numbers, read_xml
 from freeflyer.model.readers.urdf_elements import LIMITS, check_root, children, named, only, place, pose
 from freeflyer.model.readers.urdf_extension import read_extension
+from freeflyer.tolerances import MIN_AXIS_LENGTH, UNIT_LENGTH_ROUNDING
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -133,7 +134,7 @@ def _unit(xyz: tuple[float, ...]) -> np.ndarray:
     """The axis with length 1; as it is where rounding cannot improve it, or where `validate` will refuse it."""
     axis = np.array(xyz)
     norm = float(np.linalg.norm(axis))
-    return axis if abs(norm - 1.0) < 4e-16 or norm < 1e-9 else axis / norm
+    return axis if abs(norm - 1.0) < UNIT_LENGTH_ROUNDING or norm < MIN_AXIS_LENGTH else axis / norm
 
 
 def _limits(name: str, kind: str, found: dict[str, dict[str, Any]], notes: Notes) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from freeflyer.model.readers.mjcf_names import CHAINS, CUSTOM, group_name, hidde
 from freeflyer.model.rotations import inverse, placement, quaternion, shift, turn_about
 from freeflyer.model.validate_numbers import PER_COORDINATE
 from freeflyer.model.writers.xml_out import refuse, text
-from freeflyer.tolerances import INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
+from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -249,7 +249,7 @@ def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
             "correct the inertia, or write URDF (to_urdf)",
         )  # fmt: skip
     moments = np.maximum(moments, 0.0)
-    if moments[2] <= (moments[0] + moments[1]) * (1.0 + 1e-12):  # a flat body, but for rounding: MuJoCo takes none
+    if moments[2] <= (moments[0] + moments[1]) * (1.0 + FLAT_BODY_ROUNDING):  # a flat body, but for rounding: MuJoCo takes none
         moments[2] = min(moments[2], moments[0] + moments[1])
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
