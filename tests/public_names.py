@@ -9,7 +9,7 @@ from typing import Any
 ROOMS = (
     "", "checks", "contacts", "control", "estimation", "export", "formulations.geometric", "mechanisms", "optimization", "papers",
     "report", "robots", "sim", "spatial.consistency", "spatial.dual_quaternion", "spatial.inertia", "spatial.quaternion",
-    "spatial.se2", "spatial.se3", "spatial.twist", "spatial.wrench", "studies",
+    "spatial.se2", "spatial.se3", "spatial.twist", "spatial.wrench", "studies", "symbolic",
 )  # fmt: skip
 
 

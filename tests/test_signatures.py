@@ -9,7 +9,7 @@ from freeflyer.progress import no_progress
 
 ROOMS = (
     "", "checks", "contacts", "control", "estimation", "export", "formulations.geometric", "mechanisms", "optimization", "report",
-    "sim", "studies",
+    "sim", "studies", "symbolic",
 )  # fmt: skip
 BY_KEYWORD = {
     "atol", "constraints", "count", "events", "frames", "gravity", "limits", "loops", "out", "progress", "redundant", "restitution",

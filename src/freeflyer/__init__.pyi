@@ -22,6 +22,7 @@ from . import (
     sim as sim,
     spatial as spatial,
     studies as studies,
+    symbolic as symbolic,
 )
 from .constraints.closed import (
     close_loops as close_loops,

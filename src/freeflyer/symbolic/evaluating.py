@@ -1,0 +1,115 @@
+"""A public function's kernel as plain Python, called by the public name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from freeflyer.dynamics.frames import EXPRESSED, Expressed
+from freeflyer.errors import InputError, unknown_name
+from freeflyer.export.functions import FUNCTIONS
+from freeflyer.kernels import plain
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+
+@public
+def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str | None = None, expressed: Expressed = "body",
+             parameters: Iterable[Any] | None = None) -> Any:  # fmt: skip
+    """Results of a public function for symbols, or other scalars, from the kernel that computes its numbers.
+
+    Parameters
+    ----------
+    function : str
+        Name of a public function that `ff.export.export` also takes; "coriolis_matrix_hamel" is the form of the Hamel equations.
+    model : Model
+        A tree, or a robot whose loops are open.
+    arguments : iterable of scalars
+        Its state in order, each a flat row: q (nq), v, a, tau (nv). SymPy expressions, fractions, complex or mpmath numbers.
+    frame : str, optional
+        Of functions of a frame.
+    expressed : {"body", "mixed", "world"}
+        Of functions of a frame that have it.
+    parameters : iterable of scalars, optional
+        In the model's place, made by `ff.symbolic.parameters`.
+
+    Returns
+    -------
+    array of objects, or tuple of arrays
+        As the function's: (nv,) forces, (nv, nv) matrices; an energy is a scalar.
+
+    Raises
+    ------
+    InputError
+        For other numbers of arguments or scalars, a frame that is missing or not taken, and closed models.
+    UnknownNameError
+        For unknown functions and frames.
+
+    Notes
+    -----
+    Where a kernel compares undecided symbols, the closed form is taken, not the series near zero. Numbers of the model that are
+    short binary fractions (0.5, 9.75) become exact ones.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> link = ff.Link("rod", ff.Inertia(2.0, (0.5, 0.0, 0.0), np.diag([0.0, 0.25, 0.25])))
+    >>> hinge = ff.Joint("hinge", "revolute", "world", "rod", axis=(0.0, 1.0, 0.0))
+    >>> model, q = ff.build(ff.Description("pendulum", (link,), (hinge,), gravity=(0.0, 0.0, -8.0))), sympy.Symbol("q")
+    >>> sympy.simplify(ff.symbolic.evaluate("mass_matrix", model, [q])[0, 0])
+    3/4
+    >>> ff.symbolic.evaluate("gravity_forces", model, [q])[0]
+    -8*cos(q)
+    """
+    of = FUNCTIONS.get(function)
+    if of is None:
+        raise unknown_name("function", function, FUNCTIONS)
+    if model.reduction is not None:
+        raise InputError(f"{function} takes symbols for a tree: give {model.name!r} with open loops, its attribute `tree`")
+    entry = of.entry_of(model)
+    inputs = [name for name in of.inputs if name not in of.zero]
+    rows = [_row(name, x) for name, x in zip(inputs, arguments)]
+    if len(arguments) != len(inputs):
+        raise InputError(f"{function} takes {len(inputs)} rows of scalars ({', '.join(inputs)}), got {len(arguments)}")
+    given = dict(zip(inputs, rows))
+    for name, letter in zip(of.inputs, entry.inputs):
+        n = model.nq if letter == "q" else model.nv
+        if len(given.setdefault(name, [0] * n)) != n:
+            raise InputError(f"{name} has {len(given[name])} scalars, expected {n}", name=name)
+    made = plain.run(
+        entry.name, model, *(given[name] for name in of.inputs), *_options(entry.options, model, function, frame, expressed),
+        parameters=None if parameters is None else _parameter_row(model, parameters),
+    )  # fmt: skip
+    return made[0] if entry.outputs == ((1,),) else made
+
+
+def _row(name: str, x: Any) -> list[Any]:
+    try:
+        return list(np.asarray(x, dtype=object).reshape(-1)) if np.ndim(x) == 1 else list(_refuse(name, x))
+    except (TypeError, ValueError):
+        return list(_refuse(name, x))
+
+
+def _refuse(name: str, x: Any) -> Iterable[Any]:
+    raise InputError(f"{name} must be one flat row of scalars, got {type(x).__name__} of shape {np.shape(x)}", name=name)
+
+
+def _parameter_row(model: Model, parameters: Iterable[Any]) -> list[Any]:
+    row = _row("parameters", parameters)
+    if len(row) != len(model.parameters):
+        raise InputError(
+            f"parameters has {len(row)} scalars, expected {len(model.parameters)}: make them by freeflyer.symbolic.parameters"
+        )
+    return row
+
+
+def _options(wanted: tuple[str, ...], model: Model, function: str, frame: str | None, expressed: str) -> list[int]:
+    if ("frame" in wanted) != (frame is not None):
+        raise InputError(f"{function} takes {'a' if 'frame' in wanted else 'no'} frame, got {frame!r}", frame=frame)
+    if expressed not in EXPRESSED or (expressed != "body" and "expressed" not in wanted):
+        known = ", ".join(EXPRESSED) if "expressed" in wanted else "none but 'body'"
+        raise InputError(f"{function} has no expression {expressed!r}: {known}", expressed=expressed)
+    values = {"frame": 0 if frame is None else model.frame(frame), "expressed": EXPRESSED[expressed]}
+    return [values[option] for option in wanted]
