@@ -34,6 +34,8 @@ def run_loaded(entry: Entry, model: Model, q: Any, v: Any, third: Any, name: str
     option = EXPRESSED[expressed] if type(expressed) is str and expressed in EXPRESSED else expression(expressed)
     frames, W = split_external(model, external)
     found = entry.call(frames.handle, q, v, third, g, W, option, out) if strict else None
+    if found is None and strict and type(W) is tuple:  # of a mapping, perhaps to lists
+        found = entry.call(frames.handle, q, v, third, g, tuple(map(plain_array, W)), option, out)
     if found is not None:
         return found
     frames, W = wrenches(model, external)
@@ -55,7 +57,7 @@ def plain_array(x: Any) -> Any:
 def split_external(model: Model, external: Wrenches) -> tuple[FrameSet, Any]:
     """(frames, wrenches), the latter as they are given where `entry.call` looks at them, else checked."""
     if type(external) is dict:
-        return cached_frame_set(model, tuple(external)), tuple([plain_array(w) for w in external.values()])
+        return cached_frame_set(model, tuple(external)), tuple(external.values())
     if type(external) is tuple and len(external) == 2 and type(external[0]) is FrameSet and external[0].model is model:
         return external
     return wrenches(model, external)
