@@ -65,6 +65,22 @@ def test_stewart_platform_finds_the_pose_of_its_strokes():
     np.testing.assert_allclose(found.q[3:7] * np.sign(found.q[6]), turn * np.sign(turn[3]), atol=1e-9)
 
 
+def test_branches_of_a_robot_without_loops():
+    """It has one closure, in the shape that closures have; arguments are checked as for others."""
+    model = ff.robots.chain(3)
+    for q in (np.ones(3), np.ones((1, 3))):
+        found = assemble(model, q, branches=4)
+        assert found.q.shape == (1, 3)
+        assert found.closed.shape == found.gap.shape == (1,)
+    assert assemble(model, np.ones((2, 3))).q.shape == (2, 3)
+    for arguments, words in (
+        ({"branches": 0}, "at least 1"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"), ({"attempts": -1}, "attempts"),
+        ({"rng": 3}, "rng"), ({"hold": ["nose"]}, "nose"),
+    ):  # fmt: skip
+        with pytest.raises(ff.FreeflyerError, match=words):
+            assemble(model, **arguments)
+
+
 @pytest.mark.parametrize("mask", list(MASKS))
 @pytest.mark.parametrize("seed", range(2))
 def test_random_linkages_close_from_near_guesses_and_stay_near(mask, seed):

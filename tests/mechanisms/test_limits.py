@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg
+from linkage_samples import BAR, shifted, stewart
 from scipy.optimize import brentq
 
 import freeflyer as ff
@@ -147,6 +148,29 @@ def test_map_counts_what_it_leaves_out():
     assert len(found.position) == found.count - found.impossible - found.outside
 
 
+def test_joints_of_several_coordinates_move_with_all_of_them():
+    joints = (
+        ff.Joint("ball", "spherical", "world", "arm"), ff.Joint("reach", "prismatic", "arm", "tip", shifted(0.3)),
+        ff.Joint("wag", "revolute", "tip", "hand", shifted(0.0, 0.0, 0.2), np.array([0.0, 1.0, 0.0])),
+        ff.Joint("copy", "revolute", "hand", "nail", shifted(0.1), mimic=ff.Mimic("wag", 1.0, 0.0)),
+    )  # fmt: skip
+    links = tuple(ff.Link(name, BAR) for name in ("world", "arm", "tip", "hand", "nail"))
+    model = ff.build(ff.Description("ball arm", links, joints))
+    for moving, columns in ((("ball",), [0, 1, 2]), (("wag", "ball"), [4, 0, 1, 2])):
+        found = manipulability(model, "hand", {"reach": [0.0, 0.2]}, moved_by=moving)
+        for k, x in enumerate((0.0, 0.2)):
+            J = ff.frame_jacobian(model, ff.configuration(model, reach=x), "hand", expressed="mixed")[:, columns]
+            linear, angular = (math.sqrt(max(np.linalg.det(A @ A.T), 0.0)) for A in (J[:3], J[3:]))
+            assert found.linear[k] * found.peak_linear == pytest.approx(linear, abs=1e-9)
+            assert found.angular[k] * found.peak_angular == pytest.approx(angular, abs=1e-9)
+        assert found.peak_angular > 0.9
+    for moving, words in (
+        (("wag", "reach"), "three coordinates"), (("wag", "wag", "ball"), "more than once"), (("copy", "ball"), "of its own"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=words):
+            manipulability(model, "hand", {"reach": [0.0]}, moved_by=moving)
+
+
 def test_area():
     assert polygon_area(np.array([[0, 0], [2, 0], [2, 3], [0, 3]])) == 6.0
     assert crank_turn(1.0, 1.0, 0.0) == 0.0
@@ -169,6 +193,15 @@ def test_area():
 def test_bad_regions(arguments, error, words):
     with pytest.raises(error, match=words):
         reachable_set(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | arguments)
+
+
+def test_the_joints_of_a_region_have_one_coordinate():
+    """A ball that a slider and its rod move has three; one that follows another has none."""
+    rng = np.random.default_rng(3)
+    model = stewart(rng)[0]
+    for joint, words in (("float", "has 6 coordinates"), ("swivel0", "has 2 coordinates")):
+        with pytest.raises(InputError, match=f"joints of one coordinate; '{joint}' {words}"):
+            reachable_set(model, ("stroke0", "stroke1"), (joint, "swivel1"))
 
 
 def test_a_start_outside_of_the_limits_is_refused():

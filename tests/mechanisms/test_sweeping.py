@@ -10,7 +10,7 @@ from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole
 
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.mechanisms import assemble, constraint_residual
+from freeflyer.mechanisms import LinkageError, assemble, constraint_residual
 from freeflyer.mechanisms.limbs import embed_configuration, extract_configuration, extract_limb
 from freeflyer.mechanisms.sweeping import sweep
 from freeflyer.robots import kangaroo_hip_yaw
@@ -105,6 +105,45 @@ def test_a_limb_of_a_tree_is_its_branch():
 def test_bad_axes(axes, error, words):
     with pytest.raises(error, match=words):
         sweep(leg(), axes)
+
+
+def test_a_limb_is_not_cut_out_of_an_open_posture():
+    q = whole().neutral
+    for side in ("left", "right"):  # the limb's own loops, and those of joints that would be locked
+        opened = ff.mechanisms.partition(whole()).q.copy()
+        opened[whole().joint(f"{side}_knee").iq] += 1e-3
+        with pytest.raises(LinkageError, match=r"a limb keeps the posture .* assemble it first"):
+            extract_limb(whole(), SOLE, opened)
+    assert extract_limb(whole(), SOLE, ff.mechanisms.partition(whole()).q).nq == leg().nq
+    for wrong, words in ((np.tile(q, (2, 1)), "one state"), (q * np.nan, "finite"), (q[:-1], "expected")):
+        with pytest.raises(InputError, match=words):
+            extract_limb(whole(), SOLE, wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda q, x: extract_configuration(leg(), whole(), q[:-1]), "q has shape"),
+        (lambda q, x: extract_configuration(leg(), whole(), "q"), "real numbers"),
+        (lambda q, x: extract_configuration(leg(), "robot", q), "second argument"),
+        (lambda q, x: embed_configuration(leg(), whole(), x[:-1], q), "q_part has shape"),
+        (lambda q, x: embed_configuration(leg(), whole(), x, q[:-1]), "q has shape"),
+        (lambda q, x: embed_configuration(leg(), whole(), np.tile(x, (2, 1)), np.tile(q, (3, 1))), "do not broadcast together"),
+        (lambda q, x: extract_configuration(ff.robots.humanoid(), ff.robots.quadruped(), np.zeros(19)), "no joint is named"),
+        (lambda q, x: extract_configuration(ff.robots.chain(2), ff.robots.chain(2, "spherical"), np.zeros(8)), "no part"),
+    ],
+)
+def test_bad_configurations_of_parts(call, words):
+    with pytest.raises((InputError, UnknownNameError), match=words):
+        call(whole().neutral, leg().neutral)
+
+
+def test_configurations_of_parts_take_batches():
+    x, q = sweep(leg(), {LENGTH: [0.0, 0.05, 0.1]}).q, whole().neutral
+    full = embed_configuration(leg(), whole(), x, np.tile(q, (2, 1, 1)))
+    assert full.shape == (2, 3, whole().nq)
+    np.testing.assert_array_equal(full[1], embed_configuration(leg(), whole(), x, q))
+    np.testing.assert_array_equal(extract_configuration(leg(), whole(), full)[0], x)
 
 
 def test_a_limb_needs_joints():

@@ -225,6 +225,39 @@ def test_bad_input_is_named(solver, change, error, words):
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
+def test_errors_do_not_depend_on_memory_that_the_solver_leaves():
+    """Without a solution daqp returns arrays that it has not written: what was in their memory before must not be reported."""
+    programs = [({"H": np.eye(2), "g": -np.ones(2), "A": np.eye(2), "upper": np.zeros(2)}, 1)]
+    programs += [({"H": np.eye(2), "g": -np.ones(2), "A": np.ones((3, 2)), "lower": np.ones(3), "upper": np.ones(3)}, None)]
+    programs += [({"H": np.diag([1.0, 1e-14]), "g": np.array([0.0, 1.0]), "x_lower": np.array([-1.0, -np.inf])}, None)]
+    rng = np.random.default_rng(SEED)
+    programs += [(known(rng, kind).arguments, n) for kind in KINDS for n in (1, 2, 3, None) for _ in range(5)]
+    for k, (arguments, iterations) in enumerate(programs):
+        p, found = quadratic_program(**arguments), []
+        for junk in (np.nan, 7.0, -1e3):
+            for size in (len(p.g), len(p.lower)):
+                arrays = [np.full(size, junk) for _ in range(50)]  # freed at once: the next arrays of this size hold their numbers
+                del arrays
+            attempt = daqp_solver.attempt(p, 1e-8, iterations, None, None)
+            try:
+                answer = solve_qp(**arguments, iterations=iterations).x.tolist()
+            except SolverError as error:
+                answer = str(error)
+            found.append((attempt.outcome, attempt.x.tolist(), attempt.dual.tolist(), answer))
+        assert str(found[0]) == str(found[1]) == str(found[2]), (SEED, k)
+
+
+def test_errors_give_what_the_solver_returns():
+    with pytest.raises(NotConvergedError, match="returns no x") as caught:
+        solve_qp(np.eye(2), [-1.0, -1.0], np.eye(2), upper=[0.0, 0.0], iterations=1)
+    assert caught.value.data["x"] is caught.value.data["residuals"] is None
+    with pytest.raises(NumericalError, match="returns no multipliers; its x has the relative residual") as caught:
+        solve_qp(np.diag([1.0, 1e-14]), [0.0, 1.0], x_lower=[-1.0, -np.inf])
+    assert caught.value.data["x"].shape == (2,)
+    assert np.isfinite(caught.value.data["residuals"].primal)
+    assert np.isnan(caught.value.data["residuals"].dual)
+
+
 def test_a_limit_of_time_is_reported():
     with pytest.raises(NotConvergedError, match="stopped at 1e-12 s"):
         solve_qp(H, G, A, LOW, HIGH, seconds=1e-12, solver="osqp")

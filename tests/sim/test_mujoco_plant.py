@@ -164,12 +164,37 @@ def test_bad_arguments_of_runs(change, word):
     [
         ({"feet": [3]}, "feet must"), ({"feet": [ff.contacts.point("nose")]}, "nose"), ({"motors": ["nose"]}, "nose"),
         ({"friction": -1.0}, "friction"), ({"q": np.zeros((2, 3))}, "one configuration"),
-        ({"servos": sim.Servos(dt=-1.0)}, "dt"),
+        ({"servos": 3}, "servos must be"),
     ],
 )  # fmt: skip
 def test_bad_arguments_of_plants(change, word):
     with pytest.raises(ff.errors.FreeflyerError, match=word):
         sim.mujoco_plant(ff.robots.chain(n=3), **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"dt": -1.0}, "dt must be a positive"), ({"stiffness": 0.0}, "stiffness must be a positive"),
+        ({"damping": np.nan}, "damping must be a positive"), ({"friction": 1.0}, "friction of Servos"),
+        ({"loop_time": 0.0005}, "do not hold in MuJoCo"), ({"loop_impedance": 1.0}, "do not hold in MuJoCo"),
+    ],
+)  # fmt: skip
+def test_bad_servos(change, word):
+    with pytest.raises(InputError, match=word):
+        sim.Servos(**change)
+
+
+def test_a_robot_without_feet_that_would_fall_through_the_floor_is_refused():
+    """But where it is anchored, has no weight, or is said to have no feet."""
+    model = ff.robots.quadruped()
+    with pytest.raises(InputError, match=r"feet=\[freeflyer.contacts.point\('front_left_foot'\), .*, or give feet=\(\)"):
+        sim.mujoco_plant(model)
+    with pytest.raises(InputError, match=r"feet=\[freeflyer.contacts.point\('frame'\), ...\]"):
+        sim.mujoco_plant(ff.robots.aerial_manipulator())
+    assert sim.mujoco_plant(model, feet=()).feet == ()
+    assert sim.mujoco_plant(ff.with_gravity(model, (0.0, 0.0, 0.0))).feet == ()
+    assert [foot.name for foot in sim.mujoco_plant(ff.robots.humanoid()).feet] == ["left_sole", "right_sole"]
 
 
 BOX = ('<mujoco><worldbody><body name="box" pos="0 0 0.06"><freejoint/><geom type="box" size="0.1 0.1 0.05" mass="2"/>'

@@ -214,6 +214,25 @@ def test_runs_are_saved_loaded_and_replayed(tmp_path):
         sim.load(path)
 
 
+def test_replays_begin_before_the_changes_of_events_at_the_start(tmp_path):
+    """Sample 0 is recorded after them; controllers that measure late see the state before."""
+    model, sensing = ff.robots.chain(2), sim.Sensing(position_noise=0.01, delay=0.02)
+    drag = lambda t, q, v: -0.1 * v - q
+    events = [
+        sim.Event("faster", lambda state: 1.0, start=lambda state: sim.Change(v=2.0 * state.v)),
+        sim.Event("start", lambda state: state.q[0] - 0.45, start=lambda state: sim.Change(q=state.q + 0.1, v=state.v + 0.1)),
+        sim.Event("unchanged", lambda state: 1.0, start=lambda state: None),
+    ]
+    for chosen, seen in ((events[0], None), (events, sensing), (events[1:], None), (events[2], sensing)):
+        run = sim.simulate(model, [0.5, 0.0], [0.1, 0.2], drag, dt=0.01, duration=0.3, events=chosen, sensing=seen)
+        run.save(tmp_path / "run.npz", overwrite=True)
+        for first in (run, sim.load(tmp_path / "run.npz")):
+            again = sim.replay(model, first, drag, events=chosen)
+            for name in ("t", "q", "v", "tau"):
+                assert (getattr(again, name) == getattr(run, name)).all()
+            assert [(e.name, e.t, *e.q, *e.v_after) for e in again.events] == [(e.name, e.t, *e.q, *e.v_after) for e in run.events]
+
+
 def test_a_motion_that_fails_gives_the_time_and_keeps_what_came_before():
     model, q, v = tumbling(fresh_seed())
     run = sim.simulate(model, q, v, lambda t, q, v: np.full(model.nv, np.inf if t > 0.25 else 0.0), dt=0.1, duration=0.9)

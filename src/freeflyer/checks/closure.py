@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.checks.findings import Finding
 from freeflyer.constraints.closed import close_loops
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.configuration import neutral
+from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import CLOSED_GAP
@@ -29,7 +31,8 @@ class Gap:
     position : float
         Distance of the frames' origins along the tied directions, m.
     angle : float
-        Length of the tied entries of the rotation vector from frame_a to frame_b, rad.
+        Angle of what the loop ties of the turn from frame_a to frame_b, rad: of all of it; where one turn is free, between the free
+        axis of frame_a and that of frame_b; where one alone is tied, its entry of the rotation vector.
 
     Examples
     --------
@@ -51,7 +54,7 @@ class Gap:
 
 
 @public
-def loop_gaps(model: Model, q: np.ndarray) -> tuple[Gap, ...]:
+def loop_gaps(model: Model, q: ArrayLike) -> tuple[Gap, ...]:
     """Openings of all loops of a robot at one posture.
 
     Parameters
@@ -67,7 +70,12 @@ def loop_gaps(model: Model, q: np.ndarray) -> tuple[Gap, ...]:
     Raises
     ------
     InputError
-        As freeflyer.frame_pose.
+        For wrong shapes, NaN, infinities and quaternions of other than unit length.
+
+    Notes
+    -----
+    These are the lengths of each loop's rows of constraint_residual, linear and angular ones apart: directions that a loop leaves
+    free do not count, however far the robot has moved along them.
 
     Examples
     --------
@@ -76,25 +84,14 @@ def loop_gaps(model: Model, q: np.ndarray) -> tuple[Gap, ...]:
     >>> len(gaps), all(gap.is_closed for gap in gaps)
     (24, True)
     """
-    return tuple(
-        _gap(loop, frame_pose(model, q, loop.frame_a), frame_pose(model, q, loop.frame_b)) for loop in model.loops
-    )
-
-
-def _gap(loop: Any, X_WA: np.ndarray, X_WB: np.ndarray) -> Gap:
-    X_AB = np.linalg.inv(X_WA) @ X_WB
-    mask = np.asarray(loop.mask, dtype=float)
-    open_by = np.concatenate([X_AB[:3, 3], rotation_vector(X_AB[:3, :3])]) * mask
-    return Gap(
-        loop.name, loop.frame_a, loop.frame_b, float(np.linalg.norm(open_by[:3])), float(np.linalg.norm(open_by[3:]))
-    )
-
-
-def rotation_vector(R: np.ndarray) -> np.ndarray:
-    """Axis times angle (3,) of a rotation matrix (3, 3), the angle within [0, pi]."""
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_matrix(R).as_rotvec()
+    model = model.tree
+    residual, first, found = constraint_residual(model, one_row(model, "q", q, "q")), 0, []
+    for loop in model.loops:
+        shifts, turns = sum(loop.mask[:3]), sum(loop.mask[3:])
+        shift, turn = residual[first : first + shifts], residual[first + shifts : first + shifts + turns]
+        found.append(Gap(loop.name, loop.frame_a, loop.frame_b, float(np.linalg.norm(shift)), float(np.linalg.norm(turn))))
+        first += shifts + turns
+    return tuple(found)
 
 
 def with_loops_closed(model: Model) -> tuple[Any, str]:

@@ -100,6 +100,11 @@ def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity
     tuple of Identity
         Empty for a robot without degrees of freedom.
 
+    Raises
+    ------
+    InputError
+        For less than one state, and for a negative seed.
+
     Notes
     -----
     Laws that solve with M lose as many digits as M is badly conditioned, so their tolerance grows with its condition number.
@@ -112,9 +117,9 @@ def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity
     >>> [law.law for law in laws[2:6]]
     ['M Minv = 1', 'ID(FD(tau)) = tau', 'FD(ID(a)) = a', 'M a + bias = ID(a)']
     """
+    states = random_states(model, count, seed)
     if model.nv == 0:
         return ()
-    states = random_states(model, count, seed)
     with np.errstate(all="ignore"):  # a singular robot gives NaN here, which no tolerance accepts
         return tuple(_identities(model, states))
 

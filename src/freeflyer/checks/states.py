@@ -8,7 +8,7 @@ import numpy as np
 
 from freeflyer.constraints.closed import velocity_map
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import FreeflyerError
+from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.model.configuration import neutral, random_configuration
 from freeflyer.model.model import Model
 from freeflyer.tolerances import MAX_RANDOM_SPEED, MIN_PERTURBATION, UNBOUNDED_POSITION
@@ -28,13 +28,21 @@ class States:
         return len(self.q)
 
 
+def whole_number(name: str, x: object, least: int) -> int:
+    """x as an int; InputError for what is no whole number, and for one below `least`."""
+    if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < least:
+        raise InputError(f"{name} must be a whole number of {least} or more, got {format_value(x)}")
+    return int(x)
+
+
 def random_states(model: Model, count: int, seed: int = 0, spread: float | None = None) -> States:
     """Random states, the same for the same seed.
 
     Postures are those of `ff.random_configuration`; with `spread` they lie around neutral, that many radians off
-    (standard deviation). In a closed model no joint moves faster than MAX_RANDOM_SPEED.
+    (standard deviation). In a closed model no joint moves faster than MAX_RANDOM_SPEED. Errors: InputError for less than one state,
+    and for a negative seed.
     """
-    rng = np.random.default_rng(seed)
+    count, rng = whole_number("count", count, 1), np.random.default_rng(whole_number("seed", seed, 0))
     v, a, tau = (rng.standard_normal((count, model.nv)) for _ in range(3))
     if spread is None:
         q = np.stack([random_configuration(model, rng) for _ in range(count)])

@@ -17,6 +17,7 @@ from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.partition import Partition, partition, partition_by
 from freeflyer.constraints.reduction import Reduction, has_loops, linkage_table, solved_blocks, touched_coordinates
 from freeflyer.constraints.running import motion
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import linkage_layout as LL
 from freeflyer.model.build import compile_description, recompile
@@ -202,5 +203,5 @@ def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """
     if model.reduction:
         return motion(model, q, u)[1]
-    leads = (row(model, name, x, letter).shape[:-1] for name, x, letter in (("q", q, "q"), ("u", u, "u")))
-    return np.zeros((*np.broadcast_shapes(*leads), model.nv))
+    lead = leading_axes((row(model, "q", q, "q"), row(model, "u", u, "u")), (1, 1), ("q", "u"))
+    return np.zeros((*lead, model.nv))

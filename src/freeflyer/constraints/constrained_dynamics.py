@@ -13,6 +13,7 @@ from freeflyer.constraints.set_rows import run_set
 from freeflyer.constraints.set_systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.dynamics.equations import bias_forces
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
@@ -135,6 +136,7 @@ def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any,
                  gravity: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """(a, wrenches on items, multipliers, verdict) where no compiled entry does all of it."""
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
+    leading_axes((q, v, tau), (1, 1, 1), ("q", "v", "tau"))  # refuses those that do not broadcast
     h = bias_forces(model, q, v, external, expressed=expressed, gravity=gravity)
     rows = matrix_rows(model, constraints, q, v)
     M, energy = inertia_size(model, q, np.abs(tau) + np.abs(h), -1, v)

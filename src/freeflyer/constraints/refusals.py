@@ -20,8 +20,11 @@ def list_names(names: Iterable[str], most: int = 8) -> str:
     return shown + (f", ... ({len(known)} in all)" if len(known) > most else "")
 
 
-def check_closed(model: Model, residual: np.ndarray, rows: np.ndarray, closed: float, redundant: float) -> None:
-    """LinkageError where |residual| (r,) exceeds `closed` in the rows, or `redundant` in the others."""
+def check_closed(
+    model: Model, residual: np.ndarray, rows: np.ndarray, closed: float, redundant: float,
+    reason: str = "the rank of an open linkage is not defined",
+) -> None:  # fmt: skip
+    """LinkageError, with the reason, where |residual| (r,) exceeds `closed` in the rows, or `redundant` in the others."""
     allowed = np.full(len(residual), redundant)
     allowed[rows] = closed
     excess = residual / allowed
@@ -31,7 +34,7 @@ def check_closed(model: Model, residual: np.ndarray, rows: np.ndarray, closed: f
     loop, gap = constraint_loops(model)[worst], float(residual[worst])
     raise LinkageError(
         f"the posture leaves loop {loop!r} of {model.name!r} open by {gap:.3g} (row {constraint_names(model)[worst]!r}, m or "
-        "rad): the rank of an open linkage is not defined; assemble it first (freeflyer.mechanisms.assemble)",
+        f"rad): {reason}; assemble it first (freeflyer.mechanisms.assemble)",
         loop=loop, gap=gap,
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from freeflyer.constraints.set_tables import wrenches_of
 from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.refused import singular
 from freeflyer.errors import InputError
 from freeflyer.kernels.calls.running import bare_topology, batch, handle, state
@@ -39,7 +40,7 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
     """(a (..., n), y (..., r), verdict) of M a = f + J^T y, J a = b; see kernels/constrained/systems.py. Errors: singular M."""
     J, free, sizes = rows.J, rows.free, np.abs(b)
     n, r = M.shape[-1], J.shape[-2]
-    lead = np.broadcast_shapes(M.shape[:-2], f.shape[:-1], J.shape[:-2], b.shape[:-1])
+    lead = leading_axes((M, f, J, b), (2, 1, 2, 1), ("the mass matrix", "forces", "A", "b"))
     parts = [(M, n * n), (f, n), (J, r * n), (b, r), (sizes, r), (energy[..., None], 1)]
     tails = [2, 1, 2, 1, 1, 1]
     packed = np.concatenate(

@@ -88,7 +88,7 @@ def from_mujoco(
             joint=places.absent_base[0],
         )  # fmt: skip
     q = configuration_from_mujoco(tree, places, x["qpos"])
-    return to_ours(model, places.velocities, q, {ours: x[theirs] for ours, theirs in NAMES.items()}, NAMES)
+    return to_ours(model, places.velocities, q, {ours: x[theirs] for ours, theirs in NAMES.items()}, {"q": "qpos", **NAMES})
 
 
 @public

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.inputs import check_configuration, finite_array, finite_row
@@ -45,7 +46,8 @@ def configuration(
     UnknownNameError
         For a joint that the model does not have.
     InputError
-        For joints that mimic others or follow from loops, for a joint given twice, for sizes, NaN and quaternions.
+        For joints that mimic others or follow from loops, for a joint given twice, for sizes, NaN and quaternions, and for batch
+        axes that do not broadcast.
     LinkageError
         Where the loops cannot be closed.
 
@@ -67,7 +69,7 @@ def configuration(
         raise InputError(f"joint {min(both)!r} is given twice: in the dictionary and by keyword", joint=min(both))
     q = model.neutral if start is None else finite_row(model, "start", start, "q")
     placed = [_joint_position(model, name, value) for name, value in {**(positions or {}), **by_name}.items()]
-    lead = np.broadcast_shapes(q.shape[:-1], *(x.shape[:-1] for _, x in placed))
+    lead = _leading_axes(None if start is None else q, placed)
     wanted = np.broadcast_to(q, (*lead, model.nq)).copy()
     for joint, x in placed:
         wanted[..., joint.iq : joint.iq + joint.nq] = x
@@ -96,6 +98,13 @@ def _joint_position(model: Model, name: Any, value: ArrayLike) -> tuple[JointInf
     if x.ndim == 0 or x.shape[-1] != joint.nq:
         raise InputError(f"the position of {joint.kind} joint {name!r} has shape {x.shape}, expected (..., {joint.nq})", joint=name)
     return joint, x
+
+
+def _leading_axes(start: np.ndarray | None, placed: list[tuple[JointInfo, np.ndarray]]) -> tuple[int, ...]:
+    """The batch axes of all positions; an error shows the shapes in which they came."""
+    given = [] if start is None else [("start", start, 1)]
+    given += [(joint.name, x[..., 0] if joint.nq == 1 else x, int(joint.nq > 1)) for joint, x in placed]
+    return leading_axes([x for _, x, _ in given], [n for _, _, n in given], [name for name, _, _ in given])
 
 
 def _close(model: Model, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from freeflyer.constraints.graph import groups, structure
 from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_loops
 from freeflyer.errors import InputError, unknown_name
-from freeflyer.mechanisms.branches import other_branches
+from freeflyer.mechanisms.branches import check_branches, other_branches
 from freeflyer.mechanisms.solving import close_from, fresh_guesses, gaps, independent_or_all, is_closed, next_guesses
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model
@@ -136,14 +137,18 @@ def assemble(
     guess = file_posture(model) if q is None else row(model, "q", q, "q")
     check_configuration(model, "q", guess, "q")
     lead = guess.shape[:-1]
-    if not model.constraint_rows[0]:
-        return _make_assembly(model, guess, np.zeros((*lead, 0)), np.zeros(lead, np.int64), None, tolerance, redundant)
     rng = np.random.default_rng(0) if rng is None else rng
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
     if attempts is not None and (not isinstance(attempts, int | np.integer) or isinstance(attempts, bool) or attempts < 0):
         raise InputError(f"attempts must be a count of at least 0, got {attempts!r}")
+    if branches is not None:
+        check_branches(branches, prod(lead))
     movable = movable_coordinates(model, hold)
+    if not model.constraint_rows[0]:
+        lead = lead if branches is None else (1,)
+        q = guess.reshape(*lead, model.nq)
+        return _make_assembly(model, q, np.zeros((*lead, 0)), np.zeros(lead, np.int64), None, tolerance, redundant)
     if limits:
         _check_held(model, guess, movable)
     rows = independent_or_all(model)

@@ -15,6 +15,14 @@ from freeflyer.model.model import Model
 from freeflyer.tolerances import MIN_DISTANCE
 
 
+def check_branches(count: int, postures: int) -> None:
+    """InputError for what is no count of branches, and for several postures."""
+    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
+        raise InputError(f"branches must be a count of at least 1, got {count!r}")
+    if postures != 1:
+        raise InputError(f"branches are found of one posture, got {postures}")
+
+
 def other_branches(
     model: Model, q: np.ndarray, residual: np.ndarray, steps: np.ndarray, count: int, limits: bool,
     is_closed: Callable[[np.ndarray], np.ndarray], rows: np.ndarray | None, rng: np.random.Generator,
@@ -23,10 +31,6 @@ def other_branches(
 
     From many guesses at random of the joints that the loops determine; all others stay as they are in q.
     """
-    if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 1:
-        raise InputError(f"branches must be a count of at least 1, got {count!r}")
-    if len(q) != 1:
-        raise InputError(f"branches are found of one posture, got {len(q)}")
     dependent = reference(model).dependent
     guesses = np.repeat(q, max(32, 16 * count), axis=0)
     random = random_configuration(model, rng, len(guesses))

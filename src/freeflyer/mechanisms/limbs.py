@@ -7,12 +7,18 @@ from numpy.typing import ArrayLike
 
 from freeflyer.constraints.graph import structure
 from freeflyer.constraints.partition import partition
+from freeflyer.constraints.refusals import check_closed
+from freeflyer.constraints.rows import constraint_residual
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
+from freeflyer.mechanisms.solving import independent_or_all
 from freeflyer.model.edits import lock_joints
-from freeflyer.model.inputs import row
+from freeflyer.model.inputs import one_row, row
+from freeflyer.model.kinds import refuse_no_model
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.tolerances import CLOSED_GAP, REDUNDANT_ROW_GAP
 
 
 @public
@@ -36,8 +42,10 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     ------
     UnknownNameError
         For a frame that the model does not have.
+    LinkageError
+        For an open posture.
     InputError
-        Where nothing but the base moves the frame.
+        Where nothing but the base moves the frame, and for wrong shapes, NaN, infinities and quaternions of other than unit length.
 
     Examples
     --------
@@ -50,7 +58,7 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     """
     whole, model = model, model.tree
     model.frame(frame)
-    posture = partition(model).q if q is None else row(model, "q", q, "q")
+    posture = partition(model).q if q is None else _check_closed(model, one_row(model, "q", q, "q"))
     s = structure(model)
     kept = _branch(model, frame) - set(s.base.tolist())
     while True:
@@ -85,6 +93,8 @@ def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarra
     ------
     UnknownNameError
         For a joint of the part that the whole robot does not have.
+    InputError
+        For wrong shapes, and for a joint that has another number of coordinates in the whole robot.
 
     Examples
     --------
@@ -94,12 +104,11 @@ def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarra
     >>> float(ff.mechanisms.extract_configuration(arm, robot, q)[arm.joint("left_elbow").iq])
     0.5
     """
-    q = np.asarray(q, float)
+    refuse_no_model(whole, "extract_configuration", "second")
+    q = row(whole, "q", q, "q")
     out = np.empty((*q.shape[:-1], part.nq))
-    for joint in part.joints:
-        if joint.mimic is None:
-            source = whole.joint(joint.name)
-            out[..., joint.iq : joint.iq + joint.nq] = q[..., source.iq : source.iq + source.nq]
+    for here, there in _shared(part, whole):
+        out[..., here] = q[..., there]
     return out
 
 
@@ -113,7 +122,7 @@ def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.nda
         As in extract_configuration.
     q_part : (..., part.nq) array
         Configuration of the part.
-    q : (nq,) array
+    q : (..., nq) array
         Configuration of the whole robot: all other joints stay there.
 
     Returns
@@ -123,8 +132,8 @@ def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.nda
 
     Raises
     ------
-    UnknownNameError
-        As extract_configuration.
+    UnknownNameError, InputError
+        As extract_configuration, and for batch axes that do not broadcast.
 
     Examples
     --------
@@ -135,13 +144,35 @@ def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.nda
     >>> q.shape, bool(ff.mechanisms.inside_limits(robot, q).all())
     ((2, 83), True)
     """
-    q_part = np.asarray(q_part, float)
-    out = np.broadcast_to(np.asarray(q, float), (*q_part.shape[:-1], whole.nq)).copy()
-    for joint in part.joints:
-        if joint.mimic is None:
-            target = whole.joint(joint.name)
-            out[..., target.iq : target.iq + target.nq] = q_part[..., joint.iq : joint.iq + joint.nq]
+    refuse_no_model(whole, "embed_configuration", "second")
+    q_part, q = row(part, "q_part", q_part, "q"), row(whole, "q", q, "q")
+    lead = leading_axes((q_part, q), (1, 1), ("q_part", "q"))
+    out = np.broadcast_to(q, (*lead, whole.nq)).copy()
+    for here, there in _shared(part, whole):
+        out[..., there] = q_part[..., here]
     return out
+
+
+def _shared(part: Model, whole: Model) -> list[tuple[slice, slice]]:
+    """Where each joint of a part stands in the configurations of the part and of the whole robot."""
+    found = []
+    for joint in part.joints:
+        other = whole.joint(joint.name)
+        if joint.nq != other.nq:
+            raise InputError(
+                f"joint {joint.name!r} has {joint.nq} position coordinates in {part.name!r} ({joint.kind}) and {other.nq} in "
+                f"{whole.name!r} ({other.kind}): the one is no part of the other", joint=joint.name,
+            )  # fmt: skip
+        found.append((slice(joint.iq, joint.iq + joint.nq), slice(other.iq, other.iq + other.nq)))
+    return found
+
+
+def _check_closed(model: Model, q: np.ndarray) -> np.ndarray:
+    """q (nq,); LinkageError where it leaves a loop open."""
+    residual, rows = np.abs(constraint_residual(model, q)), independent_or_all(model)
+    check_closed(model, residual, np.arange(len(residual)) if rows is None else rows, CLOSED_GAP, REDUNDANT_ROW_GAP,
+                 "a limb keeps the posture of the joints that are locked")  # fmt: skip
+    return q
 
 
 def _branch(model: Model, frame: str) -> set[int]:

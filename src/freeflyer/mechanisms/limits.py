@@ -242,6 +242,10 @@ def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequen
             raise InputError(f"{name!r} is no motor of one coordinate; motors: {', '.join(model.actuated)}", joint=name)
         if not np.isfinite(model.position_upper[info.iv] - model.position_lower[info.iv]):
             raise InputError(f"motor {name!r} has no finite stroke: its model gives no limits", joint=name)
+    for info in (model.joint(n) for n in joints):
+        if info.nv != 1:
+            count = "follows another joint" if info.mimic is not None else f"has {info.nv} coordinates"
+            raise InputError(f"the boundary is drawn for joints of one coordinate; {info.name!r} {count}", joint=info.name)
     G = motion_map(model, split, split.q[None])[0]
     columns = [int(np.flatnonzero(split.independent == model.joint(n).iv)[0]) for n in motors]
     part = G[np.ix_([model.joint(n).iv for n in joints], columns)]

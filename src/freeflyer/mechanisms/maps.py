@@ -85,7 +85,7 @@ def manipulability(
     q : (nq,) array, optional
         Closed start; by default the file's posture, assembled.
     moved_by : sequence of str, optional
-        Motors that count as moving, of one coordinate each, three at least; by default all.
+        Motors that count as moving, with three coordinates at least, all of each; by default all motors.
     progress : callable, optional
         Called as progress(fraction, what): the share done, 0 to 1, and the work of the moment.
 
@@ -99,7 +99,7 @@ def manipulability(
     UnknownNameError
         For joints and frames that the model does not have.
     InputError
-        As sweep, and for fewer than three motors in `moved_by`, or joints that the loops determine.
+        As sweep, and for joints in `moved_by` with fewer than three coordinates, twice there, or that the loops determine.
 
     Notes
     -----
@@ -237,14 +237,22 @@ def _measures(model: Model, split: Partition, frame: str, columns: list[int], q:
 
 
 def _columns(model: Model, split: Partition, moving: Sequence[str]) -> list[int]:
-    at = [model.joint(name).iv for name in moving]
-    strange = [name for name, i in zip(moving, at) if i not in split.independent]
+    """Columns of G that belong to these joints, all coordinates of each."""
+    infos = [model.joint(name) for name in moving]
+    twice = next((name for name in moving if list(moving).count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"moved_by names {twice!r} more than once: its columns would count as often", joint=twice)
+    follower = next((j.name for j in infos if not j.nv), None)
+    if follower is not None:
+        raise InputError(f"joint {follower!r} has no coordinate of its own: name the joint that it follows", joint=follower)
+    at = [(j.name, i) for j in infos for i in range(j.iv, j.iv + j.nv)]
+    strange = list(dict.fromkeys(name for name, i in at if i not in split.independent))
     if strange:
         raise InputError(
             f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange
         )
-    if len(moving) < 3:
+    if len(at) < 3:
         raise InputError(
-            f"manipulability in three directions takes three motors at least; got {len(moving)}", moved_by=moving
+            f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}", moved_by=moving
         )
-    return [int(np.flatnonzero(split.independent == i)[0]) for i in at]
+    return [int(np.flatnonzero(split.independent == i)[0]) for _, i in at]

@@ -75,7 +75,7 @@ def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
     raise LinkageError(
         f"the selected joints do not determine the motors{where}: {list_names(loose)} can move while all of them are at rest, as "
         f"the velocities of {list_names(tied)} depend on each other or on no motor. Select for each motor a joint of its sub-"
-        "mechanism (freeflyer.mechanisms.submechanisms lists them), or leave the singular posture",
+        "mechanism (freeflyer.mechanisms.mechanisms lists them), or leave the singular posture",
         motors=tuple(dict.fromkeys(loose)), joints=tuple(dict.fromkeys(tied)), index=index, smallest=float(values[index]),
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 from daqp import solve
 
 from freeflyer.optimization.problem import QuadraticProgram
@@ -18,12 +19,17 @@ OUTCOMES = {
     -6: ("failed", "more rows hold at the start than are independent"), -7: ("limit", "time limit"), -8: ("failed", "unsupported"),
 }  # fmt: skip
 MAX_ITERATIONS = 10000  # iterations, daqp's own default
+UNBOUNDED = -3
 
 
 def attempt(
     p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None
 ) -> Attempt:
-    """One solution by daqp.solve; `warm` gives the first active set, and is ignored where its size differs."""
+    """One solution by daqp.solve; `warm` gives the first active set, and is ignored where its size differs.
+
+    Without a solution daqp leaves the memory of the multipliers as it found it, and that of x as well, or fills it with numbers of
+    a transformed problem; only of unbounded programs it returns its last iterate. What it does not return is NaN here.
+    """
     H, g, A, lower, upper = p
     if warm is None or len(warm.dual) != len(lower):
         x, _, flag, info = solve(
@@ -38,7 +44,10 @@ def attempt(
         if flag < 0 and flag not in (-4, -7):
             return attempt(p, tolerance, iterations, seconds, None)
     outcome, status = OUTCOMES.get(flag, ("failed", f"exit flag {flag}"))
-    return Attempt(x, info["lam"], outcome, status, info["iterations"])
+    if flag > 0:
+        return Attempt(x, info["lam"], outcome, status, info["iterations"])
+    x = x if flag == UNBOUNDED else np.full(len(g), np.nan)
+    return Attempt(x, np.full(len(lower), np.nan), outcome, status, info["iterations"])
 
 
 def further_attempts(p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None) -> Iterator[Attempt]:

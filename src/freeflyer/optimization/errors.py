@@ -74,7 +74,7 @@ class NotConvergedError(SolverError, RuntimeError):
     Attributes
     ----------
     data : dict
-        As of SolverError. "x" (n,): the iterate. "residuals": its Residuals.
+        As of SolverError. "x" (n,): the iterate, and "residuals": its Residuals; both are None for solvers that return none (daqp).
 
     Examples
     --------
@@ -92,7 +92,8 @@ class NumericalError(SolverError, ArithmeticError):
     Attributes
     ----------
     data : dict
-        As of SolverError. "x" (n,): where the solver ended. "residuals": the Residuals there.
+        As of SolverError. "x" (n,): where the solver ended, and "residuals": the Residuals there, NaN without multipliers; both are
+        None where the solver returns no x.
 
     Examples
     --------

@@ -28,11 +28,12 @@ def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> So
         only[row] = 1.0
         text = f"its lower limit {p.lower[row]:.6g} lies above its upper limit {p.upper[row]:.6g}"
         return InfeasibleError(f"no x satisfies {_rows(p, only)}: {text}", certificate=None, **_conflict(p, only), **facts)
-    left = residuals(p, found.x, found.dual)
+    left = _known_residuals(p, found)
+    x = None if left is None else found.x
     if found.outcome == "limit" and limits:
         return NotConvergedError(
-            f"{solver} stopped at {limits} ({found.status}) before it was done; its x has {_words(left)}: allow more, or begin "
-            "with warm=", x=found.x, residuals=left, **facts,
+            f"{solver} stopped at {limits} ({found.status}) before it was done and {_words(left)}: allow more, or begin "
+            "with warm=", x=x, residuals=left, **facts,
         )  # fmt: skip
     scaled = equilibrate(p)
     C = scaled.program.rows()
@@ -53,17 +54,31 @@ def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> So
         )  # fmt: skip
     if found.outcome == "limit":
         return NotConvergedError(
-            f"{solver} did not converge in {found.iterations} iterations ({found.status}); its x has {_words(left)}: allow more "
-            "by iterations=, or take another solver", x=found.x, residuals=left, **facts,
+            f"{solver} did not converge in {found.iterations} iterations ({found.status}) and {_words(left)}: allow more "
+            "by iterations=, or take another solver", x=x, residuals=left, **facts,
         )  # fmt: skip
     return NumericalError(
-        f"{solver} ends with {found.status!r}, but its x has {_words(left)}, and nothing proves that there is no answer: scale "
-        "variables and rows to similar sizes, raise tolerance=, or take another solver", x=found.x, residuals=left, **facts,
+        f"{solver} ends with {found.status!r} and {_words(left)}, and nothing proves that there is no answer: scale "
+        "variables and rows to similar sizes, raise tolerance=, or take another solver", x=x, residuals=left, **facts,
     )  # fmt: skip
 
 
-def _words(r: Residuals) -> str:
-    return f"relative residuals {r.primal:.1e} (limits), {r.dual:.1e} (stationarity), {r.complementarity:.1e} (complementarity)"
+def _known_residuals(p: QuadraticProgram, found: Attempt) -> Residuals | None:
+    """Residuals of an attempt: None without x, those of stationarity and complementarity NaN without multipliers."""
+    if np.isnan(found.x).any():
+        return None
+    if np.isnan(found.dual).any():
+        return Residuals(residuals(p, found.x, np.zeros(len(found.dual))).primal, np.nan, np.nan)
+    return residuals(p, found.x, found.dual)
+
+
+def _words(r: Residuals | None) -> str:
+    if r is None:
+        return "returns no x"
+    if np.isnan(r.dual):
+        return f"returns no multipliers; its x has the relative residual {r.primal:.1e} (limits)"
+    parts = f"{r.primal:.1e} (limits), {r.dual:.1e} (stationarity), {r.complementarity:.1e} (complementarity)"
+    return f"its x has relative residuals {parts}"
 
 
 def _conflict(p: QuadraticProgram, y: np.ndarray) -> dict[str, tuple[int, ...]]:

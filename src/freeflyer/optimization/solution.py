@@ -63,7 +63,8 @@ class Solution(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """The result of a solver. outcome: "solved", "limit" (of iterations or time) or "failed"; status: the solver's own."""
+    """The result of a solver. outcome: "solved", "limit" (of iterations or time) or "failed"; status: the solver's own. x and dual
+    are NaN where the solver returns none."""
 
     x: np.ndarray
     dual: np.ndarray

@@ -14,6 +14,7 @@ from freeflyer.sim.state import State
 from freeflyer.tolerances import TIME_ACCURACY
 
 MOST_EVALUATIONS = 60  # evaluations of an event for it
+START = "start"  # name of the occurrence of a change where a simulation begins
 
 
 @dataclass(frozen=True, eq=False)

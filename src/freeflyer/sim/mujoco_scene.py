@@ -32,17 +32,11 @@ from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.model.states.mujoco_places import Places, mujoco_places
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_loops import for_simulator
-from freeflyer.sim.mujoco_spec import (
-    Servos,
-    add_floor,
-    add_rods,
-    add_servos,
-    add_spheres,
-    check_servos,
-    only_feet_touch,
-)
+from freeflyer.sim.mujoco_spec import Servos, add_floor, add_rods, add_servos, add_spheres, only_feet_touch
 from freeflyer.spatial import se3
 from freeflyer.tolerances import PLANT_POSE_TOLERANCE
+
+MOST_NAMED = 6  # frames in a sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +141,7 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
     feet : sequence of Contact, optional
         Contacts whose links alone touch the floor, and whose forces are recorded; without a file they get spheres at their points.
         None: with a file all colliding shapes touch as they do there; without one the feet of contacts.feet_of where the model
-        has frames named ..._sole, and no feet where it has none.
+        has frames named ..._sole, and no feet where it has none and gravity moves no floating body. (): none.
     motors : sequence of str, optional
         Joints of one coordinate that get position servos, in place of the file's actuators.
     servos : Servos, optional
@@ -164,8 +158,8 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
     FileError
         For what MuJoCo refuses.
     InputError
-        For the file of another robot, for loops that MuJoCo cannot hold, for feet that have no colliding shape in the file, and for
-        bad arguments.
+        For the file of another robot, for loops that MuJoCo cannot hold, for feet that have no colliding shape in the file, for a
+        robot that would fall through the floor as no feet are given or found, and for bad arguments.
     UnknownNameError
         For feet and motors that the model does not have.
 
@@ -176,8 +170,7 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
     (1, 0.0005, [0.3, 0.0])
     """
     if feet is None and path is None:
-        named = any(name.endswith("_sole") for name in model.frame_names)
-        feet = feet_of(model) if named else ()
+        feet = _default_feet(model)
     for foot in feet or ():
         if not isinstance(foot, Contact):
             raise InputError(f"feet must list what freeflyer.contacts makes, got {format_value(foot)}")
@@ -193,7 +186,25 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
     start = finite_row(model, "q", model.neutral if q is None else q, "q")
     if start.ndim != 1:
         raise InputError(f"q must be one configuration (nq,), got shape {start.shape}")
-    return plant(model.tree, path, feet, motors, start[None], Servos() if servos is None else servos, friction, model)
+    servos = Servos() if servos is None else servos
+    if not isinstance(servos, Servos):
+        raise InputError(f"servos must be a freeflyer.sim.Servos, got {format_value(servos)}")
+    return plant(model.tree, path, feet, motors, start[None], servos, friction, model)
+
+
+def _default_feet(model: Model) -> tuple[Contact, ...]:
+    """The feet named ..._sole, or none; InputError where a body that floats would fall through the floor without them."""
+    if any(name.endswith("_sole") for name in model.frame_names):
+        return feet_of(model)
+    if model.gravity.any() and any(joint.kind == "free" for joint in model.tree.joints):
+        names = [name for name in model.frame_names if name.lower().endswith(("foot", "toe"))] or ["frame"]
+        listed = ", ".join(f"freeflyer.contacts.point({name!r})" for name in names[:MOST_NAMED])
+        raise InputError(
+            f"{model.name!r} floats and has no frames named '..._sole', so nothing would carry it: name what touches the floor, "
+            f"feet=[{listed}{', ...' if len(names) > MOST_NAMED or names == ['frame'] else ''}], or give feet=() for a robot that "
+            "flies or falls", robot=model.name, frames=model.frame_names,
+        )  # fmt: skip
+    return ()
 
 
 def _refuse_twice(what: str, names: Sequence[str]) -> None:
@@ -206,7 +217,6 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
           servos: Servos, friction: float | None = None, driven: Model | None = None) -> Plant:  # fmt: skip
     """The simulator with the tree `model` at the first of the postures q (n, nq), of the simulation; driven: the closed model
     whose inputs it takes, if not the tree. Errors: as mujoco_plant."""
-    check_servos(servos)
     import mujoco
 
     idle: tuple[str, ...] = ()

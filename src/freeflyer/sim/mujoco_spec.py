@@ -42,9 +42,10 @@ class Servos:
     friction : bool, optional
         Whether the joints keep the damping and friction of the file.
 
-    Notes
-    -----
-    The values are checked by mujoco_plant, which raises InputError.
+    Raises
+    ------
+    InputError
+        For values that are not positive numbers, for a loop_time below 2 dt, and for a loop_impedance of 1 or more.
 
     Examples
     --------
@@ -64,19 +65,18 @@ class Servos:
     loop_impedance: float = 0.999
     friction: bool = True
 
-
-def check_servos(servos: Servos) -> None:
-    for name in ("stiffness", "damping", "dt", "loop_time", "loop_impedance"):
-        value = getattr(servos, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < LARGEST_GAIN:
-            raise InputError(f"{name} must be a positive number, got {format_value(value)}")
-    if not isinstance(servos.friction, bool):
-        raise InputError(f"friction of Servos must be True or False, got {format_value(servos.friction)}")
-    if servos.loop_time < 2.0 * servos.dt or not servos.loop_impedance < 1.0:
-        raise InputError(
-            f"loops with loop_time = {servos.loop_time:g} s and loop_impedance = {servos.loop_impedance:g} do not hold in MuJoCo: "
-            f"take loop_time of at least two steps ({2 * servos.dt:g} s) and an impedance below 1"
-        )
+    def __post_init__(self) -> None:
+        for name in ("stiffness", "damping", "dt", "loop_time", "loop_impedance"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < LARGEST_GAIN:
+                raise InputError(f"{name} must be a positive number, got {format_value(value)}")
+        if not isinstance(self.friction, bool):
+            raise InputError(f"friction of Servos must be True or False, got {format_value(self.friction)}")
+        if self.loop_time < 2.0 * self.dt or not self.loop_impedance < 1.0:
+            raise InputError(
+                f"loops with loop_time = {self.loop_time:g} s and loop_impedance = {self.loop_impedance:g} do not hold in MuJoCo: "
+                f"take loop_time of at least two steps ({2 * self.dt:g} s) and an impedance below 1"
+            )
 
 
 def only_feet_touch(mujoco: Any, spec: Any, feet: Sequence[Contact], bare: bool) -> None:

@@ -14,7 +14,7 @@ from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.equations import Loads
 from freeflyer.sim.errors import ReplayError
-from freeflyer.sim.events import Event
+from freeflyer.sim.events import START, Event
 from freeflyer.sim.run import Run, check_run
 from freeflyer.sim.sensing import Sensing
 from freeflyer.sim.simulating import OURS, simulate
@@ -26,7 +26,7 @@ SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed",
 def replay(model: Model, run: Run, inputs: Any = None, *, constraints: ConstraintSet | None = None,
            events: Event | Sequence[Event] = (), external: Loads = None,
            progress: Progress = no_progress) -> Run:  # fmt: skip
-    """Repetition of a run of freeflyer.sim.simulate from its first sample, compared with it bit for bit.
+    """Repetition of a run of freeflyer.sim.simulate from its start, compared with it bit for bit.
 
     Parameters
     ----------
@@ -74,9 +74,17 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
     if unknown := settings.keys() ^ SETTINGS:
         raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {', '.join(sorted(unknown))}")
     settings |= {"sensing": sensing, "constraints": constraints, "events": events, "external": external, "progress": progress}
-    again = simulate(model, run.q[0], run.v[0], inputs, **settings)
+    again = simulate(model, *_state_at_the_start(run), inputs, **settings)
     _compare(run, again)
     return again
+
+
+def _state_at_the_start(run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """(q, v) with which the run was begun: sample 0 is recorded after the changes of Event.start, which are made again."""
+    first = run.events[0] if run.events else None
+    if first is None or first.name != START or first.t != run.t[0]:
+        return run.q[0], run.v[0]
+    return first.q, first.v
 
 
 def _compare(run: Run, again: Run) -> None:

@@ -20,7 +20,7 @@ from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.changes import apply_change
 from freeflyer.sim.equations import Equations, Loads, anchor
-from freeflyer.sim.events import Event, Occurrence, check_events
+from freeflyer.sim.events import START, Event, Occurrence, check_events
 from freeflyer.sim.inputs import Forces, InputLaw, make_input_law
 from freeflyer.sim.recording import Recorder
 from freeflyer.sim.run import Run, digest
@@ -177,7 +177,7 @@ def _apply_start_events(events: tuple[Event, ...], state: State, record: Recorde
         if change is not None:
             before, state = state, apply_change(f"the start of event {event.name!r}", change, state)
             holding = () if state.constraints is None else state.constraints.names
-            record.events.append(Occurrence("start", state.t, before.q, before.v, state.v, holding))
+            record.events.append(Occurrence(START, state.t, before.q, before.v, state.v, holding))
     return state
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer import mechanisms
+from freeflyer.checks.states import whole_number
 from freeflyer.constraints.closed import close_loops
 from freeflyer.dynamics.centroidal import center_of_mass_jacobian, centroidal_momentum
 from freeflyer.dynamics.equations import kinetic_energy
@@ -14,9 +15,11 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
 from freeflyer.model.configuration import neutral
 from freeflyer.model.edits import with_gravity
-from freeflyer.model.model import Model
+from freeflyer.model.inputs import finite_array, one_row
+from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
 from freeflyer.sim.simulating import simulate
+from freeflyer.tolerances import BASE_MASS_ROUNDING
 
 AXIS = np.array([0.5, 0.4, -0.3])  # of the spin, in the base's axes; no principal axis of any robot
 
@@ -71,14 +74,14 @@ class Flight:
 
     @property
     def drift(self) -> float:
-        """The largest change of energy, relative to the largest kinetic energy."""
-        return float(np.ptp(self.energy) / np.max(self.kinetic))
+        """The largest change of energy, relative to the largest kinetic energy; 0 for a robot that stays at rest."""
+        return _relative(float(np.ptp(self.energy)), float(np.max(self.kinetic)))
 
     @property
     def momentum_drift(self) -> float:
-        """The largest change of angular momentum, relative to its size."""
+        """The largest change of angular momentum, relative to its size; 0 for a robot that stays at rest."""
         spins = self.momentum[:, 3:]
-        return float(np.max(np.linalg.norm(spins - spins[0], axis=1)) / np.linalg.norm(spins[0]))
+        return _relative(float(np.max(np.linalg.norm(spins - spins[0], axis=1))), float(np.linalg.norm(spins[0])))
 
 
 @public
@@ -113,7 +116,8 @@ def free_flight(
     Raises
     ------
     InputError
-        For a robot whose base does not float.
+        For a robot whose base does not float, or of which parts are held by the world or float apart; for wrong shapes, numbers
+        that are not finite, and a negative seed.
     LinkageError
         For a start that is open or singular.
 
@@ -130,16 +134,18 @@ def free_flight(
     >>> print(f"turned by {flight.turned:.3f} rad, 0.1 s at 0.1 rad/s; loops open by {flight.gap:.6f}")
     turned by 0.010 rad, 0.1 s at 0.1 rad/s; loops open by 0.000000
     """
-    base = next((j for j in model.joints if j.kind == "free"), None)
-    if base is None:
-        raise InputError(f"{model.name!r} does not float: load it with base='free'")
     model = close_loops(with_gravity(model, (0.0, 0.0, 0.0)))
-    q = neutral(model) if q is None else np.array(q, dtype=float)
+    q = neutral(model) if q is None else np.array(one_row(model, "q", q, "q"))
+    for name, x in (("spin", spin), ("speed", speed), ("stiffness", stiffness)):
+        finite_array(name, x)
+    base = _floating_base(model, q)
+    linear, angular = slice(base.iv, base.iv + 3), slice(base.iv + 3, base.iv + 6)
     at, places = _motors(model)
     u = np.zeros(model.nv)
-    u[at] = speed * np.random.default_rng(seed).uniform(-1.0, 1.0, len(at))
-    u[3:6] = spin * AXIS / np.linalg.norm(AXIS)
-    u[:3] = -np.linalg.solve(*_center(model, q, u))
+    u[at] = speed * np.random.default_rng(whole_number("seed", seed, 0)).uniform(-1.0, 1.0, len(at))
+    u[angular] = spin * AXIS / np.linalg.norm(AXIS)
+    J = center_of_mass_jacobian(model, q)
+    u[linear] = -np.linalg.solve(J[:, linear], J @ u)
     start = q[places]
 
     def springs(t: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -155,7 +161,7 @@ def free_flight(
     ranges = np.ptp(Q, axis=0)
     others = np.setdiff1d(np.arange(model.nq), np.r_[base.iq : base.iq + base.nq, places])
     gap = np.abs(mechanisms.constraint_residual(model, Q[-1])).max(initial=0.0)
-    turned = dt * np.sum(np.linalg.norm(U[:, 3:6], axis=1)[1:])
+    turned = dt * np.sum(np.linalg.norm(U[:, angular], axis=1)[1:])
     return Flight(
         run.t, energy, kinetic, momentum, dt, stiffness, float(turned),
         ranges[places], float(ranges[others].max(initial=0.0)), float(gap), run.failure,
@@ -180,7 +186,7 @@ def middle_posture(model: Model, steps: int = 20) -> np.ndarray:
     Raises
     ------
     InputError
-        For motors without limits.
+        For motors without limits, and for less than one step.
     LinkageError
         Where a singular posture is in the way.
 
@@ -192,7 +198,7 @@ def middle_posture(model: Model, steps: int = 20) -> np.ndarray:
     >>> print(f"motor at {motor:.3f} of 0.150 m, knee at {np.degrees(knee):.0f} degrees")
     motor at 0.075 of 0.150 m, knee at 68 degrees
     """
-    model = close_loops(model)
+    steps, model = whole_number("steps", steps, 1), close_loops(model)
     motors, places = _motors(model)
     lower, upper = model.position_lower[motors], model.position_upper[motors]
     if not (np.isfinite(lower) & np.isfinite(upper)).all():
@@ -211,7 +217,21 @@ def _motors(model: Model) -> tuple[np.ndarray, np.ndarray]:
     return np.array([j.iv for j in found], int), np.array([j.iq for j in found], int)
 
 
-def _center(model: Model, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(J (3, 3), velocity (3,)): the centre of mass by the base's linear velocity, and by everything else."""
-    J = center_of_mass_jacobian(model, q)
-    return J[:, :3], J[:, 3:] @ u[3:]
+def _floating_base(model: Model, q: np.ndarray) -> JointInfo:
+    """The free joint that carries all that moves; InputError where there is none."""
+    base = next((j for j in model.joints if j.kind == "free" and j.nv == 6), None)
+    if base is None:
+        raise InputError(f"{model.name!r} does not float: load it with base='free'")
+    J = center_of_mass_jacobian(model, q)[:, base.iv : base.iv + 3]
+    if np.abs(J.T @ J - np.eye(3)).max() > BASE_MASS_ROUNDING:
+        raise InputError(
+            f"{model.name!r} does not float as one: joint {base.name!r} carries only a part of its mass, the rest is held by the "
+            "world or floats apart", joint=base.name,
+        )  # fmt: skip
+    return base
+
+
+def _relative(change: float, size: float) -> float:
+    if change == 0.0:
+        return 0.0
+    return change / size if size > 0.0 else float("inf")

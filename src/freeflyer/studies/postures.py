@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.checks.singular import coordinate_joints
-from freeflyer.checks.states import random_states
+from freeflyer.checks.states import random_states, whole_number
 from freeflyer.dynamics import equations
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
 from freeflyer.model.model import Model
@@ -92,7 +92,7 @@ def matrices(model: Model, *, seed: int = 0) -> Matrices:
     Raises
     ------
     InputError
-        For a robot whose moving links have no mass.
+        For a robot whose moving links have no mass, and for a negative seed.
 
     Examples
     --------
@@ -121,7 +121,12 @@ def conditioning(model: Model, *, count: int = 256, seed: int = 0) -> Conditioni
     Returns
     -------
     Conditioning
-        With units and without.
+        With units and without; 1 for a robot without degrees of freedom.
+
+    Raises
+    ------
+    InputError
+        For less than one posture, and for a negative seed.
 
     Examples
     --------
@@ -129,13 +134,15 @@ def conditioning(model: Model, *, count: int = 256, seed: int = 0) -> Conditioni
     >>> found.condition.shape, float(found.condition.max())  # a number is as well conditioned as can be
     ((8,), 1.0)
     """
-    count = min(count, max(8, LARGEST // model.nv**2))
+    count = min(whole_number("count", count, 1), max(8, LARGEST // max(1, model.nv**2)))
     M = equations.mass_matrix(model, random_states(model, count, seed).q)
     d = np.sqrt(np.maximum(np.diagonal(M, axis1=-2, axis2=-1), np.finfo(float).tiny))
     return Conditioning(_condition(M), _condition(M / (d[:, :, None] * d[:, None, :])))
 
 
 def _condition(M: np.ndarray) -> np.ndarray:
+    if not M.shape[-1]:
+        return np.ones(len(M))
     values = np.linalg.eigvalsh(M)
     smallest, largest = values[:, 0], values[:, -1]
     positive = smallest > np.finfo(float).eps * largest

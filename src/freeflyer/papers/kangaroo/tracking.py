@@ -25,7 +25,7 @@ HALF_SOLE = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.045, 0.045)]
 
 @dataclass(frozen=True)
 class Run:
-    """One way of estimating: the numbers of freeflyer.estimation.Tracking, m and rad."""
+    """One way of estimating: the numbers of Tracking (tracking_accuracy.py), m and rad."""
 
     encoders: str
     alpha: float

@@ -1,0 +1,57 @@
+"""Gaps of loops against the turns and shifts by which they were opened."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import freeflyer as ff
+
+LINK = ff.Inertia(1.0, np.array([0.0, 0.0, 0.1]), 0.01 * np.eye(3))
+HINGE, WELD, POINT, SLIDER, ONE = (1, 1, 1, 1, 1, 0), (1,) * 6, (1, 1, 1, 0, 0, 0), (1, 1, 0, 1, 1, 1), (0, 0, 0, 0, 1, 0)
+
+
+def tied(mask: tuple[int, ...]) -> ff.Model:
+    """A free body whose frame is tied to the world's."""
+    links, joints = (ff.Link("world"), ff.Link("body", LINK)), (ff.Joint("float", "free", "world", "body"),)
+    return ff.build(ff.Description("tied", links, joints, loops=(ff.Loop("tie", "world", "body", mask),)))
+
+
+def opened(turn: Rotation, shift=(0.0, 0.0, 0.0)) -> np.ndarray:
+    return np.concatenate([shift, turn.as_quat()])
+
+
+@pytest.mark.parametrize("free", [0.0, 0.7, 3.0, -2.0])
+def test_the_free_turn_of_a_hinge_does_not_count(free):
+    model, tilt, spin = tied(HINGE), Rotation.from_rotvec([0.06, 0.08, 0.0]), Rotation.from_rotvec([0.0, 0.0, free])
+    for turn, angle in ((tilt * spin, 0.1), (spin * tilt, 0.1), (spin, 0.0)):
+        (gap,) = ff.checks.loop_gaps(model, opened(turn, (0.0, 3e-3, 4e-3)))
+        assert gap.angle == pytest.approx(angle, abs=1e-12)
+        assert gap.position == pytest.approx(5e-3, abs=1e-15)
+        assert gap.is_closed is False
+
+
+@pytest.mark.parametrize(("mask", "position", "angle"), [
+    (WELD, 0.13, 0.5), (POINT, 0.13, 0.0), (SLIDER, 0.05, 0.5), (ONE, 0.0, 0.3),
+])  # fmt: skip
+def test_gaps_count_tied_directions(mask, position, angle):
+    (gap,) = ff.checks.loop_gaps(tied(mask), opened(Rotation.from_rotvec([0.4, 0.3, 0.0]), (0.03, 0.04, 0.12)))
+    assert gap.position == pytest.approx(position, abs=1e-12)
+    assert gap.angle == pytest.approx(angle, abs=1e-12)
+
+
+def test_each_gap_is_that_of_its_own_loop():
+    robot = ff.robots.kangaroo_like()
+    gaps = ff.checks.loop_gaps(robot, ff.configuration(robot, right_yaw_motor=0.01))
+    assert {gap.loop for gap in gaps if not gap.is_closed} == {"right_yaw_pin"}
+    assert len(gaps) == len(robot.loops)
+
+
+def test_bad_postures_are_refused():
+    robot = ff.robots.kangaroo_like()
+    for q, words in (
+        (np.tile(robot.neutral, (2, 1)), "one state"), (robot.neutral[:-1], "expected"), (robot.neutral * np.nan, "finite"),
+    ):  # fmt: skip
+        with pytest.raises(ff.InputError, match=words):
+            ff.checks.loop_gaps(robot, q)
