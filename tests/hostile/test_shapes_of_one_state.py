@@ -16,7 +16,7 @@ EYE = np.eye(4)
 
 
 @pytest.mark.parametrize(("call", "words"), [
-    (lambda: control.energy_costs(CHAIN, np.zeros((3, 2)), None), "expected that of one state"),
+    (lambda: control.energy_costs(CHAIN, np.zeros((3, 2)), control.joint_inputs(CHAIN)), "expected that of one state"),
     (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.ones((3, 2))), "basis has shape"),
     (lambda: control.controllability(CHAIN, np.eye(2), EYE, EYE[:, :1], basis=np.full((4, 2), np.nan)), "basis holds NaN"),
     (lambda: control.controllability(CHAIN, np.diag([1.0, 0.0]), EYE, EYE[:, :1]), "positive on its diagonal"),
