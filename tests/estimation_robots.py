@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
@@ -38,7 +39,7 @@ def encoders_of(model: Any) -> list[str]:
 
 def moving(s: Any, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(q, positions, rates): a posture with loops slightly open, and what encoders near by show."""
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     dv = 1e-3 * rng.standard_normal(s.model.nv)
     q = ff.integrate(s.model, s.partition.q, dv)
     inside = np.clip(q[s.positions], s.lower, s.upper)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -57,6 +58,25 @@ def planar(
         root = ff.Joint("root", "fixed", "world", "ground", np.eye(4) if X is None else X)
         return ff.build(replace(description, joints=(root, *description.joints)))
     return ff.load(description, base=base)
+
+
+@cache
+def four_bar() -> ff.Model:
+    """A parallelogram on a floating base, its crank driven, and a sole under it."""
+
+    def bar(name: str, mass: float = 1.0) -> ff.Link:
+        return ff.Link(name, ff.Inertia(mass, np.array([0.1, 0.0, 0.0]), 0.01 * np.eye(3)))
+
+    def pin(name: str, parent: str, child: str, x: float) -> ff.Joint:
+        return ff.Joint(name, "revolute", parent, child, shifted(x), lower=(-2.5,), upper=(2.5,))
+
+    links = bar("ground", 5.0), bar("crank"), bar("coupler"), bar("rocker")
+    joints = (ff.Joint("root", "free", "world", "ground"), pin("c", "ground", "crank", 0.0), pin("d", "crank", "coupler", 0.3),
+              pin("r", "ground", "rocker", 0.5))  # fmt: skip
+    places = {"end": ("coupler", 0.5), "tip": ("rocker", 0.4), "bar_sole": ("ground", 0.0), "bar_sole_1": ("ground", 0.4),
+              "bar_sole_2": ("ground", -0.4)}  # fmt: skip
+    sites = tuple(ff.Site(name, link, shifted(x)) for name, (link, x) in places.items())
+    return ff.build(ff.Description("four bar", links, joints, sites, (ff.Loop("pin", "end", "tip"),), actuated=("c",)))
 
 
 def stewart(rng: np.random.Generator, motors: bool = True) -> tuple[ff.Model, np.ndarray, np.ndarray]:

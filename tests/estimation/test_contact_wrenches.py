@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from estimation_robots import sensed
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_jacobian
@@ -26,7 +27,7 @@ SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
 
 def posed(name, folder, seed):
     s = sensed(name, folder)
-    (q,) = random_postures(s, 1, np.random.default_rng(seed), 0.6)
+    (q,) = random_postures(s, 1, fresh(seed), 0.6)
     feet = None if name == "kangaroo_like" else [sole("left_ankle_roll", SOLE), sole("right_ankle_roll", SOLE)]
     return s, contact_model(s.model, q, feet)
 
@@ -46,7 +47,7 @@ def held(s, c, wrenches):
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
 def test_planted_wrenches_come_back(name, models_folder):
     s, c = posed(name, models_folder, 1)
-    W = np.random.default_rng(2).normal(0.0, 50.0, (2, 6))
+    W = fresh(2).normal(0.0, 50.0, (2, 6))
     tau, _ = held(s, c, W)
     found = contact_wrenches(c, tau)
     np.testing.assert_allclose(found.wrenches, W, atol=1e-6)
@@ -67,7 +68,7 @@ def test_balanced_wrenches_carry_the_weight_whatever_the_motors_say(name, models
     np.testing.assert_allclose(base, 0.0, atol=1e-8)
     for method in ("motors", "balanced"):
         np.testing.assert_allclose(contact_wrenches(c, tau, method).wrenches, W, atol=1e-5)
-    wrong = tau + np.random.default_rng(4).normal(0.0, 20.0, 12)
+    wrong = tau + fresh(4).normal(0.0, 20.0, 12)
     rotated = [X[:3, :3] @ w[:3] for X, w in zip(c.poses, contact_wrenches(c, wrong, "balanced").wrenches)]
     np.testing.assert_allclose(np.sum(rotated, axis=0), [0.0, 0.0, weight], atol=1e-6 * weight)
     zmp = zero_moment_point(c, contact_wrenches(c, tau))
@@ -77,7 +78,7 @@ def test_balanced_wrenches_carry_the_weight_whatever_the_motors_say(name, models
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
 def test_balanced_wrenches_are_the_least_squares_of_motors_over_the_base_s_null_space(name, models_folder):
     _, c = posed(name, models_folder, 5)
-    tau = c.motors + np.random.default_rng(6).normal(0.0, 300.0, 12)
+    tau = c.motors + fresh(6).normal(0.0, 300.0, 12)
     y0 = np.linalg.pinv(c.base_view) @ c.base
     Z = np.linalg.svd(c.base_view)[2][6:].T
     y = y0 + Z @ np.linalg.lstsq(c.A @ Z, c.motors - tau - c.A @ y0, rcond=None)[0]
@@ -90,7 +91,7 @@ def test_balanced_wrenches_are_the_least_squares_of_motors_over_the_base_s_null_
 def test_a_known_motion_counts(name, models_folder):
     """Forces of the motion without contacts are those of `closed_torques`; bad motions are refused by name."""
     s, c = posed(name, models_folder, 7)
-    rng = np.random.default_rng(8)
+    rng = fresh(8)
     v, a = 0.3 * rng.standard_normal(s.model.nv), rng.standard_normal(s.model.nv)
     v = project_velocity(s.model, c.q, v)
     a = whole_motion(s.model, c.q, v[s.partition.independent], a[s.partition.independent])[1]

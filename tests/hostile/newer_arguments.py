@@ -10,56 +10,18 @@ from typing import Any
 
 import numpy as np
 from bad_values import KINDS
+from linkage_samples import four_bar
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts, control, estimation, mechanisms
 from freeflyer.papers.kangaroo import tracking_accuracy
-
-POINT = (1, 1, 1, 0, 0, 0)
 
 
 @cache
 def arm() -> ff.Model:
     """A floating arm with a ball joint: quaternions at 3 and 7."""
     return ff.robots.chain(3, ["spherical", "revolute", "prismatic"], base="free")
-
-
-@cache
-def four_bar() -> ff.Model:
-    """A parallelogram on a floating base, its crank driven, and a sole under it."""
-
-    def bar(name: str, mass: float = 1.0) -> ff.Link:
-        return ff.Link(name, ff.Inertia(mass, np.array([0.1, 0.0, 0.0]), 0.01 * np.eye(3)))
-
-    def at(x: float) -> np.ndarray:
-        X = np.eye(4)
-        X[0, 3] = x
-        return X
-
-    def pin(name: str, parent: str, child: str, x: float) -> ff.Joint:
-        return ff.Joint(name, "revolute", parent, child, at(x), lower=(-2.5,), upper=(2.5,))
-
-    return ff.build(
-        ff.Description(
-            "four bar",
-            (bar("ground", 5.0), bar("crank"), bar("coupler"), bar("rocker")),
-            (
-                ff.Joint("root", "free", "world", "ground"),
-                pin("c", "ground", "crank", 0.0),
-                pin("d", "crank", "coupler", 0.3),
-                pin("r", "ground", "rocker", 0.5),
-            ),
-            (
-                ff.Site("end", "coupler", at(0.5)),
-                ff.Site("tip", "rocker", at(0.4)),
-                ff.Site("bar_sole", "ground"),
-                ff.Site("bar_sole_1", "ground", at(0.4)),
-                ff.Site("bar_sole_2", "ground", at(-0.4)),
-            ),
-            (ff.Loop("pin", "end", "tip", POINT),),
-            actuated=("c",),
-        )
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +53,7 @@ def bad_calls(call: Call) -> Iterator[tuple[str, dict[str, Any], tuple[str, ...]
 
 def tree_calls() -> Iterator[Call]:
     model = arm()
-    rng = np.random.default_rng(0)
+    rng = fresh(0)
     q = ff.random_configuration(model, rng)
     v, a = rng.standard_normal((2, model.nv))
     state, kinds = {"model": model, "q": q, "v": v, "tau": a}, {"q": "posture", "v": "rates", "tau": "rates"}
@@ -125,7 +87,7 @@ def closed_calls() -> Iterator[Call]:
     model = ff.close_loops(tree)
     split = mechanisms.partition(tree)
     q = np.array(split.q)
-    u, w = np.random.default_rng(0).standard_normal((2, len(split.independent)))
+    u, w = fresh(0).standard_normal((2, len(split.independent)))
     v, a = mechanisms.whole_motion(model, q, u, w)
     for name in (
         "mass_matrix",

@@ -1,6 +1,6 @@
 """Public functions called with wrong numbers, shapes, strides and results; run in a process of its own, as a fault would end it.
 
-    python hostile_public_calls.py seed calls
+    python hostile_public_calls.py calls
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from hostile_calls import EXTREMES, not_plain
 from kernel_samples import states, tree
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.errors import FreeflyerError
@@ -68,8 +69,8 @@ def result_of(shape: tuple[int, ...], inputs: list[Any], rng: np.random.Generato
     return None
 
 
-def run(seed: int, calls: int) -> None:
-    rng = np.random.default_rng(seed)
+def run(calls: int) -> None:
+    rng = fresh()
     ended: Counter[str] = Counter()
     for _ in range(calls):
         model = ROBOTS[rng.integers(len(ROBOTS))]
@@ -86,7 +87,7 @@ def run(seed: int, calls: int) -> None:
         if name in WITH_OUT and rng.random() < 0.4:
             options["out"] = result_of(expected.shape, inputs, rng)
         frame = [model.frame_names[-1] if rng.random() < 0.9 else rng.choice([-1, 10**7, 0])] if framed else []
-        call = f"{name}({model.name}, lead {lead}, {[type(x).__name__ for x in inputs]}, {frame}, {list(options)}) seed {seed}"
+        call = f"{name}({model.name}, lead {lead}, {[type(x).__name__ for x in inputs]}, {frame}, {list(options)})"
         try:
             got = getattr(ff, name)(model, *inputs, *frame, **options)
         except (FreeflyerError, TypeError) as error:
