@@ -20,12 +20,13 @@ from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.partition import Partition, partition, partition_by
 from freeflyer.constraints.reduction import Reduction, has_loops, linkage_table, solved_blocks, touched_coordinates
 from freeflyer.constraints.running import motion
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import linkage_layout as LL
 from freeflyer.model.build import compile_description, recompile
 from freeflyer.model.description import Description
 from freeflyer.model.frozen import frozen
-from freeflyer.model.inputs import row
+from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -108,7 +109,7 @@ def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
     """
     if model.reduction:
         return reduced.velocity_map(model, q)
-    lead = row(model, "q", q, "q").shape[:-1]
+    lead = finite_row(model, "q", q, "q").shape[:-1]
     return np.broadcast_to(np.eye(model.nv), (*lead, model.nv, model.nv)).copy()
 
 
@@ -120,5 +121,5 @@ def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """
     if model.reduction:
         return motion(model, q, u)[1]
-    leads = (row(model, name, x, letter).shape[:-1] for name, x, letter in (("q", q, "q"), ("u", u, "u")))
-    return np.zeros((*np.broadcast_shapes(*leads), model.nv))
+    arrays = finite_row(model, "q", q, "q"), finite_row(model, "u", u, "u")
+    return np.zeros((*leading_axes(arrays, (1, 1), ("q", "u")), model.nv))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
@@ -18,7 +19,8 @@ Arrays = dict[str, np.ndarray | None]
 
 def to_ours(model: Model, c: V.Coordinates, q: np.ndarray, theirs: Arrays, names: dict[str, str]) -> State:
     """The state of a closed model or a tree from q (..., nq) and theirs {v, a, tau, bias}; `names`: what these are called there."""
-    lead = np.broadcast_shapes(q.shape[:-1], *(x.shape[:-1] for x in theirs.values() if x is not None))
+    given: Arrays = {"q": q, **{names.get(name, name): x for name, x in theirs.items()}}
+    lead = _lead(given)
     tree, q = model.tree, _broadcast(q, lead)
     x = {name: None if value is None else _broadcast(value, lead) for name, value in theirs.items()}
     turning = any(b.rate is not None for b in c.blocks)
@@ -62,7 +64,7 @@ def check_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None
     rows = {"v": v, "a": a, "tau": tau, "bias_forces": bias}
     q = finite_row(model, "q", q, "q")
     x = {name: None if value is None else finite_row(model, name, value, "u") for name, value in rows.items()}
-    lead = np.broadcast_shapes(q.shape[:-1], *(y.shape[:-1] for y in x.values() if y is not None))
+    lead = _lead({"q": q} | x)
     q, x = _broadcast(q, lead), {name: None if y is None else _broadcast(y, lead) for name, y in x.items()}
     if model.reduction:
         if bias is not None:
@@ -72,6 +74,11 @@ def check_state(model: Model, q: Any, v: Any, a: Any, tau: Any, bias: Any = None
         state = model.reduction.functions.whole_state(model, State(q, x["v"], x["a"], x["tau"]))
         x |= {"v": state.v, "a": state.a, "tau": state.tau}
     return q, {"v": x["v"], "a": x["a"], "tau": x["tau"], "bias": x["bias_forces"]}
+
+
+def _lead(arrays: Arrays) -> tuple[int, ...]:
+    given = {name: x for name, x in arrays.items() if x is not None}
+    return leading_axes(list(given.values()), [1] * len(given), list(given))
 
 
 def _broadcast(x: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:

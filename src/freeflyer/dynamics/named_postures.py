@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.inputs import check_configuration, finite_array, finite_row
@@ -39,7 +40,7 @@ def configuration(
         raise InputError(f"joint {min(both)!r} is given twice: in the dictionary and by keyword", joint=min(both))
     q = model.neutral if start is None else finite_row(model, "start", start, "q")
     placed = [_joint_position(model, name, value) for name, value in {**(positions or {}), **by_name}.items()]
-    lead = np.broadcast_shapes(q.shape[:-1], *(x.shape[:-1] for _, x in placed))
+    lead = leading_axes([q, *(x for _, x in placed)], [1] * (1 + len(placed)), ["start", *(joint.name for joint, _ in placed)])
     wanted = np.broadcast_to(q, (*lead, model.nq)).copy()
     for joint, x in placed:
         wanted[..., joint.iq : joint.iq + joint.nq] = x

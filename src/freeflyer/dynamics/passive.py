@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.locking import leader
 from freeflyer.model.model import Model
@@ -51,7 +52,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     if model.reduction:
         return model.reduction.functions.passive_forces(model, q, v)
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "v")
-    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    lead = leading_axes((q, v), (1, 1), ("q", "v"))
     tau = np.zeros((*lead, model.nv)) - model.damping * v - model.friction * np.sign(v)
     springs, q = _springs(model), np.broadcast_to(q, (*lead, model.nq))
     way = springs.ratio * q[..., springs.positions] + springs.offset - springs.rest

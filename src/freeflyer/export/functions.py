@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
+from freeflyer.model.kinds import refuse_no_model
 from freeflyer.model.model import Model
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
@@ -147,6 +148,8 @@ CLOSED_FUNCTIONS: dict[str, Function] = {f.name: f for f in (  # of closed model
 
 def exportable(model: Model | None = None) -> tuple[str, ...]:
     """Names of the functions that can be exported: of trees, or of this model."""
+    if model is not None:
+        refuse_no_model(model, "exportable")
     return tuple(CLOSED_FUNCTIONS if model is not None and model.reduction else FUNCTIONS)
 
 
