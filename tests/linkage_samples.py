@@ -102,9 +102,10 @@ def stewart(rng: np.random.Generator, motors: bool = True) -> tuple[ff.Model, np
 
 
 def random_linkage(
-    rng: np.random.Generator, masks: tuple[tuple[int, ...], ...], n: int = 9, kinds: tuple[str, ...] = KINDS, base: str = "free"
+    rng: np.random.Generator, masks: tuple[tuple[int, ...], ...], n: int = 9, kinds: tuple[str, ...] = KINDS, base: str = "free",
+    at_zero: bool = False,
 ) -> tuple[ff.Model, np.ndarray]:  # fmt: skip
-    """(model, q): a random tree of n joints on a base, closed at q by one loop for each mask, free directions apart.
+    """(model, q): a random tree of n joints on a base, closed at q (or at zero) by one loop for each mask, free directions apart.
 
     Two tied turns leave the free axis turned by a large angle, three tied shifts none; one loop of three ends at the world.
     """
@@ -117,7 +118,7 @@ def random_linkage(
         parent = f"link{int(rng.integers(max(0, k - 3), k))}"
         joints.append(ff.Joint(f"joint{k}", kind, parent, f"link{k}", pose(rng), axis, axis2, pitch=0.05))
     tree = ff.build(ff.Description("random", tuple(links), tuple(joints)))
-    q = ff.random_configuration(tree, rng)
+    q = ff.neutral(tree) if at_zero else ff.random_configuration(tree, rng)
     sites, loops = [], []
     for k, mask in enumerate(masks):
         b = int(rng.integers(n // 2, n + 1))
