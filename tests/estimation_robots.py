@@ -11,6 +11,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
+from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.estimation import sensors
 
 NAMES = ("kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar")
@@ -44,3 +45,15 @@ def moving(s: Any, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     q = ff.integrate(s.model, s.partition.q, dv)
     inside = np.clip(q[s.positions], s.lower, s.upper)
     return q, inside, 0.1 * rng.standard_normal(len(s.names))
+
+
+def resting_forces(s, c, wrenches):
+    """Motor forces at rest from the tree's equations with multipliers: g - J_c^T W = S^T tau + J_l^T lambda."""
+    m, L = s.model, s.partition
+    g = ff.gravity_forces(m, c.q)
+    for foot, w in zip(c.feet, wrenches):
+        g = g - ff.frame_jacobian(m, c.q, foot.frame).T @ w
+    J = constraint_jacobian(m, c.q)[L.rows]
+    multipliers = np.linalg.solve(J[:, L.dependent].T, g[L.dependent])
+    rest = g - J.T @ multipliers
+    return rest[s.coordinates], rest[L.base]

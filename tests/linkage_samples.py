@@ -6,8 +6,11 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+from closeness import EXACT
+from scipy.linalg import qr
 
 import freeflyer as ff
+from freeflyer import mechanisms
 from freeflyer.spatial import quaternion
 
 MASKS = {
@@ -103,11 +106,11 @@ def stewart(rng: np.random.Generator, motors: bool = True) -> tuple[ff.Model, np
 
 def random_linkage(
     rng: np.random.Generator, masks: tuple[tuple[int, ...], ...], n: int = 9, kinds: tuple[str, ...] = KINDS, base: str = "free",
-    at_zero: bool = False,
+    at_zero: bool = False, to_world: bool = True,
 ) -> tuple[ff.Model, np.ndarray]:  # fmt: skip
     """(model, q): a random tree of n joints on a base, closed at q (or at zero) by one loop for each mask, free directions apart.
 
-    Two tied turns leave the free axis turned by a large angle, three tied shifts none; one loop of three ends at the world.
+    Two tied turns leave the free axis turned by a large angle, three tied shifts none; one loop of three may end at the world.
     """
     joints = [ff.Joint("base", base, "world", "link0")]
     links = [ff.Link("link0", BAR)]
@@ -122,7 +125,7 @@ def random_linkage(
     sites, loops = [], []
     for k, mask in enumerate(masks):
         b = int(rng.integers(n // 2, n + 1))
-        a = int(rng.integers(0, b)) if k % 3 else -1
+        a = int(rng.integers(0, b)) if k % 3 or not to_world else -1
         link_a, link_b = ("world" if a < 0 else f"link{a}"), f"link{b}"
         X_a = pose(rng)
         X_WA = ff.frame_pose(tree, q, link_a) @ X_a
@@ -143,3 +146,50 @@ def _free_motion(mask: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         turn = turn * 2.8 / max(np.abs(turn).max(), 1e-9)
     X[:3, :3] = quaternion.to_matrix(quaternion.exp(turn))
     return X
+
+
+def driven_linkage(
+    rng: np.random.Generator, loops: int, base: str = "free", kinds: tuple[str, ...] = KINDS, coupled: bool = False,
+    to_world: bool = True, joints: tuple[int, int] = (4, 10),
+) -> tuple[ff.Model, float]:  # fmt: skip
+    """(model, condition number of the equations of its passive joints): a random tree with so many loops, closed at zero.
+
+    Masks are random, and some loops repeat others' rows. Motors drive what is independent; linkages of conditions above 100 are
+    drawn again.
+    """
+    while True:
+        masks = tuple(MASKS[str(name)] for name in rng.choice(list(MASKS), loops))
+        tree, q = random_linkage(rng, masks, int(rng.integers(*joints)), kinds, base, at_zero=True, to_world=to_world)
+        assert np.abs(mechanisms.constraint_residual(tree, q)).max() < EXACT
+        tree = driven(with_coupling(tree, rng) if coupled else tree)
+        if not tree.description.actuated:
+            continue
+        split = mechanisms.partition(tree)
+        if not len(split.dependent):
+            continue
+        J = mechanisms.constraint_jacobian(tree, split.q)[np.ix_(split.rows, split.dependent)]
+        gain = float(np.abs(ff.velocity_map(ff.close_loops(tree), split.q)).max())
+        condition = max(1.0, gain) * float(np.linalg.cond(J))
+        if condition < 100.0:
+            return tree, condition
+
+
+def with_coupling(model: ff.Model, rng: np.random.Generator) -> ff.Model:
+    """A joint that no loop passes follows a cubic of another, both at zero; the same model where loops pass all."""
+    J = mechanisms.constraint_jacobian(model, model.neutral)
+    single = [j for j in model.joints if j.nv == 1]
+    able = [j.name for j in single if not np.abs(J[:, j.iv]).any()]
+    if not able or len(single) < 2:
+        return model
+    follower = str(rng.choice(able))
+    leader = str(rng.choice([j.name for j in single if j.name != follower]))
+    coupling = ff.Coupling("cubic", follower, leader, (0.0, *rng.uniform(-0.8, 0.8, 3)))
+    return ff.build(replace(model.description, couplings=(coupling,)))
+
+
+def driven(tree: ff.Model) -> ff.Model:
+    """Motors at the joints that others follow: those that follow have the columns farthest from depending on each other."""
+    J = mechanisms.constraint_jacobian(tree, tree.neutral)
+    rank, order = np.linalg.matrix_rank(J, 1e-9), qr(J, mode="r", pivoting=True)[1]
+    motors = tuple(j.name for j in tree.joints if j.nv == 1 and j.iv in order[rank:])
+    return ff.build(replace(tree.description, actuated=motors))

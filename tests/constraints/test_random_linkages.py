@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 from closed_robots import State, reference, state
-from closeness import EXACT, STEP, central, close, rounding, slopes
-from linkage_samples import MASKS, random_linkage
-from scipy.linalg import qr
+from closeness import STEP, central, close, rounding, slopes
+from linkage_samples import driven_linkage
 from seeds import fresh
 
 import freeflyer as ff
@@ -18,50 +16,17 @@ from freeflyer import mechanisms
 
 BASES = ("free", "fixed", "planar", "free")
 COUNT = 12
-ILL = 100.0  # condition of the passive joints' equations above which another linkage is drawn
-
-
-def with_coupling(model: ff.Model, rng: np.random.Generator) -> ff.Model:
-    """A joint that no loop passes follows a cubic of another, both at zero; the same model where all are passed."""
-    J = mechanisms.constraint_jacobian(model, model.neutral)
-    able = [j.name for j in model.joints if j.nv == 1 and not np.abs(J[:, j.iv]).any()]
-    leaders = [j.name for j in model.joints if j.nv == 1]
-    if not able or len(leaders) < 2:
-        return model
-    follower = str(rng.choice(able))
-    leader = str(rng.choice([name for name in leaders if name != follower]))
-    coupling = ff.Coupling("cubic", follower, leader, (0.0, *rng.uniform(-0.8, 0.8, 3)))
-    return ff.build(replace(model.description, couplings=(coupling,)))
-
-
-def driven(tree: ff.Model) -> ff.Model:
-    """Motors at the joints that the others, whose columns are farthest from depending on each other, follow."""
-    J = mechanisms.constraint_jacobian(tree, tree.neutral)
-    rank, order = np.linalg.matrix_rank(J, 1e-9), qr(J, mode="r", pivoting=True)[1]
-    motors = tuple(j.name for j in tree.joints if j.nv == 1 and j.iv in order[rank:])
-    return ff.build(replace(tree.description, actuated=motors))
 
 
 @cache
 def linkage(k: int) -> tuple[ff.Model, State, float, float]:
-    """(tree, closed state, condition number, step of differences): loops of random masks, some of which repeat others.
+    """(tree, closed state, condition number, step of differences).
 
     The step is that of a tree over the condition number: so much do passive joints outrun independent ones, and their rates change.
     """
     rng = fresh("linkage", k)
-    while True:
-        masks = [MASKS[str(name)] for name in rng.choice(list(MASKS), 1 + k % 3)]
-        tree, q = random_linkage(rng, tuple(masks), n=int(rng.integers(4, 10)), base=BASES[k % 4], at_zero=True)
-        assert np.abs(mechanisms.constraint_residual(tree, q)).max() < EXACT
-        tree = driven(with_coupling(tree, rng) if k % 2 else tree)
-        if not tree.description.actuated:
-            continue
-        split = mechanisms.partition(tree)
-        J = mechanisms.constraint_jacobian(tree, split.q)[split.rows]
-        gain = max(1.0, float(np.abs(ff.velocity_map(ff.close_loops(tree), split.q)).max()))
-        condition = gain * float(np.linalg.cond(J[:, split.dependent])) if len(split.dependent) else ILL
-        if condition < ILL:
-            return tree, state(tree, rng, 0.03 / gain), condition, STEP / condition
+    tree, condition = driven_linkage(rng, loops=1 + k % 3, base=BASES[k % 4], coupled=bool(k % 2))
+    return tree, state(tree, rng, 0.03 / condition), condition, STEP / condition
 
 
 each = pytest.mark.parametrize("k", range(COUNT))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from estimation_robots import sensed
+from estimation_robots import resting_forces, sensed
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.contacts import sole
 from freeflyer.estimation import (
     closed_torques,
@@ -32,23 +31,11 @@ def posed(name, folder, seed):
     return s, contact_model(s.model, q, feet)
 
 
-def held(s, c, wrenches):
-    """Motor forces at rest from the tree's equations with multipliers: g - J_c^T W = S^T tau + J_l^T lambda."""
-    m, L = s.model, s.partition
-    g = ff.gravity_forces(m, c.q)
-    for foot, w in zip(c.feet, wrenches):
-        g = g - ff.frame_jacobian(m, c.q, foot.frame).T @ w
-    J = constraint_jacobian(m, c.q)[L.rows]
-    multipliers = np.linalg.solve(J[:, L.dependent].T, g[L.dependent])
-    rest = g - J.T @ multipliers
-    return rest[s.coordinates], rest[L.base]
-
-
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
 def test_planted_wrenches_come_back(name, models_folder):
     s, c = posed(name, models_folder, 1)
     W = fresh(2).normal(0.0, 50.0, (2, 6))
-    tau, _ = held(s, c, W)
+    tau, _ = resting_forces(s, c, W)
     found = contact_wrenches(c, tau)
     np.testing.assert_allclose(found.wrenches, W, atol=1e-6)
     for k, foot in enumerate(c.feet):
@@ -64,7 +51,7 @@ def test_balanced_wrenches_carry_the_weight_whatever_the_motors_say(name, models
     weight = s.model.mass * 9.81
     y = np.linalg.lstsq(c.base_view, c.base, rcond=None)[0]
     W = (c.resultant @ y).reshape(2, 6)
-    tau, base = held(s, c, W)
+    tau, base = resting_forces(s, c, W)
     np.testing.assert_allclose(base, 0.0, atol=1e-8)
     for method in ("motors", "balanced"):
         np.testing.assert_allclose(contact_wrenches(c, tau, method).wrenches, W, atol=1e-5)
@@ -119,7 +106,7 @@ def test_other_points_of_the_same_foot_are_other_feet():
     second = contact_model(s.model, s.partition.q, [sole("left_sole", points), sole("right_sole", SOLE)])
     W = np.zeros((2, 6))
     W[:, 2] = 200.0
-    tau = held(s, second, W)[0]
+    tau = resting_forces(s, second, W)[0]
     np.testing.assert_allclose(contact_wrenches(second, tau).wrenches, W, atol=1e-6)
     assert np.abs(contact_wrenches(first, tau).forces - contact_wrenches(second, tau).forces).max() > 1.0
     q = s.partition.q.copy()
@@ -137,7 +124,7 @@ def test_center_of_pressure_is_where_one_point_presses(models_folder):
         f = X[:3, :3].T @ [3.0, -2.0, 200.0]
         W.append(np.concatenate([f, np.cross(p, f)]))
         feet.append(X[:3, :3] @ p + X[:3, 3])
-    found = contact_wrenches(c, held(s, c, W)[0])
+    found = contact_wrenches(c, resting_forces(s, c, W)[0])
     for k, at in enumerate(feet):
         np.testing.assert_allclose(pressure_centers(c, found, at[2])[k], at, atol=1e-7)
 

@@ -10,6 +10,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,8 @@ def called(model: ff.Model, name: str, arrays: dict[str, Any], **options: Any) -
     """The result; of several arrays, all their numbers side by side."""
     others = {k: x for k, x in OTHERS.items() if k in parameters(name) and parameters(name)[k].default is inspect.Parameter.empty}
     result = getattr(ff, name)(model, **{**arrays, **others, **options})
+    if is_dataclass(result):
+        result = tuple(getattr(result, f.name) for f in fields(result) if isinstance(getattr(result, f.name), np.ndarray))
     if not isinstance(result, tuple):
         return result
     lead = np.broadcast_shapes(*(np.shape(x)[:-1] for x in arrays.values()))
