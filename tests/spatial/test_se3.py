@@ -73,11 +73,13 @@ def test_against_pinocchio():
         close(se3.coadjoint(X), M.toDualActionMatrix())
         close(se3.ad(xi), pin.Motion(xi).action)
         close(se3.exp(xi), pin.exp6(pin.Motion(xi)).homogeneous)
-        lost = ROUNDING / min(0.2, np.pi - np.linalg.norm(se3.log(X)[3:])) ** 2  # by Pinocchio's logarithm, near half a turn
+        lost, of_both = (  # by Pinocchio's logarithm, near half a turn
+            ROUNDING / min(0.2, np.pi - np.linalg.norm(se3.log(Z)[3:])) ** 2 for Z in (X, se3.inverse(X) @ Y)
+        )
         close(se3.log(X), pin.log6(M).vector, lost)
         close(se3.right_jacobian(xi), pin.Jexp6(pin.Motion(xi)))
         close(se3.right_jacobian_inverse(se3.log(X)), pin.Jlog6(M), lost)
-        close(se3.interpolate(X, Y, 0.3), pin.SE3.Interpolate(M, N, 0.3).homogeneous)
+        close(se3.interpolate(X, Y, 0.3), pin.SE3.Interpolate(M, N, 0.3).homogeneous, of_both)
         close(se3.from_position_quaternion(X[:3, 3], pin.SE3ToXYZQUAT(M)[3:]), X)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from freeflyer.constraints.closed import velocity_map
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import FreeflyerError
+from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.model.configuration import neutral, random_configuration
 from freeflyer.model.model import Model
 from freeflyer.tolerances import MAX_RANDOM_SPEED, UNBOUNDED_POSITION
@@ -34,6 +34,8 @@ def random_states(model: Model, count: int, seed: int = 0, spread: float | None 
     Postures are those of `ff.random_configuration`; with `spread` they lie around neutral, that many radians off
     (standard deviation). In a closed model no joint moves faster than MAX_RANDOM_SPEED.
     """
+    if count < 1:
+        raise InputError(f"count must be at least 1, got {count!r}", count=count)
     rng = np.random.default_rng(seed)
     v, a, tau = (rng.standard_normal((count, model.nv)) for _ in range(3))
     if spread is None:

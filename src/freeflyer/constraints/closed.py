@@ -120,6 +120,6 @@ def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     q (..., nq) closed, u (..., nv); m/s^2, rad/s^2; zero for a tree. papers/000 (8). Errors: as velocity_map.
     """
     if model.reduction:
-        return motion(model, q, u)[1]
+        return motion(model, q, u, names=("q", "u", "u_dot"))[1]
     arrays = finite_row(model, "q", q, "q"), finite_row(model, "u", u, "u")
     return np.zeros((*leading_axes(arrays, (1, 1), ("q", "u")), model.nv))

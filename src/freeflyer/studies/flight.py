@@ -19,6 +19,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
 from freeflyer.model.configuration import neutral
 from freeflyer.model.edits import with_gravity
+from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.sim.simulating import simulate
@@ -72,6 +73,8 @@ def free_flight(
     base = next((j for j in model.joints if j.kind == "free"), None)
     if base is None:
         raise InputError(f"{model.name!r} does not float: load it with base='free'")
+    for name, x in (("spin", spin), ("speed", speed), ("stiffness", stiffness)):
+        finite_array(name, float(x))
     model = close_loops(with_gravity(model, (0.0, 0.0, 0.0)))
     q = neutral(model) if q is None else np.array(q, dtype=float)
     at, places = _motors(model)
@@ -107,6 +110,8 @@ def middle_posture(model: Model, steps: int = 20) -> np.ndarray:
 
     Errors: InputError for motors without limits; LinkageError where a singular posture is in the way.
     """
+    if steps < 1:
+        raise InputError(f"steps must be at least 1, got {steps!r}", steps=steps)
     model = close_loops(model)
     motors, places = _motors(model)
     lower, upper = model.position_lower[motors], model.position_upper[motors]
