@@ -53,9 +53,13 @@ def robot_of(name: str) -> ff.Model:
     return TURNED if "mujoco" in name else ROBOT
 
 
-def good(model: ff.Model, name: str, lead: tuple[int, ...] = ()) -> dict[str, np.ndarray]:
+def takes_array_for_result(name: str) -> bool:
+    return "out" in parameters(name) and parameters(name)["out"].annotation == "np.ndarray | None"
+
+
+def good(model: ff.Model, name: str, lead: tuple[int, ...] = (), rng: np.random.Generator | None = None) -> dict[str, np.ndarray]:
     """The arrays that a function takes, by argument."""
-    rng = fresh(7)
+    rng = rng or fresh(7)
     return {
         argument: ff.random_configuration(model, rng, lead) if argument in POSTURES else rng.standard_normal((*lead, model.nv))
         for argument in FUNCTIONS[name]
@@ -70,7 +74,7 @@ def called(model: ff.Model, name: str, arrays: dict[str, Any], **options: Any) -
         result = tuple(getattr(result, f.name) for f in fields(result) if isinstance(getattr(result, f.name), np.ndarray))
     if not isinstance(result, tuple):
         return result
-    lead = np.broadcast_shapes(*(np.shape(x)[:-1] for x in arrays.values()))
+    lead = np.broadcast_shapes(*(np.shape(x)[:-1] for x in arrays.values() if x is not None))
     found = [np.asarray(x) for x in result if x is not None]
     return np.concatenate([x.reshape(*lead, math.prod(x.shape[len(lead) :])) for x in found], axis=-1)
 
@@ -192,7 +196,7 @@ def _options(name: str) -> Iterator[tuple[str, Callable[[], Any], str]]:
         for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, 0], [0, 0]], [0, 0, np.nan], [0, np.inf, 0], [0, 0, 1j],
                     ["0", "0", "g"], {}, np.nan, -9.81, 0.0, [9.81], Thing(), b"g", [None, 0, 0], True):  # fmt: skip
             yield case(f"gravity = {bad!r}", "gravity", gravity=bad)
-    if own.get("out") is not None and own["out"].annotation == "np.ndarray | None":
+    if takes_array_for_result(name):
         shape = called(robot_of(name), name, arrays).shape
         frozen = np.zeros(shape)
         frozen.flags.writeable = False

@@ -185,3 +185,13 @@ def test_what_is_beyond_all_numbers_is_not_called_singular(name, argument, lead)
     with pytest.raises(ff.InputError, match=rf"beyond floating-point numbers: {argument}\[.*8\] \(joint ") as caught:
         called(robot_of(name), name, arrays)
     assert "singular" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("argument", ["v", "a"])
+@pytest.mark.parametrize("name", ["inverse_dynamics_second_derivatives", "inverse_dynamics_hessian_product"])
+def test_second_derivatives_beyond_all_numbers_are_refused(name, argument):
+    arrays = good(ROBOT, name)
+    arrays[argument] = 1e308 * np.sign(arrays[argument])
+    with pytest.raises(ff.InputError, match="beyond floating-point numbers"):
+        called(ROBOT, name, arrays)
