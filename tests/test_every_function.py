@@ -7,7 +7,6 @@ Functions are found by their signatures: a new one fails here until it works for
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
@@ -17,15 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 from linkage_samples import four_bar
+from public_names import public_functions
 from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, estimation, mechanisms
 
-ROOMS = (
-    "", "checks", "constraints", "contacts", "control", "estimation", "export", "formulations.geometric", "mechanisms", "report",
-    "sim", "studies",
-)  # fmt: skip
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
 STATES = 3
 COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch")
@@ -83,18 +79,12 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
 
 def functions() -> dict[str, Callable[..., Any]]:
     """All public functions whose first argument is a robot, by room and name."""
-    found: dict[str, Callable[..., Any]] = {}
-    known: set[int] = set()
-    for room in ROOMS:
-        module = importlib.import_module(f"freeflyer.{room}".rstrip("."))
-        for name in sorted(getattr(module, "__all__", None) or dir(module)):
-            function = getattr(module, name, None)
-            if name.startswith("_") or not inspect.isfunction(function) or id(function) in known:
-                continue
-            if next(iter(inspect.signature(function).parameters), "") in ("model", "robot"):
-                known.add(id(function))
-                found[f"{room}.{name}".lstrip(".")] = function
-    return found
+    found = public_functions("model") | public_functions("robot")
+    first: dict[int, str] = {}
+    for name in found:
+        first.setdefault(id(found[name]), name)
+    kept = [name for name in first.values() if not name.startswith("robots.")]  # those make the robot that they describe
+    return {name: found[name] for name in sorted(kept, key=lambda x: x.rpartition(".")[::2])}
 
 
 FUNCTIONS = functions()
