@@ -8,7 +8,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from robots_on_disk import MODELS
+from seeds import SEED
+
+settings.register_profile("changing", deadline=None)  # compiling on the first example is no fault of it
+settings.load_profile("changing")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Hypothesis draws by the same seed as all others."""
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = SEED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(f"FREEFLYER_TEST_SEED={SEED} repeats the random numbers of this run")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
+from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.estimation import sensors
 
 NAMES = ("kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar")
@@ -38,8 +40,20 @@ def encoders_of(model: Any) -> list[str]:
 
 def moving(s: Any, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(q, positions, rates): a posture with loops slightly open, and what encoders near by show."""
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     dv = 1e-3 * rng.standard_normal(s.model.nv)
     q = ff.integrate(s.model, s.partition.q, dv)
     inside = np.clip(q[s.positions], s.lower, s.upper)
     return q, inside, 0.1 * rng.standard_normal(len(s.names))
+
+
+def resting_forces(s, c, wrenches):
+    """Motor forces at rest from the tree's equations with multipliers: g - J_c^T W = S^T tau + J_l^T lambda."""
+    m, L = s.model, s.partition
+    g = ff.gravity_forces(m, c.q)
+    for foot, w in zip(c.feet, wrenches):
+        g = g - ff.frame_jacobian(m, c.q, foot.frame).T @ w
+    J = constraint_jacobian(m, c.q)[L.rows]
+    multipliers = np.linalg.solve(J[:, L.dependent].T, g[L.dependent])
+    rest = g - J.T @ multipliers
+    return rest[s.coordinates], rest[L.base]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
+from closeness import EXACT
+from scipy.linalg import qr
 
 import freeflyer as ff
+from freeflyer import mechanisms
 from freeflyer.spatial import quaternion
 
 MASKS = {
@@ -59,6 +63,25 @@ def planar(
     return ff.load(description, base=base)
 
 
+@cache
+def four_bar() -> ff.Model:
+    """A parallelogram on a floating base, its crank driven, and a sole under it."""
+
+    def bar(name: str, mass: float = 1.0) -> ff.Link:
+        return ff.Link(name, ff.Inertia(mass, np.array([0.1, 0.0, 0.0]), 0.01 * np.eye(3)))
+
+    def pin(name: str, parent: str, child: str, x: float) -> ff.Joint:
+        return ff.Joint(name, "revolute", parent, child, shifted(x), lower=(-2.5,), upper=(2.5,))
+
+    links = bar("ground", 5.0), bar("crank"), bar("coupler"), bar("rocker")
+    joints = (ff.Joint("root", "free", "world", "ground"), pin("c", "ground", "crank", 0.0), pin("d", "crank", "coupler", 0.3),
+              pin("r", "ground", "rocker", 0.5))  # fmt: skip
+    places = {"end": ("coupler", 0.5), "tip": ("rocker", 0.4), "bar_sole": ("ground", 0.0), "bar_sole_1": ("ground", 0.4),
+              "bar_sole_2": ("ground", -0.4)}  # fmt: skip
+    sites = tuple(ff.Site(name, link, shifted(x)) for name, (link, x) in places.items())
+    return ff.build(ff.Description("four bar", links, joints, sites, (ff.Loop("pin", "end", "tip"),), actuated=("c",)))
+
+
 def stewart(rng: np.random.Generator, motors: bool = True) -> tuple[ff.Model, np.ndarray, np.ndarray]:
     """(model, ground points (6, 3), platform points (6, 3)): six struts universal, prismatic, point; the platform floats."""
     angles = np.pi / 3 * np.arange(6)
@@ -82,11 +105,12 @@ def stewart(rng: np.random.Generator, motors: bool = True) -> tuple[ff.Model, np
 
 
 def random_linkage(
-    rng: np.random.Generator, masks: tuple[tuple[int, ...], ...], n: int = 9, kinds: tuple[str, ...] = KINDS, base: str = "free"
+    rng: np.random.Generator, masks: tuple[tuple[int, ...], ...], n: int = 9, kinds: tuple[str, ...] = KINDS, base: str = "free",
+    at_zero: bool = False, to_world: bool = True,
 ) -> tuple[ff.Model, np.ndarray]:  # fmt: skip
-    """(model, q): a random tree of n joints on a base, closed at q by one loop for each mask, free directions apart.
+    """(model, q): a random tree of n joints on a base, closed at q (or at zero) by one loop for each mask, free directions apart.
 
-    Two tied turns leave the free axis turned by a large angle, three tied shifts none; one loop of three ends at the world.
+    Two tied turns leave the free axis turned by a large angle, three tied shifts none; one loop of three may end at the world.
     """
     joints = [ff.Joint("base", base, "world", "link0")]
     links = [ff.Link("link0", BAR)]
@@ -97,11 +121,11 @@ def random_linkage(
         parent = f"link{int(rng.integers(max(0, k - 3), k))}"
         joints.append(ff.Joint(f"joint{k}", kind, parent, f"link{k}", pose(rng), axis, axis2, pitch=0.05))
     tree = ff.build(ff.Description("random", tuple(links), tuple(joints)))
-    q = ff.random_configuration(tree, rng)
+    q = ff.neutral(tree) if at_zero else ff.random_configuration(tree, rng)
     sites, loops = [], []
     for k, mask in enumerate(masks):
         b = int(rng.integers(n // 2, n + 1))
-        a = int(rng.integers(0, b)) if k % 3 else -1
+        a = int(rng.integers(0, b)) if k % 3 or not to_world else -1
         link_a, link_b = ("world" if a < 0 else f"link{a}"), f"link{b}"
         X_a = pose(rng)
         X_WA = ff.frame_pose(tree, q, link_a) @ X_a
@@ -122,3 +146,50 @@ def _free_motion(mask: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         turn = turn * 2.8 / max(np.abs(turn).max(), 1e-9)
     X[:3, :3] = quaternion.to_matrix(quaternion.exp(turn))
     return X
+
+
+def driven_linkage(
+    rng: np.random.Generator, loops: int, base: str = "free", kinds: tuple[str, ...] = KINDS, coupled: bool = False,
+    to_world: bool = True, joints: tuple[int, int] = (4, 10),
+) -> tuple[ff.Model, float]:  # fmt: skip
+    """(model, condition number of the equations of its passive joints): a random tree with so many loops, closed at zero.
+
+    Masks are random, and some loops repeat others' rows. Motors drive what is independent; linkages of conditions above 100 are
+    drawn again.
+    """
+    while True:
+        masks = tuple(MASKS[str(name)] for name in rng.choice(list(MASKS), loops))
+        tree, q = random_linkage(rng, masks, int(rng.integers(*joints)), kinds, base, at_zero=True, to_world=to_world)
+        assert np.abs(mechanisms.constraint_residual(tree, q)).max() < EXACT
+        tree = driven(with_coupling(tree, rng) if coupled else tree)
+        if not tree.description.actuated:
+            continue
+        split = mechanisms.partition(tree)
+        if not len(split.dependent):
+            continue
+        J = mechanisms.constraint_jacobian(tree, split.q)[np.ix_(split.rows, split.dependent)]
+        gain = float(np.abs(ff.velocity_map(ff.close_loops(tree), split.q)).max())
+        condition = max(1.0, gain) * float(np.linalg.cond(J))
+        if condition < 100.0:
+            return tree, condition
+
+
+def with_coupling(model: ff.Model, rng: np.random.Generator) -> ff.Model:
+    """A joint that no loop passes follows a cubic of another, both at zero; the same model where loops pass all."""
+    J = mechanisms.constraint_jacobian(model, model.neutral)
+    single = [j for j in model.joints if j.nv == 1]
+    able = [j.name for j in single if not np.abs(J[:, j.iv]).any()]
+    if not able or len(single) < 2:
+        return model
+    follower = str(rng.choice(able))
+    leader = str(rng.choice([j.name for j in single if j.name != follower]))
+    coupling = ff.Coupling("cubic", follower, leader, (0.0, *rng.uniform(-0.8, 0.8, 3)))
+    return ff.build(replace(model.description, couplings=(coupling,)))
+
+
+def driven(tree: ff.Model) -> ff.Model:
+    """Motors at the joints that others follow: those that follow have the columns farthest from depending on each other."""
+    J = mechanisms.constraint_jacobian(tree, tree.neutral)
+    rank, order = np.linalg.matrix_rank(J, 1e-9), qr(J, mode="r", pivoting=True)[1]
+    motors = tuple(j.name for j in tree.joints if j.nv == 1 and j.iv in order[rank:])
+    return ff.build(replace(tree.description, actuated=motors))

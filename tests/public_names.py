@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -11,6 +12,12 @@ ROOMS = (
     "report", "robots", "sim", "spatial.consistency", "spatial.dual_quaternion", "spatial.inertia", "spatial.quaternion",
     "spatial.se2", "spatial.se3", "spatial.twist", "spatial.wrench", "studies", "symbolic",
 )  # fmt: skip
+
+
+def public_functions(first: str = "") -> dict[str, Callable[..., Any]]:
+    """Functions by name; those alone whose first parameter has that name."""
+    functions = {name: x for name, x in public_names().items() if inspect.isfunction(x)}
+    return {name: x for name, x in functions.items() if not first or next(iter(inspect.signature(x).parameters), "") == first}
 
 
 def public_names() -> dict[str, Any]:

@@ -7,9 +7,7 @@ Functions are found by their signatures: a new one fails here until it works for
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -17,19 +15,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parent / "hostile"))
-from newer_arguments import four_bar
+from linkage_samples import four_bar
+from public_names import public_functions
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, estimation, mechanisms
 
-ROOMS = (
-    "", "checks", "constraints", "contacts", "control", "estimation", "export", "formulations.geometric", "mechanisms", "report",
-    "sim", "studies",
-)  # fmt: skip
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
-SEED = int(np.random.SeedSequence().entropy % 2**31)
 STATES = 3
 COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch")
 
@@ -86,18 +79,12 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
 
 def functions() -> dict[str, Callable[..., Any]]:
     """All public functions whose first argument is a robot, by room and name."""
-    found: dict[str, Callable[..., Any]] = {}
-    known: set[int] = set()
-    for room in ROOMS:
-        module = importlib.import_module(f"freeflyer.{room}".rstrip("."))
-        for name in sorted(getattr(module, "__all__", None) or dir(module)):
-            function = getattr(module, name, None)
-            if name.startswith("_") or not inspect.isfunction(function) or id(function) in known:
-                continue
-            if next(iter(inspect.signature(function).parameters), "") in ("model", "robot"):
-                known.add(id(function))
-                found[f"{room}.{name}".lstrip(".")] = function
-    return found
+    found = public_functions("model") | public_functions("robot")
+    first: dict[int, str] = {}
+    for name in found:
+        first.setdefault(id(found[name]), name)
+    kept = [name for name in first.values() if not name.startswith("robots.")]  # those make the robot that they describe
+    return {name: found[name] for name in sorted(kept, key=lambda x: x.rpartition(".")[::2])}
 
 
 FUNCTIONS = functions()
@@ -105,7 +92,7 @@ FUNCTIONS = functions()
 
 def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, Any]:
     """Arguments with which the function works."""
-    rng, closed, short = np.random.default_rng(SEED), ff.close_loops(model), name.rsplit(".", 1)[-1]
+    rng, closed, short = fresh(), ff.close_loops(model), name.rsplit(".", 1)[-1]
     q = np.broadcast_to(closed.neutral, (*lead, model.nq)) + 0.0
     q = ff.integrate(closed, q, 0.05 * rng.uniform(-1.0, 1.0, (*lead, closed.nv)))
     u, u_dot = rng.standard_normal((2, *lead, closed.nv))
@@ -244,7 +231,7 @@ def test_every_function_takes_every_robot(name: str, column: str) -> None:
     if column.endswith("one state"):
         found = call(name, model, ())
         assert found is not None
-        assert all(x.dtype == object or x.dtype.kind not in "fc" or not np.isnan(x).any() for x in arrays(found)), SEED
+        assert all(x.dtype == object or x.dtype.kind not in "fc" or not np.isnan(x).any() for x in arrays(found))
         return
     batch = call(name, model, (STATES,))
     if name == "random_configuration":
@@ -253,7 +240,7 @@ def test_every_function_takes_every_robot(name: str, column: str) -> None:
     for k in range(STATES):
         for whole, alone in zip(arrays(batch), arrays(call(name, model, (STATES,), one=k))):
             part = whole if whole.shape == alone.shape else whole[k]
-            assert np.allclose(part, alone, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(alone).max(initial=0.0))), (name, SEED)
+            assert np.allclose(part, alone, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(alone).max(initial=0.0))), name
 
 
 def test_the_table_is_up_to_date() -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from seeds import fresh
 
 import freeflyer as ff
 
@@ -223,7 +224,7 @@ def model():
 
 
 def results(model: ff.Model) -> list[np.ndarray]:
-    rng = np.random.default_rng(0)
+    rng = fresh(0)
     q, v = ff.random_configuration(model, rng, 20), rng.standard_normal((20, model.nv))
     return [
         ff.inverse_dynamics(model, q, v, v),

@@ -157,11 +157,3 @@ def reference(model: ff.Model, s: State) -> Reference:
     return Reference(G, gamma, G @ s.u, G @ s.u_dot + gamma)
 
 
-def near(found: np.ndarray, expected: np.ndarray, tolerance: float) -> None:
-    """Both finite, and equal relative to the largest entry."""
-    found, expected = np.asarray(found), np.asarray(expected)
-    assert found.shape == expected.shape
-    assert np.isfinite(found).all()
-    size = max(1.0, float(np.abs(expected).max(initial=0.0)))
-    worst = float(np.abs(found - expected).max(initial=0.0)) / size
-    assert worst < tolerance, f"differs by {worst:.2g} of {size:.3g}"

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.append(str(Path(__file__).parents[1] / "dynamics"))
-
+from closeness import close
 from random_robots import BASES, random_robot
 
 import freeflyer as ff
 from freeflyer import contacts
 
 __all__ = [
-    "BASES", "check_dense", "difference_of", "distance", "fresh_seed", "kkt", "moving_robot", "random_set",
+    "BASES", "check_dense", "kkt", "moving_robot", "random_set",
 ]  # fmt: skip
-
-
-def fresh_seed() -> int:
-    """A seed that changes from run to run (FREEFLYER_TEST_SEED fixes it), printed so that a failure can be repeated."""
-    seed = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
-    print(f"FREEFLYER_TEST_SEED={seed}")
-    return seed
 
 
 def moving_robot(rng: np.random.Generator, n: int, least: int = 3, **options: Any) -> ff.Model:
@@ -77,25 +64,12 @@ def check_dense(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarr
     J, bias = s.jacobian(q), s.bias(q, v)
     a, multipliers = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, v), J, bias, tau)
     assert d.redundant == ()
-    assert distance(d.a, a) < tolerance
-    assert distance(d.multipliers, multipliers) < tolerance
+    close(d.a, a, tolerance)
+    close(d.multipliers, multipliers, tolerance)
     forces = np.zeros(model.nv)
     for item in s.items:
         forces += ff.frame_jacobian(model, q, item.frame).T @ d.forces[item.name]
     first = s.table.free
-    assert distance(forces, J[first:].T @ d.multipliers[first:]) < tolerance * max(1.0, np.abs(d.multipliers).max(initial=0.0))
+    close(forces, J[first:].T @ d.multipliers[first:], tolerance * max(1.0, np.abs(d.multipliers).max(initial=0.0)))
 
 
-def distance(x: np.ndarray, y: np.ndarray) -> float:
-    """The largest difference, relative to the largest entry."""
-    return float(np.abs(np.asarray(x) - y).max(initial=0.0) / max(1.0, np.abs(y).max(initial=0.0)))
-
-
-def difference_of(f: Callable[[np.ndarray], np.ndarray], n: int, h: float = 2e-3) -> np.ndarray:
-    """Columns df/de_j of f(e), e (n,), at zero, of fourth order."""
-    columns = []
-    for j in range(n):
-        e = np.zeros(n)
-        e[j] = h
-        columns.append((8.0 * (f(e) - f(-e)) - (f(2.0 * e) - f(-2.0 * e))) / (12.0 * h))
-    return np.stack(columns, axis=-1)

@@ -7,7 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from closed_robots import near, robot, shared, state
+from closed_robots import robot, shared, state
+from closeness import close
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import mechanisms
@@ -41,20 +43,20 @@ def test_every_entry_has_a_docstring() -> None:
 @pytest.mark.parametrize("name", ENTRIES)
 def test_plain_is_as_compiled(name: str, row_step: int) -> None:
     model = robot("nested")
-    s, entry = state(model, np.random.default_rng(20), 0.04), ENTRIES[name]
+    s, entry = state(model, fresh(20), 0.04), ENTRIES[name]
     rows = [0.01 * x if name.endswith("_closed") and k else x for k, x in enumerate(inputs(model, entry, s))]
     outputs = [np.full(shape, np.nan) for shape in shapes(model, entry)]
     assert running.state(entry, ff.close_loops(model).handle, *map(np.ascontiguousarray, rows), *outputs)[0] == 0
     found = plain.run(name, ff.close_loops(model), *rows, row_step=row_step)
     for plainly, compiled in zip(found if isinstance(found, tuple) else (found,), outputs, strict=True):
-        near(plainly.astype(float), compiled, 1e-11)
+        close(plainly.astype(float), compiled, 1e-11)
 
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_packs_are_as_single_states(name: str) -> None:
     """Eleven states, so one whole pack and a padded one; their posture, rates and accelerations all differ."""
     model, entry = robot("nested"), ENTRIES[name]
-    rng = np.random.default_rng(25)
+    rng = fresh(25)
     states = [inputs(model, entry, state(model, rng, 0.04)) for _ in range(11)]
     if name.endswith("_closed"):
         states = [[q, 0.01 * du] for q, du in states]
@@ -65,18 +67,18 @@ def test_packs_are_as_single_states(name: str) -> None:
         alone = [np.full(shape, np.nan) for shape in shapes(model, entry)]
         assert running.state(entry, linked.handle, *map(np.ascontiguousarray, rows), *alone)[0] == 0
         for a, b in zip(together, alone, strict=True):
-            near(a[k], b, 1e-10)
+            close(a[k], b, 1e-10)
 
 
 @pytest.mark.parametrize("name", ["coupled", "weld", "hinge"])
 def test_other_linkages_too(name: str) -> None:
     model = robot(name)
-    s = state(model, np.random.default_rng(21), 0.02)
+    s = state(model, fresh(21), 0.02)
     M, h = plain.run("projected_equations", ff.close_loops(model), s.q, s.u)
-    near(M.astype(float), ff.mass_matrix(ff.close_loops(model), s.q), 1e-11)
-    near(h.astype(float), ff.bias_forces(ff.close_loops(model), s.q, s.u), 1e-11)
+    close(M.astype(float), ff.mass_matrix(ff.close_loops(model), s.q), 1e-11)
+    close(h.astype(float), ff.bias_forces(ff.close_loops(model), s.q, s.u), 1e-11)
     d = plain.run("projected_derivatives", ff.close_loops(model), s.q, s.u, s.u_dot)
-    near(d[0].astype(float), ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot).dq, 1e-10)
+    close(d[0].astype(float), ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot).dq, 1e-10)
 
 
 def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -96,36 +98,36 @@ def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndar
 def test_derivatives_by_complex_steps(name: str) -> None:
     """No difference of two numbers, so no rounding but the algorithm's: 1e-11 where finite differences see 1e-8."""
     model = robot(name)
-    s = state(model, np.random.default_rng(22), 0.02)
+    s = state(model, fresh(22), 0.02)
     d = ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot)
     for k in range(0, len(s.u), 3):
         by_q, by_u = complex_derivatives(model, s, k)
         size = np.abs(d.dq).max()
-        near(by_q / size, d.dq[:, k] / size, 1e-11)
-        near(by_u, d.dv[:, k], 1e-11)
+        close(by_q / size, d.dq[:, k] / size, 1e-11)
+        close(by_u, d.dv[:, k], 1e-11)
 
 
 @pytest.mark.parametrize("name", ["kangaroo", "cassie"])
 def test_derivatives_of_real_linkages_by_complex_steps(name: str, models_folder) -> None:
     model = shared(models_folder, name)
-    s = state(model, np.random.default_rng(23), 0.0)
+    s = state(model, fresh(23), 0.0)
     d = ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot)
     k = int(np.argmax(np.abs(d.dq).max(axis=0)))  # the coordinate that matters most
     by_q, by_u = complex_derivatives(model, s, k)
     size = np.abs(d.dq).max()
-    near(by_q / size, d.dq[:, k] / size, 1e-10)
-    near(by_u, d.dv[:, k], 1e-10)
+    close(by_q / size, d.dq[:, k] / size, 1e-10)
+    close(by_u, d.dv[:, k], 1e-10)
 
 
 def test_velocities_of_symbols_are_formulas() -> None:
     sympy = pytest.importorskip("sympy")
     model = robot("point")
-    s = state(model, np.random.default_rng(24), 0.0)
+    s = state(model, fresh(24), 0.0)
     u = sympy.symbols(f"u0:{len(s.u)}")
     q = [sympy.Float(float(x), 30) for x in s.q]
     v, _ = plain.run("projected_motion", ff.close_loops(model), q, list(u), [0] * len(u))
     J = np.array([[float(sympy.diff(x, y)) for y in u] for x in v])
-    near(J[mechanisms.partition(model).dependent], mechanisms.mapping_jacobian(model, s.q), 1e-12)
+    close(J[mechanisms.partition(model).dependent], mechanisms.mapping_jacobian(model, s.q), 1e-12)
 
 
 def test_what_is_missing_is_refused() -> None:

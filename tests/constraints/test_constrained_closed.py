@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from closed_robots import robot, robots, shared, state
-from constrained_samples import check_dense, distance, fresh_seed, kkt, random_set
+from closeness import close
+from constrained_samples import check_dense, kkt, random_set
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
@@ -16,7 +18,7 @@ SOLES = ("left_sole_link", "right_sole_link")
 
 @pytest.mark.parametrize("name", robots())
 def test_loops_as_rows_and_as_a_closed_model_agree(name):
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     tree, st = robot(name), state(robot(name), rng, 0.05)
     closed = ff.close_loops(tree)
     q, u, tau = st.q, st.u, rng.standard_normal(closed.nv)
@@ -29,19 +31,19 @@ def test_loops_as_rows_and_as_a_closed_model_agree(name):
     a, b = (
         ff.constrained_dynamics(closed, q, u, tau, constraints=s), ff.constrained_dynamics(tree, q, G @ u, whole, constraints=rows),
     )  # fmt: skip
-    assert distance(G @ a.a + ff.velocity_map_bias(closed, q, u), b.a) < 1e-8
+    close(G @ a.a + ff.velocity_map_bias(closed, q, u), b.a, 1e-8)
     for item in s.items:
-        assert distance(a.forces[item.name], b.forces[item.name]) < 1e-8
+        close(a.forces[item.name], b.forces[item.name], 1e-8)
     free = ff.constrained_dynamics(tree, q, G @ u, whole, constraints=ff.ConstraintSet(tree))
-    assert distance(ff.mechanisms.constrained_forward_dynamics(tree, q, G @ u, whole), free.a) < 1e-9
+    close(ff.mechanisms.constrained_forward_dynamics(tree, q, G @ u, whole), free.a, 1e-9)
     multipliers = ff.mechanisms.constraint_multipliers(tree, q, G @ u, tau=whole)
-    assert distance(multipliers[closed.reduction.split.rows], free.multipliers) < 1e-8
+    close(multipliers[closed.reduction.split.rows], free.multipliers, 1e-8)
 
 
 @pytest.mark.parametrize("name", [name for name in robots() if name != "coupled"])  # the force of a coupling is no wrench
 def test_forces_of_loops_and_contacts_are_wrenches_that_external_takes(name):
     """Cut open, and held by the forces, the robot moves as before."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     tree, st = robot(name), state(robot(name), rng, 0.05)
     v, tau = ff.velocity_map(ff.close_loops(tree), st.q) @ st.u, rng.standard_normal(tree.nv)
     floats = "base" in tree.joint_names  # else there are too few motions for a contact
@@ -55,12 +57,12 @@ def test_forces_of_loops_and_contacts_are_wrenches_that_external_takes(name):
         total -= ff.frame_jacobian(tree, st.q, loop.frame_b).T @ on_b
         moment = n + np.cross(X_b[:3, 3] - X_a[:3, 3], f)
         total += ff.frame_jacobian(tree, st.q, loop.frame_a, "mixed").T @ np.concatenate([f, moment])
-    assert distance(total, np.zeros(tree.nv)) < 1e-9
+    close(total, np.zeros(tree.nv), 1e-9)
 
 
 def test_closed_robots_stand(models_folder):
     """Cassie on two feet: contacts are rows in the independent velocities of the closed model."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     tree = shared(models_folder, "cassie")
     model, st = ff.close_loops(tree), state(tree, rng, 0.02)
     s = ff.ConstraintSet(model, [contacts.line(name, [[0.05, 0.05, 0.0], [-0.05, 0.0, 0.0]])
@@ -70,12 +72,12 @@ def test_closed_robots_stand(models_folder):
     check_dense(model, s, st.q, 0.1 * st.u, tau, 1e-8)
     d = ff.constrained_dynamics(model, st.q, 0.1 * st.u, tau, constraints=s)
     external = {c.frame: d.forces[c.name] for c in s.contacts}
-    assert distance(ff.forward_dynamics(model, st.q, 0.1 * st.u, tau, external), d.a) < 1e-8
+    close(ff.forward_dynamics(model, st.q, 0.1 * st.u, tau, external), d.a, 1e-8)
 
 
 def test_a_robot_of_closed_linkages_stands_on_two_soles():
     """All twelve rows, some of them depending on others where both feet are flat: gravity is carried, whatever the motors do."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     tree = ff.robots.kangaroo_like()
     model = ff.close_loops(tree)
     feet = [name for name in tree.frame_names if name.endswith("_sole")]
@@ -85,16 +87,16 @@ def test_a_robot_of_closed_linkages_stands_on_two_soles():
     J = s.jacobian(q)
     d = ff.constrained_dynamics(model, q, rest, tau, constraints=s)
     a, _ = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, rest), J, s.bias(q, rest), tau)
-    assert distance(d.a, a) < 1e-8
-    assert distance(J @ d.a, np.zeros(12)) < 1e-8
+    close(d.a, a, 1e-8)
+    close(J @ d.a, np.zeros(12), 1e-8)
     assert len(d.redundant) == (np.linalg.matrix_rank(J, rtol=1e-6) < 12)
     external = {name: d.forces[name] for name in feet}
-    assert distance(ff.forward_dynamics(model, q, rest, tau, external), d.a) < 1e-7
+    close(ff.forward_dynamics(model, q, rest, tau, external), d.a, 1e-7)
 
 
 def test_kangaroo_stands_on_the_soles_of_its_file(models_folder):
     """The whole tree's matrices, reduced by the velocity map in NumPy, with the tree's own rows of both feet."""
-    tree, rng = shared(models_folder, "kangaroo"), np.random.default_rng(fresh_seed())
+    tree, rng = shared(models_folder, "kangaroo"), fresh()
     s = closed_state(tree, int(rng.integers(1000)), speed=0.3)
     feet = contacts.feet_in_file(s.closed, models_folder / "kangaroo" / "kangaroo.xml")
     assert [c.frame for c in feet] == ["left_ankle_roll", "right_ankle_roll"]
@@ -105,6 +107,6 @@ def test_kangaroo_stands_on_the_soles_of_its_file(models_folder):
     a, _ = kkt(G.T @ M @ G, G.T @ (M @ g + h), J @ G, J @ g + drift, s.tau_u)
     d = ff.constrained_dynamics(s.closed, s.q, s.u, s.tau_u, constraints=ff.ConstraintSet(s.closed, feet))
     assert d.redundant == ()
-    assert distance(d.a, a) < 1e-9
+    close(d.a, a, 1e-9)
 
 

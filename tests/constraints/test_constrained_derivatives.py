@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
-from constrained_samples import BASES, difference_of, fresh_seed, moving_robot, random_set
+from closeness import slopes
+from constrained_samples import BASES, moving_robot, random_set
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
@@ -25,9 +27,9 @@ def check(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, ta
         return stacked(ff.constrained_dynamics(model, q, v, tau, constraints=s, **loads), names)
 
     h = 2e-4 if model.reduction else 4e-4
-    by_q = difference_of(lambda e: at(ff.integrate(model, q, e), v, tau), model.nv, h)
-    by_v = difference_of(lambda e: at(q, v + e, tau), model.nv)
-    by_tau = difference_of(lambda e: at(q, v, tau + e), model.nv)
+    by_q = slopes(lambda e: at(ff.integrate(model, q, e), v, tau), model.nv, h)
+    by_v = slopes(lambda e: at(q, v + e, tau), model.nv, 2e-3)
+    by_tau = slopes(lambda e: at(q, v, tau + e), model.nv, 2e-3)
     for found, expected in ((d.dq, by_q), (d.dv, by_v), (d.dtau, by_tau)):
         size = max(1.0, np.abs(expected).max())
         assert np.abs(stacked(found, names) - expected).max() < tolerance * size
@@ -36,7 +38,7 @@ def check(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, ta
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("mimics", [0.0, 0.3])
 def test_random_trees(base, mimics):
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = moving_robot(rng, 7, base=base, mimics=mimics)
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     s = random_set(rng, model, q, model.nv - 1, rolling=False)
@@ -47,7 +49,7 @@ def test_random_trees(base, mimics):
 @pytest.mark.parametrize("mimics", [0.0, 0.3])
 def test_compiled_code_does_as_matrices_do(base, mimics):
     """The general way is taken where gravity is given."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     for _ in range(4):
         model = moving_robot(rng, int(rng.integers(3, 10)), base=base, mimics=mimics)
         q = np.stack([ff.random_configuration(model, rng) for _ in range(11)])
@@ -68,7 +70,7 @@ def test_compiled_code_does_as_matrices_do(base, mimics):
 
 
 def test_forces_do_not_follow_what_becomes_of_q():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     name = model.joints[-1].name
@@ -85,7 +87,7 @@ def test_forces_do_not_follow_what_becomes_of_q():
 
 
 def test_lists_are_states_as_arrays_are():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     s = ff.ConstraintSet(model, contacts.point(model.frame_names[3], name="foot"))
@@ -96,7 +98,7 @@ def test_lists_are_states_as_arrays_are():
 
 @pytest.mark.parametrize(("name", "closed"), [(x, k) for x in robots() for k in (True, False)])
 def test_closed_robots_and_loops_as_rows(name, closed):
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     for _ in range(20):  # until no posture near a singular one is drawn, where differences lose their digits
         st = state(robot(name), rng, 0.02)
         model = ff.close_loops(robot(name))
@@ -113,7 +115,7 @@ def test_closed_robots_and_loops_as_rows(name, closed):
 
 
 def test_wrenches_and_gravity_are_held():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
@@ -122,7 +124,7 @@ def test_wrenches_and_gravity_are_held():
 
 
 def test_batches_are_their_states():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)], [model.joints[-1].name])
     q = np.stack([ff.random_configuration(model, rng) for _ in range(3)])

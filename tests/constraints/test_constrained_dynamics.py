@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from closed_robots import robot
-from constrained_samples import BASES, check_dense, distance, fresh_seed, kkt, moving_robot, random_set
+from closeness import close
+from constrained_samples import BASES, check_dense, kkt, moving_robot, random_set
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
@@ -17,7 +19,7 @@ SOLES = ("left_sole_link", "right_sole_link")
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("mimics", [0.0, 0.3])
 def test_random_trees_by_dense_equations(base, mimics):
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     for _ in range(3):
         model = moving_robot(rng, int(rng.integers(4, 12)), base=base, mimics=mimics)
         q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
@@ -26,7 +28,7 @@ def test_random_trees_by_dense_equations(base, mimics):
 
 
 def test_a_locked_joint_is_a_joint_that_is_not_there():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     name = model.joints[4].name
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
@@ -36,10 +38,10 @@ def test_a_locked_joint_is_a_joint_that_is_not_there():
     fixed = ff.lock_joints(model, {name: q[iq]})
     others = [j for j in range(model.nv) if j != at]
     a = ff.forward_dynamics(fixed, np.delete(q, iq), v[others], tau[others])
-    assert distance(d.a[others], a) < 1e-10
+    close(d.a[others], a, 1e-10)
     assert d.a[at] == pytest.approx(0.0, abs=1e-10)
     axis = ff.frame_jacobian(model, q, model.joint(name).child)[3:, at]
-    assert distance(d.forces[name], np.concatenate([np.zeros(3), axis * d.multipliers[0]])) < 1e-10
+    close(d.forces[name], np.concatenate([np.zeros(3), axis * d.multipliers[0]]), 1e-10)
     assert d.multipliers[0] == pytest.approx(ff.inverse_dynamics(model, q, v, d.a)[at] - tau[at], rel=1e-9)
 
 
@@ -49,7 +51,7 @@ def standing(model: ff.Model, feet: tuple[str, ...]) -> ff.ConstraintSet:
 
 def test_redundant_feet_share_the_load_with_the_least_point_forces():
     """The same foot twice carries half each; accelerations are those of one."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     frame = model.frame_names[5]
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
@@ -58,18 +60,18 @@ def test_redundant_feet_share_the_load_with_the_least_point_forces():
     twice = once + contacts.point(frame, points[0], name="two")
     one, two = (ff.constrained_dynamics(model, q, v, tau, constraints=s) for s in (once, twice))
     assert two.redundant == ("two",)
-    assert distance(two.a, one.a) < 1e-10
-    assert distance(two.forces["two"], two.forces["one"]) < 1e-8
-    assert distance(two.forces["one"] + two.forces["two"], one.forces["one"]) < 1e-9
+    close(two.a, one.a, 1e-10)
+    close(two.forces["two"], two.forces["one"], 1e-8)
+    close(two.forces["one"] + two.forces["two"], one.forces["one"], 1e-9)
     batch = ff.constrained_dynamics(model, np.stack([q] * 11), v, tau, constraints=twice)
     assert batch.redundant["two"].all()
     assert not batch.redundant["one"].any()
-    assert distance(batch.a[7], one.a) < 1e-10
+    close(batch.a[7], one.a, 1e-10)
 
 
 def test_points_of_one_body_are_the_surface_that_they_span():
     """Four points are twelve rows of rank six: the forces are those that the sole's corners have, in newtons alone."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     frame = model.frame_names[5]
     q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
@@ -78,12 +80,12 @@ def test_points_of_one_body_are_the_surface_that_they_span():
     corners = ff.ConstraintSet(model, [contacts.point(frame, p, name=str(k)) for k, p in enumerate(points)])
     v = np.zeros(model.nv)
     a, b = (ff.constrained_dynamics(model, q, v, tau, constraints=s) for s in (sole, corners))
-    assert distance(b.a, a.a) < 1e-9
-    assert distance(sum(b.forces.values()), a.forces[frame]) < 1e-8
+    close(b.a, a.a, 1e-9)
+    close(sum(b.forces.values()), a.forces[frame], 1e-8)
     S = np.vstack([corners.jacobian(q)[3 * k : 3 * k + 3] for k in range(4)])
     y = b.multipliers
     null = np.eye(12) - np.linalg.pinv(S.T, rcond=1e-9) @ S.T
-    assert distance(null @ y, np.zeros(12)) < 1e-7 * max(1.0, np.abs(y).max())
+    close(null @ y, np.zeros(12), 1e-7 * max(1.0, np.abs(y).max()))
 
 
 def test_two_flat_feet_on_locked_legs_share_the_load():
@@ -94,17 +96,17 @@ def test_two_flat_feet_on_locked_legs_share_the_load():
         feet = tuple(name for name in model.frame_names if "foot" in name or "ankle" in name)[:2]
     s = standing(model, feet) + ff.ConstraintSet(model, locks=[j.name for j in model.joints[1:]])
     d = ff.constrained_dynamics(model, model.neutral, np.zeros(model.nv), np.zeros(model.nv), constraints=s)
-    assert distance(d.a, np.zeros(model.nv)) < 1e-9
+    close(d.a, np.zeros(model.nv), 1e-9)
     assert d.redundant == feet[1:]
     R = [ff.frame_pose(model, model.neutral, name)[:3, :3] for name in feet]
     forces = [X @ d.forces[name][:3] for X, name in zip(R, feet)]
-    assert distance(sum(forces), np.array([0.0, 0.0, 9.81 * model.mass])) < 1e-9
+    close(sum(forces), np.array([0.0, 0.0, 9.81 * model.mass]), 1e-9)
     assert forces[0][2] == pytest.approx(forces[1][2], rel=1e-6)
     assert d.pulling == ()
 
 
 def test_contradictions_are_refused_with_names():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     trunk, toe = model.joints[0].child, model.joints[-1].child
@@ -120,15 +122,15 @@ def test_contradictions_are_refused_with_names():
 
 
 def test_rows_of_one_s_own():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     A, b = rng.standard_normal((3, 4, model.nv)), rng.standard_normal((3, 4))
     d = ff.constrained_dynamics(model, q, v, tau, constraints=(A, b))
     for k in range(3):
         a, multipliers = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, v), A[k], -b[k], tau)
-        assert distance(d.a[k], a) < 1e-9
-        assert distance(d.multipliers[k], multipliers) < 1e-9
+        close(d.a[k], a, 1e-9)
+        close(d.multipliers[k], multipliers, 1e-9)
     assert d.forces == {}
     with pytest.raises(InputError, match="shapes"):
         ff.constrained_dynamics(model, q, v, tau, constraints=(A[..., 1:], b))
@@ -137,7 +139,7 @@ def test_rows_of_one_s_own():
 
 
 def test_wrenches_and_gravity():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
@@ -145,12 +147,12 @@ def test_wrenches_and_gravity():
     found = ff.constrained_dynamics(model, q, v, tau, constraints=s, external={frame: w}, expressed="mixed", gravity=g)
     h = ff.bias_forces(model, q, v, {frame: w}, expressed="mixed", gravity=g)
     a, _ = kkt(ff.mass_matrix(model, q), h, s.jacobian(q), s.bias(q, v), tau)
-    assert distance(found.a, a) < 1e-9
+    close(found.a, a, 1e-9)
 
 
 def test_ideal_constraints_do_no_work():
     """For velocities along them: dT/dt is the power of tau and gravity alone."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = moving_robot(rng, 8)
     q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     s = random_set(rng, model, q, model.nv - 3)
@@ -160,12 +162,12 @@ def test_ideal_constraints_do_no_work():
     d = ff.constrained_dynamics(model, q, v, tau, constraints=s)
     M, h = ff.mass_matrix(model, q), ff.bias_forces(model, q, v)
     assert abs(v @ (M @ d.a + h - tau)) < 1e-8 * (1.0 + np.abs(v) @ np.abs(h))
-    assert distance(J @ d.a, -s.bias(q, v)) < 1e-9
+    close(J @ d.a, -s.bias(q, v), 1e-9)
 
 
 def test_of_all_allowed_accelerations_it_is_the_nearest_to_the_free_one():
     """Gauss, in the kinetic metric."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = moving_robot(rng, 8)
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     s = random_set(rng, model, q, model.nv - 3)
@@ -177,7 +179,7 @@ def test_of_all_allowed_accelerations_it_is_the_nearest_to_the_free_one():
 
 
 def test_batches_are_their_states():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6, 9)], [model.joints[-1].name])
     drawn = ff.random_configuration(model, rng, 40)
@@ -187,27 +189,27 @@ def test_batches_are_their_states():
     assert (d.a.shape, d.forces["3"].shape, d.pulling["6"].shape) == ((2, 13, model.nv), (2, 13, 6), (2, 13))
     for at in ((0, 0), (1, 7), (1, 12)):
         one = ff.constrained_dynamics(model, q[at[1]], v[at], tau, constraints=s)
-        assert distance(d.a[at], one.a) < 1e-10
-        assert distance(d.multipliers[at], one.multipliers) < 1e-9
+        close(d.a[at], one.a, 1e-10)
+        close(d.multipliers[at], one.multipliers, 1e-9)
         for name in s.names:
-            assert distance(d.forces[name][at], one.forces[name]) < 1e-9
+            close(d.forces[name][at], one.forces[name], 1e-9)
         assert {name for name, x in d.pulling.items() if x[at]} == set(one.pulling)
     empty = ff.constrained_dynamics(model, q[:0], v[0, :0], tau, constraints=s)
     assert empty.a.shape == (0, model.nv)
 
 
 def test_an_empty_set_is_plain_dynamics():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = moving_robot(rng, 7)
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     d = ff.constrained_dynamics(model, q, v, tau, constraints=ff.ConstraintSet(model))
-    assert distance(d.a, ff.forward_dynamics(model, q, v, tau)) < 1e-10
+    close(d.a, ff.forward_dynamics(model, q, v, tau), 1e-10)
     assert (d.forces, d.pulling, d.redundant, d.multipliers.shape) == ({}, (), (), (0,))
 
 
 def test_a_cart_on_two_wheels_rolls():
     """On a planar base nothing can leave the plane: the normal rows are redundant, and named."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     wheel = ff.Inertia(1.0, np.zeros(3), np.diag([0.01, 0.02, 0.01]))
     links = [ff.Link("hull", ff.Inertia(5.0, np.array([0.05, 0.0, 0.1]), 0.1 * np.eye(3)))]
     joints = [ff.Joint("base", "planar", "world", "hull", axis=np.array([0.0, 0.0, 1.0]))]
@@ -225,8 +227,8 @@ def test_a_cart_on_two_wheels_rolls():
     tau = rng.standard_normal(cart.nv)
     d = ff.constrained_dynamics(cart, q, v, tau, constraints=s)
     a, _ = kkt(ff.mass_matrix(cart, q), ff.bias_forces(cart, q, v), J, s.bias(q, v), tau)
-    assert distance(d.a, a) < 1e-8
-    assert distance(J @ d.a + s.bias(q, v), np.zeros(6)) < 1e-8
+    close(d.a, a, 1e-8)
+    close(J @ d.a + s.bias(q, v), np.zeros(6), 1e-8)
     assert set(d.redundant) == set(s.names)
     forward = (ff.frame_jacobian(cart, q, "hull") @ v)[0]
     assert v[3:].sum() * 0.1 / 2.0 == pytest.approx(forward, abs=1e-10)  # both wheels turn about y: forward for positive rates
@@ -244,16 +246,16 @@ def test_a_wheel_that_lies_flat_is_refused():
 
 def test_more_rows_than_memory_was_kept_for():
     """Ninety rows of rank thirty-something: the compiled code returns the memory it needs, and is called again."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.humanoid()
     frames = rng.choice(model.link_names, 30)
     s = ff.ConstraintSet(model, [contacts.point(str(f), rng.standard_normal(3), name=str(k)) for k, f in enumerate(frames)])
     q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     d = ff.constrained_dynamics(model, q, np.zeros(model.nv), tau, constraints=s)
     a, _ = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, np.zeros(model.nv)), s.jacobian(q), s.bias(q, 0.0 * tau), tau)
-    assert distance(d.a, a) < 1e-5
+    close(d.a, a, 1e-5)
     batch = ff.constrained_dynamics(model, np.stack([q] * 9), np.zeros(model.nv), tau, constraints=s)
-    assert distance(batch.a[8], d.a) < 1e-6
+    close(batch.a[8], d.a, 1e-6)
 
 
 def test_another_model_s_set_is_refused():
@@ -272,7 +274,7 @@ def test_another_model_s_set_is_refused():
 
 def test_inverse_dynamics_is_the_inverse():
     """Of a stance whose accelerations forward dynamics has found: the same torques and forces, where they are unique."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     feet = [name for name in model.frame_names if name.endswith("foot")][:4] or list(model.frame_names[-4:])
     s = ff.ConstraintSet(model, [contacts.point(name) for name in feet])
@@ -286,14 +288,14 @@ def test_inverse_dynamics_is_the_inverse():
     found = ff.constrained_inverse_dynamics(model, q, v, d.a, constraints=s)
     need = ff.inverse_dynamics(model, q, v, d.a)
     carried = sum(ff.frame_jacobian(model, q, c.frame).T @ found.forces[c.name] for c in s.contacts)
-    assert distance(found.tau + carried, need) < 1e-8
+    close(found.tau + carried, need, 1e-8)
     assert np.abs(found.tau[:6]).max() == 0.0
     again = ff.constrained_dynamics(model, q, v, found.tau, constraints=s)
-    assert distance(again.a, d.a) < 1e-7
+    close(again.a, d.a, 1e-7)
     least = np.linalg.lstsq(J[:, :6].T, need[:6], rcond=1e-9)[0]
-    assert distance(found.multipliers, least) < 1e-8
+    close(found.multipliers, least, 1e-8)
     batch = ff.constrained_inverse_dynamics(model, np.stack([q, q]), v, d.a, constraints=s)
-    assert distance(batch.tau[1], found.tau) < 1e-9
+    close(batch.tau[1], found.tau, 1e-9)
     with pytest.raises(InputError, match="no motor"):
         ff.constrained_inverse_dynamics(model, q, 0.0 * v, 0.0 * v, constraints=ff.ConstraintSet(model, s.contacts[:1]))
     with pytest.raises(InputError, match="not one that the constraints allow"):

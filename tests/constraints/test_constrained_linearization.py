@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from closeness import slopes
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
 
-SEED = int(np.random.SeedSequence().entropy % 2**31)
 FEET = ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot")
 
 
@@ -18,13 +19,13 @@ def standing() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
     """The quadruped on two diagonal feet, knees bent."""
     model = ff.robots.quadruped()
     q = ff.neutral(model)
-    q[7:] += 0.2 * np.random.default_rng(SEED).uniform(-1.0, 1.0, model.nq - 7)
+    q[7:] += 0.2 * fresh().uniform(-1.0, 1.0, model.nq - 7)
     return model, q, ff.ConstraintSet(model, contacts=[ff.contacts.point(FEET[0]), ff.contacts.point(FEET[3])])
 
 
 def closed_stance() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
     model = ff.close_loops(ff.robots.kangaroo_like())
-    q = ff.integrate(model, ff.neutral(model), 0.003 * np.random.default_rng(SEED).standard_normal(model.nv))
+    q = ff.integrate(model, ff.neutral(model), 0.003 * fresh().standard_normal(model.nv))
     return model, q, ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")])
 
 
@@ -34,18 +35,10 @@ def held(stance: ff.ConstraintSet, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return v - np.linalg.pinv(J) @ (J @ v)
 
 
-def slopes(f: Callable[[np.ndarray], np.ndarray], n: int, h: float) -> np.ndarray:
-    found = []
-    for e in np.eye(n):
-        a, b, c, d = (f(k * h * e) for k in (-2.0, -1.0, 1.0, 2.0))
-        found.append((a - 8.0 * b + 8.0 * c - d) / (12.0 * h))
-    return np.stack(found, axis=-1)
-
-
 @pytest.mark.parametrize("made", [standing, closed_stance])
 def test_rates_and_basis(made: Callable[[], tuple[ff.Model, np.ndarray, ff.ConstraintSet]]) -> None:
     model, q, stance = made()
-    rng, n = np.random.default_rng(SEED), model.nv
+    rng, n = fresh(), model.nv
     v, tau = held(stance, q, rng.standard_normal(n)), 5.0 * rng.standard_normal(n)
     v *= 0.5 / np.abs(ff.velocity_map(model, q) @ v).max()  # passive joints outrun motors
     line = ff.linearize(model, q, v, tau, constraints=stance, frames=(model.link_names[-1],))
@@ -55,9 +48,9 @@ def test_rates_and_basis(made: Callable[[], tuple[ff.Model, np.ndarray, ff.Const
 
     h, tolerance = (1e-5, 1e-6) if model.reduction else (1e-4, 1e-7)  # motors move by millimetres there
     numeric = slopes(rate, 2 * n, h)
-    assert np.abs(line.A[n:] - numeric).max() < tolerance * np.abs(numeric).max(), SEED
+    assert np.abs(line.A[n:] - numeric).max() < tolerance * np.abs(numeric).max()
     by_tau = slopes(lambda t: ff.constrained_dynamics(model, q, v, tau + t, constraints=stance).a, n, 1.0)
-    assert np.abs(line.B[n:] - by_tau).max() < 1e-9 * np.abs(by_tau).max(), SEED
+    assert np.abs(line.B[n:] - by_tau).max() < 1e-9 * np.abs(by_tau).max()
     assert line.C.shape == (12, 2 * n)
     rows = len(stance.row_names)
     assert line.basis is not None
@@ -68,14 +61,14 @@ def test_rates_and_basis(made: Callable[[], tuple[ff.Model, np.ndarray, ff.Const
         at = ff.integrate(model, q, x[:n])
         return np.concatenate([stance.jacobian(q) @ x[:n], stance.jacobian(at) @ (v + x[n:])])
 
-    assert np.abs(slopes(velocity_of_rows, 2 * n, h) @ line.basis).max() < 1e-7, SEED
+    assert np.abs(slopes(velocity_of_rows, 2 * n, h) @ line.basis).max() < 1e-7
 
 
 @pytest.mark.parametrize("integrator", ["semi-implicit", "rk4"])
 def test_steps_against_the_simulated_flow(integrator: str) -> None:
     """papers/002, and beyond it: the exact derivative of a step in contact, of which the flow is differenced."""
     model, q, stance = standing()
-    rng, n, h = np.random.default_rng(SEED), model.nv, 2e-3
+    rng, n, h = fresh(), model.nv, 2e-3
     v, tau = held(stance, q, 0.3 * rng.standard_normal(n)), 5.0 * rng.standard_normal(n)
     line = ff.linearize(model, q, v, tau, constraints=stance, dt=h, integrator=integrator)
     from freeflyer.dynamics.integrators import scheme_of
@@ -93,13 +86,13 @@ def test_steps_against_the_simulated_flow(integrator: str) -> None:
         return np.concatenate([ff.difference(model, q1, a), b - v1])
 
     numeric = slopes(moved, 2 * n, 1e-4)
-    assert np.abs(line.A - numeric).max() < 1e-8 * np.abs(numeric).max(), SEED
+    assert np.abs(line.A - numeric).max() < 1e-8 * np.abs(numeric).max()
 
 
 def test_batches_and_refusals() -> None:
     model, q, stance = standing()
     n = model.nv
-    v = np.stack([held(stance, q, x) for x in np.random.default_rng(SEED).standard_normal((3, n))])
+    v = np.stack([held(stance, q, x) for x in fresh().standard_normal((3, n))])
     many = ff.linearize(model, q, v, np.zeros(n), constraints=stance)
     one = ff.linearize(model, q, v[1], np.zeros(n), constraints=stance)
     assert np.abs(many.A[1] - one.A).max() < 1e-9 * np.abs(one.A).max()
@@ -124,14 +117,14 @@ def test_a_regulator_on_four_feet(step: float | None) -> None:
     assert regulator.controllable.rank == 12
     decay = np.abs(regulator.poles) if step else np.exp(regulator.poles.real)
     assert (decay < 1.0).all()
-    eta = 0.02 * regulator.basis[:18, :6] @ np.random.default_rng(SEED).standard_normal(6)
+    eta = 0.02 * regulator.basis[:18, :6] @ fresh().standard_normal(6)
     x, v, h = ff.integrate(model, q, eta), np.zeros(18), 0.002
     before = np.abs(regulator.error(x, v)).max()
     for _ in range(1500):
         tau = regulator.tau(x, v)
         v = v + h * ff.constrained_dynamics(model, x, v, tau, constraints=stance).a
         x = ff.integrate(model, x, h * v)
-    assert np.abs(regulator.basis.T @ regulator.error(x, v)).max() < 0.02 * before, SEED
+    assert np.abs(regulator.basis.T @ regulator.error(x, v)).max() < 0.02 * before
     with pytest.raises(ff.InputError, match="lack"):
         control.lqr(model, q)
 

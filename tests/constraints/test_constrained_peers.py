@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from closed_robots import shared
-from test_projected_derivatives import differences
+from closeness import slopes
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import mechanisms
@@ -78,7 +79,7 @@ def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tm
         tolerance = 1e-12 + 30.0 * opened
         assert distance(mechanisms.constraint_jacobian(model, s.q), -p.in_our_order(np.array(p.jacobian_call(s)()))) < tolerance
         assert distance(mechanisms.constraint_bias(model, s.q, s.v), -p.drifts(s)) < 5e-12
-        inconsistent = replace(s, v=np.random.default_rng(9).standard_normal(model.nv))  # violates the loops
+        inconsistent = replace(s, v=fresh(9).standard_normal(model.nv))  # violates the loops
         assert distance(mechanisms.constraint_bias(model, s.q, inconsistent.v), -p.drifts(inconsistent)) < 5e-12
         M, h = p.equations(s, split.rows, split.dependent, split.independent)
         assert distance(ff.mass_matrix(ff.close_loops(model), s.q), M) < tolerance
@@ -134,7 +135,7 @@ def test_derivatives_by_pinocchio(name, models_folder, tmp_path):
     def whole(e: np.ndarray) -> np.ndarray:
         return mechanisms.whole_motion(model, ff.integrate(ff.close_loops(model), s.q, e), s.u, s.u_dot)[0]
 
-    moving = differences(whole, len(kept), 2e-5 if name == "kangaroo" else 2e-4)
+    moving = slopes(whole, len(kept), 2e-5 if name == "kangaroo" else 2e-4)
     d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.tau_u)
     assert distance(d.dq, (by_q @ G + by_v @ moving)[kept]) < tolerance
     assert distance(d.dv, (by_v @ G)[kept]) < tolerance

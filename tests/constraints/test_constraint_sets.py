@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
-from constrained_samples import BASES, difference_of, distance, fresh_seed, moving_robot
+from closeness import close, slopes
+from constrained_samples import BASES, moving_robot
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
@@ -33,43 +35,43 @@ def held(model: ff.Model, rng: np.random.Generator, q: np.ndarray) -> ff.Constra
 
 @pytest.mark.parametrize("base", BASES)
 def test_rows_are_the_rates_of_residuals(base):
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = moving_robot(rng, 6, base=base, mimics=0.2)
     q = ff.random_configuration(model, rng)
     s = held(model, rng, q)
-    assert distance(s.residual(q), np.zeros(len(s.row_names))) < 1e-7
-    found = difference_of(lambda e: s.residual(ff.integrate(model, q, e)), model.nv, 1e-3)
-    assert distance(s.jacobian(q), found) < 1e-7
+    close(s.residual(q), np.zeros(len(s.row_names)), 1e-7)
+    found = slopes(lambda e: s.residual(ff.integrate(model, q, e)), model.nv, 1e-3)
+    close(s.jacobian(q), found, 1e-7)
 
 
 @pytest.mark.parametrize("name", robots())
 def test_rows_of_closed_robots_are_the_rates_of_residuals(name):
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.close_loops(robot(name))
     st = state(robot(name), rng, 0.03)
     s = held(model, rng, st.q)
-    found = difference_of(lambda e: s.residual(ff.integrate(model, st.q, e)), model.nv, 2e-4)
-    assert distance(s.jacobian(st.q), found) < 1e-6
-    rate = difference_of(lambda e: s.jacobian(ff.integrate(model, st.q, e[0] * st.u)) @ st.u, 1, 1e-4)
-    assert distance(s.bias(st.q, st.u), rate[:, 0]) < 1e-6
+    found = slopes(lambda e: s.residual(ff.integrate(model, st.q, e)), model.nv, 2e-4)
+    close(s.jacobian(st.q), found, 1e-6)
+    rate = slopes(lambda e: s.jacobian(ff.integrate(model, st.q, e[0] * st.u)) @ st.u, 1, 1e-4)
+    close(s.bias(st.q, st.u), rate[:, 0], 1e-6)
 
 
 @pytest.mark.parametrize("base", BASES)
 def test_bias_is_the_rate_of_j_v(base):
     """Of rolling bodies, too, whose rows turn with them."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = moving_robot(rng, 6, base=base, mimics=0.2)
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     frames = [name for name in model.frame_names if name != "world"]
     s = held(model, rng, q) + contacts.rolling(frames[-1], 0.3, rng.standard_normal(3), rng.standard_normal(3), "wheel")
     s = s + contacts.rolling(str(rng.choice(frames)), 0.2, None, rng.standard_normal(3), "ball")
-    found = difference_of(lambda e: s.jacobian(ff.integrate(model, q, e[0] * v)) @ v, 1, 5e-4)
-    assert distance(s.bias(q, v), found[:, 0]) < 1e-7
+    found = slopes(lambda e: s.jacobian(ff.integrate(model, q, e[0] * v)) @ v, 1, 5e-4)
+    close(s.bias(q, v), found[:, 0], 1e-7)
 
 
 def test_a_wheel_s_rows_are_the_velocity_of_its_lowest_point():
     """In a frame of the test's own: at the wheel's centre, along the plane."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = moving_robot(rng, 5)
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     axis, normal = rng.standard_normal(3), rng.standard_normal(3)
@@ -81,21 +83,21 @@ def test_a_wheel_s_rows_are_the_velocity_of_its_lowest_point():
     twist = ff.frame_velocity(model, q, v, "link_3", "mixed")
     slip = twist[:3] + np.cross(twist[3:], lowest)
     along = np.cross(a, n) / np.linalg.norm(np.cross(a, n))
-    assert distance(s.jacobian(q) @ v, np.array([slip @ along, slip @ np.cross(n, along), slip @ n])) < 1e-12
+    close(s.jacobian(q) @ v, np.array([slip @ along, slip @ np.cross(n, along), slip @ n]), 1e-12)
 
 
 def test_surfaces_are_frames_and_points_are_points():
-    rng = np.random.default_rng(0)
+    rng = fresh(0)
     q, v = ff.random_configuration(HUMANOID, rng), rng.standard_normal(HUMANOID.nv)
     frame, p = FRAMES[-1], np.array([0.1, -0.2, 0.05])
     s = ff.ConstraintSet(HUMANOID, [contacts.surface(frame), contacts.point(frame, p, name="toe")])
     J = ff.frame_jacobian(HUMANOID, q, frame)
-    assert distance(s.jacobian(q)[:6], J) < 1e-12
-    assert distance(s.jacobian(q)[6:], J[:3] + np.cross(J[3:], p, axisa=0, axisc=0)) < 1e-12
-    assert distance(s.bias(q, v)[:6], ff.frame_bias_acceleration(HUMANOID, q, v, frame)) < 1e-12
+    close(s.jacobian(q)[:6], J, 1e-12)
+    close(s.jacobian(q)[6:], J[:3] + np.cross(J[3:], p, axisa=0, axisc=0), 1e-12)
+    close(s.bias(q, v)[:6], ff.frame_bias_acceleration(HUMANOID, q, v, frame), 1e-12)
     many = np.stack([q, ff.random_configuration(HUMANOID, rng)])
     assert s.jacobian(many[None]).shape == (1, 2, 9, HUMANOID.nv)
-    assert distance(s.jacobian(many)[0], s.jacobian(q)) < 1e-12
+    close(s.jacobian(many)[0], s.jacobian(q), 1e-12)
 
 
 def test_sets_are_values():
@@ -127,8 +129,8 @@ def test_corners_of_a_sole_are_the_model_s_own_frames():
         X[:2, 3] = x, y
         sites.append(ff.Site(f"pad_{k}", link, X))
     model = ff.build(replace(d, sites=(*d.sites, *sites)))
-    assert distance(surface_points(model, contacts.surface("pad"))[:, :2], np.array(corners)) < 1e-12
-    assert distance(surface_points(model, contacts.surface(link, size=(0.4, 0.2)))[0], np.array([0.2, 0.1, 0.0])) < 1e-12
+    close(surface_points(model, contacts.surface("pad"))[:, :2], np.array(corners), 1e-12)
+    close(surface_points(model, contacts.surface(link, size=(0.4, 0.2)))[0], np.array([0.2, 0.1, 0.0]), 1e-12)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from constrained_samples import distance, fresh_seed
+from closeness import close
 from robots_on_disk import example, needs_examples
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
@@ -45,23 +46,23 @@ def check(path: Path, model: ff.Model, s: ff.ConstraintSet, rng: np.random.Gener
     settings = pin.ProximalSettings(1e-14, 1e-14, 1e-10, 50)
     theirs = pin.constraintDynamics(peer, data, q[order_q], v[order_v], tau[order_v], models, datas, settings)
     ours = ff.constrained_dynamics(model, q, v, tau, constraints=s)
-    assert distance(ours.a[order_v], theirs) < 1e-9
+    close(ours.a[order_v], theirs, 1e-9)
     for contact, d in zip(s.contacts, datas):
-        assert distance(ours.forces[contact.name], d.contact_force.vector) < 1e-9
+        close(ours.forces[contact.name], d.contact_force.vector, 1e-9)
     if points:
         v = np.zeros(model.nv)
         pin.constraintDynamics(peer, data, q[order_q], v, tau[order_v], models, datas, settings)
     slopes = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=s)
     pin.computeConstraintDynamicsDerivatives(peer, data, models, datas, settings)
     for found, expected in ((slopes.dq, data.ddq_dq), (slopes.dv, data.ddq_dv), (slopes.dtau, data.ddq_dtau)):
-        assert distance(found.a[np.ix_(order_v, order_v)], expected) < 1e-9
+        close(found.a[np.ix_(order_v, order_v)], expected, 1e-9)
 
 
 @needs_examples
 @pytest.mark.parametrize("held", [SOLES[:1], SOLES])
 @pytest.mark.parametrize("spread", [None, 1e-3])  # straight legs, feet side by side: the second foot's rows are still independent
 def test_talos_on_its_soles(held, spread):
-    path, rng = example("talos_reduced.urdf"), np.random.default_rng(fresh_seed())
+    path, rng = example("talos_reduced.urdf"), fresh()
     model = ff.load(path, base="free")
     check(path, model, ff.ConstraintSet(model, [contacts.surface(name) for name in held]), rng, spread)
 
@@ -69,6 +70,6 @@ def test_talos_on_its_soles(held, spread):
 @needs_examples
 @pytest.mark.parametrize("count", [2, 4])
 def test_anymal_on_points(count):
-    path, rng = example("anymal.urdf"), np.random.default_rng(fresh_seed())
+    path, rng = example("anymal.urdf"), fresh()
     model = ff.load(path, base="free")
     check(path, model, ff.ConstraintSet(model, [contacts.point(name) for name in FEET[:count]]), rng)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from closed_robots import robot, shared, state
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.robots import kangaroo_like
@@ -25,7 +26,7 @@ def drift(model: ff.Model, q: np.ndarray, u: np.ndarray, dt: float, steps: int) 
 
 def test_five_bar_swings_for_ten_seconds(models_folder) -> None:
     model = shared(models_folder, "five_bar")
-    s = state(model, np.random.default_rng(0), 0.05)
+    s = state(model, fresh(0), 0.05)
     coarse, fine = (drift(model, s.q, 0.0 * s.u, dt, round(10.0 / dt)) for dt in (4e-3, 2e-3))
     assert fine < 1e-6
     assert coarse > 8.0 * fine  # the scheme's order, not round-off

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from closed_robots import robot, state
-from constrained_samples import BASES, distance, fresh_seed, moving_robot, random_set
+from closeness import close
+from constrained_samples import BASES, moving_robot, random_set
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
@@ -20,7 +22,7 @@ def dense(model: ff.Model, q: np.ndarray, v: np.ndarray, J: np.ndarray, e: float
 
 @pytest.mark.parametrize("base", BASES)
 def test_by_dense_equations(base):
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     J = np.zeros((0, 0))
     while not len(J):
         model = moving_robot(rng, 8, base=base)
@@ -29,9 +31,9 @@ def test_by_dense_equations(base):
         J = s.jacobian(q)
     for e in (0.0, 0.4, 1.0):
         found, x = ff.impact(model, q, v, constraints=s, restitution=e), dense(model, q, v, J, e)
-        assert distance(found.v, x[: model.nv]) < 1e-9
-        assert distance(found.multipliers, x[model.nv :]) < 1e-8
-        assert distance(J @ found.v, -e * (J @ v)) < 1e-9
+        close(found.v, x[: model.nv], 1e-9)
+        close(found.multipliers, x[model.nv :], 1e-8)
+        close(J @ found.v, -e * (J @ v), 1e-9)
         before, after = ff.kinetic_energy(model, q, v), ff.kinetic_energy(model, q, found.v)
         if e == 1.0:
             assert after == pytest.approx(before, rel=1e-8)
@@ -41,7 +43,7 @@ def test_by_dense_equations(base):
 
 def test_impulses_change_the_momentum():
     """Of a free robot: by their wrenches."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.robots.quadruped()
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     s = ff.ConstraintSet(model, [contacts.surface(model.frame_names[4]), contacts.point(model.frame_names[8], (0.1, 0.0, 0.0))])
@@ -52,30 +54,30 @@ def test_impulses_change_the_momentum():
         X, F = ff.frame_pose(model, q, c.frame), found.impulses[c.name]
         f, n = X[:3, :3] @ F[:3], X[:3, :3] @ F[3:]
         total += np.concatenate([f, n + np.cross(X[:3, 3] - com, f)])
-    assert distance(change, total) < 1e-9
+    close(change, total, 1e-9)
     batch = ff.impact(model, np.stack([q] * 9), v, constraints=s, restitution=0.3)
-    assert distance(batch.v[8], ff.impact(model, q, v, constraints=s, restitution=0.3).v) < 1e-10
+    close(batch.v[8], ff.impact(model, q, v, constraints=s, restitution=0.3).v, 1e-10)
     own = ff.impact(model, q, v, constraints=(s.jacobian(q), np.zeros(9)))
-    assert distance(own.v, found.v) < 1e-9
+    close(own.v, found.v, 1e-9)
 
 
 def test_of_closed_robots():
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model, st = ff.close_loops(robot("nested")), state(robot("nested"), rng, 0.03)
     s = ff.ConstraintSet(model, [contacts.point("l11", (0.0, 0.1, 0.2))])
     found = ff.impact(model, st.q, st.u, constraints=s, restitution=0.5)
-    assert distance(found.v, dense(model, st.q, st.u, s.jacobian(st.q), 0.5)[: model.nv]) < 1e-9
+    close(found.v, dense(model, st.q, st.u, s.jacobian(st.q), 0.5)[: model.nv], 1e-9)
 
 
 def test_redundant_impacts_are_shared():
     model = ff.robots.quadruped()
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     frame = model.frame_names[5]
     twice = ff.ConstraintSet(model, [contacts.point(frame, name="a"), contacts.point(frame, name="b")])
     found = ff.impact(model, q, v, constraints=twice)
     assert found.redundant == ("b",)
-    assert distance(found.impulses["a"], found.impulses["b"]) < 1e-8
+    close(found.impulses["a"], found.impulses["b"], 1e-8)
 
 
 @pytest.mark.parametrize("e", [-0.1, 1.1, np.nan, "bouncy", [0.1, 0.2]])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from closed_robots import near, reference, robot, robots, shared, state
+from closed_robots import reference, robot, robots, shared, state
+from closeness import close
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.constraints.errors import LinkageError
@@ -33,33 +35,33 @@ def solved(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tu
 
 @pytest.mark.parametrize("name", robots())
 def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
-    model, rng = robot(name), np.random.default_rng(15)
+    model, rng = robot(name), fresh(15)
     s = state(model, rng, 0.02)
     r, split, tau = reference(model, s), partition(model), rng.standard_normal(model.nv)
     a, multipliers = solved(model, s.q, r.v, tau)
-    near(constrained_forward_dynamics(model, s.q, r.v, tau), a, 1e-9)
-    near(constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
-    near(mapping_jacobian(model, s.q), r.G[split.dependent], 1e-11)
-    near(passive_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
-    near(passive_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
-    near(independent_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
+    close(constrained_forward_dynamics(model, s.q, r.v, tau), a, 1e-9)
+    close(constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
+    close(mapping_jacobian(model, s.q), r.G[split.dependent], 1e-11)
+    close(passive_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
+    close(passive_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
+    close(independent_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
     drive = np.zeros(model.nv)
     drive[split.independent] = ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot)
     shares = constraint_multipliers(model, s.q, r.v, a=r.a)
-    near(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, constraint_jacobian(model, s.q).T @ shares, 1e-10)
+    close(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, constraint_jacobian(model, s.q).T @ shares, 1e-10)
 
 
 @pytest.mark.parametrize("name", ["kangaroo", "cassie", "five_bar", "battobot"])
 def test_accelerations_of_shared_robots(name: str, models_folder) -> None:
-    model, rng = shared(models_folder, name), np.random.default_rng(16)
+    model, rng = shared(models_folder, name), fresh(16)
     s = state(model, rng, 0.002)
     r, tau = reference(model, s), rng.standard_normal(model.nv)
-    near(constrained_forward_dynamics(model, s.q, r.v, tau), solved(model, s.q, r.v, tau)[0], 1e-8)
+    close(constrained_forward_dynamics(model, s.q, r.v, tau), solved(model, s.q, r.v, tau)[0], 1e-8)
 
 
 def test_refusals_name_the_fault() -> None:
     model = robot("point")
-    s = state(model, np.random.default_rng(17), 0.02)
+    s = state(model, fresh(17), 0.02)
     open_q = s.q.copy()
     open_q[-1] += 1e-3
     with pytest.raises(LinkageError, match="loop 'loop0' is open"):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from closed_robots import State, near, robot, robots, shared, state
+from closed_robots import State, robot, robots, shared, state
+from closeness import close, slopes
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import close_loops
@@ -14,15 +14,6 @@ from freeflyer.constraints.running import project_forces
 from freeflyer.mechanisms import partition
 
 PARTIAL = ("weld", "slider", "held")
-
-
-def differences(f: Callable[[np.ndarray], np.ndarray], n: int, h: float = 1e-4) -> np.ndarray:
-    """Derivative at zero by central differences of order four."""
-    columns = []
-    for e in np.eye(n):
-        a, b, c, d = (f(k * h * e) for k in (-2.0, -1.0, 1.0, 2.0))
-        columns.append((a - 8.0 * b + 8.0 * c - d) / (12.0 * h))
-    return np.array(columns).T
 
 
 def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[str, np.ndarray] | None = None,
@@ -33,15 +24,15 @@ def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[
     def moved(e: np.ndarray) -> np.ndarray:
         return ff.inverse_dynamics(model, ff.integrate(model, s.q, e), s.u, s.u_dot, wrenches, **given)
 
-    near(d.dq, differences(moved, n, h), tolerance)
-    near(d.dv, differences(lambda e: ff.inverse_dynamics(model, s.q, s.u + e, s.u_dot, wrenches, **given), n, 1e-3), 1e-9)
-    near(d.da, ff.mass_matrix(model, s.q), 1e-12)
+    close(d.dq, slopes(moved, n, h), tolerance)
+    close(d.dv, slopes(lambda e: ff.inverse_dynamics(model, s.q, s.u + e, s.u_dot, wrenches, **given), n, 1e-3), 1e-9)
+    close(d.da, ff.mass_matrix(model, s.q), 1e-12)
 
 
 @pytest.mark.parametrize("name", robots())
 def test_derivatives_of_inverse_dynamics(name: str) -> None:
     model = robot(name)
-    rng = np.random.default_rng(9)
+    rng = fresh(9)
     check(model, state(model, rng, 0.02), 2e-4, 1e-8)
     check(model, state(model, rng, 0.02), 2e-4, 1e-8, {model.link_names[-2]: 10.0 * rng.standard_normal(6)})
 
@@ -50,22 +41,22 @@ def test_derivatives_of_inverse_dynamics(name: str) -> None:
 @pytest.mark.parametrize("name", ["point", "nested", "weld"])
 def test_loads_of_closed_linkages(name: str, expressed: str) -> None:
     """Wrenches act through the tree's Jacobians and the map of velocities; gravity is another model's."""
-    model, rng = robot(name), np.random.default_rng(12)
+    model, rng = robot(name), fresh(12)
     s, g, frame = state(model, rng, 0.02), rng.standard_normal(3), model.link_names[-2]
     w, loads = 10.0 * rng.standard_normal(6), {"expressed": expressed, "gravity": g}
     check(model, s, 2e-4, 1e-8, {frame: w}, **loads)
     other, n = ff.with_gravity(model, g), len(s.u)
     forces = project_forces(close_loops(model), s.q, ff.frame_jacobian(model, s.q, frame, expressed=expressed).T @ w)
     tau = ff.inverse_dynamics(ff.close_loops(other), s.q, s.u, s.u_dot) - forces
-    near(ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot, {frame: w}, **loads), tau, 1e-11)
+    close(ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot, {frame: w}, **loads), tau, 1e-11)
     bias = ff.bias_forces(ff.close_loops(other), s.q, s.u) - forces
-    near(ff.bias_forces(ff.close_loops(model), s.q, s.u, {frame: w}, **loads), bias, 1e-11)
-    near(ff.gravity_forces(ff.close_loops(model), s.q, gravity=g), ff.gravity_forces(ff.close_loops(other), s.q), 1e-11)
-    near(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, tau, {frame: w}, **loads), s.u_dot, 1e-9)
+    close(ff.bias_forces(ff.close_loops(model), s.q, s.u, {frame: w}, **loads), bias, 1e-11)
+    close(ff.gravity_forces(ff.close_loops(model), s.q, gravity=g), ff.gravity_forces(ff.close_loops(other), s.q), 1e-11)
+    close(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, tau, {frame: w}, **loads), s.u_dot, 1e-9)
     d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau, {frame: w}, **loads)
     line = ff.linearize(ff.close_loops(model), s.q, s.u, tau, {frame: w}, **loads)
-    near(line.A[n:, :n], d.dq, 1e-12)
-    near(line.B[n:], d.dtau, 1e-12)
+    close(line.A[n:, :n], d.dq, 1e-12)
+    close(line.B[n:], d.dtau, 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -75,13 +66,13 @@ def test_loads_of_closed_linkages(name: str, expressed: str) -> None:
 def test_derivatives_of_shared_robots(name: str, h: float, tolerance: float, models_folder) -> None:
     """Kangaroo's strokes of 2 cm need short steps, and its file closes redundant loops to 1e-8 only."""
     model = shared(models_folder, name)
-    check(model, state(model, np.random.default_rng(10), 0.002), h, tolerance)
+    check(model, state(model, fresh(10), 0.002), h, tolerance)
 
 
 @pytest.mark.parametrize("name", robots())
 def test_derivatives_of_forward_dynamics(name: str) -> None:
     model = robot(name)
-    rng = np.random.default_rng(11)
+    rng = fresh(11)
     s, wrenches = state(model, rng, 0.02), {model.link_names[-2]: rng.standard_normal(6)}
     tau, n = rng.standard_normal(len(s.u)), len(s.u)
     d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau, wrenches)
@@ -89,16 +80,16 @@ def test_derivatives_of_forward_dynamics(name: str) -> None:
     def moved(e: np.ndarray) -> np.ndarray:
         return ff.forward_dynamics(ff.close_loops(model), ff.integrate(ff.close_loops(model), s.q, e), s.u, tau, wrenches)
 
-    near(d.dq, differences(moved, n, 2e-4), 1e-7)
-    near(d.dv, differences(lambda e: ff.forward_dynamics(ff.close_loops(model), s.q, s.u + e, tau, wrenches), n, 1e-2), 1e-8)
-    near(d.dtau, ff.inverse_mass_matrix(ff.close_loops(model), s.q), 1e-12)
+    close(d.dq, slopes(moved, n, 2e-4), 1e-7)
+    close(d.dv, slopes(lambda e: ff.forward_dynamics(ff.close_loops(model), s.q, s.u + e, tau, wrenches), n, 1e-2), 1e-8)
+    close(d.dtau, ff.inverse_mass_matrix(ff.close_loops(model), s.q), 1e-12)
 
 
 @pytest.mark.parametrize(
     ("name", "h", "tolerance"), [("kangaroo", 2e-5, 1e-6), ("cassie", 3e-3, 1e-6), ("battobot", 1e-4, 1e-7)]
 )
 def test_derivatives_of_forward_dynamics_of_shared_robots(name: str, h: float, tolerance: float, models_folder) -> None:
-    model, rng = shared(models_folder, name), np.random.default_rng(18)
+    model, rng = shared(models_folder, name), fresh(18)
     s = state(model, rng, 0.002)
     tau = rng.standard_normal(len(s.u))
     d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau)
@@ -106,8 +97,8 @@ def test_derivatives_of_forward_dynamics_of_shared_robots(name: str, h: float, t
     def moved(e: np.ndarray) -> np.ndarray:
         return ff.forward_dynamics(ff.close_loops(model), ff.integrate(ff.close_loops(model), s.q, e), s.u, tau)
 
-    near(d.dq, differences(moved, len(s.u), h), tolerance)
-    near(d.dv, differences(lambda e: ff.forward_dynamics(ff.close_loops(model), s.q, s.u + e, tau), len(s.u), 1e-2), 1e-8)
+    close(d.dq, slopes(moved, len(s.u), h), tolerance)
+    close(d.dv, slopes(lambda e: ff.forward_dynamics(ff.close_loops(model), s.q, s.u + e, tau), len(s.u), 1e-2), 1e-8)
 
 
 @pytest.mark.parametrize("name", ["weld", "nested", "coupled", "turn"])
@@ -117,17 +108,17 @@ def test_derivative_of_projected_forces(name: str) -> None:
     from freeflyer.constraints.running import run
 
     model = robot(name)
-    rng = np.random.default_rng(12)
+    rng = fresh(12)
     s, tau, p = state(model, rng, 0.02), rng.standard_normal(model.nv), close_loops(model)
     exact = run(D.FORCE_DERIVATIVES, p, (s.q, tau), ("q", "tau"))
-    near(exact, differences(lambda e: project_forces(p, ff.integrate(ff.close_loops(model), s.q, e), tau), p.nv, 2e-4), 1e-8)
+    close(exact, slopes(lambda e: project_forces(p, ff.integrate(ff.close_loops(model), s.q, e), tau), p.nv, 2e-4), 1e-8)
 
 
 @pytest.mark.parametrize("name", robots())
 def test_linearised_rates(name: str) -> None:
     """x = [eta; du] a short time later, by a step of order four, is (1 + A t + ..) x + B t dtau: difference of flows over time."""
     model = robot(name)
-    rng = np.random.default_rng(13)
+    rng = fresh(13)
     s, t, h = state(model, rng, 0.02), 1e-4, 2e-4
     tau, n = rng.standard_normal(len(s.u)), len(s.u)
     lin = ff.linearize(ff.close_loops(model), s.q, s.u, tau)
@@ -145,17 +136,17 @@ def test_linearised_rates(name: str) -> None:
         rows = slice(n, None)
     else:
         rows = slice(None)
-    later = differences(lambda x: flow(x, t), 2 * n, h)
-    much_later = differences(lambda x: flow(x, 2.0 * t), 2 * n, h)
+    later = slopes(lambda x: flow(x, t), 2 * n, h)
+    much_later = slopes(lambda x: flow(x, 2.0 * t), 2 * n, h)
     rate = (4.0 * (later - np.eye(2 * n)) - (much_later - np.eye(2 * n))) / (2.0 * t)
-    near(lin.A[rows], rate[rows], 2e-4)
+    close(lin.A[rows], rate[rows], 2e-4)
 
 
 @pytest.mark.parametrize("name", ["point", "nested", "coupled", "weld", "slider", "held"])
 @pytest.mark.parametrize("integrator", ["semi-implicit", "rk4"])
 def test_linearised_steps(name: str, integrator: str) -> None:
     model = robot(name)
-    rng = np.random.default_rng(14)
+    rng = fresh(14)
     s, t = state(model, rng, 0.02), 0.01
     tau, n = rng.standard_normal(len(s.u)), len(s.u)
     lin = ff.linearize(ff.close_loops(model), s.q, s.u, tau, dt=t, integrator=integrator)
@@ -166,14 +157,14 @@ def test_linearised_steps(name: str, integrator: str) -> None:
         q1, u1 = ff.step(ff.close_loops(model), *start, t, integrator)
         return np.concatenate([ff.difference(ff.close_loops(model), q0, q1), u1 - u0])
 
-    near(np.hstack([lin.A, lin.B]), differences(flow, 3 * n, 4e-4), 1e-8)
+    close(np.hstack([lin.A, lin.B]), slopes(flow, 3 * n, 4e-4), 1e-8)
 
 
 @pytest.mark.parametrize("integrator", ["explicit", "semi-implicit", "rk4"])
 def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
     """Its rods hang between balls: independent in one coordinate of three. One state, and the same within a batch."""
     model = ff.load(models_folder / "cassie/cassie.xml")
-    rng, t = np.random.default_rng(15), 2e-3
+    rng, t = fresh(15), 2e-3
     n = len(partition(model).independent)
     q = ff.integrate(ff.close_loops(model), partition(model).q, 0.05 * rng.standard_normal(n))
     q = np.stack([q, ff.integrate(ff.close_loops(model), q, 0.05 * rng.standard_normal(n))])
@@ -181,7 +172,7 @@ def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
     direction = rng.standard_normal(3 * n) / np.sqrt(3 * n)
     both = ff.linearize(ff.close_loops(model), q, u, tau, dt=t, integrator=integrator)
     one = ff.linearize(ff.close_loops(model), q[1], u[1], tau[1], dt=t, integrator=integrator)
-    near(both.A[1], one.A, 1e-12)
+    close(both.A[1], one.A, 1e-12)
     q0, u0 = ff.step(ff.close_loops(model), q[1], u[1], tau[1], t, integrator)
 
     def flow(x: np.ndarray) -> np.ndarray:
@@ -190,4 +181,4 @@ def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
         q1, u1 = ff.step(ff.close_loops(model), *start, t, integrator)
         return np.concatenate([ff.difference(ff.close_loops(model), q0, q1), u1 - u0])
 
-    near(np.hstack([one.A, one.B]) @ direction, differences(flow, 1, 1e-3)[:, 0], 1e-7)
+    close(np.hstack([one.A, one.B]) @ direction, slopes(flow, 1, 1e-3)[:, 0], 1e-7)

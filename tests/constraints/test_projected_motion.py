@@ -6,63 +6,60 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from closed_robots import State, near, reference, robot, robots, shared, state
+from closed_robots import State, reference, robot, robots, shared, state
+from closeness import central, close
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_residual
 
-H = 1e-3
 PARTIAL = ("weld", "slider", "held")  # a ball joint is independent in some of its coordinates, which make no position
 
 
 def slope(f: Callable[[np.ndarray, np.ndarray], np.ndarray], model: ff.Model, s: State) -> np.ndarray:
-    """Rate of f(q, u) on a smooth motion through (q, u, u_dot): two central differences, the error of order H^2 removed."""
-
-    def central(t: float) -> np.ndarray:
-        ends = [f(ff.integrate(ff.close_loops(model), s.q, x * s.u + 0.5 * t * t * s.u_dot), s.u + x * s.u_dot) for x in (t, -t)]
-        return (ends[0] - ends[1]) / (2.0 * t)
-
-    return (4.0 * central(H) - central(2.0 * H)) / 3.0
+    """Rate of f(q, u) on a smooth motion through (q, u, u_dot)."""
+    closed = ff.close_loops(model)
+    return central(lambda t: f(ff.integrate(closed, s.q, t * s.u + 0.5 * t * t * s.u_dot), s.u + t * s.u_dot))
 
 
 @pytest.mark.parametrize("name", robots())
 def test_frames_and_momentum(name: str) -> None:
     model = robot(name)
-    s = state(model, np.random.default_rng(6), 0.04)
+    s = state(model, fresh(6), 0.04)
     r = reference(model, s)
     frame = model.frame_names[-1]
     for expressed in ("body", "mixed", "world"):
         J = ff.frame_jacobian(model, s.q, frame, expressed)
-        near(ff.frame_jacobian(ff.close_loops(model), s.q, frame, expressed), J @ r.G, 1e-11)
-        near(ff.frame_velocity(ff.close_loops(model), s.q, s.u, frame, expressed), J @ r.v, 1e-11)
+        close(ff.frame_jacobian(ff.close_loops(model), s.q, frame, expressed), J @ r.G, 1e-11)
+        close(ff.frame_velocity(ff.close_loops(model), s.q, s.u, frame, expressed), J @ r.v, 1e-11)
         rate = slope(lambda q, u, e=expressed: ff.frame_velocity(ff.close_loops(model), q, u, frame, e), model, s)
         bias = ff.frame_bias_acceleration(ff.close_loops(model), s.q, s.u, frame, expressed)
-        near(ff.frame_jacobian(ff.close_loops(model), s.q, frame, expressed) @ s.u_dot + bias, rate, 1e-6)
+        close(ff.frame_jacobian(ff.close_loops(model), s.q, frame, expressed) @ s.u_dot + bias, rate, 1e-6)
     A = ff.centroidal_momentum_matrix(ff.close_loops(model), s.q)
-    near(A, ff.centroidal_momentum_matrix(model, s.q) @ r.G, 1e-11)
-    near(ff.centroidal_momentum(ff.close_loops(model), s.q, s.u), A @ s.u, 1e-11)
-    near(ff.center_of_mass_jacobian(ff.close_loops(model), s.q), A[:3] / model.mass, 1e-11)
+    close(A, ff.centroidal_momentum_matrix(model, s.q) @ r.G, 1e-11)
+    close(ff.centroidal_momentum(ff.close_loops(model), s.q, s.u), A @ s.u, 1e-11)
+    close(ff.center_of_mass_jacobian(ff.close_loops(model), s.q), A[:3] / model.mass, 1e-11)
     rate = slope(lambda q, u: ff.centroidal_momentum(ff.close_loops(model), q, u), model, s)
-    near(A @ s.u_dot + ff.centroidal_bias(ff.close_loops(model), s.q, s.u), rate, 1e-6)
+    close(A @ s.u_dot + ff.centroidal_bias(ff.close_loops(model), s.q, s.u), rate, 1e-6)
 
 
 @pytest.mark.parametrize("name", robots())
 def test_integrate_moves_the_independent_joints_and_keeps_the_loops_closed(name: str) -> None:
     model = robot(name)
-    rng = np.random.default_rng(7)
+    rng = fresh(7)
     s = state(model, rng, 0.04)
     du = 0.04 * rng.uniform(-1.0, 1.0, len(s.u))
     q = ff.integrate(ff.close_loops(model), s.q, du)
     assert np.abs(constraint_residual(model, q)).max() < 1e-11
     if name not in PARTIAL:
-        near(ff.difference(ff.close_loops(model), s.q, q), du, 1e-12)
+        close(ff.difference(ff.close_loops(model), s.q, q), du, 1e-12)
     r = reference(model, s)
-    near(ff.difference(model, s.q, ff.integrate(ff.close_loops(model), s.q, 1e-6 * s.u)) / 1e-6, r.v, 1e-4)
+    close(ff.difference(model, s.q, ff.integrate(ff.close_loops(model), s.q, 1e-6 * s.u)) / 1e-6, r.v, 1e-4)
 
 
 def test_kangaroo_moves_over_its_strokes(models_folder) -> None:
     model = shared(models_folder, "kangaroo")
-    rng = np.random.default_rng(8)
+    rng = fresh(8)
     for _ in range(5):
         s = state(model, rng, 0.004)
         assert np.abs(constraint_residual(model, s.q)).max() < 1e-6

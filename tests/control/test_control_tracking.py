@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from control_robots import aerial, satellite
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
@@ -43,7 +44,7 @@ def test_the_trajectory_goes_over_the_top(tracker) -> None:
 
 def test_disturbed_motion_comes_back(tracker) -> None:
     model = tracker.model
-    rng = np.random.default_rng(2)
+    rng = fresh(2)
     q = ff.integrate(model, tracker.q0[0], 0.05 * rng.standard_normal(model.nv))
     v = tracker.v0[0] + 0.05 * rng.standard_normal(model.nv)
     motion = ff.sim.simulate(model, q, v, tracker, dt=STEP, duration=STEP * COUNT, integrator="semi-implicit")
@@ -64,7 +65,7 @@ def test_disturbed_motion_comes_back(tracker) -> None:
 def test_the_cost_to_go_is_what_the_motion_costs(tracker) -> None:
     """x^T P x of a small error is the sum of the costs along the simulated motion, to second order."""
     model = tracker.model
-    rng = np.random.default_rng(3)
+    rng = fresh(3)
     Q, R = control.energy_costs(model, tracker.q0[0], tracker.inputs, BANDWIDTH)
     q = ff.integrate(model, tracker.q0[0], 1e-5 * rng.standard_normal(model.nv))
     v = tracker.v0[0] + 1e-5 * rng.standard_normal(model.nv)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from closeness import slopes
 from control_robots import aerial, satellite
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, robots
@@ -52,11 +54,9 @@ def test_thrusters_on_moving_links_turn_with_them() -> None:
     found = control.lqr(model, q, inputs, input_cost=np.diag([1.0, 1.0, 1.0, 1.0]))
     assert abs(found.u0[3]) > 1e-3
     tau, external = inputs.forces_and_wrenches(found.u0)
-    n, h = model.nv, 1e-4
-    for k in range(n):
-        e = np.eye(n)[k] * h
-        ahead, back = (ff.forward_dynamics(model, q + s * e, np.zeros(n), tau, external) for s in (1.0, -1.0))
-        np.testing.assert_allclose(found.A[n:, k], (ahead - back) / (2.0 * h), rtol=1e-6, atol=1e-6)
+    n = model.nv
+    by_q = slopes(lambda e: ff.forward_dynamics(model, q + e, np.zeros(n), tau, external), n)
+    np.testing.assert_allclose(found.A[n:, :n], by_q, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("integrator", ["semi-implicit", "explicit", "rk4"])
@@ -64,7 +64,7 @@ def test_sampled_thrusters_turn_with_their_links_within_a_step(integrator) -> No
     """A and B of a sampled system in motion against differences of steps under the held inputs."""
     model = ff.robots.chain(3, base="fixed")
     inputs = control.joint_inputs(model) + control.thruster_inputs(model, {"tip": [30.0, 0.0, 0.0, 0.0, 0.0, 1.0]})
-    q, n, dt, h = np.array([0.4, 0.3, -0.5]), model.nv, 0.05, 1e-6
+    q, n, dt = np.array([0.4, 0.3, -0.5]), model.nv, 0.05
     v, u0 = np.array([2.0, -3.0, 1.0]), np.array([0.5, -1.0, 0.3, 0.7])
     A_found, B_found = input_linearization(model, q, v, u0, inputs, None, dt, integrator)
 
@@ -73,10 +73,8 @@ def test_sampled_thrusters_turn_with_their_links_within_a_step(integrator) -> No
         return np.concatenate(ff.step(model, x[:n], x[n:], tau, dt, integrator, external))
 
     x0 = np.concatenate([q, v])
-    A = np.stack([(moved(x0 + h * e, u0) - moved(x0 - h * e, u0)) / (2 * h) for e in np.eye(2 * n)], axis=-1)
-    B = np.stack([(moved(x0, u0 + h * e) - moved(x0, u0 - h * e)) / (2 * h) for e in np.eye(4)], axis=-1)
-    np.testing.assert_allclose(A_found, A, rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(B_found, B, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(A_found, slopes(lambda e: moved(x0 + e, u0), 2 * n), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(B_found, slopes(lambda e: moved(x0, u0 + e), 4), rtol=1e-6, atol=1e-7)
 
 
 def test_one_bandwidth_for_a_gram_and_a_ton() -> None:
@@ -109,7 +107,7 @@ def test_small_errors_die_at_the_slowest_pole() -> None:
 def test_commands_take_batches() -> None:
     model, inputs, q = aerial()
     found = control.lqr(model, q, inputs)
-    rng = np.random.default_rng(1)
+    rng = fresh(1)
     many = ff.integrate(model, q, 0.2 * rng.standard_normal((5, model.nv)))
     v = rng.standard_normal((5, model.nv))
     tau = found.tau(many, v)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+from closeness import distance
 
 import freeflyer as ff
 
@@ -66,19 +67,6 @@ def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.einsum("...ij,...j->...i", A, x)
 
 
-def relative(ours: np.ndarray, theirs: np.ndarray, axes: int, floor: float = 0.0) -> float:
-    """Largest entry of the difference over largest entry of the reference, the worst of all leading axes.
-
-    `axes` (1 or 2) are those of one vector or matrix, `floor` the least size that an error is held against. NaN (an
-    entry not written) comes out as infinity.
-    """
-    assert ours.shape == theirs.shape, f"{ours.shape} is not {theirs.shape}"
-    last = tuple(range(-axes, 0))
-    error = np.abs(ours - theirs).max(axis=last) / np.maximum(np.abs(theirs).max(axis=last), max(floor, 1e-300))
-    worst = float(np.max(error, initial=0.0))
-    return worst if np.all(np.isfinite(error)) else np.inf
-
-
 def errors(ours: Result, theirs: Result, lead: int, weight: float) -> dict[str, float]:
     """Relative error of every quantity that both hold; `lead` counts leading axes.
 
@@ -94,5 +82,5 @@ def errors(ours: Result, theirs: Result, lead: int, weight: float) -> dict[str, 
         known = theirs.get(name.removesuffix(", hamel"))
         if known is not None:
             axes = known.ndim - lead - name.startswith(PER_LINK)
-            out[name] = relative(ours[name], known, axes, 1.0 if name.startswith("Jdot v") else least.get(name, 0.0))
+            out[name] = distance(ours[name], known, axes, least=1.0 if name.startswith("Jdot v") else least.get(name, 0.0))
     return out

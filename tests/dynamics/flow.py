@@ -63,6 +63,3 @@ def flow(model: ff.Model, q: np.ndarray, v: np.ndarray, force: Callable, watch: 
     return x[:nq], x[nq : nq + nv], x[nq + nv :]
 
 
-def central(f: Callable[[float], np.ndarray], h: float) -> np.ndarray:
-    """df/dt at 0 by differences of fourth order: error of order h^4 times a fifth derivative, and rounding / h."""
-    return (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from flow import central
+from closeness import central, slope_error
 from random_robots import BASES, KINDS, random_robot
+from seeds import fresh
 
 import freeflyer as ff
 
-STEP = 1e-3
-DIFFERENCE = 1e-8  # relative; h^4 = 1e-12 times fifth derivatives of order 100 to 1000, and rounding / h = 1e-12
+DIFFERENCE = slope_error()  # relative
 MOVING = tuple(k for k in KINDS if k != "fixed")
 State = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -24,7 +24,7 @@ def derivative(f: Callable[..., np.ndarray], model: ff.Model, state: State, with
         "q": lambda h: f(ff.integrate(model, q, h * directions), v, a), "v": lambda h: f(q, v + h * directions, a),
         "a": lambda h: f(q, v, a + h * directions),
     }[with_]  # fmt: skip
-    return np.moveaxis(central(move, STEP), 0, -1)
+    return np.moveaxis(central(move), 0, -1)
 
 
 def state(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...] = ()) -> State:
@@ -35,7 +35,7 @@ def state(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...] = ())
 def robots() -> Iterator[tuple[str, ff.Model]]:
     """Each joint kind among revolute ones of which half follow another, on every base; then trees of all kinds."""
     for k, kind in enumerate(MOVING):
-        yield kind, random_robot(np.random.default_rng(k), 5, (kind, "revolute"), BASES[k % 4], mimics=0.5)
+        yield kind, random_robot(fresh(k), 5, (kind, "revolute"), BASES[k % 4], mimics=0.5)
     for seed in range(8):
-        rng = np.random.default_rng(100 + seed)
+        rng = fresh(100 + seed)
         yield f"tree {seed}", random_robot(rng, 8, KINDS, BASES[seed % 4], mimics=0.4)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from closeness import close
+from seeds import fresh
 from tangent import robots, state
-from test_loads import EXACT, EXPRESSIONS, SEED, relative, some_frames
+from test_loads import EXACT, EXPRESSIONS, some_frames
 
 import freeflyer as ff
 
@@ -32,25 +34,24 @@ def expected(model: ff.Model, q: np.ndarray, v: np.ndarray, names: tuple[str, ..
 @pytest.mark.parametrize("lead", [(), (1,), (19,), (2, 3)])
 @pytest.mark.parametrize(("name", "model"), NAMED, ids=[name for name, _ in NAMED])
 def test_terms_are_those_of_their_functions(name, model, lead, expressed):
-    print(f"FREEFLYER_TEST_SEED={SEED}")
-    rng = np.random.default_rng([SEED, *map(ord, name), len(lead)])
+    rng = fresh(name, len(lead))
     q, v, _ = state(model, rng, lead)
     names, g = some_frames(model, rng), rng.standard_normal(3)
     terms = ff.all_terms(model, q, v, frames=ff.frame_set(model, *names), expressed=expressed, gravity=g)
     for term, wanted in expected(model, q, v, names, expressed, g).items():
-        assert relative(getattr(terms, term), wanted) < EXACT, term
+        close(getattr(terms, term), wanted, EXACT, what=term)
 
 
 def test_an_earlier_result_is_filled():
     model = ff.robots.humanoid()
     feet = ff.frame_set(model, "left_sole", "right_sole")
     for lead in ((), (9,)):
-        q, v, _ = state(model, np.random.default_rng(SEED), lead)
-        fresh = ff.all_terms(model, q, v, frames=feet)
+        q, v, _ = state(model, fresh(), lead)
+        alone = ff.all_terms(model, q, v, frames=feet)
         out = ff.all_terms(model, 0.0 * v[..., :1] + model.neutral, 0.0 * v, frames=feet)
         assert ff.all_terms(model, q, v, frames=feet, out=out) is out
         for field in AllTermsFields:
-            assert np.array_equal(getattr(out, field), getattr(fresh, field))
+            assert np.array_equal(getattr(out, field), getattr(alone, field))
 
 
 AllTermsFields = ff.AllTerms._fields
@@ -58,12 +59,12 @@ AllTermsFields = ff.AllTerms._fields
 
 def test_without_frames():
     model = ff.robots.humanoid()
-    q, v, _ = state(model, np.random.default_rng(SEED))
+    q, v, _ = state(model, fresh())
     terms = ff.all_terms(model, q, v)
     assert terms.poses.shape == (0, 4, 4)
     assert terms.velocities.shape == terms.bias_accelerations.shape == (0, 6)
     assert terms.jacobians.shape == (0, 6, model.nv)
-    assert relative(terms.mass_matrix, ff.mass_matrix(model, q)) < EXACT
+    close(terms.mass_matrix, ff.mass_matrix(model, q), EXACT)
 
 
 @pytest.mark.parametrize(("given", "words"), [

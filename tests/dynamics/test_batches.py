@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from answers import relative
+from closeness import close
 from random_robots import KINDS, random_robot
+from seeds import fresh
 
 import freeflyer as ff
 
@@ -75,8 +76,8 @@ for e in ("body", "mixed", "world"):
     }
 ROBOTS = {
     "humanoid": lambda: ff.build(with_site(ff.robots.humanoid())),
-    "every kind": lambda: random_robot(np.random.default_rng(0), 12, KINDS, "free", mimics=0.0),
-    "mimics": lambda: random_robot(np.random.default_rng(2), 10, KINDS, "planar", mimics=0.7),
+    "every kind": lambda: random_robot(fresh(0), 12, KINDS, "free", mimics=0.0),
+    "mimics": lambda: random_robot(fresh(2), 10, KINDS, "planar", mimics=0.7),
 }
 each_robot = pytest.mark.parametrize("robot", ROBOTS)
 each_function = pytest.mark.parametrize("name", FUNCTIONS)
@@ -107,7 +108,7 @@ def threads(on_threads: None) -> Iterator[None]:
 
 
 def inputs(model: ff.Model, letters: str, shape: tuple[int, ...], seed: int = 0) -> list[np.ndarray]:
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     return [ff.random_configuration(model, rng, shape) if x == "q" else rng.standard_normal((*shape, model.nv)) for x in letters]
 
 
@@ -133,7 +134,7 @@ def test_batches_are_loops(robot: str, name: str, robots: dict[str, ff.Model], p
         assert all(np.array_equal(x, y) for x, y in zip(arrays, kept))  # inputs are not written to
         if result.size:
             expected = loop(f, model, arrays, shape)
-            assert relative(result[..., None], expected[..., None], axes + 1) < allowed, shape
+            close(result[..., None], expected[..., None], allowed, axes + 1, least=0.0, what=shape)
 
 
 @pytest.mark.parametrize("name", [k for k, (letters, _, _) in FUNCTIONS.items() if len(letters) > 1])
@@ -155,7 +156,7 @@ def test_states_share_inputs(shared: str, count: int, robots: dict[str, ff.Model
         if thread:
             request.getfixturevalue("on_threads")
         q, v, a = inputs(model, "qvv", (count,), seed=count)
-        W = np.random.default_rng(count).standard_normal((count, 1, 6))
+        W = fresh(count).standard_normal((count, 1, 6))
         rows = {"q": q, "v": v, "a": a}
         mixed = {k: x[0].copy() if k in shared else x for k, x in rows.items()}
         full = {k: np.broadcast_to(x, rows[k].shape).copy() for k, x in mixed.items()}
@@ -185,12 +186,12 @@ def test_states_share_inputs(shared: str, count: int, robots: dict[str, ff.Model
 
 def test_wrenches_have_batches_of_their_own(robots: dict[str, ff.Model]) -> None:
     model = robots["humanoid"]
-    rng = np.random.default_rng(0)
+    rng = fresh(0)
     q, v, a = inputs(model, "qvv", ())
     w = rng.standard_normal((7, 6))
     for f in (ff.inverse_dynamics, ff.forward_dynamics):
         expected = np.stack([f(model, q, v, a, {SITE: x}) for x in w])
-        assert relative(f(model, q, v, a, {SITE: w}), expected, 1) < SOLVES
+        close(f(model, q, v, a, {SITE: w}), expected, SOLVES, 1, least=0.0)
 
 
 BAD_WRENCHES = (
@@ -236,11 +237,10 @@ def test_any_layout_of_inputs(name: str, robots: dict[str, ff.Model]) -> None:
         for x in locked:
             x.setflags(write=False)
         for same in (strided, reversed_, [np.asfortranarray(x) for x in arrays], locked, [x.tolist() for x in arrays]):
-            assert relative(np.asarray(f(model, *same))[None], np.asarray(expected)[None], np.ndim(expected) + 1) < 1e-14
+            close(f(model, *same), expected, 1e-14, least=0.0)
         single = [x.astype(np.float32) for x in arrays]
         normal = [ff.normalize_configuration(model, x) if k == "q" else x.astype(float) for k, x in zip(letters, single)]
-        close = np.asarray(f(model, *single)), np.asarray(f(model, *normal))
-        assert relative(close[0][None], close[1][None], close[0].ndim + 1) < 1e-4
+        close(f(model, *single), f(model, *normal), 1e-4, least=0.0)
 
 
 @each_function
@@ -295,7 +295,7 @@ def test_out_receives_the_result(name: str, robots: dict[str, ff.Model]) -> None
         expected = f(model, *arrays)
         out = np.full(expected.shape, np.nan)
         assert f(model, *arrays, out=out) is out
-        assert relative(out[None], expected[None], expected.ndim + 1) < 1e-14
+        close(out, expected, 1e-14, least=0.0)
         for bad in (out[..., :-1], np.zeros(out.shape, np.float32), out.tolist(), np.asfortranarray(np.zeros((3, *out.shape)).T)):
             with pytest.raises(ff.InputError, match="out must be"):
                 f(model, *arrays, out=bad)
@@ -332,12 +332,12 @@ def test_a_far_base_costs_what_it_must(robot: str, robots: dict[str, ff.Model]) 
         here, there = (np.asarray(f(model, x, *(v, a)[: len(letters) - 1])) for x in (q, far))
         if name in ("frame_pose", "center_of_mass", "all_terms: pose", "all_terms: com"):
             here, there = np.diff(here, axis=0), np.diff(there, axis=0)  # the same displacement for all
-            assert relative(there, here, axes, floor=1.0) < 1e-11, name
+            close(there, here, 1e-11, axes, what=name)
         elif name.endswith(", world"):
             continue  # about the world's origin: another quantity there
         else:
             about_com = "momentum" in name or "centroidal" in name
-            assert relative(there, here, axes) < (1e-10 if about_com or "forward" in name else 1e-11), name
+            close(there, here, 1e-10 if about_com or "forward" in name else 1e-11, axes, least=0.0, what=name)
 
 
 POISON = """

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from answers import relative, times
+from answers import times
 from cases import Case, case, cases, few
-from flow import central
+from closeness import central, close, distance, rounding, slope_error
 from hypothesis import given
 from random_robots import BASES, KINDS, ONE_DOF, random_robot
+from seeds import fresh
 
 import freeflyer as ff
 
-EXACT = 1e-11  # relative; two ways that differ by rounding
-DIFFERENCE = 1e-7  # relative; of fourth-order differences
-STEP = 1e-3
+EXACT = rounding(4500, 10.0)  # relative; two ways that differ by rounding, of masses and lengths a factor of ten apart
+DIFFERENCE = slope_error(rate=15.0)  # relative; a solve multiplies rates
 
 
 @few
@@ -23,13 +23,13 @@ def test_identities(c: Case) -> None:
     """da = M, dtau = Minv; the bias is quadratic in v: d(tau)/dv v = 2 C v; a step of tau, v or q moves a as M da = -d(tau)."""
     D, F = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, c.a), ff.forward_dynamics_derivatives(c.model, c.q, c.v, c.tau)
     M, C = ff.mass_matrix(c.model, c.q), ff.coriolis_matrix(c.model, c.q, c.v)
-    assert relative(D.da, M, 2) < EXACT
-    assert relative(F.dtau, ff.inverse_mass_matrix(c.model, c.q), 2) < EXACT
-    assert relative(times(D.dv, c.v), 2.0 * times(C, c.v), 1, floor=float(np.abs(M).max())) < EXACT
+    close(D.da, M, EXACT, 2, least=0.0)
+    close(F.dtau, ff.inverse_mass_matrix(c.model, c.q), EXACT, 2, least=0.0)
+    close(times(D.dv, c.v), 2.0 * times(C, c.v), EXACT, 1, least=float(np.abs(M).max()))
     a = ff.forward_dynamics(c.model, c.q, c.v, c.tau)
     at = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, a)
-    assert relative(M @ F.dq, -at.dq, 2, floor=1.0) < 1e-9
-    assert relative(M @ F.dv, -at.dv, 2, floor=1.0) < 1e-9
+    close(M @ F.dq, -at.dq, 1e-9, 2)
+    close(M @ F.dv, -at.dv, 1e-9, 2)
 
 
 @few
@@ -37,30 +37,30 @@ def test_identities(c: Case) -> None:
 def test_linear_in_acceleration(c: Case) -> None:
     """d(tau)/dq of M a + bias is linear in a; d(tau)/dv does not see it."""
     zero, unit, twice = (ff.inverse_dynamics_derivatives(c.model, c.q, c.v, k * c.a) for k in (0.0, 1.0, 2.0))
-    assert relative(twice.dq - unit.dq, unit.dq - zero.dq, 2, floor=float(np.abs(twice.dq).max())) < EXACT
-    assert relative(twice.dv, zero.dv, 2, floor=1.0) < EXACT
+    close(twice.dq - unit.dq, unit.dq - zero.dq, EXACT, 2, least=float(np.abs(twice.dq).max()))
+    close(twice.dv, zero.dv, EXACT, 2)
 
 
 def steps(c: Case, f: object) -> np.ndarray:
     """d f / dq by differences, column by column along `integrate`."""
-    return central(lambda h: np.moveaxis(f(ff.integrate(c.model, c.q, h * np.eye(c.model.nv))), 0, -1), STEP)  # type: ignore[operator]
+    return central(lambda h: np.moveaxis(f(ff.integrate(c.model, c.q, h * np.eye(c.model.nv))), 0, -1))  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("seed", range(16))
 def test_differences(seed: int) -> None:
     """Every joint kind, mimic joints and wrenches on frames, along `integrate`."""
     c = case(seed, 8, KINDS, BASES[seed % 4])
-    m, rng, n = c.model, np.random.default_rng(seed), c.model.nv
+    m, rng, n = c.model, fresh(seed), c.model.nv
     frames = [str(rng.choice(c.links)), "site_0", "site_1"]
     wrenches = {name: 10.0 * rng.standard_normal(6) for name in frames}
     D = ff.inverse_dynamics_derivatives(m, c.q, c.v, c.a, wrenches)
-    assert relative(D.dq, steps(c, lambda q: ff.inverse_dynamics(m, q, c.v, c.a, wrenches)), 2) < DIFFERENCE
-    by_v = central(lambda h: ff.inverse_dynamics(m, c.q, c.v + h * np.eye(n), c.a, wrenches).T, STEP)
-    assert relative(D.dv, by_v, 2, floor=1.0) < DIFFERENCE
+    close(D.dq, steps(c, lambda q: ff.inverse_dynamics(m, q, c.v, c.a, wrenches)), DIFFERENCE, 2, least=0.0)
+    by_v = central(lambda h: ff.inverse_dynamics(m, c.q, c.v + h * np.eye(n), c.a, wrenches).T)
+    close(D.dv, by_v, DIFFERENCE, 2)
     F = ff.forward_dynamics_derivatives(m, c.q, c.v, c.tau, wrenches)
-    assert relative(F.dq, steps(c, lambda q: ff.forward_dynamics(m, q, c.v, c.tau, wrenches)), 2) < 1e-5
-    by_v = central(lambda h: ff.forward_dynamics(m, c.q, c.v + h * np.eye(n), c.tau, wrenches).T, STEP)
-    assert relative(F.dv, by_v, 2, floor=1.0) < DIFFERENCE
+    close(F.dq, steps(c, lambda q: ff.forward_dynamics(m, q, c.v, c.tau, wrenches)), 1e-5, 2, least=0.0)
+    by_v = central(lambda h: ff.forward_dynamics(m, c.q, c.v + h * np.eye(n), c.tau, wrenches).T)
+    close(F.dv, by_v, DIFFERENCE, 2)
 
 
 def attitudes(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -77,8 +77,8 @@ def attitudes(n: int, rng: np.random.Generator) -> np.ndarray:
 def test_no_attitude_is_special() -> None:
     """10 000 attitudes: the derivatives are those of the upright robot under gravity turned the other way. The error there
     is that of rounding, whatever the attitude, 90 degrees of pitch included, where Euler angles end."""
-    rng = np.random.default_rng(0)
-    robots = (random_robot(np.random.default_rng(k), 8, (*ONE_DOF, "spherical"), "free", mimics=0.3) for k in range(99))
+    rng = fresh(0)
+    robots = (random_robot(fresh(k), 8, (*ONE_DOF, "spherical"), "free", mimics=0.3) for k in range(99))
     model = next(m for m in robots if np.array_equal(m.description.joint("base").placement, np.eye(4)))
     base = model.joint("base")
     turn = slice(base.iq + 3, base.iq + 7)
@@ -97,7 +97,7 @@ def test_no_attitude_is_special() -> None:
         d = ff.inverse_dynamics_derivatives(model, upright, v, a, gravity=gravity)
         f = ff.forward_dynamics_derivatives(model, upright, v, a, gravity=gravity)
         pairs = ((D.dq[k], d.dq), (D.dv[k], d.dv), (F.dq[k], f.dq), (F.dv[k], f.dv))
-        worst[:, k] = [relative(x, y, 2) for x, y in pairs]
+        worst[:, k] = [distance(x, y, 2, least=0.0) for x, y in pairs]
     assert worst.max() < 1e-12
     # all of them, through what stays the same: a yaw of the whole robot changes nothing
     half = rng.uniform(-np.pi, np.pi, n)
@@ -107,7 +107,7 @@ def test_no_attitude_is_special() -> None:
     yawed[:, turn] = np.stack([c * x - s * y, c * y + s * x, c * z + s * w, c * w - s * z], -1)
     E, G = ff.inverse_dynamics_derivatives(model, yawed, v, a), ff.forward_dynamics_derivatives(model, yawed, v, a)
     for ours, theirs in ((E.dq, D.dq), (E.dv, D.dv), (G.dq, F.dq), (G.dv, F.dv)):
-        assert relative(ours, theirs, 2) < 1e-11
+        close(ours, theirs, 1e-11, 2, least=0.0)
 
 
 def test_a_sign_would_be_seen() -> None:
@@ -115,5 +115,5 @@ def test_a_sign_would_be_seen() -> None:
     c = case(3, 6)
     D = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, c.a)
     C = ff.coriolis_matrix(c.model, c.q, c.v)
-    assert relative(times(D.dv * (1 + 1e-8), c.v), 2.0 * times(C, c.v), 1) > EXACT
-    assert relative(D.dv.T @ c.v, 2.0 * times(C, c.v), 1) > 1e-3
+    assert distance(times(D.dv * (1 + 1e-8), c.v), 2.0 * times(C, c.v), 1, least=0.0) > EXACT
+    assert distance(D.dv.T @ c.v, 2.0 * times(C, c.v), 1, least=0.0) > 1e-3

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from answers import relative
+from closeness import close, rounding
 from random_robots import KINDS, random_robot
+from seeds import fresh
 
 import freeflyer as ff
 
 FAR = 2.0**27  # m, some 1e8: positions near it are rounded to 3e-8 m
-TOLERANCE = 1e-13  # relative; measured: below 1e-15
+TOLERANCE = rounding(450)  # relative: no digit is lost to the distance
 
 
 def stacked(derivatives: object) -> np.ndarray:
@@ -28,7 +29,7 @@ QUANTITIES = {
 
 
 def state(base: str, seed: int) -> tuple[ff.Model, np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     model = random_robot(rng, 7, KINDS, base)
     return model, ff.random_configuration(model, rng), *rng.standard_normal((2, model.nv))
 
@@ -43,7 +44,7 @@ def test_momentum_of_a_robot_far_out(base: str, entries: int, name: str) -> None
         away = q.copy()
         away[at : at + entries] = FAR
         here, there = (QUANTITIES[name](model, x, v, a) for x in (q, away))
-        assert relative(there, here, here.ndim, floor=1.0) < TOLERANCE
+        close(there, here, TOLERANCE, here.ndim)
 
 
 @pytest.mark.parametrize("name", QUANTITIES)
@@ -61,4 +62,4 @@ def test_two_trees_far_out_together(name: str) -> None:
         away[first : first + 3] += FAR
         away[second : second + 3] += FAR
         here, there = (QUANTITIES[name](model, x, v, a) for x in (q, away))
-        assert relative(there, here, here.ndim, floor=1.0) < TOLERANCE
+        close(there, here, TOLERANCE, here.ndim)

@@ -1,8 +1,6 @@
 """The laws of mechanics on random trees: all joint kinds, branches, mimic joints, free, fixed and planar bases.
 
-Differences are central and of fourth order (flow.central) with STEP: their error is h^4 = 1e-12 times a fifth derivative,
-which for joint rates of up to 5 rad/s along a chain is 1e3 to 1e5, plus rounding / h = 1e-12. Identities without
-differences and solves hold to a few hundred roundings.
+Identities without differences and solves hold to a few hundred roundings.
 """
 
 from __future__ import annotations
@@ -11,18 +9,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from answers import EXPRESSED, relative, times
+from answers import EXPRESSED, times
 from cases import Case, cases, few
-from flow import central
+from closeness import EXACT, central, close, rounding, slope_error
 from hypothesis import given
 from random_robots import KINDS, random_rotation
 
 import freeflyer as ff
 
-STEP = 1e-3
-DIFFERENCED = 1e-7
-EXACT = 1e-12
-EPS = float(np.finfo(float).eps)
+DIFFERENCED = slope_error(rate=19.0)  # joints of up to nine velocities of order 1 turn one behind another
 HOLONOMIC = tuple(k for k in KINDS if k not in ("spherical", "free"))  # velocities are rates of coordinates
 FORMS = ("passive", "hamel")
 
@@ -34,15 +29,15 @@ def moved(c: Case, h: float) -> np.ndarray:
 
 def solved(M: np.ndarray) -> float:
     """The tolerance of a solve with M: 100 eps times its condition number."""
-    return max(EXACT, 100 * EPS * float(np.linalg.cond(M)))
+    return max(EXACT, rounding(100, float(np.linalg.cond(M))))
 
 
 @few
 @given(cases())
 def test_rate_of_mass_matrix_is_C_plus_its_transpose(c: Case) -> None:
     C = ff.coriolis_matrix(c.model, c.q, c.v)
-    rate = central(lambda h: ff.mass_matrix(c.model, moved(c, h)), STEP)
-    assert relative(C + C.T, rate, 2, floor=float(np.abs(ff.mass_matrix(c.model, c.q)).max())) < DIFFERENCED
+    rate = central(lambda h: ff.mass_matrix(c.model, moved(c, h)))
+    close(C + C.T, rate, DIFFERENCED, 2, least=float(np.abs(ff.mass_matrix(c.model, c.q)).max()))
 
 
 @few
@@ -51,7 +46,7 @@ def test_coriolis_matrices_make_the_bias_forces(c: Case) -> None:
     bias, weight = ff.bias_forces(c.model, c.q, c.v), ff.gravity_forces(c.model, c.q)
     for form in FORMS:
         C = ff.coriolis_matrix(c.model, c.q, c.v, form)
-        assert relative(C @ c.v + weight, bias, 1, floor=float(np.abs(C).max())) < EXACT, form
+        close(C @ c.v + weight, bias, EXACT, 1, least=float(np.abs(C).max()), what=form)
 
 
 @few
@@ -63,9 +58,9 @@ def test_hamel_form_is_the_one_of_the_thesis(c: Case) -> None:
     skew = [np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) for x, y, z in (l, w)]
     ad = np.block([[skew[1], skew[0]], [np.zeros((3, 3)), skew[1]]])
     M = ff.mass_matrix(c.model, q)
-    rate = central(lambda h: ff.mass_matrix(c.model, moved(c, h)), STEP)
+    rate = central(lambda h: ff.mass_matrix(c.model, moved(c, h)))
     along = np.hstack([np.zeros((n, 6)), np.eye(n)])
-    slope = central(lambda h: ff.mass_matrix(c.model, ff.integrate(c.model, q, h * along)), STEP)  # (n, nv, nv)
+    slope = central(lambda h: ff.mass_matrix(c.model, ff.integrate(c.model, q, h * along)))  # (n, nv, nv)
     M_b_q = np.einsum("j,ijk->ik", v[:6], slope[:, :6, :6])
     M_bq_q = np.einsum("j,ijk->ik", v[:6], slope[:, :6, 6:])
     M_q_q = np.einsum("j,ijk->ik", v[6:], slope[:, 6:, 6:])
@@ -74,7 +69,7 @@ def test_hamel_form_is_the_one_of_the_thesis(c: Case) -> None:
         [rate[6:, :6] - 0.5 * M_b_q, rate[6:, 6:] - M_bq_q - 0.5 * M_q_q],
     ])  # fmt: skip
     C = ff.coriolis_matrix(c.model, q, v, "hamel")
-    assert relative(C, expected, 2, floor=float(np.abs(M).max())) < DIFFERENCED
+    close(C, expected, DIFFERENCED, 2, least=float(np.abs(M).max()))
 
 
 @few
@@ -84,7 +79,7 @@ def test_mass_matrix_and_its_inverse(c: Case) -> None:
     assert np.array_equal(M, M.T)
     assert np.array_equal(inverse, inverse.T)
     assert np.linalg.eigvalsh(M)[0] > 0.0
-    assert relative(M @ inverse, np.eye(c.model.nv), 2) < solved(M)
+    close(M @ inverse, np.eye(c.model.nv), solved(M), 2, least=0.0)
 
 
 @few
@@ -92,9 +87,9 @@ def test_mass_matrix_and_its_inverse(c: Case) -> None:
 def test_forward_and_inverse_dynamics_undo_each_other(c: Case) -> None:
     M = ff.mass_matrix(c.model, c.q)
     tau = ff.inverse_dynamics(c.model, c.q, c.v, c.a)
-    assert relative(ff.forward_dynamics(c.model, c.q, c.v, tau), c.a, 1) < solved(M)
+    close(ff.forward_dynamics(c.model, c.q, c.v, tau), c.a, solved(M), 1, least=0.0)
     a = ff.forward_dynamics(c.model, c.q, c.v, c.tau)
-    assert relative(ff.inverse_dynamics(c.model, c.q, c.v, a), c.tau, 1) < solved(M)
+    close(ff.inverse_dynamics(c.model, c.q, c.v, a), c.tau, solved(M), 1, least=0.0)
 
 
 @few
@@ -102,10 +97,10 @@ def test_forward_and_inverse_dynamics_undo_each_other(c: Case) -> None:
 def test_inverse_dynamics_term_by_term(c: Case) -> None:
     M, bias = ff.mass_matrix(c.model, c.q), ff.bias_forces(c.model, c.q, c.v)
     tau = ff.inverse_dynamics(c.model, c.q, c.v, c.a)
-    assert relative(M @ c.a + bias, tau, 1, floor=float(np.abs(M).max())) < EXACT
+    close(M @ c.a + bias, tau, EXACT, 1, least=float(np.abs(M).max()))
     weight = ff.gravity_forces(c.model, c.q)
-    assert relative(ff.bias_forces(c.model, c.q, np.zeros(c.model.nv)), weight, 1, floor=1.0) < EXACT
-    assert relative(ff.bias_forces(c.model, c.q, 2.0 * c.v) - weight, 4.0 * (bias - weight), 1, floor=1.0) < EXACT
+    close(ff.bias_forces(c.model, c.q, np.zeros(c.model.nv)), weight, EXACT, 1)
+    close(ff.bias_forces(c.model, c.q, 2.0 * c.v) - weight, 4.0 * (bias - weight), EXACT, 1)
 
 
 @few
@@ -130,12 +125,12 @@ def test_momentum_and_energy_are_sums_over_links(c: Case) -> None:
     ])  # fmt: skip
     at_once = ff.all_terms(model, c.q, c.v)
     assert model.mass == pytest.approx(mass, rel=EXACT)
-    assert relative(ff.center_of_mass(model, c.q), com, 1, floor=1.0) < EXACT
-    assert relative(ff.centroidal_momentum(model, c.q, c.v), h, 1, floor=1.0) < EXACT
-    assert relative(ff.centroidal_momentum_matrix(model, c.q) @ c.v, h, 1, floor=1.0) < EXACT
-    assert relative(at_once.centroidal_momentum, h, 1, floor=1.0) < EXACT
-    assert relative(at_once.center_of_mass, com, 1, floor=1.0) < EXACT
-    assert relative(ff.center_of_mass_velocity(model, c.q, c.v), h[:3] / mass, 1, floor=1.0) < EXACT
+    close(ff.center_of_mass(model, c.q), com, EXACT, 1)
+    close(ff.centroidal_momentum(model, c.q, c.v), h, EXACT, 1)
+    close(ff.centroidal_momentum_matrix(model, c.q) @ c.v, h, EXACT, 1)
+    close(at_once.centroidal_momentum, h, EXACT, 1)
+    close(at_once.center_of_mass, com, EXACT, 1)
+    close(ff.center_of_mass_velocity(model, c.q, c.v), h[:3] / mass, EXACT, 1)
     assert ff.kinetic_energy(model, c.q, c.v) == pytest.approx(energy, rel=EXACT)
     assert 0.5 * c.v @ at_once.mass_matrix @ c.v == pytest.approx(energy, rel=EXACT)
     assert ff.potential_energy(model, c.q) == pytest.approx(-mass * model.gravity @ com, rel=EXACT, abs=EXACT)
@@ -144,10 +139,10 @@ def test_momentum_and_energy_are_sums_over_links(c: Case) -> None:
 @few
 @given(cases())
 def test_centroidal_bias_is_the_rate_of_momentum(c: Case) -> None:
-    rate = central(lambda h: ff.centroidal_momentum(c.model, moved(c, h), c.v), STEP)
-    assert relative(ff.centroidal_bias(c.model, c.q, c.v), rate, 1, floor=c.model.mass) < DIFFERENCED
-    along = central(lambda h: ff.center_of_mass(c.model, moved(c, h)), STEP)
-    assert relative(ff.center_of_mass_jacobian(c.model, c.q) @ c.v, along, 1, floor=1.0) < DIFFERENCED
+    rate = central(lambda h: ff.centroidal_momentum(c.model, moved(c, h), c.v))
+    close(ff.centroidal_bias(c.model, c.q, c.v), rate, DIFFERENCED, 1, least=c.model.mass)
+    along = central(lambda h: ff.center_of_mass(c.model, moved(c, h)))
+    close(ff.center_of_mass_jacobian(c.model, c.q) @ c.v, along, DIFFERENCED, 1)
 
 
 @few
@@ -157,7 +152,7 @@ def test_frames_move_by_their_jacobians(c: Case) -> None:
     for frame in (c.links[-1], "site_0", "site_1"):
         X = ff.frame_pose(model, q, frame)
         R, p = X[:3, :3], X[:3, 3]
-        rate = central(lambda h, f=frame: ff.frame_pose(model, moved(c, h), f), STEP)
+        rate = central(lambda h, f=frame: ff.frame_pose(model, moved(c, h), f))
         W = rate[:3, :3] @ R.T
         w = np.array([W[2, 1], W[0, 2], W[1, 0]])
         l = rate[:3, 3]
@@ -167,10 +162,10 @@ def test_frames_move_by_their_jacobians(c: Case) -> None:
         }  # fmt: skip
         for e in EXPRESSED:
             J, V = ff.frame_jacobian(model, q, frame, e), ff.frame_velocity(model, q, v, frame, e)
-            assert relative(V, expected[e], 1, floor=1.0) < DIFFERENCED
-            assert relative(J @ v, V, 1, floor=1.0) < EXACT
-            turning = central(lambda h, f=frame, e=e: ff.frame_jacobian(model, moved(c, h), f, e), STEP)
-            assert relative(ff.frame_bias_acceleration(model, q, v, frame, e), turning @ v, 1, floor=1.0) < DIFFERENCED
+            close(V, expected[e], DIFFERENCED, 1)
+            close(J @ v, V, EXACT, 1)
+            turning = central(lambda h, f=frame, e=e: ff.frame_jacobian(model, moved(c, h), f, e))
+            close(ff.frame_bias_acceleration(model, q, v, frame, e), turning @ v, DIFFERENCED, 1)
 
 
 @few
@@ -180,10 +175,10 @@ def test_external_wrenches_act_through_jacobians(c: Case) -> None:
     wrenches = {name: c.rng.standard_normal(6) for name in frames}
     loads = sum(ff.frame_jacobian(model, q, name).T @ w for name, w in wrenches.items())
     tau = ff.inverse_dynamics(model, q, v, c.a)
-    assert relative(ff.inverse_dynamics(model, q, v, c.a, wrenches), tau - loads, 1, floor=1.0) < EXACT
+    close(ff.inverse_dynamics(model, q, v, c.a, wrenches), tau - loads, EXACT, 1)
     a = ff.forward_dynamics(model, q, v, c.tau, wrenches)
-    assert relative(a, ff.forward_dynamics(model, q, v, c.tau + loads), 1) < EXACT
-    assert relative(ff.inverse_dynamics(model, q, v, a, wrenches), c.tau, 1) < solved(ff.mass_matrix(model, q))
+    close(a, ff.forward_dynamics(model, q, v, c.tau + loads), EXACT, 1, least=0.0)
+    close(ff.inverse_dynamics(model, q, v, a, wrenches), c.tau, solved(ff.mass_matrix(model, q)), 1, least=0.0)
     still = {name: w for name, w in wrenches.items() if not ff.frame_jacobian(model, q, name).any()}
     assert np.array_equal(ff.inverse_dynamics(model, q, v, c.a, still), tau)
 
@@ -203,11 +198,11 @@ def test_gravity_keyword_is_another_gravity(c: Case) -> None:
     )
     assert ff.potential_energy(model, c.q, gravity=g) == ff.potential_energy(other, c.q)
     J = ff.center_of_mass_jacobian(model, c.q)
-    assert relative(ff.gravity_forces(model, c.q, gravity=g), -model.mass * J.T @ g, 1, floor=1.0) < EXACT
+    close(ff.gravity_forces(model, c.q, gravity=g), -model.mass * J.T @ g, EXACT, 1)
     assert not ff.gravity_forces(model, c.q, gravity=(0, 0, 0)).any()
     C = ff.coriolis_matrix(model, c.q, c.v)
     weightless = ff.bias_forces(model, c.q, c.v, gravity=(0, 0, 0))
-    assert relative(weightless, C @ c.v, 1, floor=model.mass) < EXACT
+    close(weightless, C @ c.v, EXACT, 1, least=model.mass)
 
 
 def displaced(c: Case, S: np.ndarray) -> np.ndarray:
@@ -231,18 +226,18 @@ def test_a_rigid_displacement_changes_nothing_inside(c: Case) -> None:
     q, turned = displaced(c, S), ff.with_gravity(model, S[:3, :3] @ model.gravity)
     M, R = ff.mass_matrix(model, c.q), S[:3, :3]
     weight = 9.81 * model.mass
-    assert relative(ff.mass_matrix(model, q), M, 2) < EXACT
+    close(ff.mass_matrix(model, q), M, EXACT, 2, least=0.0)
     for form in FORMS:
         C = ff.coriolis_matrix(model, c.q, c.v, form)
-        assert relative(ff.coriolis_matrix(model, q, c.v, form), C, 2, floor=model.mass) < EXACT
+        close(ff.coriolis_matrix(model, q, c.v, form), C, EXACT, 2, least=model.mass)
     tau = ff.inverse_dynamics(model, c.q, c.v, c.a)
-    assert relative(ff.inverse_dynamics(turned, q, c.v, c.a), tau, 1, floor=weight) < EXACT
+    close(ff.inverse_dynamics(turned, q, c.v, c.a), tau, EXACT, 1, least=weight)
     a = ff.forward_dynamics(model, c.q, c.v, c.tau)
-    assert relative(ff.forward_dynamics(turned, q, c.v, c.tau), a, 1) < solved(M)
+    close(ff.forward_dynamics(turned, q, c.v, c.tau), a, solved(M), 1, least=0.0)
     h, h_turned = ff.centroidal_momentum(model, c.q, c.v), ff.centroidal_momentum(model, q, c.v)
-    assert relative(h_turned, np.concatenate([R @ h[:3], R @ h[3:]]), 1, floor=model.mass) < EXACT
+    close(h_turned, np.concatenate([R @ h[:3], R @ h[3:]]), EXACT, 1, least=model.mass)
     X = ff.frame_pose(model, c.q, c.links[-1])
-    assert relative(ff.frame_pose(model, q, c.links[-1]), S @ X, 2) < EXACT
+    close(ff.frame_pose(model, q, c.links[-1]), S @ X, EXACT, 2, least=0.0)
 
 
 @few
@@ -261,7 +256,7 @@ def test_base_rows_are_the_momentum_of_the_whole(c: Case) -> None:
         (ff.centroidal_bias(model, c.q, c.v), ff.bias_forces(model, c.q, c.v, gravity=(0, 0, 0))[here]),
     ):
         about = np.concatenate([R.T @ h[:3], R.T @ (h[3:] + np.cross(com - X[:3, 3], h[:3]))])
-        assert relative(f, about, 1, floor=model.mass) < EXACT
+        close(f, about, EXACT, 1, least=model.mass)
 
 
 def test_times_with_leading_axes() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from cases import case
-from test_linearize import error, jacobian
+from closeness import close, slopes_at_once
+from seeds import fresh
 
 import freeflyer as ff
 
@@ -18,7 +19,7 @@ INTEGRATORS = ("semi-implicit", "explicit", "rk4")
 
 def steps(angles: tuple[float, ...]) -> np.ndarray:
     """(n, nv): turns by these angles about random axes, all else random."""
-    rng = np.random.default_rng(3)
+    rng = fresh(3)
     dv = rng.standard_normal((len(angles), MIXED.nv))
     for first in (MIXED.joint("root_joint").iv + 3, next(j.iv for j in MIXED.joints if j.kind == "spherical")):
         w = dv[:, first : first + 3]
@@ -28,32 +29,33 @@ def steps(angles: tuple[float, ...]) -> np.ndarray:
 
 def test_integrate_across_all_switches() -> None:
     dv = steps(ANGLES + LONG)
-    q = ff.random_configuration(MIXED, np.random.default_rng(4), len(dv))
+    q = ff.random_configuration(MIXED, fresh(4), len(dv))
     d = ff.integrate_derivatives(MIXED, q, dv)
     for k, (q0, s) in enumerate(zip(q, dv)):
         end = ff.integrate(MIXED, q0, s)
-        dq = jacobian(lambda x: ff.difference(MIXED, end, ff.integrate(MIXED, ff.integrate(MIXED, q0, x), s)), MIXED.nv)  # noqa: B023
-        ddv = jacobian(lambda x: ff.difference(MIXED, end, ff.integrate(MIXED, q0, s + x)), MIXED.nv)  # noqa: B023
-        assert error(d.dq[k], dq) < 1e-10, dv[k]
-        assert error(d.ddv[k], ddv) < 1e-10, dv[k]
+        moved = lambda x: ff.difference(MIXED, end, ff.integrate(MIXED, ff.integrate(MIXED, q0, x), s))  # noqa: B023
+        dq = slopes_at_once(moved, MIXED.nv, order=6)
+        ddv = slopes_at_once(lambda x: ff.difference(MIXED, end, ff.integrate(MIXED, q0, s + x)), MIXED.nv, order=6)  # noqa: B023
+        close(d.dq[k], dq, 1e-10, what=dv[k])
+        close(d.ddv[k], ddv, 1e-10, what=dv[k])
 
 
 def test_difference_across_all_switches() -> None:
     dv = steps(ANGLES)
-    q = ff.random_configuration(MIXED, np.random.default_rng(5), len(dv))
+    q = ff.random_configuration(MIXED, fresh(5), len(dv))
     ahead = ff.integrate(MIXED, q, dv)
     d = ff.difference_derivatives(MIXED, q, ahead)
     for k, (q0, q1) in enumerate(zip(q, ahead)):
         h = 1e-3 if ANGLES[k] < 3.1 else 1e-4  # 3.14 is 1.6e-3 from where the shortest way jumps
-        dq0 = jacobian(lambda x: ff.difference(MIXED, ff.integrate(MIXED, q0, x), q1), MIXED.nv, h)  # noqa: B023
-        dq1 = jacobian(lambda x: ff.difference(MIXED, q0, ff.integrate(MIXED, q1, x)), MIXED.nv, h)  # noqa: B023
-        assert error(d.dq0[k], dq0) < 1e-9, dv[k]
-        assert error(d.dq1[k], dq1) < 1e-9, dv[k]
+        dq0 = slopes_at_once(lambda x: ff.difference(MIXED, ff.integrate(MIXED, q0, x), q1), MIXED.nv, h, order=6)  # noqa: B023
+        dq1 = slopes_at_once(lambda x: ff.difference(MIXED, q0, ff.integrate(MIXED, q1, x)), MIXED.nv, h, order=6)  # noqa: B023
+        close(d.dq0[k], dq0, 1e-9, what=dv[k])
+        close(d.dq1[k], dq1, 1e-9, what=dv[k])
 
 
 def test_difference_undoes_integrate_in_derivatives_too() -> None:
     dv = steps(ANGLES)
-    q = ff.random_configuration(MIXED, np.random.default_rng(6), len(dv))
+    q = ff.random_configuration(MIXED, fresh(6), len(dv))
     there = ff.integrate_derivatives(MIXED, q, dv)
     back = ff.difference_derivatives(MIXED, q, ff.integrate(MIXED, q, dv))
     eye = np.broadcast_to(np.eye(MIXED.nv), there.ddv.shape)
@@ -69,7 +71,7 @@ def test_tiny_turns_are_linear() -> None:
 
 
 def test_half_a_turn_is_refused() -> None:
-    q = ff.random_configuration(MIXED, np.random.default_rng(7))
+    q = ff.random_configuration(MIXED, fresh(7))
     dv = np.zeros(MIXED.nv)
     dv[3] = np.pi
     with pytest.raises(ff.InputError, match="root_joint"):

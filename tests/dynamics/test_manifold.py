@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
-from answers import relative
 from cases import Case, cases, few
-from flow import central, rates
+from closeness import EPS, central, close
+from flow import rates
 from hypothesis import given
 from random_robots import ONE_DOF, random_robot, random_rotation
 from scipy.linalg import expm
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.spatial import se3
@@ -26,7 +27,7 @@ FLOATING = ff.robots.chain(1, "fixed", base="free")
 
 def twists(angles: tuple[float, ...], per_angle: int = 6) -> np.ndarray:
     """(n, 6): about random axes, the coordinate axes first, with linear parts of order 1."""
-    rng = np.random.default_rng(5)
+    rng = fresh(5)
     axes = np.vstack([np.eye(3), rng.standard_normal((per_angle - 3, 3))])
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     w = np.array([angle * axis for angle in angles for axis in axes])
@@ -34,7 +35,7 @@ def twists(angles: tuple[float, ...], per_angle: int = 6) -> np.ndarray:
 
 
 def starts(n: int) -> np.ndarray:
-    return ff.random_configuration(FLOATING, np.random.default_rng(6), n)
+    return ff.random_configuration(FLOATING, fresh(6), n)
 
 
 def pose(q: np.ndarray) -> np.ndarray:
@@ -69,9 +70,9 @@ def test_difference_undoes_integrate(angles: tuple[float, ...]) -> None:
     ahead = ff.integrate(FLOATING, q, dv)
     np.testing.assert_allclose(np.linalg.norm(ahead[:, 3:], axis=1), 1.0, atol=4e-16)
     back = ff.difference(FLOATING, q, ahead)
-    assert relative(back, dv, 1, floor=1.0) < 2e-14
-    assert relative(np.stack([ff.difference(FLOATING, *x) for x in zip(q, ahead)]), dv, 1, floor=1.0) < 2e-14
-    assert relative(ff.difference(FLOATING, q, ahead * [1, 1, 1, -1, -1, -1, -1]), dv, 1, floor=1.0) < 2e-14
+    close(back, dv, 2e-14, 1)
+    close(np.stack([ff.difference(FLOATING, *x) for x in zip(q, ahead)]), dv, 2e-14, 1)
+    close(ff.difference(FLOATING, q, ahead * [1, 1, 1, -1, -1, -1, -1]), dv, 2e-14, 1)
 
 
 def test_difference_goes_the_short_way() -> None:
@@ -84,7 +85,7 @@ def test_difference_goes_the_short_way() -> None:
 
 
 def test_half_a_turn_is_finite_and_returns() -> None:
-    for axis in np.vstack([np.eye(3), random_rotation(np.random.default_rng(0))]):
+    for axis in np.vstack([np.eye(3), random_rotation(fresh(0))]):
         q = ff.neutral(FLOATING)
         q[:3], q[3:6], q[6] = (1.0, 2.0, 3.0), axis, 0.0
         back = ff.difference(FLOATING, ff.neutral(FLOATING), q)
@@ -110,10 +111,10 @@ def test_round_trips_of_any_robot(c: Case) -> None:
     model, q = c.model, c.q
     step = 0.5 * c.v / max(1.0, float(np.abs(c.v).max()))
     ahead = ff.integrate(model, q, step)
-    assert relative(ff.difference(model, q, ahead), step, 1, floor=1.0) < 1e-14
-    assert relative(ff.difference(model, ahead, q), -step, 1, floor=1.0) < 1e-14
-    assert np.abs(ff.difference(model, q, q)).max() < 1e-16
-    assert relative(ff.integrate(model, q, np.zeros(model.nv)), q, 1, floor=1.0) < EXACT
+    close(ff.difference(model, q, ahead), step, 1e-14, 1)
+    close(ff.difference(model, ahead, q), -step, 1e-14, 1)
+    close(ff.difference(model, q, q), np.zeros(model.nv), EPS)
+    close(ff.integrate(model, q, np.zeros(model.nv)), q, EXACT, 1)
     halfway = ff.integrate(model, ff.integrate(model, q, 0.3 * step), 0.7 * step)  # one line: steps add up
     assert np.abs(ff.difference(model, ahead, halfway)).max() < 1e-14
 
@@ -123,12 +124,12 @@ def test_round_trips_of_any_robot(c: Case) -> None:
 def test_integrate_moves_by_the_velocity(c: Case) -> None:
     """Its rate at the beginning is qdot by the definition of the joints' velocities."""
     along = central(lambda h: ff.integrate(c.model, c.q, h * c.v), 1e-3)
-    assert relative(along, rates(c.model, c.q, c.v), 1, floor=1.0) < 1e-10
+    close(along, rates(c.model, c.q, c.v), 1e-10, 1)
 
 
 def test_followers_own_no_coordinate() -> None:
-    model = random_robot(np.random.default_rng(1), 8, ONE_DOF, "fixed", mimics=0.8)
-    rng = np.random.default_rng(2)
+    model = random_robot(fresh(1), 8, ONE_DOF, "fixed", mimics=0.8)
+    rng = fresh(2)
     q, dv = rng.standard_normal((2, model.nq))
     assert model.nq == model.nv < 8
     assert np.array_equal(ff.integrate(model, q, dv), q + dv)

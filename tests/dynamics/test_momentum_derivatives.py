@@ -8,14 +8,14 @@ import numpy as np
 import pin_built
 import pinocchio as pin
 import pytest
-from answers import relative
+from closeness import EXACT, close, distance
 from peers import Peer, peer
 from robots_on_disk import example, needs_examples
+from seeds import fresh
 from tangent import DIFFERENCE, State, derivative, robots, state
 
 import freeflyer as ff
 
-EXACT = 1e-12  # relative; measured: below 2e-15
 ROBOTS = dict(robots())
 URDFS = ("talos_reduced.urdf", "talos_full_v2.urdf", "anymal.urdf", "panda.urdf", "solo.urdf", "tiago_pro.urdf", "icub.urdf",
          "romeo.urdf")  # fmt: skip
@@ -33,7 +33,7 @@ each_function = pytest.mark.parametrize("name", FUNCTIONS)
 
 def prepared(robot: str) -> tuple[ff.Model, State]:
     model = ROBOTS[robot]
-    return model, state(model, np.random.default_rng(1))
+    return model, state(model, fresh(1))
 
 
 @each_function
@@ -43,7 +43,7 @@ def test_by_differences(robot: str, name: str, poisoned: None) -> None:
     f, derivatives = FUNCTIONS[name]
     for field, ours in derivatives(model, *x)._asdict().items():
         theirs = derivative(lambda q, v, a: f(model, q, v, a), model, x, field[1:])
-        assert relative(ours, theirs, 2, floor=1.0) < DIFFERENCE, field
+        close(ours, theirs, DIFFERENCE, 2, what=field)
 
 
 @each_robot
@@ -51,11 +51,11 @@ def test_center_of_mass(robot: str) -> None:
     """Position, velocity, acceleration: each the rate of the one before along a motion."""
     model, (q, v, a) = prepared(robot)
     J = derivative(lambda q, v, a: ff.center_of_mass(model, q), model, (q, v, a), "q")
-    assert relative(ff.center_of_mass_jacobian(model, q), J, 2, floor=1.0) < DIFFERENCE
+    close(ff.center_of_mass_jacobian(model, q), J, DIFFERENCE, 2)
     D = ff.center_of_mass_velocity_derivatives(model, q, v)
-    assert relative(ff.center_of_mass_velocity(model, q, v), J @ v, 1, floor=1.0) < DIFFERENCE
-    assert relative(ff.center_of_mass_acceleration(model, q, v, a), D.dq @ v + D.dv @ a, 1, floor=1.0) < EXACT
-    assert relative(D.dv, ff.center_of_mass_jacobian(model, q), 2, floor=1.0) < EXACT
+    close(ff.center_of_mass_velocity(model, q, v), J @ v, DIFFERENCE, 1)
+    close(ff.center_of_mass_acceleration(model, q, v, a), D.dq @ v + D.dv @ a, EXACT, 1)
+    close(D.dv, ff.center_of_mass_jacobian(model, q), EXACT, 2)
 
 
 @each_robot
@@ -64,16 +64,16 @@ def test_rate_of_momentum(robot: str) -> None:
     model, (q, v, a) = prepared(robot)
     A, rate = ff.centroidal_momentum_matrix(model, q), ff.centroidal_momentum_rate(model, q, v, a)
     D, E = ff.centroidal_momentum_derivatives(model, q, v), ff.centroidal_momentum_rate_derivatives(model, q, v, a)
-    assert relative(rate, A @ a + ff.centroidal_bias(model, q, v), 1, floor=1.0) < EXACT
-    assert relative(rate, D.dq @ v + D.dv @ a, 1, floor=1.0) < EXACT
-    assert relative(D.dv, A, 2, floor=1.0) < EXACT
-    assert relative(E.da, A, 2, floor=1.0) < EXACT
+    close(rate, A @ a + ff.centroidal_bias(model, q, v), EXACT, 1)
+    close(rate, D.dq @ v + D.dv @ a, EXACT, 1)
+    close(D.dv, A, EXACT, 2)
+    close(E.da, A, EXACT, 2)
 
 
 def test_rate_of_momentum_is_what_external_forces_do() -> None:
     """In free fall: the weight, and no moment about the centre of mass, whatever the joints do."""
     model = ff.robots.humanoid()
-    rng = np.random.default_rng(2)
+    rng = fresh(2)
     q, v, tau = state(model, rng)
     tau[:6] = 0.0
     rate = ff.centroidal_momentum_rate(model, q, v, ff.forward_dynamics(model, q, v, tau))
@@ -83,17 +83,17 @@ def test_rate_of_momentum_is_what_external_forces_do() -> None:
 
 def compared(model: ff.Model, p: Peer | pin_built.Built, count: int) -> None:
     """At random states."""
-    q, v, a = state(model, np.random.default_rng(3), (count,))
+    q, v, a = state(model, fresh(3), (count,))
     D, E = ff.centroidal_momentum_derivatives(model, q, v), ff.centroidal_momentum_rate_derivatives(model, q, v, a)
     rate = ff.centroidal_momentum_rate(model, q, v, a)
     for k in range(count):
         x = p.q(q[k]), p.spread @ v[k], p.spread @ a[k]
         theirs = pin.computeCentroidalDynamicsDerivatives(p.model, p.data, *x)
         ours = D.dq[k], E.dq[k], E.dv[k], E.da[k]
-        errors = (relative(o, np.array(t) @ p.spread, 2, floor=1.0) for o, t in zip(ours, theirs, strict=True))
+        errors = (distance(o, np.array(t) @ p.spread, 2) for o, t in zip(ours, theirs, strict=True))
         assert max(errors) < EXACT
         theirs = pin.computeCentroidalMomentumTimeVariation(p.model, p.data, *x).vector
-        assert relative(rate[k], theirs, 1, floor=1.0) < EXACT
+        close(rate[k], theirs, EXACT, 1)
 
 
 @needs_examples
@@ -112,43 +112,43 @@ def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> N
 @pytest.mark.parametrize("path", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "tocabi/tocabi.urdf"])
 def test_real_robots_by_differences(path: str, models_folder: Path, poisoned: None) -> None:
     model = ff.load(models_folder / path)
-    x = state(model, np.random.default_rng(7))
+    x = state(model, fresh(7))
     for f, derivatives in FUNCTIONS.values():
         for field, ours in derivatives(model, *x)._asdict().items():
             theirs = derivative(lambda q, v, a, f=f: f(model, q, v, a), model, x, field[1:])
-            assert relative(ours, theirs, 2, floor=1.0) < DIFFERENCE, field
+            close(ours, theirs, DIFFERENCE, 2, what=field)
 
 
 def test_far_from_the_origin() -> None:
     """A thousand kilometres out, positions hold 1e-10 m, so moments about the centre of mass hold as much times a force."""
     model = ff.robots.humanoid()
-    q, v, a = state(model, np.random.default_rng(4))
+    q, v, a = state(model, fresh(4))
     far = q.copy()
     far[:3] += 1e6
     for _, derivatives in FUNCTIONS.values():
         here, there = derivatives(model, q, v, a), derivatives(model, far, v, a)
         for x, y in zip(here, there):
-            assert relative(y, x, 2) < 1e-8
+            close(y, x, 1e-8, 2, least=0.0)
 
 
 @each_function
 @pytest.mark.parametrize("lead", [(1,), (3,), (2, 5), (17,), (0,), (2, 0, 3)])
 def test_batches_are_loops(name: str, lead: tuple[int, ...], poisoned: None) -> None:
     model = ROBOTS["tree 0"]
-    x, (f, derivatives) = state(model, np.random.default_rng(5), lead), FUNCTIONS[name]
+    x, (f, derivatives) = state(model, fresh(5), lead), FUNCTIONS[name]
     D, rows = derivatives(model, *x), 3 if name.startswith("com") else 6
     assert f(model, *x).shape == (*lead, rows)
     assert all(y.shape == (*lead, rows, model.nv) for y in D)
     for k in np.ndindex(lead):
         one = tuple(y[k] for y in x)
-        assert relative(f(model, *x)[k], f(model, *one), 1, floor=1.0) < EXACT
+        close(f(model, *x)[k], f(model, *one), EXACT, 1)
         for y, z in zip(D, derivatives(model, *one)):
-            assert relative(y[k], z, 2, floor=1.0) < EXACT
+            close(y[k], z, EXACT, 2)
 
 
 def test_leading_axes_broadcast() -> None:
     model = ROBOTS["tree 1"]
-    rng = np.random.default_rng(6)
+    rng = fresh(6)
     q, v, a = (
         ff.random_configuration(model, rng, (4, 1)),
         rng.standard_normal((5, model.nv)),
@@ -157,7 +157,7 @@ def test_leading_axes_broadcast() -> None:
     D = ff.centroidal_momentum_rate_derivatives(model, q, v, a)
     assert D.dq.shape == (4, 5, 6, model.nv)
     one = ff.centroidal_momentum_rate_derivatives(model, q[2, 0], v[3], a)
-    assert relative(D.dq[2, 3], one.dq, 2) < EXACT
+    close(D.dq[2, 3], one.dq, EXACT, 2, least=0.0)
 
 
 @each_function

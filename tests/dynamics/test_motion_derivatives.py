@@ -8,15 +8,15 @@ import numpy as np
 import pin_built
 import pinocchio as pin
 import pytest
-from answers import EXPRESSED, relative
-from flow import central
+from answers import EXPRESSED
+from closeness import EXACT, central, close, distance
 from peers import FRAMES, Peer, peer
 from robots_on_disk import example, needs_examples
-from tangent import DIFFERENCE, STEP, State, derivative, robots, state
+from seeds import fresh
+from tangent import DIFFERENCE, State, derivative, robots, state
 
 import freeflyer as ff
 
-EXACT = 1e-12  # relative; measured: below 2e-15
 ROBOTS = dict(robots())
 URDFS = ("talos_reduced.urdf", "anymal.urdf", "panda.urdf", "solo.urdf", "tiago_pro.urdf", "icub.urdf")
 each_robot = pytest.mark.parametrize("robot", ROBOTS)
@@ -29,7 +29,7 @@ def frames(model: ff.Model) -> tuple[str, ...]:
 
 def prepared(robot: str) -> tuple[ff.Model, State]:
     model = ROBOTS[robot]
-    return model, state(model, np.random.default_rng(1))
+    return model, state(model, fresh(1))
 
 
 @each_expression
@@ -43,8 +43,8 @@ def test_velocity_derivatives_by_differences(robot: str, expressed: str, poisone
             return ff.frame_velocity(model, q, v, frame, expressed)
 
         for ours, letter in ((D.dq, "q"), (D.dv, "v")):
-            assert relative(ours, derivative(velocity, model, (q, v, a), letter), 2, floor=1.0) < DIFFERENCE, letter
-        assert relative(D.dv, ff.frame_jacobian(model, q, frame, expressed), 2, floor=1.0) < EXACT
+            close(ours, derivative(velocity, model, (q, v, a), letter), DIFFERENCE, 2, what=letter)
+        close(D.dv, ff.frame_jacobian(model, q, frame, expressed), EXACT, 2)
 
 
 @each_expression
@@ -58,8 +58,8 @@ def test_acceleration_derivatives_by_differences(robot: str, expressed: str, poi
             return ff.frame_acceleration(model, q, v, a, frame, expressed)
 
         for ours, letter in ((D.dq, "q"), (D.dv, "v"), (D.da, "a")):
-            assert relative(ours, derivative(acceleration, model, (q, v, a), letter), 2, floor=1.0) < DIFFERENCE, letter
-        assert relative(D.da, ff.frame_jacobian(model, q, frame, expressed), 2, floor=1.0) < EXACT
+            close(ours, derivative(acceleration, model, (q, v, a), letter), DIFFERENCE, 2, what=letter)
+        close(D.da, ff.frame_jacobian(model, q, frame, expressed), EXACT, 2)
 
 
 @each_expression
@@ -70,13 +70,13 @@ def test_acceleration_is_the_rate_of_velocity(robot: str, expressed: str, poison
     for frame in frames(model):
         A = ff.frame_acceleration(model, q, v, a, frame, expressed)
         J = ff.frame_jacobian(model, q, frame, expressed)
-        assert relative(A, J @ a + ff.frame_bias_acceleration(model, q, v, frame, expressed), 1, floor=1.0) < EXACT
+        close(A, J @ a + ff.frame_bias_acceleration(model, q, v, frame, expressed), EXACT, 1)
 
         def velocity(h, frame=frame):
             x = ff.integrate(model, q, h * v)
             return ff.frame_velocity(model, x, v + h * a, frame, expressed)
 
-        assert relative(A, central(velocity, STEP), 1, floor=1.0) < 10 * DIFFERENCE
+        close(A, central(velocity), 10 * DIFFERENCE, 1)
 
 
 @each_robot
@@ -87,7 +87,7 @@ def test_along_the_motion_they_add_up_to_the_acceleration(robot: str) -> None:
         for expressed in EXPRESSED:
             D = ff.frame_velocity_derivatives(model, q, v, frame, expressed)
             A = ff.frame_acceleration(model, q, v, a, frame, expressed)
-            assert relative(D.dq @ v + D.dv @ a, A, 1, floor=1.0) < EXACT
+            close(D.dq @ v + D.dv @ a, A, EXACT, 1)
 
 
 def pinocchios(p: Peer | pin_built.Built, x: tuple[np.ndarray, ...], number: int, expressed: str) -> list[np.ndarray]:
@@ -120,7 +120,7 @@ def pinocchios(p: Peer | pin_built.Built, x: tuple[np.ndarray, ...], number: int
 
 def compared(model: ff.Model, p: Peer | pin_built.Built, count: int, links: tuple[str, ...]) -> None:
     """At random states."""
-    q, v, a = state(model, np.random.default_rng(2), (count,))
+    q, v, a = state(model, fresh(2), (count,))
     for link in links:
         for expressed in EXPRESSED:
             V = ff.frame_velocity_derivatives(model, q, v, link, expressed)
@@ -129,7 +129,7 @@ def compared(model: ff.Model, p: Peer | pin_built.Built, count: int, links: tupl
                 x = p.q(q[k]), p.spread @ v[k], p.spread @ a[k]
                 ours = V.dq[k], V.dv[k], A.dq[k], A.dv[k], A.da[k]
                 theirs = pinocchios(p, x, p.links[link], expressed)
-                errors = (relative(o, t @ p.spread, 2, floor=1.0) for o, t in zip(ours, theirs, strict=True))
+                errors = (distance(o, t @ p.spread, 2) for o, t in zip(ours, theirs, strict=True))
                 assert max(errors) < EXACT, (link, expressed)
 
 
@@ -151,7 +151,7 @@ def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> N
 @pytest.mark.parametrize("path", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "tocabi/tocabi.urdf"])
 def test_real_robots_by_differences(path: str, expressed: str, models_folder: Path, poisoned: None) -> None:
     model = ff.load(models_folder / path)
-    q, v, a = state(model, np.random.default_rng(7))
+    q, v, a = state(model, fresh(7))
     for frame in model.link_names[:: len(model.link_names) // 3]:
 
         def acceleration(q, v, a, frame=frame):
@@ -159,13 +159,13 @@ def test_real_robots_by_differences(path: str, expressed: str, models_folder: Pa
 
         D = ff.frame_acceleration_derivatives(model, q, v, a, frame, expressed)
         for ours, letter in ((D.dq, "q"), (D.dv, "v"), (D.da, "a")):
-            assert relative(ours, derivative(acceleration, model, (q, v, a), letter), 2, floor=1.0) < DIFFERENCE, letter
+            close(ours, derivative(acceleration, model, (q, v, a), letter), DIFFERENCE, 2, what=letter)
 
 
 def test_far_from_the_origin_no_digit_is_lost() -> None:
     """In body and mixed expression nothing depends on where the robot is; nor on its speed, for a frame that turns."""
     model = ff.robots.humanoid()
-    q, v, a = state(model, np.random.default_rng(3))
+    q, v, a = state(model, fresh(3))
     far = q.copy()
     far[:3] += 1e9
     for expressed in ("body", "mixed"):
@@ -178,7 +178,7 @@ def test_far_from_the_origin_no_digit_is_lost() -> None:
 @pytest.mark.parametrize("lead", [(1,), (3,), (2, 5), (17,), (0,), (2, 0, 3)])
 def test_batches_are_loops(lead: tuple[int, ...], poisoned: None) -> None:
     model = ROBOTS["tree 0"]
-    q, v, a = state(model, np.random.default_rng(4), lead)
+    q, v, a = state(model, fresh(4), lead)
     for expressed in EXPRESSED:
         batch = (
             ff.frame_velocity_derivatives(model, q, v, "site_0", expressed),
@@ -193,14 +193,14 @@ def test_batches_are_loops(lead: tuple[int, ...], poisoned: None) -> None:
                 ff.frame_velocity_derivatives(model, q[k], v[k], "site_0", expressed),
                 ff.frame_acceleration_derivatives(model, q[k], v[k], a[k], "site_0", expressed),
             )
-            assert relative(A[k], ff.frame_acceleration(model, q[k], v[k], a[k], "site_0", expressed), 1) < EXACT
+            close(A[k], ff.frame_acceleration(model, q[k], v[k], a[k], "site_0", expressed), EXACT, 1, least=0.0)
             for D, E in zip(batch, one):
-                assert all(relative(x[k], y, 2, floor=1.0) < EXACT for x, y in zip(D, E))
+                assert all(distance(x[k], y, 2) < EXACT for x, y in zip(D, E))
 
 
 def test_a_frame_that_never_moves() -> None:
     model = ff.robots.chain(3)
-    q, v, a = state(model, np.random.default_rng(5))
+    q, v, a = state(model, fresh(5))
     for expressed in EXPRESSED:
         for D in (
             ff.frame_velocity_derivatives(model, q, v, "world", expressed),

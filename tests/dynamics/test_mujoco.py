@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from answers import answers, answers_at_once, errors
 from mujoco_peer import Peer, peer, reference
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
@@ -52,7 +53,7 @@ def named(model: ff.Model) -> dict[str, tuple[int, int]]:
 
 
 def worst_errors(model: ff.Model, p: Peer, seed: int = 0) -> dict[str, float]:
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     q, (v, a, tau) = ff.random_configuration(model, rng, STATES), rng.standard_normal((3, STATES, model.nv))
     wrenches = {body: rng.standard_normal(6) for body in list(p.bodies)[::4]}
     each = [reference(p, *x, wrenches) for x in zip(q, v, a, tau)]
@@ -82,7 +83,7 @@ def test_mjcf_read_by_both(name: str, models_folder: Path, poisoned: None) -> No
 def test_sites_are_where_mujoco_has_them(models_folder: Path) -> None:
     path = models_folder / "cassie" / "cassie.xml"
     model, theirs = ff.load(path), mujoco.MjModel.from_xml_path(str(path))
-    p, q = peer(model, theirs, named(model)), ff.random_configuration(model, np.random.default_rng(1))
+    p, q = peer(model, theirs, named(model)), ff.random_configuration(model, fresh(1))
     p.set_state(q, np.zeros(model.nv))
     assert theirs.nsite > 0
     for k in range(theirs.nsite):

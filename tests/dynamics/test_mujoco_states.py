@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+from closeness import EXACT, central, close, distance, slope_error
 from mujoco_peer import peer
 from random_robots import random_description
 from robots_on_disk import EXAMPLES, MODELS, example
+from seeds import fresh
 from test_mujoco import BUILT_IN as BUILT, named
 
 import freeflyer as ff
 from freeflyer.errors import InputError
 from freeflyer.model.load import read, with_base
 
-SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
 STATES = 3
-TOLERANCE = 1e-12  # of the largest entry, at least 1; measured: below 4e-15
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 FILES = ("kangaroo/kangaroo.xml", "cassie/cassie.xml")
 EXAMPLE_URDFS = (
@@ -40,12 +39,6 @@ ROBOT = SCENE.replace(SCENE[SCENE.index("  <body name=\"crate\"") : SCENE.index(
 BOLTED = ROBOT.replace("<freejoint/>", "")
 
 
-@pytest.fixture(autouse=True)
-def seed() -> None:
-    """Printed, so that a failure can be repeated."""
-    print(f"FREEFLYER_TEST_SEED={SEED}")
-
-
 def robot(sample: str | int) -> tuple[ff.Model, mujoco.MjModel, str]:
     """(ours, MuJoCo's, the MJCF text or path that both have read)."""
     if sample in FILES:
@@ -54,7 +47,7 @@ def robot(sample: str | int) -> tuple[ff.Model, mujoco.MjModel, str]:
         path = MODELS / str(sample)
         return ff.load(path), mujoco.MjModel.from_xml_path(str(path)), str(path)
     if isinstance(sample, int):
-        rng = np.random.default_rng(SEED + sample)
+        rng = fresh(sample)
         d = random_description(rng, 8, KINDS, "free" if sample % 3 else "fixed", mimics=0.3, armature=False)
         joints = [ff.Joint(**{**vars(j), "placement": np.eye(4)}) if j.kind == "free" else j for j in d.joints]
         joints = [ff.Joint(**{**vars(j), "armature": (0.03,) * len(vel(j))}) for j in joints]
@@ -75,12 +68,8 @@ def vel(joint: ff.Joint) -> range:
 
 
 def random_state(model: ff.Model, lead: tuple[int, ...] = (STATES,)) -> tuple[np.ndarray, ...]:
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     return ff.random_configuration(model, rng, lead), *rng.standard_normal((3, *lead, model.nv))
-
-
-def error(ours: np.ndarray, theirs: np.ndarray) -> float:
-    return float(np.abs(ours - theirs).max(initial=0.0)) / max(1.0, float(np.abs(theirs).max(initial=0.0)))
 
 
 def dynamics_of(mj: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray) -> tuple[mujoco.MjData, np.ndarray]:
@@ -107,20 +96,20 @@ def test_mujoco_itself(sample: str | int) -> None:
         data, M = dynamics_of(mj, there.qpos[k], there.qvel[k])
         found = ff.from_mujoco(model, data.qpos, data.qvel, bias=data.qfrc_bias)
         assert np.array_equal(data.qvel, there.qvel[k])
-        assert error(T[k] @ v[k], data.qvel) < TOLERANCE, SEED
-        assert error(T[k].T @ M @ T[k], ff.mass_matrix(model, q[k])) < TOLERANCE, SEED
-        assert error(found.bias_forces, ff.bias_forces(model, q[k], v[k])) < TOLERANCE, SEED
+        close(T[k] @ v[k], data.qvel)
+        close(T[k].T @ M @ T[k], ff.mass_matrix(model, q[k]))
+        close(found.bias_forces, ff.bias_forces(model, q[k], v[k]))
         for body in range(1, mj.nbody, 3):
             J = np.zeros((6, mj.nv))
             mujoco.mj_jacBody(mj, data, J[:3], J[3:], body)
             ours = ff.frame_jacobian(model, q[k], mj.body(body).name, "mixed")
-            assert error(J @ T[k], ours) < TOLERANCE, SEED
+            close(J @ T[k], ours)
         if model.shared_coordinates:  # equalities of mimic joints are soft there: no accelerations to compare
             continue
         qacc = np.linalg.solve(M, there.qfrc[k] - data.qfrc_bias)
         a = ff.from_mujoco(model, data.qpos, data.qvel, qacc).a
         residual = ff.mass_matrix(model, q[k]) @ a + ff.bias_forces(model, q[k], v[k]) - tau[k]
-        assert np.abs(residual).max() < TOLERANCE * max(1.0, float(np.abs(M).max() * np.abs(qacc).max())), SEED
+        assert np.abs(residual).max() < EXACT * max(1.0, float(np.abs(M).max() * np.abs(qacc).max()))
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -136,8 +125,8 @@ def test_there_and_back(sample: str | int) -> None:
     plain = np.setdiff1d(np.arange(model.nv), rotated)
     for ours, given in zip(here[1:4], (v, a, tau)):
         assert np.array_equal(ours[..., plain], given[..., plain])
-        assert error(ours, given) < 1e-14
-    assert error(here.bias_forces, bias) < 1e-13
+        close(ours, given, 1e-14)
+    close(here.bias_forces, bias, 1e-13)
     alone = ff.from_mujoco(model, *(x[1, 0] for x in there[:4]), bias=there.bias[1, 0])
     assert all(np.allclose(x[1, 0], y, rtol=1e-14, atol=1e-14) for x, y in zip(here, alone))
     fresh = pickle.loads(pickle.dumps(model))
@@ -166,10 +155,8 @@ def test_qacc_is_the_time_derivative_of_qvel() -> None:
     """By finite differences along a trajectory, without MuJoCo."""
     model = ff.load(ROBOT)
     q, v, a, _ = random_state(model, ())
-    h = 1e-6
-    ends = [ff.to_mujoco(model, ff.integrate(model, q, s * h * (v + 0.5 * s * h * a)), v + s * h * a).qvel for s in (-1.0, 1.0)]
-    qacc = ff.to_mujoco(model, q, v, a).qacc
-    assert np.abs((ends[1] - ends[0]) / (2 * h) - qacc).max() < 1e-7 * max(1.0, float(np.abs(qacc).max()))
+    rate = central(lambda t: ff.to_mujoco(model, ff.integrate(model, q, t * (v + 0.5 * t * a)), v + t * a).qvel)
+    close(rate, ff.to_mujoco(model, q, v, a).qacc, slope_error())
 
 
 def test_wrong_bias_would_be_seen() -> None:
@@ -179,7 +166,7 @@ def test_wrong_bias_would_be_seen() -> None:
     there = ff.to_mujoco(model, q, v)
     data, _ = dynamics_of(mj, there.qpos, there.qvel)
     as_force = ff.from_mujoco(model, data.qpos, data.qvel, qfrc=data.qfrc_bias).tau
-    assert error(as_force, ff.bias_forces(model, q, v)) > 1e-3
+    assert distance(as_force, ff.bias_forces(model, q, v)) > 1e-3
 
 
 def test_identity_quaternion_stays_upright() -> None:
@@ -200,19 +187,19 @@ def test_a_scene_with_other_things() -> None:
     assert not there.qvel[:, :6].any()
     here = ff.from_mujoco(model, *there[:4], mj_model=scene)
     assert np.array_equal(here.q, q)
-    assert max(error(x, y) for x, y in zip(here[1:4], (v, a, tau))) < 1e-14
+    assert max(distance(x, y) for x, y in zip(here[1:4], (v, a, tau))) < 1e-14
     data, M = dynamics_of(scene, there.qpos[0], there.qvel[0])
     T = ff.mujoco_velocity_map(model, q[0], mj_model=scene)
-    assert error(T.T @ M @ T, ff.mass_matrix(model, q[0])) < TOLERANCE
+    close(T.T @ M @ T, ff.mass_matrix(model, q[0]))
     here = ff.from_mujoco(model, data.qpos, data.qvel, bias=data.qfrc_bias, mj_model=scene)
-    assert error(here.bias_forces, ff.bias_forces(model, q[0], v[0])) < TOLERANCE
+    close(here.bias_forces, ff.bias_forces(model, q[0], v[0]))
 
 
 def test_edited_robots() -> None:
     """Locked joints keep their places in qpos; another base, as said in the docstrings."""
     model = ff.load(ROBOT)
     locked = ff.lock_joints(model, {"wrist": 0.4})
-    q = ff.random_configuration(locked, np.random.default_rng(SEED))
+    q = ff.random_configuration(locked, fresh())
     there = ff.to_mujoco(locked, q, np.ones(locked.nv))
     assert there.qpos.shape == (12,)
     assert (there.qpos[11], there.qvel[9]) == (0.4, 0.0)
@@ -239,16 +226,16 @@ def test_closed_robots(models_folder: Path) -> None:
     """Independent velocities there and back; the bias forces are those of the reduced equations."""
     closed = ff.close_loops(ff.load(models_folder / "cassie" / "cassie.xml"))
     mj = mujoco.MjModel.from_xml_path(str(models_folder / "cassie" / "cassie.xml"))
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     q, (u, u_dot, tau) = closed.neutral, rng.standard_normal((3, STATES, closed.nv))
     there = ff.to_mujoco(closed, q, u, u_dot, tau)
     here = ff.from_mujoco(closed, *there[:4])
-    assert max(error(x, y) for x, y in zip(here[1:4], (u, u_dot, tau))) < 1e-13
+    assert max(distance(x, y) for x, y in zip(here[1:4], (u, u_dot, tau))) < 1e-13
     data, M = dynamics_of(mj, there.qpos[0], there.qvel[0])
     T = ff.mujoco_velocity_map(closed, q)
-    assert error(T.T @ M @ T, ff.mass_matrix(closed, q)) < TOLERANCE
+    close(T.T @ M @ T, ff.mass_matrix(closed, q))
     found = ff.from_mujoco(closed, data.qpos, data.qvel, bias=data.qfrc_bias)
-    assert error(found.bias_forces, ff.bias_forces(closed, q, u[0])) < 1e-11
+    close(found.bias_forces, ff.bias_forces(closed, q, u[0]), 1e-11)
     with pytest.raises(InputError, match=r"convert those of model\.tree"):
         ff.to_mujoco(closed, q, u, bias_forces=u)
 
@@ -306,7 +293,7 @@ def test_other_free_bodies_are_not_the_robot() -> None:
 
 def test_layout_of_models_that_are_not_from_mjcf() -> None:
     """As `to_mjcf` writes them."""
-    d = random_description(np.random.default_rng(SEED), 6, ("revolute", "universal", "spherical"), "fixed", mimics=0.0)
+    d = random_description(fresh(), 6, ("revolute", "universal", "spherical"), "fixed", mimics=0.0)
     joints = tuple(ff.Joint(**{**vars(j), "armature": ()}) for j in d.joints)
     model = ff.build(with_base(ff.Description("made", d.links, joints), "free"))
     text = ff.to_mjcf(model)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
@@ -19,7 +20,7 @@ def arm() -> ff.Model:
 
 def test_named_joints_and_all_others() -> None:
     model = arm()
-    start = ff.random_configuration(model, np.random.default_rng(1))
+    start = ff.random_configuration(model, fresh(1))
     names = [j.name for j in model.joints]
     q = ff.configuration(model, {names[1]: 0.3, names[2]: TURN}, start=start, **{names[3]: [0.1, 0.2]})
     ours = {j.name: q[j.iq : j.iq + j.nq].tolist() for j in model.joints}

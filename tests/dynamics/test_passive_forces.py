@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+from closeness import central, slope_error
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.errors import DescriptionError, InputError
 
-SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="1.3" diaginertia="1 1.2 1.1"/>'
 SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>
   <body name="a" pos="0.1 0.2 1" quat="0.8 0.6 0 0"><joint name="base" type="free" stiffness="30" damping="0.5"/>{INERTIAL}
@@ -22,12 +22,6 @@ SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>
         <joint name="slide" type="slide" axis="1 0 0" springref="-0.1" stiffness="50" damping="0.7"/>{INERTIAL}
         <body name="d"><joint name="pushing" axis="0 1 0" stiffness="-3"/>{INERTIAL}</body>
       </body></body></body></worldbody></mujoco>"""
-
-
-@pytest.fixture(autouse=True)
-def seed() -> None:
-    """Printed, so that a failure can be repeated."""
-    print(f"FREEFLYER_TEST_SEED={SEED}")
 
 
 def passive_there(mj: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
@@ -39,7 +33,7 @@ def passive_there(mj: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray) -> np.
 
 
 def random_state(model: ff.Model, lead: tuple[int, ...] = (5,)) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     return ff.random_configuration(model, rng, lead), rng.standard_normal((*lead, model.nv))
 
 
@@ -55,7 +49,7 @@ def test_mujoco_itself(source: str, models_folder: Path) -> None:
     ours = ff.passive_forces(model, q, v) + model.friction * np.sign(v)
     expected = ff.from_mujoco(model, there.qpos, there.qvel, qfrc=theirs).tau
     assert np.abs(expected).max() > 0.1
-    assert np.abs(ours - expected).max() < 1e-12 * max(1.0, float(np.abs(expected).max())), SEED
+    assert np.abs(ours - expected).max() < 1e-12 * max(1.0, float(np.abs(expected).max()))
     assert np.array_equal(ff.passive_forces(model, q[0], v[0]), ff.passive_forces(model, q, v)[0])
 
 
@@ -86,14 +80,14 @@ def follower() -> ff.Model:
 
 def test_springs_of_joints_that_follow() -> None:
     """The force is minus the slope of the energy of both springs."""
-    model, h = follower(), 1e-6
+    model = follower()
 
     def energy(q: float) -> float:
         return 0.5 * 2.0 * (q - 0.1) ** 2 + 0.5 * 5.0 * (-1.5 * q + 0.4 + 0.2) ** 2
 
     for q in (-0.7, 0.0, 1.1):
-        slope = (energy(q + h) - energy(q - h)) / (2 * h)
-        assert abs(ff.passive_forces(model, [q], [0.0])[0] + slope) < 1e-8
+        slope = central(lambda h, q=q: energy(q + h))
+        assert abs(ff.passive_forces(model, [q], [0.0])[0] + slope) < slope_error()
     moving = ff.passive_forces(model, [0.2], [2.0]) - ff.passive_forces(model, [0.2], [0.0])
     assert np.allclose(moving, -0.3 * 2.0 - 1.5 * 0.7, atol=1e-14)
 
@@ -102,7 +96,7 @@ def test_springs_of_joints_that_follow() -> None:
 def test_springs_of_several_coordinates_store_energy(kind: str) -> None:
     """Power is minus the rate of 1/2 k |way|^2, also with a spring reference of its own."""
     link = ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     bare = ff.build(ff.Description("one", (link,), (ff.Joint("j", kind, "world", "a"),)))
     q, v = random_state(bare, ())
     rest = ff.integrate(bare, q, 0.5 * rng.standard_normal(bare.nv))
@@ -123,7 +117,7 @@ def test_springs_of_several_coordinates_store_energy(kind: str) -> None:
 def test_closed_robots(models_folder: Path) -> None:
     """Virtual power: tau_u . u = tau . v for every u."""
     closed = ff.close_loops(ff.load(models_folder / "cassie" / "cassie.xml"))
-    u, other = np.random.default_rng(SEED).standard_normal((2, closed.nv))
+    u, other = fresh().standard_normal((2, closed.nv))
     q, G = closed.neutral, ff.velocity_map(closed, closed.neutral)
     whole = ff.passive_forces(closed.tree, q, G @ u)
     power = ff.passive_forces(closed, q, u) @ other

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from closeness import EXACT, central, close, distance, slope_error
 from robots_on_disk import EXAMPLES, example
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.errors import InputError
 
-SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
 STATES = 3
-TOLERANCE = 1e-12  # relative; measured: below 3e-15
 URDFS = (
     "talos_reduced.urdf", "talos_full_v2.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf", "so101.urdf",
     "panda.urdf", "centauro.urdf", "double_pendulum_continuous.urdf", "icub.urdf", "romeo_small.urdf", "tiago.urdf", "pr2.urdf",
@@ -25,19 +24,9 @@ URDFS = (
 needs_examples = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="example-robot-data is not installed")
 
 
-@pytest.fixture(autouse=True)
-def seed() -> None:
-    """Printed, so that a failure can be repeated."""
-    print(f"FREEFLYER_TEST_SEED={SEED}")
-
-
 def state(model: ff.Model, lead: tuple[int, ...] = (STATES,)) -> tuple[np.ndarray, ...]:
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     return ff.random_configuration(model, rng, lead), *rng.standard_normal((3, *lead, model.nv))
-
-
-def error(ours: np.ndarray, theirs: np.ndarray) -> float:
-    return float(np.abs(ours - theirs).max(initial=0.0)) / max(1.0, float(np.abs(theirs).max(initial=0.0)))
 
 
 def check(pin_model: pin.Model, model: ff.Model) -> None:
@@ -45,8 +34,8 @@ def check(pin_model: pin.Model, model: ff.Model) -> None:
     q, v, a, tau = state(model)
     there = ff.to_pinocchio(pin_model, model, q, v, a, tau)
     here = ff.from_pinocchio(pin_model, model, *there[:4])
-    assert np.abs(ff.difference(model, q, here.q)).max() < 1e-14 + TOLERANCE * any(j.kind == "free" for j in model.joints)
-    assert max(error(x, y) for x, y in zip(here[1:4], (v, a, tau))) < 1e-14 * 10
+    assert np.abs(ff.difference(model, q, here.q)).max() < 1e-14 + EXACT * any(j.kind == "free" for j in model.joints)
+    assert max(distance(x, y) for x, y in zip(here[1:4], (v, a, tau))) < 1e-14 * 10
     pin_model.gravity.linear = model.gravity
     data = pin_model.createData()
     torques, bias = (np.zeros((STATES, pin_model.nv)) for _ in range(2))
@@ -54,11 +43,11 @@ def check(pin_model: pin.Model, model: ff.Model) -> None:
         bias[k] = pin.nonLinearEffects(pin_model, data, there.q[k], there.v[k])
         torques[k] = pin.rnea(pin_model, data, there.q[k], there.v[k], there.a[k])
     found = ff.from_pinocchio(pin_model, model, there.q, there.v, there.a, torques, bias=bias)
-    assert error(found.tau, ff.inverse_dynamics(model, q, v, a)) < TOLERANCE, SEED
-    assert error(found.bias_forces, ff.bias_forces(model, q, v)) < TOLERANCE, SEED
+    close(found.tau, ff.inverse_dynamics(model, q, v, a))
+    close(found.bias_forces, ff.bias_forces(model, q, v))
     back = ff.to_pinocchio(pin_model, model, q, v, bias_forces=found.bias_forces).bias
     again = ff.from_pinocchio(pin_model, model, there.q, there.v, bias=back)
-    assert error(again.bias_forces, found.bias_forces) < TOLERANCE
+    close(again.bias_forces, found.bias_forces)
     alone = ff.from_pinocchio(pin_model, model, *(x[1] for x in there[:4]))
     assert all(np.allclose(x[1], y, rtol=1e-13, atol=1e-13) for x, y in zip(here[:4], alone[:4]))
 
@@ -126,10 +115,8 @@ def test_planar_acceleration_by_finite_differences() -> None:
     link = ff.Link("l", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
     model = ff.build(ff.Description("plate", (link,), (ff.Joint("p", "planar", "world", "l"),)))
     q, v, a, _ = state(model, ())
-    h = 1e-6
-    ends = [ff.to_pinocchio(pin_model, model, q + s * h * v, v + s * h * a).v for s in (-1.0, 1.0)]
     theirs = ff.to_pinocchio(pin_model, model, q, v, a).a
-    assert np.abs((ends[1] - ends[0]) / (2 * h) - theirs).max() < 1e-8
+    close(central(lambda t: ff.to_pinocchio(pin_model, model, q + t * v, v + t * a).v), theirs, slope_error(), most=1.0)
     assert np.abs(ff.from_pinocchio(pin_model, model, ff.to_pinocchio(pin_model, model, q).q, theirs).v).max() > 0.0
 
 
@@ -138,14 +125,14 @@ def test_closed_robots(models_folder: Path) -> None:
     path = models_folder / "five_bar"
     closed = ff.close_loops(ff.load(path / "robot.urdf", base="fixed", loops=path / "robot.yaml"))
     pin_model = pin.buildModelFromUrdf(str(path / "robot.urdf"))
-    u, u_dot, tau = np.random.default_rng(SEED).standard_normal((3, STATES, closed.nv))
+    u, u_dot, tau = fresh().standard_normal((3, STATES, closed.nv))
     there = ff.to_pinocchio(pin_model, closed, closed.neutral, u, u_dot, tau)
     here = ff.from_pinocchio(pin_model, closed, *there[:4])
-    assert max(error(x, y) for x, y in zip(here[1:4], (u, u_dot, tau))) < 1e-13
+    assert max(distance(x, y) for x, y in zip(here[1:4], (u, u_dot, tau))) < 1e-13
     data = pin_model.createData()
     bias = np.array([pin.nonLinearEffects(pin_model, data, *x) for x in zip(there.q, there.v)])
     found = ff.from_pinocchio(pin_model, closed, there.q, there.v, bias=bias)
-    assert error(found.bias_forces, ff.bias_forces(closed, closed.neutral, u)) < TOLERANCE
+    close(found.bias_forces, ff.bias_forces(closed, closed.neutral, u))
     with pytest.raises(InputError, match="a is converted with the velocity"):
         ff.to_pinocchio(pin_model, closed, closed.neutral, a=u_dot)
     with pytest.raises(InputError, match="bias is converted with the velocity"):
@@ -156,7 +143,7 @@ def test_angles_are_wrapped_and_exact_to_rounding() -> None:
     pin_model = built([("c", pin.JointModelRUBZ())])
     link = ff.Link("l", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
     model = ff.build(ff.Description("wheel", (link,), (ff.Joint("c", "continuous", "world", "l"),)))
-    angles = np.random.default_rng(SEED).uniform(-np.pi, np.pi, (1000, 1))
+    angles = fresh().uniform(-np.pi, np.pi, (1000, 1))
     there = ff.to_pinocchio(pin_model, model, angles)
     assert np.abs(ff.from_pinocchio(pin_model, model, there.q).q - angles).max() <= 5e-16
     turned = ff.from_pinocchio(pin_model, model, ff.to_pinocchio(pin_model, model, angles + 2 * np.pi).q).q

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from answers import relative
-from flow import central
+from closeness import EXACT, central, close
 from random_robots import KINDS, random_robot
+from seeds import fresh
 from tangent import State, robots, state
 
 import freeflyer as ff
 
 # Fourth-order differences at this step: h^4 = 1e-12 times fifth derivatives of order 100 and more, rounding / h = 1e-13.
-STEP, DIFFERENCE = 1e-3, 1e-9
-EXACT = 1e-12  # relative, of identities; measured: below 5e-15
+DIFFERENCE = 1e-9
 ROBOTS = dict(robots())
 FIELDS = ("dq", "dv", "da")
 each_robot = pytest.mark.parametrize("robot", ROBOTS)
@@ -21,7 +20,7 @@ each_robot = pytest.mark.parametrize("robot", ROBOTS)
 
 def prepared(robot: str) -> tuple[ff.Model, State, np.ndarray]:
     """A robot, a state, and directions x, y, z (3, nv)."""
-    model, rng = ROBOTS[robot], np.random.default_rng(1)
+    model, rng = ROBOTS[robot], fresh(1)
     return model, state(model, rng), rng.standard_normal((3, model.nv))
 
 
@@ -57,10 +56,10 @@ def bracket(model: ff.Model, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 @each_robot
 def test_by_differences(robot: str) -> None:
     model, (q, v, a), (x, y, z) = prepared(robot)
-    theirs = central(lambda h: matrices(model, ff.integrate(model, q, h * x), v + h * y, a + h * z), STEP)
+    theirs = central(lambda h: matrices(model, ff.integrate(model, q, h * x), v + h * y, a + h * z))
     ours = along(model, (q, v, a), along_q=x, along_v=y, along_a=z)
     for k, name in enumerate(FIELDS):
-        assert relative(ours[k], theirs[k], 2, floor=scale(model, (q, v, a))) < DIFFERENCE, name
+        close(ours[k], theirs[k], DIFFERENCE, 2, least=scale(model, (q, v, a)), what=name)
 
 
 @each_robot
@@ -69,7 +68,7 @@ def test_order_of_derivatives_by_q(robot: str) -> None:
     model, s, (x, y, _) = prepared(robot)
     first, second = along(model, s, along_q=x)[0] @ y, along(model, s, along_q=y)[0] @ x
     expected = matrices(model, *s)[0] @ bracket(model, x, y)
-    assert relative(first - second, expected, 1, floor=float(np.abs(first).max())) < EXACT
+    close(first - second, expected, EXACT, 1, least=float(np.abs(first).max()))
 
 
 @each_robot
@@ -82,7 +81,7 @@ def test_mixed_derivatives_commute(robot: str) -> None:
         (by_q[2] @ y, by_a[0] @ x),
         (by_v[1] @ x, by_v_x(model, s, x) @ y),
     ):
-        assert relative(first, second, 1, floor=float(np.abs(first).max())) < EXACT
+        close(first, second, EXACT, 1, least=float(np.abs(first).max()))
     assert not by_v[2].any()  # M depends on q alone,
     assert not by_a[1].any()  # and tau is linear in a
     assert not by_a[2].any()
@@ -98,7 +97,7 @@ def test_rate_of_the_mass_matrix(robot: str) -> None:
     model, (q, v, a), _ = prepared(robot)
     C = ff.coriolis_matrix(model, q, v)
     ours = along(model, (q, v, a), along_q=v)[2]
-    assert relative(ours, C + C.T, 2, floor=float(np.abs(C).max())) < EXACT
+    close(ours, C + C.T, EXACT, 2, least=float(np.abs(C).max()))
 
 
 @each_robot
@@ -106,7 +105,7 @@ def test_twice_by_v_is_the_bias_of_that_velocity(robot: str) -> None:
     """tau is quadratic in v: (d^2 tau / dv^2)(v, v) is twice the Coriolis and centrifugal force."""
     model, (q, v, a), _ = prepared(robot)
     bias = ff.bias_forces(model, q, v, gravity=(0, 0, 0))
-    assert relative(0.5 * along(model, (q, v, a), along_v=v)[1] @ v, bias, 1, floor=1.0) < EXACT
+    close(0.5 * along(model, (q, v, a), along_v=v)[1] @ v, bias, EXACT, 1)
 
 
 def hessian(model: ff.Model, s: State, weights: np.ndarray) -> np.ndarray:
@@ -119,33 +118,33 @@ def hessian(model: ff.Model, s: State, weights: np.ndarray) -> np.ndarray:
 
 def test_the_hessian_of_a_robot_without_quaternions_is_symmetric() -> None:
     kinds = tuple(k for k in KINDS if k not in ("spherical", "free"))
-    rng = np.random.default_rng(2)
+    rng = fresh(2)
     model = random_robot(rng, 6, kinds, "planar", mimics=0.3)
     H = hessian(model, state(model, rng), rng.standard_normal(model.nv))
-    assert relative(H, H.T, 2) < EXACT
+    close(H, H.T, EXACT, 2, least=0.0)
 
 
 def test_the_hessian_of_a_free_robot_is_not_symmetric_in_q() -> None:
-    rng = np.random.default_rng(3)
+    rng = fresh(3)
     model = random_robot(rng, 3, ("revolute",), "free", mimics=0.0)
     s, weights = state(model, rng), rng.standard_normal(model.nv)
     H, n = hessian(model, s, weights), model.nv
     assert np.abs(H - H.T)[:n, :n].max() > 1e-2 * np.abs(H).max()
     rest = H.copy()
     rest[:n, :n] = 0.0
-    assert relative(rest, rest.T, 2) < EXACT
+    close(rest, rest.T, EXACT, 2, least=0.0)
 
 
 @each_robot
 def test_hessian_product_is_the_contraction(robot: str) -> None:
     """Of scalar differences of weights^T [dq dv da], which never see the second derivatives' matrices."""
     model, s, (x, y, z) = prepared(robot)
-    weights = np.random.default_rng(4).standard_normal(model.nv)
+    weights = fresh(4).standard_normal(model.nv)
     D = ff.inverse_dynamics_hessian_product(model, *s, weights, x, y, z)
     q, v, a = s
-    theirs = central(lambda h: weights @ matrices(model, ff.integrate(model, q, h * x), v + h * y, a + h * z), STEP)
+    theirs = central(lambda h: weights @ matrices(model, ff.integrate(model, q, h * x), v + h * y, a + h * z))
     for k, name in enumerate(FIELDS):
-        assert relative(getattr(D, name), theirs[k], 1, floor=scale(model, s)) < DIFFERENCE
+        close(getattr(D, name), theirs[k], DIFFERENCE, 1, least=scale(model, s))
 
 
 def test_size_of_the_direction_does_not_matter() -> None:
@@ -172,7 +171,7 @@ def test_gravity_is_replaced() -> None:
 
 def test_batches_and_broadcasting() -> None:
     model = ROBOTS["tree 2"]
-    rng = np.random.default_rng(5)
+    rng = fresh(5)
     q, v = ff.random_configuration(model, rng, (2, 1)), rng.standard_normal((3, model.nv))
     a, x = rng.standard_normal((2, model.nv))
     weights = rng.standard_normal((2, 3, model.nv))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from seeds import fresh
 
 import freeflyer as ff
 
@@ -42,7 +43,7 @@ def arrays(result) -> list[np.ndarray]:
 
 def sample(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(q, v, tau, W, upright) of so many states, some of them singular."""
-    rng, count = np.random.default_rng(3), int(np.prod(shape))
+    rng, count = fresh(3), int(np.prod(shape))
     q, v, tau, W = rng.uniform(0.4, 1.2, (count, 2)), *rng.standard_normal((2, count, 2)), rng.standard_normal((count, 1, 6))
     upright = np.isin(np.arange(count), UPRIGHT)
     q[upright, 1] = 0.0
@@ -112,7 +113,7 @@ def test_shared_coordinates():
         )  # fmt: skip
         model = ff.build(ff.Description("mimics", links, joints))
         assert model.shared_coordinates
-        (q, v, tau), one = np.random.default_rng(0).standard_normal((3, 20, model.nv)), (..., 0, slice(None))
+        (q, v, tau), one = fresh(0).standard_normal((3, 20, model.nv)), (..., 0, slice(None))
         for result, failed in (
             ff.forward_dynamics(model, q, v, tau, strict=False), ff.inverse_mass_matrix(model, q, strict=False),
             ff.forward_dynamics(model, q[one], v[one], tau[one], strict=False),

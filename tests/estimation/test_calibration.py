@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from estimation_robots import SPRINGS, encoders_of, sensed
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
@@ -19,7 +20,7 @@ def shown(s, q):
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
 def test_offsets_are_found_from_a_hundred_starts_inside_the_limits(name, models_folder):
     s = sensed(name, models_folder)
-    postures = random_postures(s, 101, np.random.default_rng(4))
+    postures = random_postures(s, 101, fresh(4))
     truth, steps = postures[0], []
     readings = np.linspace(-0.01, 0.02, len(s.names))
     for begin in postures[1:]:
@@ -34,7 +35,7 @@ def test_offsets_are_found_from_a_hundred_starts_inside_the_limits(name, models_
 
 def test_newton_s_steps_square_the_error(models_folder):
     s = sensed("kangaroo_like")
-    truth, begin = random_postures(s, 2, np.random.default_rng(5))
+    truth, begin = random_postures(s, 2, fresh(5))
     e = calibrate(s.model, shown(s, truth), q=begin, tolerance=1e-10).errors
     assert e[-1] < 1e-10
     assert e[-1] < e[-2] ** 2 + 1e-12
@@ -42,8 +43,8 @@ def test_newton_s_steps_square_the_error(models_folder):
 
 def test_more_encoders_than_motors_average_their_noise():
     s = sensed("kangaroo_like")
-    (truth,) = random_postures(s, 1, np.random.default_rng(6))
-    rng = np.random.default_rng(7)
+    (truth,) = random_postures(s, 1, fresh(6))
+    rng = fresh(7)
     names = [j.name for j in s.model.joints if j.nq == 1 and j.name not in s.names]
     few, many = [], []
     for _ in range(4):

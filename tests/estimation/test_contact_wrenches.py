@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from estimation_robots import sensed
+from estimation_robots import resting_forces, sensed
+from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.constraints.rows import constraint_jacobian
 from freeflyer.contacts import sole
 from freeflyer.estimation import (
     closed_torques,
@@ -26,28 +26,16 @@ SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
 
 def posed(name, folder, seed):
     s = sensed(name, folder)
-    (q,) = random_postures(s, 1, np.random.default_rng(seed), 0.6)
+    (q,) = random_postures(s, 1, fresh(seed), 0.6)
     feet = None if name == "kangaroo_like" else [sole("left_ankle_roll", SOLE), sole("right_ankle_roll", SOLE)]
     return s, contact_model(s.model, q, feet)
-
-
-def held(s, c, wrenches):
-    """Motor forces at rest from the tree's equations with multipliers: g - J_c^T W = S^T tau + J_l^T lambda."""
-    m, L = s.model, s.partition
-    g = ff.gravity_forces(m, c.q)
-    for foot, w in zip(c.feet, wrenches):
-        g = g - ff.frame_jacobian(m, c.q, foot.frame).T @ w
-    J = constraint_jacobian(m, c.q)[L.rows]
-    multipliers = np.linalg.solve(J[:, L.dependent].T, g[L.dependent])
-    rest = g - J.T @ multipliers
-    return rest[s.coordinates], rest[L.base]
 
 
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
 def test_planted_wrenches_come_back(name, models_folder):
     s, c = posed(name, models_folder, 1)
-    W = np.random.default_rng(2).normal(0.0, 50.0, (2, 6))
-    tau, _ = held(s, c, W)
+    W = fresh(2).normal(0.0, 50.0, (2, 6))
+    tau, _ = resting_forces(s, c, W)
     found = contact_wrenches(c, tau)
     np.testing.assert_allclose(found.wrenches, W, atol=1e-6)
     for k, foot in enumerate(c.feet):
@@ -63,11 +51,11 @@ def test_balanced_wrenches_carry_the_weight_whatever_the_motors_say(name, models
     weight = s.model.mass * 9.81
     y = np.linalg.lstsq(c.base_view, c.base, rcond=None)[0]
     W = (c.resultant @ y).reshape(2, 6)
-    tau, base = held(s, c, W)
+    tau, base = resting_forces(s, c, W)
     np.testing.assert_allclose(base, 0.0, atol=1e-8)
     for method in ("motors", "balanced"):
         np.testing.assert_allclose(contact_wrenches(c, tau, method).wrenches, W, atol=1e-5)
-    wrong = tau + np.random.default_rng(4).normal(0.0, 20.0, 12)
+    wrong = tau + fresh(4).normal(0.0, 20.0, 12)
     rotated = [X[:3, :3] @ w[:3] for X, w in zip(c.poses, contact_wrenches(c, wrong, "balanced").wrenches)]
     np.testing.assert_allclose(np.sum(rotated, axis=0), [0.0, 0.0, weight], atol=1e-6 * weight)
     zmp = zero_moment_point(c, contact_wrenches(c, tau))
@@ -77,7 +65,7 @@ def test_balanced_wrenches_carry_the_weight_whatever_the_motors_say(name, models
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
 def test_balanced_wrenches_are_the_least_squares_of_motors_over_the_base_s_null_space(name, models_folder):
     _, c = posed(name, models_folder, 5)
-    tau = c.motors + np.random.default_rng(6).normal(0.0, 300.0, 12)
+    tau = c.motors + fresh(6).normal(0.0, 300.0, 12)
     y0 = np.linalg.pinv(c.base_view) @ c.base
     Z = np.linalg.svd(c.base_view)[2][6:].T
     y = y0 + Z @ np.linalg.lstsq(c.A @ Z, c.motors - tau - c.A @ y0, rcond=None)[0]
@@ -90,7 +78,7 @@ def test_balanced_wrenches_are_the_least_squares_of_motors_over_the_base_s_null_
 def test_a_known_motion_counts(name, models_folder):
     """Forces of the motion without contacts are those of `closed_torques`; bad motions are refused by name."""
     s, c = posed(name, models_folder, 7)
-    rng = np.random.default_rng(8)
+    rng = fresh(8)
     v, a = 0.3 * rng.standard_normal(s.model.nv), rng.standard_normal(s.model.nv)
     v = project_velocity(s.model, c.q, v)
     a = whole_motion(s.model, c.q, v[s.partition.independent], a[s.partition.independent])[1]
@@ -118,7 +106,7 @@ def test_other_points_of_the_same_foot_are_other_feet():
     second = contact_model(s.model, s.partition.q, [sole("left_sole", points), sole("right_sole", SOLE)])
     W = np.zeros((2, 6))
     W[:, 2] = 200.0
-    tau = held(s, second, W)[0]
+    tau = resting_forces(s, second, W)[0]
     np.testing.assert_allclose(contact_wrenches(second, tau).wrenches, W, atol=1e-6)
     assert np.abs(contact_wrenches(first, tau).forces - contact_wrenches(second, tau).forces).max() > 1.0
     q = s.partition.q.copy()
@@ -136,7 +124,7 @@ def test_center_of_pressure_is_where_one_point_presses(models_folder):
         f = X[:3, :3].T @ [3.0, -2.0, 200.0]
         W.append(np.concatenate([f, np.cross(p, f)]))
         feet.append(X[:3, :3] @ p + X[:3, 3])
-    found = contact_wrenches(c, held(s, c, W)[0])
+    found = contact_wrenches(c, resting_forces(s, c, W)[0])
     for k, at in enumerate(feet):
         np.testing.assert_allclose(pressure_centers(c, found, at[2])[k], at, atol=1e-7)
 

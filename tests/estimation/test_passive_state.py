@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from closeness import slopes
 from estimation_robots import NAMES, SPRINGS, moving, sensed
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
@@ -43,7 +45,7 @@ def test_a_step_is_equations_35_to_40(s):
 
 def test_torques_agree_with_the_equations_of_motion_with_multipliers(s):
     m = s.model
-    rng = np.random.default_rng(2)
+    rng = fresh(2)
     q = s.partition.q
     rows, dependent, independent = s.partition.rows, s.partition.dependent, s.partition.independent
     v = dense(s, q, np.zeros(len(rows)), 0.5 * rng.standard_normal(m.nv))
@@ -172,8 +174,7 @@ def _determinant(s, q, rows, dependent):
     def f(x):
         return np.linalg.det(constraint_jacobian(s.model, x)[np.ix_(rows, dependent)])
 
-    h = 1e-6
-    return f(q), np.array([(f(q + h * e) - f(q - h * e)) / (2 * h) for e in np.eye(5)])
+    return f(q), slopes(lambda e: f(q + e), 5)
 
 
 def test_robots_that_cannot_be_estimated_say_why(models_folder):

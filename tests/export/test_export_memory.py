@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from c_program import call_of, needs_cc, with_mimic
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.export import export
@@ -49,7 +49,7 @@ def test_nothing_beyond_arguments_is_touched(tmp_path, robot, way):
 
     model = with_mimic() if robot == "mimic" else ff.robots.make(robot)
     made = export(model, tmp_path / "c", "all")
-    rng, calls = np.random.default_rng(3), []
+    rng, calls = fresh(3), []
     for name in FUNCTIONS:
         call = call_of(model, name)
         inputs = [

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from geometric_cases import CASES, close, robot_and_state, state
+from closeness import close
+from geometric_cases import CASES, robot_and_state, state
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.formulations import geometric
@@ -54,7 +56,7 @@ def test_followers_may_move_nothing_by_themselves():
         ff.Joint("follow_too", "revolute", "tip", "nail", mimic=ff.Mimic("lead", 2.0)),
     )  # fmt: skip
     model = ff.build(ff.Description("finger", links, joints))
-    q, v, tau = state(model, np.random.default_rng(3))
+    q, v, tau = state(model, fresh(3))
     close(geometric.inverse_mass_matrix(model, q), np.linalg.inv(ff.mass_matrix(model, q)), 1e-11)
     ours, compiled = (
         geometric.forward_dynamics_derivatives(model, q, v, tau),
@@ -72,5 +74,5 @@ def test_a_base_that_moves_nothing_is_named():
 
 def test_a_real_robot(models_folder):
     model = ff.load(models_folder / "tocabi" / "tocabi.urdf")
-    q, _, _ = state(model, np.random.default_rng(8))
+    q, _, _ = state(model, fresh(8))
     close(geometric.inverse_mass_matrix(model, q), ff.inverse_mass_matrix(model, q), 1e-10)

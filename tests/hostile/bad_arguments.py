@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import datetime
+import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
+from seeds import fresh
 from things import Thing
 
 import freeflyer as ff
@@ -20,51 +23,60 @@ ROBOT = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")  # n
 FIXED = ff.robots.chain(4)  # nq = nv: sizes alone do not distinguish q from v
 BATCH = 5
 
-FUNCTIONS: dict[str, str] = {  # the arrays of each: its arguments' names
-    "inverse_dynamics": "q v a", "forward_dynamics": "q v tau", "bias_forces": "q v", "gravity_forces": "q",
-    "mass_matrix": "q", "inverse_mass_matrix": "q", "coriolis_matrix": "q v", "kinetic_energy": "q v",
-    "potential_energy": "q", "center_of_mass": "q", "center_of_mass_jacobian": "q", "centroidal_momentum_matrix": "q",
-    "centroidal_momentum": "q v", "centroidal_bias": "q v", "frame_pose": "q", "frame_jacobian": "q",
-    "frame_velocity": "q v", "frame_bias_acceleration": "q v", "integrate": "q dv", "difference": "q0 q1",
-    "all_terms": "q v", "frame_acceleration": "q v a", "frame_velocity_derivatives": "q v",
-    "frame_acceleration_derivatives": "q v a", "centroidal_momentum_rate": "q v a", "center_of_mass_velocity": "q v",
-    "center_of_mass_acceleration": "q v a", "centroidal_momentum_derivatives": "q v",
-    "centroidal_momentum_rate_derivatives": "q v a", "center_of_mass_velocity_derivatives": "q v",
-    "center_of_mass_acceleration_derivatives": "q v a", "inverse_dynamics_derivatives": "q v a",
-    "forward_dynamics_derivatives": "q v tau", "inverse_dynamics_second_derivatives": "q v a along_q",
-    "inverse_dynamics_hessian_product": "q v a weights along_q",
-}  # fmt: skip
-FRAMES = ("frame_pose", "frame_jacobian", "frame_velocity", "frame_bias_acceleration", "frame_acceleration",
-          "frame_velocity_derivatives", "frame_acceleration_derivatives")  # fmt: skip
-OUTS = ("inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "mass_matrix", "inverse_mass_matrix",
-        "coriolis_matrix", "centroidal_momentum_matrix", "frame_jacobian")  # fmt: skip
-GRAVITIES = ("inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "potential_energy",
-             "inverse_dynamics_derivatives", "forward_dynamics_derivatives", "inverse_dynamics_second_derivatives",
-             "inverse_dynamics_hessian_product")  # fmt: skip
+TURNED = ff.robots.chain(3, ["spherical", "revolute", "planar"], base="free")  # for MuJoCo, which has no helical joint; same sizes
+POSTURES = ("q", "q0", "q1")
+RATES = ("v", "a", "tau", "dv", "u", "weights", "along_q", "along_v", "along_a", "bias_forces")
+OTHERS = {"frame": "tip", "dt": 0.01}
+ANY_LENGTH = "normalize_configuration"  # takes quaternions that others refuse: tested by itself
 
 
-def good(model: ff.Model, name: str, lead: tuple[int, ...] = ()) -> dict[str, np.ndarray]:
+def parameters(name: str) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(getattr(ff, name)).parameters)
+
+
+def of_states() -> Iterator[tuple[str, list[str]]]:
+    """Public functions of a model and of a state: (name, its arrays)."""
+    for name in sorted(ff.__all__):
+        if not inspect.isfunction(getattr(ff, name)) or name == ANY_LENGTH:
+            continue
+        first, *rest = parameters(name).values() or [None]
+        needed = {p.name for p in rest if p.default is p.empty and p.kind is not p.VAR_POSITIONAL}
+        if getattr(first, "name", "") == "model" and needed and needed <= {*POSTURES, *RATES, *OTHERS}:
+            yield name, [p.name for p in rest if p.name in {*POSTURES, *RATES}]
+
+
+FUNCTIONS = dict(of_states())
+FRAMES = [name for name in FUNCTIONS if "frame" in parameters(name)]
+
+
+def robot_of(name: str) -> ff.Model:
+    return TURNED if "mujoco" in name else ROBOT
+
+
+def takes_array_for_result(name: str) -> bool:
+    return "out" in parameters(name) and parameters(name)["out"].annotation == "np.ndarray | None"
+
+
+def good(model: ff.Model, name: str, lead: tuple[int, ...] = (), rng: np.random.Generator | None = None) -> dict[str, np.ndarray]:
     """The arrays that a function takes, by argument."""
-    rng = np.random.default_rng(7)
+    rng = rng or fresh(7)
     return {
-        argument: ff.random_configuration(model, rng, lead)
-        if argument.startswith("q")
-        else rng.standard_normal((*lead, model.nv))
-        for argument in FUNCTIONS[name].split()
+        argument: ff.random_configuration(model, rng, lead) if argument in POSTURES else rng.standard_normal((*lead, model.nv))
+        for argument in FUNCTIONS[name]
     }
 
 
 def called(model: ff.Model, name: str, arrays: dict[str, Any], **options: Any) -> Any:
-    last = ("tip",) if name in FRAMES else ()
-    if "frame" in options:
-        last = (options.pop("frame"),)
-    result = getattr(ff, name)(model, *arrays.values(), *last, **options)
-    if isinstance(result, tuple):
-        if name == "all_terms":  # shapes differ
-            lead = result.centroidal.shape[:-1]
-            return np.concatenate([x.reshape(*lead, math.prod(x.shape[len(lead) :])) for x in result], axis=-1)
-        return np.stack(result, axis=-1)
-    return result
+    """The result; of several arrays, all their numbers side by side."""
+    others = {k: x for k, x in OTHERS.items() if k in parameters(name) and parameters(name)[k].default is inspect.Parameter.empty}
+    result = getattr(ff, name)(model, **{**arrays, **others, **options})
+    if is_dataclass(result):
+        result = tuple(getattr(result, f.name) for f in fields(result) if isinstance(getattr(result, f.name), np.ndarray))
+    if not isinstance(result, tuple):
+        return result
+    lead = np.broadcast_shapes(*(np.shape(x)[:-1] for x in arrays.values() if x is not None))
+    found = [np.asarray(x) for x in result if x is not None]
+    return np.concatenate([x.reshape(*lead, math.prod(x.shape[len(lead) :])) for x in found], axis=-1)
 
 
 def not_arrays(x: np.ndarray) -> Iterator[tuple[str, Any]]:
@@ -131,73 +143,61 @@ def not_unit(model: ff.Model, q: np.ndarray) -> Iterator[tuple[str, Any]]:
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Any], str]]:
-    for name, words in FUNCTIONS.items():
-        for argument in words.split():
-            arrays = good(ROBOT, name)
+    for name, arguments in FUNCTIONS.items():
+        for argument in arguments:
+            arrays = good(robot_of(name), name)
             x = arrays[argument]
             bad = [*not_arrays(x), *not_finite(x)]
-            if argument.startswith("q"):
+            if argument in POSTURES:
                 bad += [*not_unit(ROBOT, x), ("velocities", np.zeros(ROBOT.nv))]
             else:
                 bad += [("positions", ROBOT.neutral)]
             for what, value in bad:
+                if value is None and parameters(name)[argument].default is None:
+                    continue
                 yield f"{name}({argument} = {what})", _with(name, arrays, argument, value), argument
         yield from _leads(name)
         yield from _options(name)
 
 
 def _with(name: str, arrays: dict[str, Any], argument: str, value: Any, **options: Any) -> Callable[[], Any]:
-    return lambda: called(ROBOT, name, {**arrays, argument: value}, **options)
+    return lambda: called(robot_of(name), name, {**arrays, argument: value}, **options)
 
 
 def _leads(name: str) -> Iterator[tuple[str, Callable[[], Any], str]]:
     """Batches that do not go together."""
-    arrays = good(ROBOT, name)
+    arrays = good(robot_of(name), name)
     if len(arrays) < 2:
         return
     for argument in arrays:
         for mine, others in (((3,), (4,)), ((2, 3), (3, 2)), ((0,), (2,)), ((5, 1, 2), (3, 3))):
             clash = {k: np.broadcast_to(x, (*(mine if k == argument else others), x.size)) for k, x in arrays.items()}
             what = f"{name}({argument} {mine} with {others})"
-            yield what, (lambda clash=clash: called(ROBOT, name, clash)), argument
+            yield what, (lambda clash=clash: called(robot_of(name), name, clash)), argument
 
 
 def _options(name: str) -> Iterator[tuple[str, Callable[[], Any], str]]:
-    arrays = good(ROBOT, name)
+    arrays = good(robot_of(name), name)
 
     def case(what: str, word: str, **options: Any) -> tuple[str, Callable[[], Any], str]:
-        return f"{name}({what})", (lambda: called(ROBOT, name, arrays, **options)), word
+        return f"{name}({what})", (lambda: called(robot_of(name), name, arrays, **options)), word
 
-    if name in FRAMES:
-        for bad in (
-            "no such frame",
-            "",
-            None,
-            3,
-            0,
-            -1,
-            1.5,
-            ("tip",),
-            ["tip"],
-            {"tip"},
-            b"tip",
-            "TIP",
-            "tip ",
-            Thing(),
-        ):
+    own = parameters(name)
+    if "frame" in own:
+        for bad in ("no such frame", "", None, 3, 0, -1, 1.5, ("tip",), ["tip"], {"tip"}, b"tip", "TIP", "tip ", Thing()):
             yield case(f"frame = {bad!r}", "frame", frame=bad)
-    if name in FRAMES[1:]:
+    if "expressed" in own:
         for bad in ("World", "local", "", None, 0, 2, ["body"], ("body",), b"body", {"body": 0}, True):
             yield case(f"expressed = {bad!r}", "expressed", expressed=bad)
-    if name == "coriolis_matrix":
+    if "form" in own:
         for bad in ("Passive", "christoffel", "", None, 0, ["passive"], b"hamel", True, np.zeros(2)):
             yield case(f"form = {bad!r}", "form", form=bad)
-    if name in GRAVITIES:
+    if "gravity" in own:
         for bad in ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, 0], [0, 0]], [0, 0, np.nan], [0, np.inf, 0], [0, 0, 1j],
                     ["0", "0", "g"], {}, np.nan, -9.81, 0.0, [9.81], Thing(), b"g", [None, 0, 0], True):  # fmt: skip
             yield case(f"gravity = {bad!r}", "gravity", gravity=bad)
-    if name in OUTS:
-        shape = called(ROBOT, name, arrays).shape
+    if takes_array_for_result(name):
+        shape = called(robot_of(name), name, arrays).shape
         frozen = np.zeros(shape)
         frozen.flags.writeable = False
         bads = {
@@ -212,7 +212,7 @@ def _options(name: str) -> Iterator[tuple[str, Callable[[], Any], str]]:
             bads["Fortran order"] = np.zeros(shape[::-1]).T
         for what, bad in bads.items():
             yield case(f"out = {what}", "out", out=bad)
-    if name in OUTS[:2]:
+    if "external" in own:
         yield from _wrenches(case)
 
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-from kernel_samples import Subject, subject, takes, tree
-
-sys.path += [str(Path(__file__).parents[1] / folder) for folder in (".", "constraints", "dynamics")]
-
 import linkage_samples
+import numpy as np
 from closed_robots import robot, state
+from kernel_samples import Subject, subject, takes, tree
 from random_robots import BASES, random_robot
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import mechanisms
@@ -36,9 +32,9 @@ CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
 POINTS = np.array([[0.1, 0.0, 0.0], [-0.1, 0.05, 0.0], [0.0, -0.1, 0.02]])
 
 
-def subjects(seed: int, random_robots: int = 2) -> list[Subject]:
+def subjects(random_robots: int = 2) -> list[Subject]:
     """Each entry on each robot that it takes."""
-    rng = np.random.default_rng(seed)
+    rng = fresh()
     models: list[tuple[ff.Model, np.ndarray | None]] = [(tree(), None), (tree(mimic=True), None)]
     for k in range(random_robots):
         model = random_robot(rng, int(rng.integers(1, 12)), base=BASES[k % len(BASES)])

@@ -1,6 +1,6 @@
 """Calls of compiled entries with arguments that are wrong in every way; run in a process of its own, as a fault would end it.
 
-    python hostile_calls.py seed part parts calls     # `calls` on each subject of this part; prints how they ended
+    python hostile_calls.py part parts calls     # `calls` on each subject of this part; prints how they ended
 
 Each call is made twice, through the builtin function and through ctypes: the verdicts must be the same.
 """
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from entry_subjects import subjects
 from kernel_samples import Subject, tree
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.kernels import plain
@@ -210,16 +211,16 @@ def compare_with_plain(x: Subject, model: ff.Model, given: list[Any], results: l
         assert error <= SAME * max(1.0, size), (x.entry.name, x.label)
 
 
-def run(seed: int, part: int, parts: int, calls: int) -> None:
-    rng = np.random.default_rng([seed, part])
+def run(part: int, parts: int, calls: int) -> None:
+    rng = fresh(part)
     small = tree()
     python_calls.grow_scratch(30_000_000)  # enough for each of these robots: an entry that needs more would be called again
-    strangers = [x.handle for x in subjects(seed + 1, 0)[::40]]
+    strangers = [x.handle for x in subjects(0)[::40]]
     strangers += [np._core._multiarray_umath._ARRAY_API, ff.robots.chain(3).handle]
     strangers.append(python_calls.capsule(np.zeros(4, np.int64), call_layout.ENTRY_NAME))  # an address, but no model's
     ended: Counter[str] = Counter()
     last_compared = ""
-    for x in subjects(seed, 1)[part::parts]:
+    for x in subjects(1)[part::parts]:
         entry = x.entry
         outputs = x.outputs()
         found, _ = running.state(entry, x.handle, *x.given, *x.options, *outputs)

@@ -1,6 +1,6 @@
 """Public functions called with wrong numbers, shapes, strides and results; run in a process of its own, as a fault would end it.
 
-    python hostile_public_calls.py seed calls
+    python hostile_public_calls.py calls
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+from bad_arguments import FRAMES, FUNCTIONS, called, good, takes_array_for_result
 from hostile_calls import EXTREMES, not_plain
-from kernel_samples import states, tree
+from kernel_samples import tree
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.errors import FreeflyerError
 
 ROBOTS = (tree(), ff.robots.chain(3), ff.robots.chain(2, "spherical", base="free"))
-FUNCTIONS = {  # inputs, whether a frame follows
-    "inverse_dynamics": ("qvv", False), "forward_dynamics": ("qvv", False), "mass_matrix": ("q", False),
-    "gravity_forces": ("q", False),
-    "frame_jacobian": ("q", True), "frame_velocity": ("qv", True), "integrate": ("qv", False), "center_of_mass": ("q", False),
-}  # fmt: skip
-
-WITH_OUT = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_forces", "frame_jacobian")
+SLOW = ("inverse_dynamics_second_derivatives", "inverse_dynamics_hessian_product")  # in plain Python
+COMPILED = [name for name in FUNCTIONS if "mujoco" not in name and name not in SLOW]  # MuJoCo cannot hold all of these joints
 
 
 def spoilt(x: np.ndarray, rng: np.random.Generator) -> Any:
@@ -68,27 +65,26 @@ def result_of(shape: tuple[int, ...], inputs: list[Any], rng: np.random.Generato
     return None
 
 
-def run(seed: int, calls: int) -> None:
-    rng = np.random.default_rng(seed)
+def run(calls: int) -> None:
+    rng = fresh()
     ended: Counter[str] = Counter()
     for _ in range(calls):
         model = ROBOTS[rng.integers(len(ROBOTS))]
-        name = str(rng.choice(list(FUNCTIONS)))
-        letters, framed = FUNCTIONS[name]
+        name = str(rng.choice(COMPILED))
         lead = [(), (), (3,), (17,), (2, 9)][rng.integers(5)]
-        q, v, a = states(model, lead, seed=int(rng.integers(1000)))
-        inputs: list[Any] = [q, v, a][: len(letters)]
-        expected = getattr(ff, name)(model, *inputs, *([model.frame_names[-1]] if framed else []))
+        inputs: dict[str, Any] = good(model, name, lead, rng)
+        options: dict[str, Any] = {"frame": model.frame_names[-1]} if name in FRAMES else {}
+        expected = called(model, name, inputs, **options)
         if rng.random() < 0.9:
-            k = rng.integers(len(inputs))
+            k = str(rng.choice(list(inputs)))
             inputs[k] = spoilt(inputs[k], rng)
-        options: dict[str, Any] = {}
-        if name in WITH_OUT and rng.random() < 0.4:
-            options["out"] = result_of(expected.shape, inputs, rng)
-        frame = [model.frame_names[-1] if rng.random() < 0.9 else rng.choice([-1, 10**7, 0])] if framed else []
-        call = f"{name}({model.name}, lead {lead}, {[type(x).__name__ for x in inputs]}, {frame}, {list(options)}) seed {seed}"
+        if takes_array_for_result(name) and rng.random() < 0.4:
+            options["out"] = result_of(expected.shape, list(inputs.values()), rng)
+        if name in FRAMES and rng.random() < 0.1:
+            options["frame"] = rng.choice([-1, 10**7, 0])
+        call = f"{name}({model.name}, lead {lead}, {[type(x).__name__ for x in inputs.values()]}, {options})"
         try:
-            got = getattr(ff, name)(model, *inputs, *frame, **options)
+            got = called(model, name, inputs, **options)
         except (FreeflyerError, TypeError) as error:
             ended[type(error).__name__] += 1
             continue

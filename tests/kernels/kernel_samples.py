@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.kernels.calls import python_calls, running
@@ -47,7 +48,7 @@ def inertia(rng: np.random.Generator) -> ff.Inertia:
 
 def tree(mimic: bool = False, seed: int = 1) -> ff.Model:
     """A tree with every joint kind, armatures and a site; with `mimic`, two more joints follow others of it."""
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     links = [ff.Link(f"link{k}", inertia(rng)) for k in range(1, len(TREE) + 1)]
     joints = []
     for k, (kind, parent) in enumerate(TREE, 1):
@@ -71,7 +72,7 @@ def tree(mimic: bool = False, seed: int = 1) -> ff.Model:
 
 def states(model: ff.Model, count: int | tuple[int, ...] = (), seed: int = 2) -> tuple[np.ndarray, ...]:
     """Random q, v, and a or tau."""
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     q = ff.random_configuration(model, rng, count)
     return q, rng.standard_normal((*q.shape[:-1], model.nv)), rng.standard_normal((*q.shape[:-1], model.nv))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from compiled_parts import CACHE_LINE, aligned, compiled, integers, numbers, packs
+from seeds import fresh
 
 from freeflyer.kernels.backend.buffers import (
     from_entry,
@@ -40,7 +41,7 @@ def row_copied(a, b, n):
 @pytest.mark.parametrize("copy", [copied, row_copied])
 def test_load_and_store(copy):
     """An entry of a buffer of Packs holds eight numbers."""
-    x = np.random.default_rng(0).standard_normal(48)
+    x = fresh(0).standard_normal(48)
     for of, n in ((numbers, 48), (packs, 6)):
         y = np.full(48, np.nan)
         copy(of(x), of(y), n)
@@ -182,7 +183,7 @@ def scaled_sum(x, y, out):
 
 @pytest.mark.parametrize(("kind", "lanes"), [(np.float64, 4), (np.float64, 8), (np.float32, 8), (np.float32, 16)])
 def test_packs_of_other_sizes_and_of_single_precision(kind, lanes):
-    rng = np.random.default_rng(1)
+    rng = fresh(1)
     x, y = rng.uniform(0.5, 2.0, (2, lanes)).astype(kind)
     out = np.zeros(lanes, kind)
     compiled(scaled_sum)(packs(x, lanes), packs(y, lanes), packs(out, lanes))

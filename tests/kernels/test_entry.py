@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hostile_calls import not_plain
 from kernel_samples import compiled, output_shapes, states, tree
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.kernels.calls import python_calls, running
@@ -21,7 +22,6 @@ from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import NOT_FINITE, NOT_UNIT, OK, SMALL_WORK, WRONG_OPTION, WRONG_SIZE
 from freeflyer.kernels.entry_code import call_layout
 
-SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
 PARTS, CALLS = 4, 20  # processes, and calls of each entry on each robot: about 9 000 in all
 MODEL = tree()
 Q, V, A = states(MODEL)
@@ -140,7 +140,7 @@ def test_a_handle_outlives_its_model():
     q, expected, handle = np.linspace(0.0, 1.0, 5), ff.mass_matrix(model, np.linspace(0.0, 1.0, 5)), model.handle
     del model
     for _ in range(20):
-        np.random.default_rng(0).standard_normal(10_000)  # memory that was free is used again
+        fresh(0).standard_normal(10_000)  # memory that was free is used again
         assert (CRBA.call(handle, q, None) == expected).all()
 
 
@@ -214,14 +214,14 @@ def test_layouts_are_known_here():
 @pytest.fixture(scope="module")
 def processes():
     """Processes of hostile calls, all started at once."""
-    here = Path(__file__).parent
-    command = [sys.executable, "-W", "ignore", "-X", "faulthandler"]
-    generated = [
-        subprocess.Popen([*command, here / "hostile_calls.py", f"{SEED}", f"{k}", f"{PARTS}", f"{CALLS}"],
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for k in range(PARTS)
-    ]  # fmt: skip
-    public = subprocess.Popen([*command, here / "hostile_public_calls.py", f"{SEED}", "2000"],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    here, env = Path(__file__).parent, {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    def started(*words: str | int) -> subprocess.Popen:
+        command = [sys.executable, "-W", "ignore", "-X", "faulthandler", here / words[0], *map(str, words[1:])]
+        return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    generated = [started("hostile_calls.py", k, PARTS, CALLS) for k in range(PARTS)]
+    public = started("hostile_public_calls.py", 2000)
     yield generated, public
     for process in (*generated, public):
         process.kill()
@@ -230,15 +230,15 @@ def processes():
 
 def ended(process: subprocess.Popen) -> Counter:
     out, error = process.communicate(timeout=900)
-    assert process.returncode == 0, f"FREEFLYER_TEST_SEED={SEED}: status {process.returncode}\n{error[-3000:]}"
+    assert process.returncode == 0, f"status {process.returncode}\n{error[-3000:]}"
     return Counter(json.loads(out))
 
 
 @pytest.mark.parametrize("calls", ["builtin"], indirect=True)
 def test_generated_calls_end_in_a_verdict(processes):
-    """Of all entries; right answers are those of plain Python. FREEFLYER_TEST_SEED repeats a run."""
+    """Of all entries; right answers are those of plain Python."""
     total: Counter = sum((ended(process) for process in processes[0]), Counter())
-    print(f"FREEFLYER_TEST_SEED={SEED}: {dict(total)}")
+    print(dict(total))
     assert sum(total[ended] for ended in ("none", "right", "error")) >= 5_000
     assert total["compared"] > 10
     assert all(total[f"status {k}"] for k in (0, 1, 2, 3, 4, 5, 7, 8))
@@ -250,6 +250,6 @@ def test_generated_calls_end_in_a_verdict(processes):
 def test_generated_calls_of_public_functions(processes):
     """Each ends in finite numbers or in an error of ours."""
     total = ended(processes[1])
-    print(f"FREEFLYER_TEST_SEED={SEED}: {dict(total)}")
+    print(dict(total))
     assert total["right"] > 100
     assert total["InputError"] > 100

@@ -15,8 +15,7 @@ from llvmlite import binding as llvm
 from freeflyer.kernels.compiler.object_code import pack_lanes
 
 PROGRAM = """
-import json, os, sys
-sys.path.insert(0, os.environ["HERE"])
+import json
 import numpy as np
 import freeflyer as ff
 from kernel_samples import states, tree
@@ -36,7 +35,7 @@ print(json.dumps([batch_lanes(RNEA), {name: x.tolist() for name, x in found.item
 
 def results(cpu: str = "") -> tuple[int, dict[str, np.ndarray]]:
     """(lanes, results) of a process that compiles for a CPU, by default this one."""
-    environment = {**os.environ, "HERE": os.path.dirname(__file__)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     environment |= {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""} if cpu else {}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 import pytest
 from compiled_parts import aligned, compiled, packs
+from seeds import fresh
 
 from freeflyer.kernels.backend.buffers import load, store
 from freeflyer.kernels.backend.pack import LANES, all_below, fma, lane, lanes, like, rint, select_less, sqrt, with_lane
@@ -44,7 +45,7 @@ def packed(operate, operands: int):
 
 @pytest.fixture(scope="module")
 def rng():
-    return np.random.default_rng(0)
+    return fresh(0)
 
 
 ARITHMETIC = {

@@ -8,6 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from closeness import EXACT
 from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
 
 import freeflyer as ff
@@ -19,7 +20,6 @@ from freeflyer.kernels.marks import kernel
 from freeflyer.kernels.model import layout as L
 
 TREES = {"tree": tree(), "mimic": tree(mimic=True)}
-AS_COMPILED = 1e-12  # relative: both round, but in different orders
 
 
 CASES = [(name, robot) for name in tree_entries() for robot in TREES if robot == "tree" or name not in ("aba", "minv")]
@@ -36,7 +36,7 @@ def test_entry_as_compiled(name, robot, row_step):
     for ours, theirs, shape in zip(results, compiled(model, name, *inputs), output_shapes(model, name), strict=True):
         assert ours.shape == shape
         assert np.all(np.isfinite(theirs))
-        assert np.abs(ours.astype(float) - theirs).max() <= AS_COMPILED * max(1.0, np.abs(theirs).max())
+        assert np.abs(ours.astype(float) - theirs).max() <= EXACT * max(1.0, np.abs(theirs).max())
 
 
 def test_lower_case_names_and_functions_are_the_same():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kernel_samples import states, tree
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.dynamics import evaluate, threads
@@ -164,12 +165,12 @@ def test_read_only_inputs_are_not_copied(lead, tmp_path, monkeypatch, spread):
 def test_results_over_inputs_of_long_batches(ahead, spread):
     """Several parts, each of which could overwrite what others have yet to read."""
     model, count = ff.robots.chain(3), 9000
-    memory = np.random.default_rng(0).standard_normal((count + 2 * abs(ahead), 3))
+    memory = fresh(0).standard_normal((count + 2 * abs(ahead), 3))
     q = memory[abs(ahead) : abs(ahead) + count]
     expected = ff.gravity_forces(model, q.copy())
     out = memory[abs(ahead) + ahead : abs(ahead) + ahead + count]
     np.testing.assert_array_equal(ff.gravity_forces(model, q, out=out), expected)
-    memory = np.random.default_rng(1).standard_normal(18 * count)
+    memory = fresh(1).standard_normal(18 * count)
     q, M = memory[27 : 27 + 3 * count].reshape(count, 3), memory[: 9 * count].reshape(count, 3, 3)
     expected = ff.mass_matrix(model, q.copy())
     np.testing.assert_array_equal(ff.mass_matrix(model, q, out=M), expected)

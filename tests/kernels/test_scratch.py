@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from compiled_parts import aligned
@@ -16,7 +14,6 @@ from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
 from freeflyer.kernels.entry_code.scratch import scratch_need
 
-SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**32))
 GUARD = 64  # numbers before and after what an entry may write
 CANARY = -1.2345678901234567e300
 MARGIN = 0.75  # of what is there: the most that any entry may take on these robots
@@ -26,9 +23,8 @@ need_of = plain.function(scratch_need)
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, list[Subject]]:
-    print(f"FREEFLYER_TEST_SEED={SEED}")
     by_name: dict[str, list[Subject]] = {name: [] for name in ENTRIES}
-    for x in subjects(SEED, random_robots=5):
+    for x in subjects(random_robots=5):
         by_name[x.entry.name].append(x)
     return by_name
 

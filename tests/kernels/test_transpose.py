@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from compiled_parts import compiled, numbers, packs
+from seeds import fresh
 
 from freeflyer.kernels.backend import transpose
 from freeflyer.kernels.backend.pack import LANES
@@ -74,7 +75,7 @@ def test_scatter(n):
 
 @pytest.mark.parametrize("n", WIDTHS)
 def test_there_and_back(n):
-    x = np.random.default_rng(n).standard_normal((29, n))
+    x = fresh(n).standard_normal((29, n))
     y = np.full_like(x, np.nan)
     _, data = guarded(LANES * n)
     for first in range(0, 29, LANES):
@@ -146,7 +147,7 @@ def test_mirrored(n, alias):
 @pytest.mark.parametrize("n", [1, 5, 12])
 def test_mirrored_packs(n):
     _, data = guarded(LANES * n * n)
-    data[:] = np.random.default_rng(0).standard_normal(data.size)
+    data[:] = fresh(0).standard_normal(data.size)
     M = data.reshape(n, n, LANES)
     L = 1.0 + M
     before = M.copy()

@@ -8,6 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 from compiled_parts import aligned, compiled, numbers, packs
+from seeds import fresh
 
 from freeflyer.kernels.backend.buffers import load, store
 from freeflyer.kernels.backend.pack import LANES
@@ -97,7 +98,7 @@ def multiples(count, of=np.pi / 2):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_random_angles(way):
-    rng = np.random.default_rng(0)
+    rng = fresh(0)
     x = np.concatenate([
         rng.uniform(-np.pi, np.pi, 500), rng.uniform(-1e5, 1e5, 500),
         10.0 ** rng.uniform(-300, 5, 300) * rng.choice([-1, 1], 300), multiples(200),
@@ -109,7 +110,7 @@ def test_random_angles(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_dense(way):
     """Two million angles against 64-bit mantissas, with the doubles next to every zero up to 1e5."""
-    rng = np.random.default_rng(1)
+    rng = fresh(1)
     x = np.concatenate([
         np.linspace(-7.0, 7.0, 500_001), rng.uniform(-1e5, 1e5, 1_000_000),
         10.0 ** rng.uniform(-300, 5, 200_000), multiples(63661)[: 3 * 63661],
@@ -121,7 +122,7 @@ def test_dense(way):
 
 @pytest.mark.skipif(not LONG, reason="long double is no wider than double here")
 def test_the_dense_reference_itself():
-    x = np.concatenate([multiples(50), np.random.default_rng(2).uniform(-1e5, 1e5, 200)])
+    x = np.concatenate([multiples(50), fresh(2).uniform(-1e5, 1e5, 200)])
     for (s, c), v in zip(exactly(x), x.astype(np.longdouble)):
         for wide, exact in ((np.sin(v), s), (np.cos(v), c)):
             high = float(wide)
@@ -158,7 +159,7 @@ def test_around_the_limit_of_the_reduction(way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_huge_angles(way):
-    rng = np.random.default_rng(3)
+    rng = fresh(3)
     assert_within(way, np.append(10.0 ** rng.uniform(5, 22, 300) * rng.choice([-1, 1], 300), 1e22))
 
 
@@ -174,7 +175,7 @@ def test_beyond_all_measure_as_the_library(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_neighbour_out_of_range_leaves_others_right(way):
     """One huge, infinite or undefined lane sends its neighbours to the library: still within the bound."""
-    rng = np.random.default_rng(4)
+    rng = fresh(4)
     for odd in (1e10, np.inf, -np.inf, np.nan):
         x = rng.uniform(-10, 10, LANES)
         x[3] = odd
@@ -194,7 +195,7 @@ def test_no_value_at_infinity(way):
 
 def test_floats_rows_and_packs_agree_to_the_bit():
     """One source: what a lane holds does not depend on how it came there."""
-    x = np.random.default_rng(5).uniform(-1e5, 1e5, 4096)
+    x = fresh(5).uniform(-1e5, 1e5, 4096)
     for other in (rows, pack_lanes):
         np.testing.assert_array_equal(floats(x), other(x))
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from linkage_samples import MASKS, planar, pose, random_linkage, stewart
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_jacobian, constraint_residual
@@ -40,7 +41,7 @@ def turned(x: float) -> float:
 
 
 @pytest.mark.parametrize("l0", [0.3, 1.5, 2.9, -2.0])
-@pytest.mark.parametrize("X", [np.eye(4), pose(np.random.default_rng(0))])
+@pytest.mark.parametrize("X", [np.eye(4), pose(fresh(0))])
 def test_four_bar_closes_as_two_circles_meet(l0, X):
     model = planar(LEFT, RIGHT, WIDTH, X=X)
     found = assemble(model, np.array([l0, 0.9, 1.4]), hold="actuated", branches=4)
@@ -52,7 +53,7 @@ def test_four_bar_closes_as_two_circles_meet(l0, X):
 
 
 def test_stewart_platform_finds_the_pose_of_its_strokes():
-    rng = np.random.default_rng(2)
+    rng = fresh(2)
     model, ground, plate = stewart(rng)
     position, turn = np.array([0.08, -0.05, 1.2]), quaternion.exp(np.array([0.1, -0.15, 0.2]))
     ends = position + plate @ quaternion.to_matrix(turn).T
@@ -84,7 +85,7 @@ def test_branches_of_a_robot_without_loops():
 @pytest.mark.parametrize("mask", list(MASKS))
 @pytest.mark.parametrize("seed", range(2))
 def test_random_linkages_close_from_near_guesses_and_stay_near(mask, seed):
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     model, q = random_linkage(rng, (MASKS[mask],) * 2, n=12)
     guess = ff.integrate(model, q, 0.05 * rng.standard_normal(model.nv))
     found = assemble(model, guess)
@@ -96,7 +97,7 @@ def test_random_linkages_close_from_near_guesses_and_stay_near(mask, seed):
 def test_held_joints_do_not_move_and_limits_are_kept():
     limits = {"l1": (-1.0, 1.0), "r0": (0.0, 2.0)}
     model = planar(LEFT, (0.4, 0.3), WIDTH, limits=limits, actuated=("l0", "r1"))
-    rng = np.random.default_rng(4)
+    rng = fresh(4)
     guesses = ff.random_configuration(model, rng, 200)
     found = assemble(model, guesses, hold=["r1"], strict=False)
     assert 0.3 < found.closed.mean() <= 1.0
@@ -109,7 +110,7 @@ def test_held_joints_do_not_move_and_limits_are_kept():
 
 def test_batches_are_single_postures_whatever_the_threads():
     model = planar(LEFT, (0.4, 0.3), WIDTH, actuated=("l0", "r1"))
-    guesses = ff.random_configuration(model, np.random.default_rng(5), (5, 13))
+    guesses = ff.random_configuration(model, fresh(5), (5, 13))
     before = ff.get_threads()
     try:
         results = []
@@ -137,7 +138,7 @@ def test_couplings_close_with_loops():
 
 def test_loop_to_the_world_moves_the_base():
     base = planar(LEFT, RIGHT, WIDTH, base="free").description
-    site = ff.Site("peg", "world", pose(np.random.default_rng(1)))
+    site = ff.Site("peg", "world", pose(fresh(1)))
     model = ff.build(replace(base, sites=(*base.sites, site), loops=(*base.loops, ff.Loop("peg", "peg", "ground", MASKS["weld"]))))
     found = assemble(model)
     np.testing.assert_allclose(ff.frame_pose(model, found.q, "ground"), site.placement, atol=1e-9)
@@ -148,7 +149,7 @@ def test_loop_to_the_world_moves_the_base():
 
 def test_keep_closed_follows_a_motion_to_the_last_digit():
     model = planar(LEFT, RIGHT, WIDTH, base="free")
-    rng = np.random.default_rng(6)
+    rng = fresh(6)
     q, v = assemble(model).q, rng.standard_normal(model.nv)
     for _ in range(50):
         q, v = keep_closed(model, ff.integrate(model, q, 0.01 * v), v)
@@ -164,7 +165,7 @@ def test_keep_closed_follows_a_motion_to_the_last_digit():
 def test_projected_velocity_keeps_independent_rates():
     model = planar(LEFT, RIGHT, WIDTH)
     q = assemble(model, np.array([[0.3, 0.9, 1.4], [1.2, 0.9, 1.4]]), hold="actuated").q
-    v = np.random.default_rng(7).standard_normal((4, 1, 3))
+    v = fresh(7).standard_normal((4, 1, 3))
     kept = project_velocity(model, q, v)
     assert kept.shape == (4, 2, 3)
     np.testing.assert_array_equal(kept[..., 0], np.broadcast_to(v[..., 0], (4, 2)))
@@ -226,7 +227,7 @@ def test_real_robots_close_from_any_guess(models_folder, robot):
     path = models_folder / robot
     loops = path.with_name("robot.yaml") if path.suffix == ".urdf" else None
     model = ff.load(path, loops=loops, base="fixed" if loops else "free")
-    rng = np.random.default_rng(1)
+    rng = fresh(1)
     for guess in (None, *ff.random_configuration(model, rng, 3)):
         found = assemble(model, guess)
         assert found.closed

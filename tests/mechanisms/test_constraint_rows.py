@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from closeness import central
 from linkage_samples import MASKS, planar, random_linkage
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.constraints.rows import (
@@ -24,30 +26,24 @@ STEP = 1e-5
 EVERY_MASK = [mask for mask in itertools.product((0, 1), repeat=6) if any(mask)]
 
 
-def difference_quotient(function, model, q, v, h=STEP):
-    """Fourth-order central difference of a function of q along v."""
-    f = [function(ff.integrate(model, q, k * h * v)) for k in (-2, -1, 1, 2)]
-    return (f[0] - 8.0 * f[1] + 8.0 * f[2] - f[3]) / (12.0 * h)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_residual_s_rate_is_J_v_at_closure_for_every_mask(seed):
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     model, q = random_linkage(rng, tuple(EVERY_MASK), n=12, base=("free", "fixed", "planar", "free")[seed])
     residual, J = constraints(model, q)
     assert np.abs(residual).max() < 1e-14
     v = rng.standard_normal(model.nv)
-    rate = difference_quotient(lambda x: constraint_residual(model, x), model, q, v)
+    rate = central(lambda h: constraint_residual(model, ff.integrate(model, q, h * v)), STEP)
     np.testing.assert_allclose(J @ v, rate, atol=1e-9 * max(1.0, np.abs(rate).max()))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_away_from_closure_linear_rows_and_single_turns_stay_exact_and_J_T_r_is_the_gradient(seed):
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     model, _ = random_linkage(rng, tuple(EVERY_MASK), n=10)
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     residual, J = constraints(model, q)
-    rate = difference_quotient(lambda x: constraint_residual(model, x), model, q, v)
+    rate = central(lambda h: constraint_residual(model, ff.integrate(model, q, h * v)), STEP)
     exact = np.concatenate([[d < 3 or sum(m[3:]) == 1 for d in range(6) if m[d]] for m in EVERY_MASK])
     np.testing.assert_allclose((J @ v)[exact], rate[exact], atol=1e-8 * np.abs(rate).max())
     for loop in model.loops:
@@ -57,11 +53,11 @@ def test_away_from_closure_linear_rows_and_single_turns_stay_exact_and_J_T_r_is_
 
 @pytest.mark.parametrize("seed", range(4))
 def test_bias_is_the_rate_of_J_v_everywhere(seed):
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     model, closed = random_linkage(rng, tuple(EVERY_MASK), n=12)
     for q in (closed, ff.random_configuration(model, rng)):
         v = rng.standard_normal(model.nv)
-        rate = difference_quotient(lambda x, v=v: constraint_jacobian(model, x) @ v, model, q, v)
+        rate = central(lambda h, q=q, v=v: constraint_jacobian(model, ff.integrate(model, q, h * v)) @ v, STEP)
         bias = constraint_bias(model, q, v)
         np.testing.assert_allclose(bias, rate, atol=1e-7 * np.abs(rate).max())
 
@@ -79,7 +75,7 @@ def test_swing_is_smooth_however_far_the_hinge_turns():
 
 
 def test_turned_over_hinge_is_half_a_turn_open():
-    model, q = random_linkage(np.random.default_rng(3), ((0, 0, 0, 1, 1, 0),), n=1, kinds=("spherical",))
+    model, q = random_linkage(fresh(3), ((0, 0, 0, 1, 1, 0),), n=1, kinds=("spherical",))
     X_WA = ff.frame_pose(model, q, "a0")
     for angle in (1e-9, 1e-5, 1e-3, 1.0, 3.0, np.pi - 1e-5, np.pi - 1e-9):
         c, s = np.cos(angle), np.sin(angle)
@@ -124,12 +120,12 @@ def test_couplings_of_mimic_joints_count_ratio_and_offset():
     np.testing.assert_allclose(J[3], [-2.0, -2.2], rtol=1e-14)
     for row in (J @ v, constraint_bias(model, q, v)):
         assert np.all(np.isfinite(row))
-    rate = difference_quotient(lambda x: constraint_residual(model, x), model, q, v)
+    rate = central(lambda h: constraint_residual(model, ff.integrate(model, q, h * v)), STEP)
     np.testing.assert_allclose(J @ v, rate, atol=1e-9)
 
 
 def test_far_from_the_origin_no_digit_is_lost():
-    rng = np.random.default_rng(8)
+    rng = fresh(8)
     model, q = random_linkage(rng, tuple(EVERY_MASK[:40]), n=10)
     inner = ff.build(replace(model.description, loops=tuple(x for x in model.loops if x.frame_a not in _on_the_world(model))))
     far = q.copy()
@@ -145,7 +141,7 @@ def _on_the_world(model: ff.Model) -> set[str]:
 
 
 def test_batches_are_single_states():
-    rng = np.random.default_rng(5)
+    rng = fresh(5)
     model, _ = random_linkage(rng, tuple(EVERY_MASK[::5]), n=8)
     q, v = ff.random_configuration(model, rng, (3, 7)), rng.standard_normal((3, 7, model.nv))
     residual, J = constraints(model, q)
@@ -160,7 +156,7 @@ def test_batches_are_single_states():
 
 
 def test_complex_step_through_the_plain_kernel_agrees():
-    rng = np.random.default_rng(6)
+    rng = fresh(6)
     model = coupled()
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     stepped = plain.run("constraint_residual", model, list(q + 1e-30j * v))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_bias, constraint_residual, constraints
@@ -118,7 +119,7 @@ def test_bias_is_what_mujoco_s_moving_linkage_has(models_folder):
     """Along MuJoCo's own step of positions: J v changes by bias dt where v stays."""
     model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
     m = mujoco.MjModel.from_xml_path(str(models_folder / "kangaroo" / "kangaroo.xml"))
-    rng = np.random.default_rng(0)
+    rng = fresh(0)
     q, v = assemble(model).q, rng.standard_normal(model.nv)
     h, rows = 1e-5, []
     for s in (-h, h):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from kangaroo_leg import leg
 from linkage_samples import BAR, shifted
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.constraints.closed import close_with_partition
@@ -110,7 +111,7 @@ def test_long_steps_come_out_as_short_ones():
 def test_states_do_not_feel_their_neighbours():
     """Eight states go side by side through compiled code; one that does not close leaves the others as they are alone."""
     p = close_with_partition(leg(), partition(leg()))
-    rng = np.random.default_rng(0)
+    rng = fresh(0)
     du = 0.01 * rng.standard_normal((11, p.nv))
     du[4] = 0.2
     many, fine = step_closed(p, np.repeat(p.reduction.split.q[None], 11, axis=0), du)

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.constraints.graph import structure
 from freeflyer.constraints.rows import constraint_jacobian, constraint_residual, constraints
 from freeflyer.mechanisms import LinkageError, assemble, partition
 
-ORIENTATIONS = [np.eye(4), *(pose(np.random.default_rng(k)) for k in range(2))]
+ORIENTATIONS = [np.eye(4), *(pose(fresh(k)) for k in range(2))]
 
 
 def check_split(model: ff.Model, found) -> None:
@@ -31,7 +32,7 @@ def check_split(model: ff.Model, found) -> None:
         assert np.all(J[np.ix_(block.all_rows, others)] == 0.0)
         assert np.all(J[np.ix_(block.all_rows, np.setdiff1d(everything, np.union1d(block.dependent, block.independent)))] == 0)
     v = np.zeros(model.nv)
-    v[found.independent] = np.random.default_rng(0).standard_normal(len(found.independent))
+    v[found.independent] = fresh(0).standard_normal(len(found.independent))
     D = J[np.ix_(found.rows, found.dependent)]
     v[found.dependent] = -np.linalg.solve(D, J[np.ix_(found.rows, found.independent)] @ v[found.independent])
     assert np.abs(J @ v).max() < 1e-5 * np.abs(v).max(), "redundant rows follow from the independent ones"
@@ -62,7 +63,7 @@ def test_planar_masks_are_redundant_but_for_two_rows(mask):
 
 
 def test_stewart_platform_has_six_motors_that_move_the_floating_plate():
-    model, _, _ = stewart(np.random.default_rng(1))
+    model, _, _ = stewart(fresh(1))
     s = structure(model)
     q = model.neutral.copy()
     q[:3] = 0.02, 0.03, 1.1
@@ -77,7 +78,7 @@ def test_stewart_platform_has_six_motors_that_move_the_floating_plate():
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("mask", ["point", "hinge", "slider", "one_turn", "plane", "line"])
 def test_random_linkages_split_at_the_posture_that_closes_them(seed, mask):
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     model, q = random_linkage(rng, (MASKS[mask], MASKS["line"]), n=14)
     tied = {j for k in range(2) for j in structure(model).coordinates[k]}
     model = ff.build(replace(model.description, actuated=("joint1",)))

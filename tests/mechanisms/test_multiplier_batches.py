@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kangaroo_leg import leg
+from seeds import fresh
 
 from freeflyer.errors import InputError
 from freeflyer.mechanisms import (
@@ -21,7 +22,7 @@ from freeflyer.mechanisms import (
     whole_motion,
 )
 
-RNG = np.random.default_rng(0)
+RNG = fresh(0)
 
 
 @pytest.fixture(scope="module")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from linkage_samples import four_bar
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import mechanisms
-
-sys.path.append(str(Path(__file__).parents[1] / "hostile"))
-from newer_arguments import four_bar
 
 
 def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None:
@@ -54,7 +52,7 @@ def test_multipliers_take_accelerations_and_forces_by_name() -> None:
     v, a = mechanisms.whole_motion(model, q, np.ones(7), np.ones(7))
     with pytest.raises(TypeError):
         mechanisms.constraint_multipliers(model, q, v, a)
-    tau = np.random.default_rng(0).standard_normal(model.nv)
+    tau = fresh(0).standard_normal(model.nv)
     found = mechanisms.constraint_multipliers(model, q, v, tau=tau)
     a = mechanisms.constrained_forward_dynamics(model, q, v, tau)
     force = mechanisms.constraint_jacobian(model, q).T @ found

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from kangaroo_leg import leg, whole
 from linkage_samples import MASKS, planar
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.constraints.rows import constraint_jacobian
@@ -63,7 +64,7 @@ CASES = [
 
 
 def check(model: ff.Model, joints: list[str], q: np.ndarray) -> None:
-    rng = np.random.default_rng(3)
+    rng = fresh(3)
     split, n = partition(model), len(joints)
     A = dense(model, q, joints)
     np.testing.assert_allclose(selected_jacobian(model, q, joints), A, rtol=1e-8, atol=1e-9 * np.abs(A).max())
@@ -108,7 +109,7 @@ def test_the_real_kangaroo(models_folder):
 def test_motors_named_answer_alone(models_folder):
     """Battobot's hips are in series: its knees and ankles are selected by themselves, while the hips move as given."""
     model = ff.load(models_folder / "battobot/robot.urdf", loops=models_folder / "battobot/robot.yaml")
-    split, rng = partition(model), np.random.default_rng(2)
+    split, rng = partition(model), fresh(2)
     joints = ["ankley_left", "anklex_left", "knee_left", "knee_right", "anklex_right", "ankley_right"]
     motors = [n for n in model.actuated if n.startswith("motor")]
     rates, others = rng.standard_normal(6), rng.standard_normal(len(split.independent) - 6)
@@ -129,7 +130,7 @@ def test_motors_named_answer_alone(models_folder):
 
 def test_other_motors_are_reckoned_with():
     """An ankle depends on the knee: its motors make up for what the leg's length does, in velocities and accelerations."""
-    model, rng = leg(), np.random.default_rng(4)
+    model, rng = leg(), fresh(4)
     q, split = bent(leg()), partition(leg())
     joints, motors = ["left_ankle_pitch", "left_ankle_roll"], ["left_ankle_outer_motor", "left_ankle_inner_motor"]
     others, others_rates = 0.1 * rng.standard_normal((2, 4))
@@ -150,7 +151,7 @@ def test_other_motors_are_reckoned_with():
 
 
 def test_batches_are_rows():
-    model, rng = leg(), np.random.default_rng(0)
+    model, rng = leg(), fresh(0)
     q = sweep(model, {"left_length_motor": [0.02, 0.06, 0.1], "left_yaw_motor": [0.0, 0.01]}).q
     x = rng.standard_normal((3, 1, 6))
     for f in (motor_velocities, selected_forces, motor_forces):

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 from scipy.spatial.transform import Rotation
+from seeds import fresh
 
 from freeflyer.model.description import (
     HINGE,
@@ -58,7 +59,7 @@ KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "pla
 
 def zoo(seed=0, kinds=KINDS, base="free"):
     """A branched robot with a joint of each kind, limits and losses of each, a mimic, sites, loops and motors."""
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     links, joints = [Link("trunk", inertia(rng))], [Joint("root_joint", base, WORLD, "trunk")]
     for k, kind in enumerate(kinds):
         nv = joint_sizes(kind)[1]

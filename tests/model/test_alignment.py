@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.kernels import plain
@@ -13,7 +14,7 @@ from freeflyer.model.flatten import Body
 
 def turned(seed: int) -> np.ndarray:
     X = np.eye(4)
-    X[:3, :3] = np.linalg.qr(np.random.default_rng(seed).standard_normal((3, 3)))[0]
+    X[:3, :3] = np.linalg.qr(fresh(seed).standard_normal((3, 3)))[0]
     X[:3, :3] *= np.linalg.det(X[:3, :3])
     X[:3, 3] = [0.1, 0.2, 0.3]
     return X

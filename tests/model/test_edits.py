@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from closeness import close
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
@@ -18,15 +20,10 @@ from freeflyer.model.validate import validate
 from freeflyer.spatial import inertia as spatial_inertia
 
 KINDS = ("revolute", "spherical", "helical", "cylindrical", "planar", "universal", "prismatic", "free", "continuous")
-ROUNDING = 1e-12  # of the largest entry: both sides add the same few hundred numbers in another order
 
 
 def zoo():
     return robots.chain(9, KINDS, base="free", length=0.3)
-
-
-def close(actual, expected):
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=ROUNDING * max(1.0, np.abs(expected).max()))
 
 
 def kept(full, small):
@@ -39,7 +36,7 @@ def kept(full, small):
 
 
 def random_state(model, seed=0):
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     return ff.random_configuration(model, rng), rng.standard_normal(model.nv)
 
 

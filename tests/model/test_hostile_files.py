@@ -15,6 +15,7 @@ import pytest
 from hostile_mutations import damaged
 from readers_samples import MJ_PENDULUM, PENDULUM, zoo
 from robots_on_disk import MODELS
+from seeds import fresh
 from test_readers_loops import OURS, THEIRS
 from test_readers_mjcf import MANY
 
@@ -96,7 +97,7 @@ def test_damaged_bytes_in_files(block, tmp_path):
     """The same, through files, with single bits turned."""
     texts = originals("urdf") + originals("mjcf")
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
-        rng = np.random.default_rng(seed)
+        rng = fresh(seed)
         data = bytearray(texts[seed % len(texts)].encode())
         for at in rng.integers(len(data), size=int(rng.integers(1, 12))):
             data[at] ^= 1 << int(rng.integers(8))
@@ -117,7 +118,7 @@ def test_damaged_loop_files(block, tmp_path):
 @pytest.mark.parametrize("block", range(4))
 def test_random_bytes(block, tmp_path):
     """Noise, also behind the beginning of a good file."""
-    rng = np.random.default_rng(block)
+    rng = fresh(block)
     heads = (
         b"", b"<", b"<robot name='r'>", b"<mujoco>", b'<?xml version="1.0" encoding="utf-16"?>', b"\xff\xfe",
         b"PK\x03\x04", b"\x1f\x8b", b"loops: [",

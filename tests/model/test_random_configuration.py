@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
@@ -14,7 +15,7 @@ UNIT = Inertia(1.0, np.zeros(3), np.eye(3))
 def drawn(kind: str, low: float, high: float) -> np.ndarray:
     joint = Joint("joint", kind, WORLD, "link", lower=(low,), upper=(high,))
     model = ff.build(Description("one", (Link("link", UNIT),), (joint,)))
-    return ff.random_configuration(model, np.random.default_rng(0), 1000)[:, 0]
+    return ff.random_configuration(model, fresh(0), 1000)[:, 0]
 
 
 @pytest.mark.parametrize("wide", [np.inf, 1e16, 1e10, 1e5])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from readers_samples import link_poses, zoo
 from robots_on_disk import MODELS, needs_models
+from seeds import fresh
 
 from freeflyer.errors import FileError
 from freeflyer.model.description import HINGE, POINT, WELD, Loop
@@ -189,7 +190,7 @@ def test_joint_frames_are_pinocchios(tmp_path):
     path.write_text(at_link(*pairwise(names)))
     description = read_loops(path, bare)
     model = pin.buildModelFromXML(to_urdf(bare))
-    data, rng = model.createData(), np.random.default_rng(3)
+    data, rng = model.createData(), fresh(3)
     q, positions = pin.neutral(model), {}
     for j in bare.joints:
         if j.kind != "fixed":

@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
+from seeds import fresh
 
 from freeflyer.errors import FileError
 from freeflyer.model.load import load
@@ -34,7 +35,7 @@ FOLDERS = {
 
 def stl(seed):
     """The binary STL of a random convex solid, its corners in no order."""
-    points = np.random.default_rng(seed).normal(size=(30, 3)) * [0.1, 0.2, 0.3]
+    points = fresh(seed).normal(size=(30, 3)) * [0.1, 0.2, 0.3]
     hull, triangles = ConvexHull(points), []
     for simplex, plane in zip(hull.simplices, hull.equations):
         a, b, c = points[simplex]

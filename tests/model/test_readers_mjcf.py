@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from readers_samples import MJ_PENDULUM, link_poses
 from robots_on_disk import MODELS, needs_models
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.errors import FileError
@@ -78,7 +79,7 @@ def random_positions(m, description, rng):
 
 def assert_same_robot(m, description, seed=0):
     """Pose of every body, its inertia in the world, and site poses, at random configurations."""
-    data, rng = mujoco.MjData(m), np.random.default_rng(seed)
+    data, rng = mujoco.MjData(m), fresh(seed)
     names = [x.child for x in description.joints]
     for _ in range(3):
         qpos, positions = random_positions(m, description, rng)
@@ -116,7 +117,7 @@ def test_mass_matrix_and_gravity_are_mujocos():
     text = MANY.format("").replace('<freejoint name="root"/>', "")
     text = text.replace('gear="3"', 'gear="3" armature="0.2"')
     model, m = load(text, base=None), compiled(text)
-    data, rng = mujoco.MjData(m), np.random.default_rng(5)
+    data, rng = mujoco.MjData(m), fresh(5)
     for _ in range(3):
         qpos, positions = random_positions(m, model.description, rng)
         q = np.concatenate([positions[j.name] for j in model.joints])
@@ -212,7 +213,7 @@ def test_loops_have_mujocos_residual(equality, mask):
     loop = description.loops[0]
     assert (loop.name, loop.mask) == ("c", mask)
     m = compiled(text)
-    data, rng = mujoco.MjData(m), np.random.default_rng(1)
+    data, rng = mujoco.MjData(m), fresh(1)
     frames = {x.name: (x.name, np.eye(4)) for x in description.links} | {WORLD: (WORLD, np.eye(4))}
     frames |= {s.name: (s.link, s.placement) for s in description.sites}
     for _ in range(3):

@@ -7,6 +7,7 @@ import pytest
 from readers_samples import PENDULUM, link_poses
 from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
 from scipy.spatial.transform import Rotation
+from seeds import fresh
 
 from freeflyer.errors import DescriptionError, FileError, InputError
 from freeflyer.model.description import POINT, Coupling, Loop, Mimic
@@ -241,7 +242,7 @@ def test_against_pinocchio(name):
     path = next(p for p in example_urdfs() if p.name == name)
     description = validate(read_urdf(path))
     theirs = pin.buildModelFromUrdf(str(path))
-    data, rng = theirs.createData(), np.random.default_rng(3)
+    data, rng = theirs.createData(), fresh(3)
     positions, q = {}, pin.neutral(theirs)
     for j in description.joints:
         if j.kind == "fixed":

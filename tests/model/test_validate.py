@@ -11,18 +11,7 @@ import pytest
 from readers_samples import zoo
 
 from freeflyer.errors import DescriptionError, InputError
-from freeflyer.model.description import (
-    WELD,
-    WORLD,
-    Coupling,
-    Description,
-    Inertia,
-    Joint,
-    Link,
-    Loop,
-    Mimic,
-    Site,
-)  # fmt: skip
+from freeflyer.model.description import WELD, WORLD, Coupling, Description, Inertia, Joint, Link, Loop, Mimic, Site
 from freeflyer.model.validate import validate
 
 UNIT = Inertia(1.0, np.zeros(3), np.eye(3))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from readers_samples import KINDS, differences, link_poses, with_hinge_loop, zoo
 from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
+from seeds import fresh
 from test_readers_urdf import REFUSED
 
 from freeflyer.errors import DescriptionError, FileError, InputError
@@ -65,7 +66,7 @@ def test_a_model_is_written_too():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_initial_positions_and_refs_read_back(seed):
-    rng = np.random.default_rng(seed)
+    rng = fresh(seed)
     description = zoo(seed)
     joints = []
     for j in description.joints:
@@ -85,7 +86,7 @@ def test_initial_positions_and_refs_read_back(seed):
 def test_mujoco_places_the_links_where_we_do():
     description = zoo(4)
     m = mujoco.MjModel.from_xml_string(to_mjcf(description))
-    data, rng = mujoco.MjData(m), np.random.default_rng(0)
+    data, rng = mujoco.MjData(m), fresh(0)
     positions = {}
     for j in description.joints:
         nq = joint_sizes(j.kind)[0]
@@ -111,7 +112,7 @@ def test_pinocchio_reads_the_urdf():
     plain = ("revolute", "continuous", "prismatic", "fixed", "revolute")
     description = replace(zoo(6, plain, base="fixed"), sites=(), loops=(), couplings=(), actuated=())
     theirs = pin.buildModelFromXML(to_urdf(description))
-    data, rng = theirs.createData(), np.random.default_rng(0)
+    data, rng = theirs.createData(), fresh(0)
     q, positions = pin.neutral(theirs), {}
     for j in description.joints:
         if j.kind != "fixed":
@@ -201,7 +202,7 @@ def test_locked_and_unlimited_ranges_read_back():
 
 def test_flat_bodies_are_written():
     """A thin plate obeys the triangle inequality with equality, which rounding may break by a bit."""
-    rng = np.random.default_rng(0)
+    rng = fresh(0)
     for _ in range(50):
         a, b = rng.uniform(0.1, 1.0, 2)
         R = np.linalg.qr(rng.normal(size=(3, 3)))[0]

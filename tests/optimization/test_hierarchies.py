@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from seeds import fresh
 
 from freeflyer.errors import InputError
 from freeflyer.optimization import HierarchySolution, Level, NotConvergedError, NumericalError, solve_hierarchy
-
-SEED = int(np.random.SeedSequence().entropy % 2**31)
 
 
 def equalities(levels, n):
@@ -70,7 +69,7 @@ def random_levels(rng: np.random.Generator, n: int) -> list[Level]:
 
 
 def test_equalities_as_by_projections():
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     for _ in range(50):
         n = int(rng.integers(2, 12))
         levels = []
@@ -80,24 +79,24 @@ def test_equalities_as_by_projections():
                 A[0] = levels[0][0][0]
             levels.append((A, rng.normal(size=len(A))))
         h = solve_hierarchy([(A, b, b) for A, b in levels])
-        np.testing.assert_allclose(h.x, equalities(levels, n), atol=1e-7, err_msg=str(SEED))
+        np.testing.assert_allclose(h.x, equalities(levels, n), atol=1e-7)
         ranks = [np.linalg.matrix_rank(np.concatenate([A for A, _ in levels[: k + 1]])) for k in range(3)]
-        assert h.free == tuple(n - r for r in ranks), SEED
+        assert h.free == tuple(n - r for r in ranks)
 
 
 def test_no_level_can_be_better():
     """By another solver, from the answer: no x that keeps the levels above has a lower cost. Met levels have none."""
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     for case in range(40):
         n = int(rng.integers(2, 9))
         levels = random_levels(rng, n)
         h = solve_hierarchy(levels)
         for k, level in enumerate(levels):
             here = cost(level, h.x)
-            assert here <= better(levels, k, h.x) + 1e-7 * (1.0 + here), (SEED, case, k)
+            assert here <= better(levels, k, h.x) + 1e-7 * (1.0 + here), (case, k)
             v = level.A @ h.x
             np.testing.assert_allclose(h.violations[k], v - np.clip(v, level.lower, level.upper), atol=1e-12)
-            assert h.met[k] == (np.abs(h.violations[k]).max() < 1e-6), (SEED, case, k)
+            assert h.met[k] == (np.abs(h.violations[k]).max() < 1e-6), (case, k)
 
 
 def test_levels_that_cannot_be_met_are_distinguished():
@@ -116,7 +115,7 @@ def test_levels_that_cannot_be_met_are_distinguished():
 
 
 def test_warm_starts_and_what_is_left_free():
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     for _ in range(10):
         levels = random_levels(rng, 6)[:2]
         h = solve_hierarchy(levels)
@@ -132,7 +131,7 @@ def test_warm_starts_and_what_is_left_free():
 def test_other_solvers_give_the_same(solver):
     pytest.importorskip({"proxqp": "proxsuite"}.get(solver, solver))
     """Or refuse a level: ProxQP calls some of these programs infeasible."""
-    rng, refused = np.random.default_rng(SEED), 0
+    rng, refused = fresh(), 0
     for _ in range(8):
         A, B = rng.normal(size=(3, 5)), rng.normal(size=(5, 5))
         levels = [(np.eye(5), np.full(5, -0.4), np.full(5, 0.4)), (A, np.ones(3), np.ones(3)), (B, np.zeros(5), np.zeros(5))]
@@ -142,8 +141,8 @@ def test_other_solvers_give_the_same(solver):
         except NumericalError:
             refused += 1
             continue
-        np.testing.assert_allclose(theirs.x, ours.x, atol=1e-5, err_msg=str(SEED))
-    assert refused <= 3, SEED
+        np.testing.assert_allclose(theirs.x, ours.x, atol=1e-5)
+    assert refused <= 3
 
 
 @pytest.mark.parametrize(

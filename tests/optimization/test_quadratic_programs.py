@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import re
 from collections import Counter
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from random_programs import KINDS, known
+from seeds import fresh
 
 from freeflyer.errors import InputError
 from freeflyer.optimization import (
@@ -33,7 +33,6 @@ from freeflyer.optimization.quadratic import quick_check
 from freeflyer.optimization.residuals import residuals
 from freeflyer.optimization.scaling import equilibrate
 
-SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
 COUNT = 250  # of each of the four kinds, by each solver
 SOLVERS = ("daqp", "osqp", "proxqp", "piqp")
 LOST = 0.02  # of degenerate and unbounded programs: may be refused as numerically lost, but never answered wrongly
@@ -46,7 +45,7 @@ def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
     """The value to 1e-6 of its terms, x to 1e-4 where H is regular; or the right error. No other answer."""
     if solver not in solvers():
         pytest.skip(f"{solver} is not installed")
-    rng = np.random.default_rng([SEED, KINDS.index(kind)])
+    rng = fresh(KINDS.index(kind))
     outcomes: Counter[str] = Counter()
     value, x = 0.0, 0.0
     for k in range(COUNT):
@@ -56,9 +55,9 @@ def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
         except SolverError as error:
             outcomes[type(error).__name__] += 1
             if not isinstance(error, (*NONE.get(kind, ()), NumericalError, NotConvergedError)):
-                raise AssertionError(f"seed {SEED}, program {k}") from error
+                raise AssertionError(f"program {k}") from error
             continue
-        assert kind not in NONE, f"seed {SEED}, program {k}: an answer where there is none, {s}"
+        assert kind not in NONE, f"program {k}: an answer where there is none, {s}"
         outcomes["polished" if s.polished else "at once"] += 1
         H, g = case.arguments["H"], case.arguments["g"]
         terms = 0.5 * np.abs(s.x) @ np.abs(H) @ np.abs(s.x) + np.abs(g) @ np.abs(s.x) + abs(case.value)
@@ -67,16 +66,16 @@ def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
         if kind == "feasible":
             x = max(x, np.abs(s.x - case.x).max() / np.abs(case.x).max())
         p = quadratic_program(**case.arguments)
-        assert max(residuals(p, s.x, s.dual)) <= 1e-8, f"seed {SEED}, program {k}"
-    print(f"{solver}, {kind}: {dict(outcomes)}; value to {value:.1e}, x to {x:.1e} (seed {SEED})")
-    assert value < 1e-6, SEED
-    assert x < 1e-4, SEED
-    assert outcomes["NumericalError"] + outcomes["NotConvergedError"] <= LOST * COUNT, (outcomes, SEED)
+        assert max(residuals(p, s.x, s.dual)) <= 1e-8, f"program {k}"
+    print(f"{solver}, {kind}: {dict(outcomes)}; value to {value:.1e}, x to {x:.1e}")
+    assert value < 1e-6
+    assert x < 1e-4
+    assert outcomes["NumericalError"] + outcomes["NotConvergedError"] <= LOST * COUNT, outcomes
 
 
 def test_certificates_prove_what_errors_say():
     """In the units in which entries are of similar size; turned around, they prove nothing."""
-    rng, lost = np.random.default_rng(SEED), 0
+    rng, lost = fresh(), 0
     for _ in range(50):
         case = known(rng, "infeasible")
         p = quadratic_program(**case.arguments)
@@ -85,7 +84,7 @@ def test_certificates_prove_what_errors_say():
         y = caught.value.data["certificate"]
         scaled = equilibrate(p)
         q = scaled.program
-        assert proves_infeasible(q.rows(), q.lower, q.upper, y / scaled.rows), SEED
+        assert proves_infeasible(q.rows(), q.lower, q.upper, y / scaled.rows)
         used = np.concatenate((np.array(caught.value.data["bounds"]), p.bounded + np.array(caught.value.data["rows"])))
         np.testing.assert_array_equal(np.flatnonzero(y), used)
         assert not proves_infeasible(q.rows(), q.lower, q.upper, -y / scaled.rows)
@@ -99,15 +98,15 @@ def test_certificates_prove_what_errors_say():
         scaled = equilibrate(p)
         d = caught.value.data["ray"] / scaled.columns
         d /= np.abs(d).max()
-        assert proves_unbounded(scaled.program, scaled.program.rows(), d), SEED
+        assert proves_unbounded(scaled.program, scaled.program.rows(), d)
         assert not proves_unbounded(scaled.program, scaled.program.rows(), -d)
-    assert lost <= 2, SEED
+    assert lost <= 2
 
 
 @pytest.mark.parametrize("part", ["x", "dual"])
 def test_planted_errors_are_seen(part):
     """A wrong entry of x or of the multipliers, as a solver might return it, is never accepted."""
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     for _ in range(100):
         p = quadratic_program(**known(rng, "feasible").arguments)
         found = daqp_solver.attempt(p, 1e-8, None, None, None)
@@ -118,12 +117,12 @@ def test_planted_errors_are_seen(part):
         i = int(np.abs(wrong).argmax())
         wrong[i] += 1e-3 * max(abs(wrong[i]), 1e-3)
         off = found._replace(**{part: wrong})
-        assert quick_check(p, off, 1e-8, "daqp") is None, SEED
-        assert max(residuals(p, off.x, off.dual)) > 1e-8, SEED
+        assert quick_check(p, off, 1e-8, "daqp") is None
+        assert max(residuals(p, off.x, off.dual)) > 1e-8
 
 
 def test_residuals_do_not_depend_on_units():
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     p = quadratic_program(**known(rng, "feasible").arguments)
     x, y = 10.0 * rng.normal(size=len(p.g)), rng.normal(size=len(p.lower))
     a = residuals(p, x, y)
@@ -133,7 +132,7 @@ def test_residuals_do_not_depend_on_units():
 
 
 def test_polishing_finds_the_minimum_from_its_active_limits():
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     for _ in range(30):
         case = known(rng, "feasible")
         p = quadratic_program(**case.arguments)
@@ -147,7 +146,7 @@ def test_polishing_finds_the_minimum_from_its_active_limits():
 def test_warm_starts_change_the_way_not_the_answer(solver):
     if solver not in solvers():
         pytest.skip(f"{solver} is not installed")
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     fewer = 0
     for _ in range(20):
         case = known(rng, "feasible")
@@ -159,7 +158,7 @@ def test_warm_starts_change_the_way_not_the_answer(solver):
         s = solve_qp(**other.arguments, solver=solver, warm=first)
         np.testing.assert_allclose(s.x, other.x, rtol=1e-5, atol=1e-5 * np.abs(other.x).max())
     if solver == "daqp":
-        assert fewer > 0, SEED
+        assert fewer > 0
 
 
 def test_parts_of_a_solution():
@@ -174,7 +173,7 @@ def test_parts_of_a_solution():
 
 def test_nearest_is_the_projection():
     """Feasible, and no feasible point of a cloud lies on the wish's side of it."""
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     for _ in range(20):
         A, wish = rng.normal(size=(4, 2)), 3.0 * rng.normal(size=2)
         low, high = -rng.uniform(0.1, 1.0, 4), rng.uniform(0.1, 1.0, 4)
@@ -230,7 +229,7 @@ def test_errors_do_not_depend_on_memory_that_the_solver_leaves():
     programs = [({"H": np.eye(2), "g": -np.ones(2), "A": np.eye(2), "upper": np.zeros(2)}, 1)]
     programs += [({"H": np.eye(2), "g": -np.ones(2), "A": np.ones((3, 2)), "lower": np.ones(3), "upper": np.ones(3)}, None)]
     programs += [({"H": np.diag([1.0, 1e-14]), "g": np.array([0.0, 1.0]), "x_lower": np.array([-1.0, -np.inf])}, None)]
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(fresh())
     programs += [(known(rng, kind).arguments, n) for kind in KINDS for n in (1, 2, 3, None) for _ in range(5)]
     for k, (arguments, iterations) in enumerate(programs):
         p, found = quadratic_program(**arguments), []
@@ -244,7 +243,7 @@ def test_errors_do_not_depend_on_memory_that_the_solver_leaves():
             except SolverError as error:
                 answer = str(error)
             found.append((attempt.outcome, attempt.x.tolist(), attempt.dual.tolist(), answer))
-        assert str(found[0]) == str(found[1]) == str(found[2]), (SEED, k)
+        assert str(found[0]) == str(found[1]) == str(found[2]), k
 
 
 def test_errors_give_what_the_solver_returns():
@@ -280,7 +279,7 @@ def test_errors_have_one_base():
 
 
 def test_arguments_are_left_as_they_are():
-    rng = np.random.default_rng(SEED)
+    rng = fresh()
     case = known(rng, "degenerate")
     before = {k: None if v is None else v.copy() for k, v in case.arguments.items()}
     for solver in solvers():

@@ -1,21 +1,18 @@
 """Sums of squared residuals by compiled code, beside their definition in NumPy."""
 
-import os
 
 import numpy as np
 import pytest
+from seeds import fresh
 
 from freeflyer.optimization import solve_qp
 from freeflyer.optimization.problem import quadratic_program
 from freeflyer.optimization.residual_sums import squared_residuals
 
-SEED = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
-
 
 @pytest.fixture
 def rng():
-    print(f"FREEFLYER_TEST_SEED={SEED}")
-    return np.random.default_rng(SEED)
+    return fresh()
 
 
 def by_numpy(p, x, y):

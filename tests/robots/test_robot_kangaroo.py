@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from robot_geometry import center_of_mass, poses_at_zero
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.robots import kangaroo_ankle, kangaroo_hip, kangaroo_knee
@@ -78,7 +79,7 @@ def test_the_twelve_motors_move_it_and_nothing_else_does(model):
 
 
 def test_right_leg_mirrors_the_left(model):
-    rng = np.random.default_rng(0)
+    rng = fresh(0)
     q = model.neutral.copy()
     for name in model.joint_names:
         if name.startswith("left_"):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from seeds import fresh
 
 from freeflyer.robots import _solids as solids
 
 
 def sampled(inside, half, count=400_000):
     """Mass-free moments (com, rotational inertia per kg) of the points of a box that are `inside`."""
-    points = np.random.default_rng(0).uniform(-1.0, 1.0, (count, 3)) * half
+    points = fresh(0).uniform(-1.0, 1.0, (count, 3)) * half
     points = points[inside(points)]
     com = points.mean(axis=0)
     d = points - com

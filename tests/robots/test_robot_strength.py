@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
@@ -13,7 +14,7 @@ from freeflyer import robots
 def test_arms_hold_themselves_in_any_posture(name):
     model = robots.make(name)
     arm = [model.joint(n) for n in model.actuated if n.startswith("arm_joint")]
-    rng = np.random.default_rng(0)
+    rng = fresh(0)
     load = np.zeros(model.nv)
     for _ in range(300):
         q = model.neutral.copy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_simulating import fresh_seed
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import sim
@@ -134,7 +134,7 @@ def test_a_sole_that_lands_tilted_ends_the_run():
 
 def test_bad_events_are_refused():
     model, q, v = stone()
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     with pytest.raises(InputError, match="direction"):
         sim.Event("x", lambda s: 1.0, 2)
     with pytest.raises(InputError, match="name"):

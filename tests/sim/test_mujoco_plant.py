@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_simulating import fresh_seed, tumbling
+from seeds import fresh
+from test_simulating import tumbling
 
 import freeflyer as ff
 from freeflyer import sim
@@ -34,7 +35,7 @@ def runge_kutta(model: ff.Model, q: np.ndarray, v: np.ndarray, tau, h: float, co
 
 
 def free_flyer(rng):
-    return tumbling(int(rng.integers(2**31)))
+    return tumbling(rng)
 
 
 def pendulum(rng):
@@ -44,7 +45,7 @@ def pendulum(rng):
 
 @pytest.mark.parametrize("make", [free_flyer, pendulum])
 def test_motions_are_those_of_mujoco(make):
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model, q, v = make(rng)
     push = 0.1 * rng.standard_normal(model.nv)
     h, count = 1e-3, 300
@@ -59,7 +60,7 @@ def test_motions_are_those_of_mujoco(make):
 
 def test_mujoco_is_a_plant_of_a_tree():
     """In free flight, under a regulator: the same motion as ours, as near as MuJoCo's order 1 is."""
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     model = ff.with_gravity(ff.robots.space_manipulator(), (0.0, 0.0, 0.0))
     q, v = ff.random_configuration(model, rng), 0.3 * rng.standard_normal(model.nv)
     damper = lambda t, q, v: -0.5 * v
@@ -98,7 +99,7 @@ def test_a_closed_robot_is_driven_in_its_independent_coordinates(models_folder):
     tree = ff.load(models_folder / "cassie" / "cassie.xml", base="free", gravity=(0.0, 0.0, 0.0))
     model = ff.close_loops(tree)
     q = ff.neutral(model)
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     u = 0.05 * rng.standard_normal(model.nv)
     springs = lambda t, q, v: ff.passive_forces(model, q, 0.0 * v)
     ours = sim.simulate(model, q, u, springs, dt=5e-4, duration=0.1)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, sim
@@ -15,14 +14,8 @@ from freeflyer.sim.errors import ReplayError
 ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
 
 
-def fresh_seed() -> int:
-    seed = int(os.environ.get("FREEFLYER_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
-    print(f"FREEFLYER_TEST_SEED={seed}")
-    return seed
-
-
-def tumbling(seed: int) -> tuple[ff.Model, np.ndarray, np.ndarray]:
-    rng, model = np.random.default_rng(seed), ff.robots.space_manipulator()
+def tumbling(rng: np.random.Generator) -> tuple[ff.Model, np.ndarray, np.ndarray]:
+    model = ff.robots.space_manipulator()
     return model, ff.random_configuration(model, rng), 0.5 * rng.standard_normal(model.nv)
 
 
@@ -41,7 +34,7 @@ def test_orders_with_forces_that_depend_on_time_and_state(integrator, order):
     steps = (4e-3, 2e-3) if order == 1 else (1e-2, 5e-3)
     errors = np.zeros(2)
     for k in range(4):
-        model, q, v = tumbling(fresh_seed() + k)
+        model, q, v = tumbling(fresh(k))
 
         def springs(t, q, v, n=model.nv):
             tau = np.zeros(n)
@@ -56,7 +49,7 @@ def test_orders_with_forces_that_depend_on_time_and_state(integrator, order):
 
 @pytest.mark.parametrize("integrator", ADAPTIVE)
 def test_integrators_that_choose_their_steps_keep_the_error(integrator):
-    model, q, v = tumbling(fresh_seed())
+    model, q, v = tumbling(fresh())
     exact = end_of(model, q, v, dt=5e-4, integrator="rk4")
     coarse, fine = (gap(model, end_of(model, q, v, dt=0.2, integrator=integrator, rtol=r, atol=r), exact) for r in (1e-4, 1e-8))
     assert fine < 3e-6
@@ -78,7 +71,7 @@ def test_a_stiff_spring_is_no_matter_to_implicit_integrators():
 
 
 def test_energy_and_momentum_of_ten_seconds():
-    model, q, v = tumbling(fresh_seed())
+    model, q, v = tumbling(fresh())
     model = ff.with_gravity(model, (0.0, 0.0, 0.0))
     drift, spins = [], []
     for h in (1e-2, 5e-3):
@@ -93,7 +86,7 @@ def test_energy_and_momentum_of_ten_seconds():
 
 def test_a_tree_on_its_loops_is_the_closed_model():
     model = ff.robots.kangaroo_like()
-    tree, closed, rng = model, ff.close_loops(model), np.random.default_rng(fresh_seed())
+    tree, closed, rng = model, ff.close_loops(model), fresh()
     q, u = ff.neutral(closed), 0.1 * rng.standard_normal(closed.nv)
     v = ff.velocity_map(closed, q) @ u
     one = sim.simulate(closed, q, u, dt=2e-3, duration=0.04)
@@ -110,7 +103,7 @@ def test_a_humanoid_stands_for_ten_seconds():
     inputs = control.joint_inputs(model)
     held = control.equilibrium(model, q, inputs, constraints=stance)
     regulator = control.lqr(model, q, inputs, constraints=stance, dt=5e-3)
-    rng = np.random.default_rng(fresh_seed())
+    rng = fresh()
     v = ff.project_velocity(model, held.q, 5e-3 * rng.standard_normal(model.nv), constraints=stance)
     run = sim.simulate(model, held.q, v, regulator, dt=5e-3, duration=10.0, constraints=stance)
     assert run.failure is None
@@ -124,7 +117,7 @@ def test_a_humanoid_stands_for_ten_seconds():
 
 
 def test_batches_are_their_motions():
-    model, q, v = tumbling(fresh_seed())
+    model, q, v = tumbling(fresh())
     V = np.stack([v, -v, 0.5 * v])
     whole = sim.simulate(model, q, V, dt=1e-2, duration=0.1)
     one = sim.simulate(model, q, V[1], dt=1e-2, duration=0.1)
@@ -133,7 +126,7 @@ def test_batches_are_their_motions():
 
 
 def test_controllers_are_sampled_and_functions_are_not():
-    model, q, v = tumbling(fresh_seed())
+    model, q, v = tumbling(fresh())
     times = []
 
     class Controller:
@@ -156,7 +149,7 @@ def test_controllers_are_sampled_and_functions_are_not():
 
 
 def test_the_last_step_ends_at_the_duration():
-    model, q, v = tumbling(fresh_seed())
+    model, q, v = tumbling(fresh())
     run = sim.simulate(model, q, v, dt=0.03, duration=0.1)
     assert run.t.tolist() == [0.0, 0.03, 0.06, 0.09, 0.1]
     whole = sim.simulate(model, q, v, dt=0.01, duration=0.1)
@@ -165,7 +158,7 @@ def test_the_last_step_ends_at_the_duration():
 
 
 def test_sensing_is_the_same_with_the_same_seed():
-    model, q, v = tumbling(fresh_seed())
+    model, q, v = tumbling(fresh())
     seen = []
 
     def controller(t, q, v):
@@ -190,7 +183,7 @@ def test_sensing_is_the_same_with_the_same_seed():
 
 
 def test_runs_are_saved_loaded_and_replayed(tmp_path):
-    model, q, v = tumbling(fresh_seed())
+    model, q, v = tumbling(fresh())
     spring = lambda t, x, y: np.concatenate([np.zeros(6), -5.0 * y[6:]])
     event = sim.Event("turned", lambda s: s.t - 0.0512)
     run = sim.simulate(model, q, v, spring, dt=1e-2, duration=0.3, sensing=sim.Sensing(1e-3, 1e-3, seed=5), events=event)
@@ -234,7 +227,7 @@ def test_replays_begin_before_the_changes_of_events_at_the_start(tmp_path):
 
 
 def test_a_motion_that_fails_gives_the_time_and_keeps_what_came_before():
-    model, q, v = tumbling(fresh_seed())
+    model, q, v = tumbling(fresh())
     run = sim.simulate(model, q, v, lambda t, q, v: np.full(model.nv, np.inf if t > 0.25 else 0.0), dt=0.1, duration=0.9)
     assert "at 0.2" in run.failure
     assert len(run.t) == len(run.q) == len(run.tau) == 3
@@ -258,7 +251,7 @@ def test_a_motion_that_fails_gives_the_time_and_keeps_what_came_before():
     ],
 )  # fmt: skip
 def test_bad_arguments(change, word):
-    model, q, v = tumbling(1)
+    model, q, v = tumbling(fresh(1))
     if "v" in change:
         change = change | {"v": np.zeros((2, model.nv))}
     arguments = {"q": q, "v": v, "dt": 0.1, "duration": 0.2} | change

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import closeness
 import mpmath as mp
 import numpy as np
+from seeds import fresh
 
 from freeflyer import spatial as sp
 
 mp.mp.dps = 40
+ROUNDING = closeness.rounding(45)  # of two products of poses a few metres apart
 
 SMALL = (0.0, 1e-300, 1e-160, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 1.0)
 SWITCH = (2.0 - 1e-3, 2.0 - 1e-9, 2.0 - 1e-15, 2.0, 2.0 + 1e-15, 2.0 + 1e-9, 2.0 + 1e-3)  # of the power series
@@ -18,7 +21,12 @@ ALL_ANGLES = TO_PI + BEYOND_PI
 
 
 def rng() -> np.random.Generator:
-    return np.random.default_rng(7)
+    return fresh(7)
+
+
+def close(found: np.ndarray, expected: np.ndarray, tolerance: float = ROUNDING, what: object = "") -> None:
+    """Absolutely: entries are of order 1."""
+    closeness.close(found, expected, tolerance, most=1.0, what=what)
 
 
 def directions(n: int) -> np.ndarray:
@@ -36,17 +44,17 @@ def twists_at(angles: tuple[float, ...], per_angle: int = 4) -> np.ndarray:
 
 
 def random_twist(batch: tuple[int, ...] = (), seed: int = 3) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal((*batch, 6))
+    return fresh(seed).standard_normal((*batch, 6))
 
 
 def random_pose(batch: tuple[int, ...] = (), seed: int = 4) -> np.ndarray:
-    r = np.random.default_rng(seed)
+    r = fresh(seed)
     return sp.se3.from_position_quaternion(r.standard_normal((*batch, 3)), sp.quaternion.random(r, batch))
 
 
 def random_inertia(batch: tuple[int, ...] = (), seed: int = 5) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mass, com, rotational of bodies made of eight point masses: consistent and full by construction."""
-    r = np.random.default_rng(seed)
+    r = fresh(seed)
     m, p = r.uniform(0.1, 1.0, (*batch, 8)), r.standard_normal((*batch, 8, 3))
     return point_masses(m, p)
 

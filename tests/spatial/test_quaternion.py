@@ -7,6 +7,7 @@ import pinocchio as pin
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.transform import Rotation, Slerp
+from seeds import fresh
 from spatial_samples import ALL_ANGLES, NEAR_PI, TO_PI, directions, rng
 
 from freeflyer.errors import InputError
@@ -147,7 +148,7 @@ def test_wxyz():
 
 def test_random_is_uniform():
     """Haar measure: a turned vector is uniform on the sphere, its square components average 1/3, and E q q^T = 1/4."""
-    q = Q.random(np.random.default_rng(0), (20000,))
+    q = Q.random(fresh(0), (20000,))
     turned = Q.rotate(q, [0.0, 0.0, 1.0])
     assert np.abs(turned.mean(0)).max() < 0.02
     assert np.abs((turned**2).mean(0) - 1 / 3).max() < 0.01

@@ -7,6 +7,7 @@ import inspect
 
 import numpy as np
 import pytest
+from seeds import fresh
 from spatial_samples import random_inertia, random_pose, random_twist
 
 from freeflyer import spatial
@@ -17,7 +18,7 @@ BATCHES = [(), (3,), (2, 3), (0,), (2, 0)]
 
 
 def normal(*tail):
-    return lambda batch: np.random.default_rng(sum(tail) + 11).standard_normal((*batch, *tail))
+    return lambda batch: fresh(sum(tail) + 11).standard_normal((*batch, *tail))
 
 
 def _dual(batch):
@@ -30,13 +31,13 @@ KINDS = {  # what an argument is -> how many last axes it has, a sample for a ba
     "three": (1, normal(3)),
     "six": (1, normal(6)),
     "any q": (1, normal(4)),
-    "unit q": (1, lambda batch: quaternion.random(np.random.default_rng(1), batch)),
+    "unit q": (1, lambda batch: quaternion.random(fresh(1), batch)),
     "any dual": (1, normal(8)),
     "unit dual": (1, _dual),
     "pure dual": (1, lambda batch: dual_quaternion.from_twist(random_twist(batch))),
     "rate dual": (1, lambda batch: dual_quaternion.rate_from_twist(
         _dual(batch), dual_quaternion.from_twist(random_twist(batch)), "body")),
-    "R": (2, lambda batch: quaternion.to_matrix(quaternion.random(np.random.default_rng(2), batch))),
+    "R": (2, lambda batch: quaternion.to_matrix(quaternion.random(fresh(2), batch))),
     "X": (2, random_pose),
     "X2": (2, lambda batch: se2.exp(normal(3)(batch))),
     "se3": (2, lambda batch: spatial.se3.hat(random_twist(batch))),

@@ -23,7 +23,7 @@ from freeflyer.kernels.model import linkage_layout as LL
 from freeflyer.model.build import compile_description, recompile
 from freeflyer.model.description import Description
 from freeflyer.model.frozen import frozen
-from freeflyer.model.inputs import row
+from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -161,7 +161,7 @@ def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
     """
     if model.reduction:
         return reduced.velocity_map(model, q)
-    lead = row(model, "q", q, "q").shape[:-1]
+    lead = finite_row(model, "q", q, "q").shape[:-1]
     return np.broadcast_to(np.eye(model.nv), (*lead, model.nv, model.nv)).copy()
 
 
@@ -202,6 +202,6 @@ def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     0.000000
     """
     if model.reduction:
-        return motion(model, q, u)[1]
-    lead = leading_axes((row(model, "q", q, "q"), row(model, "u", u, "u")), (1, 1), ("q", "u"))
-    return np.zeros((*lead, model.nv))
+        return motion(model, q, u, names=("q", "u", "u_dot"))[1]
+    arrays = finite_row(model, "q", q, "q"), finite_row(model, "u", u, "u")
+    return np.zeros((*leading_axes(arrays, (1, 1), ("q", "u")), model.nv))

@@ -19,7 +19,7 @@ from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.kernels.entries import SET_DYNAMICS
 from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, LEAST_NORMAL
-from freeflyer.model.inputs import row
+from freeflyer.model.inputs import finite_row, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
 
@@ -135,7 +135,7 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
 def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any, external: Any, expressed: Expressed,
                  gravity: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """(a, wrenches on items, multipliers, verdict) where no compiled entry does all of it."""
-    q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "tau", tau, "u")
+    q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_row(model, "tau", tau, "u")
     leading_axes((q, v, tau), (1, 1, 1), ("q", "v", "tau"))  # refuses those that do not broadcast
     h = bias_forces(model, q, v, external, expressed=expressed, gravity=gravity)
     rows = matrix_rows(model, constraints, q, v)

@@ -359,7 +359,7 @@ def projected_equations(
     if not has_loops(model):
         return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)
     p = close_loops(model)
-    M, h = run(D.EQUATIONS, p, (q, u), ("q", "v"))
+    M, h = run(D.EQUATIONS, p, (q, u), ("q", "u"))
     if gravity is not None:
         h = add_forces(h, -project_forces(p, q, load_forces(p.tree, q, None, gravity, "body")))
     return M, h

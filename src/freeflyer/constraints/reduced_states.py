@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.running import motion, project_forces
+from freeflyer.constraints.running import DRIFT, motion, project_forces
 from freeflyer.dynamics import passive
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.model.model import Model
@@ -30,7 +30,7 @@ def whole_state(model: Model, state: State) -> State:
     """The motion of all joints, v = G u and a = G u_dot + gamma; forces on the independent ones alone. No a without v."""
     v = a = tau = None
     if state.v is not None:
-        v, a = motion(model, state.q, state.v, state.a)
+        v, a = motion(model, state.q, state.v, DRIFT if state.a is None else state.a)
     if state.tau is not None:
         tau = np.zeros((*state.tau.shape[:-1], model.tree.nv))
         tau[..., model.reduction.split.independent] = state.tau

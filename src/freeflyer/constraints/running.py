@@ -14,6 +14,8 @@ from freeflyer.kernels.entry import Entry
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 
+DRIFT: Any = object()  # no acceleration is given
+
 
 def run(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], out: Any = None) -> Any:
     """The output of a kernel of closed linkages, or a tuple of several, for one state or a batch of a closed model."""
@@ -40,10 +42,11 @@ def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
     return run(D.MAP, model, (q,), ("q",))
 
 
-def motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike | None = None,
+def motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Any = DRIFT,
            names: tuple[str, str, str] = ("q", "v", "a")) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """v = G u and a = G u_dot + gamma (..., nv of the tree); without u_dot the latter is gamma. `names`: of the inputs."""
-    v, a = run(D.MOTION, model, (q, u, model._zero if u_dot is None else u_dot), names)
+    # None is no number: a user's, which `evaluate` refuses
+    v, a = run(D.MOTION, model, (q, u, model._zero if u_dot is DRIFT else u_dot), names)
     return v, a
 
 

@@ -173,13 +173,13 @@ def inverse_dynamics_hessian_product(
     rates = inverse_dynamics_second_derivatives(model, q, v, a, along_q, along_v, along_a,
                                                 external=external, expressed=expressed, gravity=gravity)  # fmt: skip
     try:
-        products = (np.einsum("...i,...ij->...j", w, x) for x in (rates.dq, rates.dv, rates.da))
-        return InverseDynamicsHessianProduct(*products)
+        products = [np.einsum("...i,...ij->...j", w, x) for x in (rates.dq, rates.dv, rates.da)]
     except ValueError:
         raise InputError(
             f"the leading (batch) axes do not broadcast together: weights {w.shape}, state {rates.dq.shape[:-2]}",
             shapes=(w.shape, rates.dq.shape),
         ) from None
+    return InverseDynamicsHessianProduct(*map(_finite, products))
 
 
 def _rates(model: Model, given: dict[str, ArrayLike], external: Wrenches, gravity: ArrayLike | None,
@@ -204,7 +204,13 @@ def _rates(model: Model, given: dict[str, ArrayLike], external: Wrenches, gravit
     out = np.empty((3, *lead, model.nv, model.nv))
     for k in np.ndindex(lead):
         out[(slice(None), *k)] = _rate(model, frames, option, *(x[k] for x in rows))
-    return out[0], out[1], out[2]
+    return _finite(out[0]), _finite(out[1]), _finite(out[2])
+
+
+def _finite(x: np.ndarray) -> np.ndarray:
+    if not np.isfinite(x).all():
+        raise InputError("the second derivatives are beyond floating-point numbers: make v, a, wrenches or weights smaller")
+    return x
 
 
 def _rate(model: Model, frames: FrameSet, option: int, q: np.ndarray, v: np.ndarray, a: np.ndarray, x: np.ndarray,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
+from freeflyer.model.kinds import refuse_no_model
 from freeflyer.model.model import Model
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
@@ -166,6 +167,8 @@ def exportable(model: Model | None = None) -> tuple[str, ...]:
     >>> sorted(set(ff.export.exportable(closed)) - set(ff.export.exportable()))
     ['velocity_map', 'whole_motion']
     """
+    if model is not None:
+        refuse_no_model(model, "exportable")
     return tuple(CLOSED_FUNCTIONS if model is not None and model.reduction else FUNCTIONS)
 
 

@@ -1,0 +1,64 @@
+"""Every argument of every public function of a robot, found by its signature, refuses what it cannot use, by its name."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from kinds_of_arguments import BY_NAME, UNTRIED, bad_calls, kind_of
+from newer_arguments import calls
+from public_names import public_functions
+from test_every_function import FUNCTIONS, REASONS, arguments, first_argument, modelled, reason
+
+import freeflyer as ff
+
+BY_HAND = {call.function.__name__ for call in calls()}
+OWN_TESTS = {  # besides those that `REASONS` names
+    "frame_set": "hostile/test_bad_arrays.py", "to_mjcf": "model/test_writers_files.py", "to_urdf": "model/test_writers_files.py",
+}  # fmt: skip
+TRIED = [name for name in FUNCTIONS if "all" not in REASONS.get(name, {}) and name not in OWN_TESTS]
+OTHER_WORDS = {  # that name the argument as well
+    "values": ("positions of", "stroke"), "constraints": ("A must hold", "ConstraintSet"), "configuration": ("q ",)
+}  # fmt: skip
+MEANT = {("normalize_configuration", "q")}  # what it makes right
+
+
+@pytest.mark.parametrize("name", TRIED)
+def test_bad_arguments_are_refused(name: str) -> None:
+    closed = "tree" if reason(name, "closed, one state") else "closed"
+    model, function, leaks = modelled(closed), FUNCTIONS[name], []
+    first, good = first_argument(name, model), arguments(name, model, ())
+    function(first, **good)
+    for what, given, word in bad_calls(function, good):
+        of_names = kind_of(inspect.signature(function).parameters[word]).startswith("name")
+        words = (word, *OTHER_WORDS.get(word, ()), *["named"] * of_names)
+        try:
+            function(first, **given)
+        except ff.FreeflyerError as error:
+            if len(str(error)) < 20 or not any(x in str(error) for x in words):
+                leaks.append(f"{what}: the sentence does not name it: {error}")
+        except Exception as error:
+            leaks.append(f"{what}: {type(error).__name__}: {error}")
+        else:
+            leaks += [] if (name, word) in MEANT else [f"{what}: accepted"]
+    assert not leaks, "\n".join(leaks)
+
+
+def test_no_function_of_a_model_and_a_state_is_left_out() -> None:
+    """A new function is tried here, or has a reason why not."""
+    of_states = {
+        name for name, f in public_functions("model").items()
+        if any(kind_of(p) in ("posture", "rates") for p in inspect.signature(f).parameters.values())
+    }  # fmt: skip
+    short = {name for name in of_states if name.rpartition(".")[2] in BY_HAND}
+    assert of_states - short <= {*TRIED, *(name for name, why in REASONS.items() if "all" in why)}
+    assert len(of_states) > 90
+
+
+def test_there_are_many() -> None:
+    assert len(TRIED) > 110
+
+
+def test_names_in_the_tables_are_those_of_parameters() -> None:
+    known = {p for f in public_functions().values() for p in inspect.signature(f).parameters}
+    assert {*BY_NAME, *UNTRIED} <= known
