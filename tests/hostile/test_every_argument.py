@@ -20,7 +20,7 @@ TRIED = [name for name in FUNCTIONS if "all" not in REASONS.get(name, {}) and na
 OTHER_WORDS = {  # that name the argument as well
     "values": ("positions of", "stroke"), "constraints": ("A must hold", "ConstraintSet"), "configuration": ("q ",)
 }  # fmt: skip
-MEANT = {("normalize_configuration", "q")}  # what it makes right
+MEANT = {("normalize_configuration", "q"), ("symbolic.parameters", "gravity")}  # what it makes right; complex numbers, for steps
 
 
 @pytest.mark.parametrize("name", TRIED)

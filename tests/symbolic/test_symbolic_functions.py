@@ -152,6 +152,8 @@ def test_every_function_goes_by_its_public_name(name):
     (lambda: ff.symbolic.parameters(arm("tool"), positions={"tool_weld": (l1, 0, 0)}), "is fixed"),
     (lambda: ff.symbolic.parameters(ff.robots.chain(1, "spherical"), armatures={"joint_1": I1}), "one velocity coordinate"),
     (lambda: ff.symbolic.parameters(ARM, gravity=g), "three scalars"),
+    (lambda: ff.symbolic.parameters(ARM, gravity=(0.0, 0.0, np.nan)), "must be finite"),
+    (lambda: ff.symbolic.parameters(ARM, masses={"lower": np.inf}), "must be finite"),
 ])  # fmt: skip
 def test_bad_input_is_refused(call, words):
     with pytest.raises(ff.FreeflyerError, match=words):

@@ -85,6 +85,9 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
         if info is None or info.nv != 1:
             raise InputError(f"joint {name!r} has no armature of one number: it needs one velocity coordinate", joint=name)
         row[int(model.topology[L.ARMATURE_AT]) + info.iv] = x
+    wrong = [x for x in row if isinstance(x, float) and not np.isfinite(x)]
+    if wrong:
+        raise InputError(f"masses, centers, inertias, positions, armatures and gravity must be finite, got {wrong[0]}")
     return plain.complete_parameters(model, row)
 
 
