@@ -28,7 +28,7 @@ def check(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, ta
 
     h = 2e-4 if model.reduction else 4e-4
     by_q, finer = (slopes(lambda e: at(ff.integrate(model, q, e), v, tau), model.nv, step) for step in (h, h / 2))
-    doubt = np.abs(finer - by_q).max()  # more than the finer one's own error: 16 times the truncation of fourth order, half the rounding
+    doubt = np.abs(finer - by_q).max()  # the finer one's own error is smaller: a sixteenth of the truncation
     assert doubt < 1e-4 * max(1.0, np.abs(by_q).max()), "differences tell nothing so near to a singular posture"
     by_v = slopes(lambda e: at(q, v + e, tau), model.nv, 2e-3)
     by_tau = slopes(lambda e: at(q, v, tau + e), model.nv, 2e-3)
