@@ -38,7 +38,7 @@ def test_newton_s_steps_square_the_error(models_folder):
     truth, begin = random_postures(s, 2, fresh(5))
     e = calibrate(s.model, shown(s, truth), q=begin, tolerance=1e-10).errors
     assert e[-1] < 1e-10
-    assert e[-1] < e[-2] ** 2 + 1e-12
+    assert e[-1] < 20.0 * e[-2] ** 2 + 1e-12  # curvatures are those of cranks of 5 cm and more
 
 
 def test_more_encoders_than_motors_average_their_noise():
