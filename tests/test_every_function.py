@@ -44,7 +44,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     **{f"mechanisms.{n}": {"batch": ONE} for n in (
         "assemble", "extract_limb", "first_singularity", "follow", "force_curve", "manipulability", "mechanisms", "partition",
         "reachable_set", "selected_posture", "sweep", "transmission_curve")},
-    **{f"control.{n}": {"tree": CUT, "batch": ONE} for n in ("energy_costs", "equilibrium", "lqr", "track")},
+    **{f"control.{n}": {"tree": CUT, "batch": ONE} for n in ("energy_costs", "equilibrium", "inverse_kinematics", "lqr", "track")},
     **{f"control.{n}": {"batch": SET} for n in (
         "controllability", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs")},
     **{f"estimation.{n}": {"batch": ONE} for n in (
@@ -131,6 +131,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     if name == "constrained_inverse_dynamics":  # at rest: what moves must move along the constraints
         special[short] |= {"v": 0.0 * state["v"], "a": 0.0 * state["a"]}
     if name.startswith("control."):
+        special["inverse_kinematics"] = {"tasks": [control.CenterOfMassTask(ff.center_of_mass(model, closed.neutral))]}
         inputs = control.joint_inputs(model, ("c",)) + control.wrench_inputs(model, "ground")
         special |= {n: {"inputs": inputs} for n in ("energy_costs", "equilibrium", "lqr")}
         held = np.tile(closed.neutral, (3, 1))

@@ -5,8 +5,17 @@ from collections.abc import Callable
 Progress = Callable[[float, str], object]  # the share that is done of the work `what`, 0 to 1; a new `what` begins at 0
 
 
-def no_progress(_fraction: float, _what: str) -> None:
-    """What is called where no `progress` is given."""
+class NoProgress:
+    """What is called where no `progress` is given; signatures show its name."""
+
+    def __call__(self, fraction: float, what: str, /) -> None:
+        """Nothing."""
+
+    def __repr__(self) -> str:
+        return "no_progress"
+
+
+no_progress: Progress = NoProgress()
 
 
 def part_of(progress: Progress, what: str, begin: float = 0.0, share: float = 1.0) -> Progress:

@@ -53,6 +53,10 @@ INPUT_RANK_RATIO = 1e-10  # of the largest singular value: what counts as a dire
 DECAY_ROUNDING = 1e-7  # decay, relative to the fastest (per step: to one), that a pair of poles at rest can feign: the root of eps
 MAX_SAMPLE_GAP = 1e-6  # m, rad, m/s, rad/s: distance of a sample from the end of the step before it
 NAMED_SHARE = 0.3  # of the largest part of a direction: smaller ones are not named
+IK_STEP = 0.5  # rad or m: no entry of a step of inverse kinematics is longer; J is good for no more
+IK_SHORTEST_STEP = 1e-13  # rad or m: inverse kinematics ends at shorter steps
+IK_DECREASE = 1e-9  # of a level's sum of squares: smaller changes are rounding, and the next level decides
+IK_LIMIT_GAP = 1e-9  # rad or m: joints nearer to a limit stand at it; errors smaller than it do not compete
 
 # dynamics
 HALF_TURN_DISTANCE = 1e-7  # rad from half a turn: within it the shortest turn is not unique to working precision

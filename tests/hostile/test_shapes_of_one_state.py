@@ -27,6 +27,7 @@ EYE = np.eye(4)
     (lambda: estimation.base_over_soles(CHAIN, np.zeros((4, 2)), [], np.zeros((3, 3))), "expected that of one state"),
     (lambda: geometric.mass_matrix_of(SHORT), "this pass has no wrenches"),
     (lambda: geometric.derivative_by_shape(SHORT), "this pass has no wrenches"),
+    (lambda: ff.normalize_configuration(CHAIN, [np.nan, 0.0]), "q holds NaN"),
     (lambda: ff.spatial.quaternion.random(np.random.default_rng(0), (2, -1)), "whole numbers of 0 or more"),
     (lambda: ff.spatial.consistency.check(1.0, np.zeros(3), np.eye(3), tolerance=np.nan), "tolerance is nan"),
 ])  # fmt: skip

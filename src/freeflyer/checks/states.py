@@ -8,8 +8,9 @@ import numpy as np
 
 from freeflyer.constraints.closed import velocity_map
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import FreeflyerError, InputError, format_value
+from freeflyer.errors import FreeflyerError
 from freeflyer.model.configuration import neutral, random_configuration
+from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
 from freeflyer.tolerances import MAX_RANDOM_SPEED, MIN_PERTURBATION, UNBOUNDED_POSITION
 
@@ -26,13 +27,6 @@ class States:
     @property
     def count(self) -> int:
         return len(self.q)
-
-
-def whole_number(name: str, x: object, least: int) -> int:
-    """x as an int; InputError for what is no whole number, and for one below `least`."""
-    if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < least:
-        raise InputError(f"{name} must be a whole number of {least} or more, got {format_value(x)}")
-    return int(x)
 
 
 def random_states(model: Model, count: int, seed: int = 0, spread: float | None = None) -> States:

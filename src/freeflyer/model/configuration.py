@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.capacity import MOST_AXES, MOST_ENTRIES
-from freeflyer.model.inputs import row
+from freeflyer.model.inputs import finite_array, row
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import MIN_QUATERNION_LENGTH, UNLIMITED_POSITION
@@ -166,7 +166,7 @@ def normalize_configuration(model: Model, q: ArrayLike) -> np.ndarray:
     >>> ff.normalize_configuration(model, q)[3:7]
     array([0., 0., 0., 1.])
     """
-    q = np.array(row(model, "q", q, "q"))
+    q = np.array(finite_array("q", row(model, "q", q, "q")))
     for joint in model.joints:
         if joint.kind in ("free", "spherical") and joint.nq:
             part = q[..., joint.iq + joint.nq - 4 : joint.iq + joint.nq]

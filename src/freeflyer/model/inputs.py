@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model.layout import N_QUATERNIONS, QUATERNIONS_AT
 from freeflyer.model.capacity import MOST_AXES, check_axes
@@ -37,6 +37,13 @@ def finite_array(name: str, x: Any) -> np.ndarray:
     if not np.isfinite(array).all():
         raise InputError(f"{name} holds NaN or an infinity: every entry must be finite", name=name)
     return array
+
+
+def whole_number(name: str, x: object, least: int) -> int:
+    """x as an int; InputError for what is no whole number, and for one below `least`."""
+    if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < least:
+        raise InputError(f"{name} must be a whole number of {least} or more, got {format_value(x)}")
+    return int(x)
 
 
 def output_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:

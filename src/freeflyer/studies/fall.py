@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.checks.states import whole_number
 from freeflyer.constraints.closed import close_loops, velocity_map
 from freeflyer.dynamics.equations import kinetic_energy, potential_energy
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.model.configuration import neutral
+from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.sim.simulating import simulate

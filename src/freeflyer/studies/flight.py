@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer import mechanisms
-from freeflyer.checks.states import whole_number
 from freeflyer.constraints.closed import close_loops
 from freeflyer.dynamics.centroidal import center_of_mass_jacobian, centroidal_momentum
 from freeflyer.dynamics.equations import kinetic_energy
@@ -15,7 +14,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
 from freeflyer.model.configuration import neutral
 from freeflyer.model.edits import with_gravity
-from freeflyer.model.inputs import finite_array, one_row
+from freeflyer.model.inputs import finite_array, one_row, whole_number
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
 from freeflyer.sim.simulating import simulate

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.checks.singular import coordinate_joints
-from freeflyer.checks.states import random_states, whole_number
+from freeflyer.checks.states import random_states
 from freeflyer.dynamics import equations
 from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
+from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr

@@ -1,0 +1,161 @@
+"""What a controller or inverse kinematics is asked for: an error that vanishes, its Jacobian, and how fast it is to vanish.
+
+The error e (m,) of a task changes with J v while its target rests. A task asks for the accelerations
+
+    J a + Jdot v = acceleration - damping (J v - velocity) - stiffness e
+
+of papers/000 and 003, where `velocity` and `acceleration` are those of its target. Tasks are frozen values: another target is
+another task (`dataclasses.replace`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import InputError, unknown_name
+from freeflyer.model.inputs import finite_array
+from freeflyer.model.model import Model
+
+BIAS_STEP = 1e-5  # s, of the central difference that replaces a bias of a user's task; its error is of order 1e-10 beside J
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Task(ABC):
+    """Task of a controller or of inverse kinematics; your own needs the methods `error` and `jacobian`.
+
+    Parameters
+    ----------
+    level : int
+        Priority, 0 or more: a lower number goes first, strictly. Tasks of one level share their errors by weight.
+    weight : float or (m,) array
+        Of the squared errors; rows of weight 0 are left out.
+    stiffness : float
+        1/s^2, of the error.
+    damping : float, optional
+        1/s, of the error's rate; by default critical, 2 sqrt(stiffness).
+    velocity, acceleration : (m,) array, optional
+        Of the target, in the rows of the error; by default it rests.
+
+    Examples
+    --------
+    A task of one's own: the hands of an arm keep a distance.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, eq=False)
+    ... class Reach(ff.control.Task):
+    ...     distance: float
+    ...     def error(self, model, q):
+    ...         return np.array([np.linalg.norm(ff.frame_pose(model, q, "tip")[:3, 3]) - self.distance])
+    ...     def jacobian(self, model, q):
+    ...         p = ff.frame_pose(model, q, "tip")[:3, 3]
+    ...         return (p / np.linalg.norm(p))[None] @ ff.frame_jacobian(model, q, "tip", "mixed")[:3]
+    >>> model = ff.robots.chain(4)
+    >>> found = ff.control.inverse_kinematics(model, [Reach(0.25)], 0.1 * np.ones(4))
+    >>> round(float(np.linalg.norm(ff.frame_pose(model, found.q, "tip")[:3, 3])), 6)
+    0.25
+    """
+
+    level: int = 1
+    weight: float | ArrayLike = 1.0
+    stiffness: float = 100.0
+    damping: float | None = None
+    velocity: ArrayLike | None = None
+    acceleration: ArrayLike | None = None
+
+    @property
+    def name(self) -> str:
+        """What errors and reports call it."""
+        return type(self).__name__
+
+    @abstractmethod
+    def error(self, model: Model, q: np.ndarray) -> np.ndarray:
+        """Error (m,) at the configuration q (nq,): how far the robot is beyond the target."""
+
+    @abstractmethod
+    def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
+        """J (m, nv): J v is the error's rate while the target rests."""
+
+    def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Jdot v (m,); here by a central difference of J along v."""
+        ahead, behind = (self.jacobian(model, integrate(model, q, s * BIAS_STEP * v)) @ v for s in (1.0, -1.0))
+        return np.asarray((ahead - behind) / (2.0 * BIAS_STEP))
+
+    def command(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Wanted J a + Jdot v (m,) at the state q (nq,), v (nv,)."""
+        damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
+        rate = self.jacobian(model, q) @ v - (0.0 if self.velocity is None else np.asarray(self.velocity))
+        ahead = 0.0 if self.acceleration is None else np.asarray(self.acceleration)
+        return np.asarray(ahead - damping * rate - self.stiffness * self.error(model, q))
+
+    def row_weights(self, m: int) -> np.ndarray:
+        """Weights (m,) of the squared errors."""
+        w = np.asarray(self.weight, float)
+        if w.ndim > 1 or (w.ndim == 1 and w.shape != (m,)):
+            raise InputError(f"weight of {self.name} has shape {w.shape}, expected a number or ({m},)", task=self.name)
+        return np.broadcast_to(w, (m,))
+
+    def __post_init__(self) -> None:
+        if isinstance(self.level, bool) or not isinstance(self.level, int | np.integer) or self.level < 0:
+            raise InputError(f"level of {self.name} must be a whole number of 0 or more, got {self.level!r}", task=self.name)
+        weight = finite_array(f"weight of {self.name}", self.weight)
+        if (weight < 0.0).any() or not (weight > 0.0).any():
+            raise InputError(f"weight of {self.name} must be positive, or 0 for single rows, got {self.weight!r}", task=self.name)
+        for word in ("stiffness", "damping"):
+            gain = getattr(self, word)
+            if gain is not None and not 0.0 <= float(finite_array(f"{word} of {self.name}", gain)) < np.inf:
+                raise InputError(f"{word} of {self.name} must be 0 or more, got {gain!r}", task=self.name)
+        for word in ("velocity", "acceleration"):
+            if getattr(self, word) is not None:
+                object.__setattr__(self, word, finite_array(f"{word} of {self.name}", getattr(self, word)))
+
+
+def check_tasks(model: Model, tasks: Sequence[Any], q: np.ndarray) -> tuple[Task, ...]:
+    """The tasks; InputError for what is none, and for errors and Jacobians at q of shapes that do not fit."""
+    if isinstance(tasks, Task) or not isinstance(tasks, Sequence) or isinstance(tasks, str):
+        raise InputError(f"tasks must be a list of tasks (freeflyer.control.FramePoseTask, ...), got {type(tasks).__name__}")
+    for task in tasks:
+        if not isinstance(task, Task):
+            raise InputError(f"tasks must be tasks (freeflyer.control.Task), got {type(task).__name__}")
+        e, J = np.asarray(task.error(model, q)), np.asarray(task.jacobian(model, q))
+        if e.ndim != 1 or J.shape != (len(e), model.nv):
+            raise InputError(
+                f"{task.name} has an error of shape {e.shape} and a Jacobian of shape {J.shape}, expected (m,) and (m, {model.nv})",
+                task=task.name,
+            )
+        if not (np.isfinite(e).all() and np.isfinite(J).all()):
+            raise InputError(f"{task.name} has an error or a Jacobian that is not finite", task=task.name)
+        task.row_weights(len(e))
+        for word in ("velocity", "acceleration"):
+            x = getattr(task, word)
+            if x is not None and x.shape != e.shape:
+                raise InputError(f"{word} of {task.name} has shape {x.shape}, expected {e.shape}", task=task.name)
+    return tuple(tasks)
+
+
+def by_level(tasks: Sequence[Task]) -> list[tuple[int, list[Task]]]:
+    """Tasks by their levels, the first to be met first."""
+    ordered = sorted(tasks, key=lambda task: task.level)
+    return [(level, list(group)) for level, group in groupby(ordered, key=lambda task: task.level)]
+
+
+def known_frame(model: Model, frame: str) -> str:
+    """The name of a frame of the model; UnknownNameError otherwise."""
+    if frame not in model.frame_index:
+        raise unknown_name("frame", frame, model.frame_names)
+    return frame
+
+
+def shaped(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    """x as a finite array of that shape."""
+    array = finite_array(f"{what} of {name}", x)
+    if array.shape != shape:
+        raise InputError(f"{what} of {name} has shape {array.shape}, expected {shape}", task=name)
+    return array

@@ -1,0 +1,126 @@
+"""Inverse kinematics: poses that exist are found, levels are strict, limits hold, closed robots stay closed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closeness import close
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+
+TOLERANCE = 1e-9
+
+
+@pytest.mark.parametrize("joints", ["revolute", ("revolute", "spherical", "universal", "prismatic")])
+@pytest.mark.parametrize("base", ["fixed", "free"])
+def test_poses_near_the_start_are_found(joints, base):
+    rng = fresh(base, str(joints))
+    model = ff.robots.chain(7, joints, base=base)
+    for _ in range(10):
+        there = ff.random_configuration(model, rng)
+        X = ff.frame_pose(model, there, "tip")
+        q = ff.integrate(model, there, 0.1 * rng.standard_normal(model.nv))
+        found = control.inverse_kinematics(model, [control.FramePoseTask("tip", X)], q, limits=False)
+        assert found.converged, found
+        close(ff.frame_pose(model, found.q, "tip"), X, 10 * TOLERANCE)
+        close(ff.normalize_configuration(model, found.q), found.q)
+
+
+def standing():
+    """(quadruped with bent legs, q, tasks that keep its feet)."""
+    model = ff.robots.quadruped()
+    bent = {j.name: -0.6 if "knee" in j.name else 0.3 for j in model.joints if "knee" in j.name or "pitch" in j.name}
+    q = ff.configuration(model, bent)
+    feet = [name for name in model.frame_names if name.endswith("foot")]
+    return model, q, [control.FramePositionTask(n, ff.frame_pose(model, q, n)[:3, 3], level=0) for n in feet]
+
+
+def test_a_lower_level_never_degrades_a_higher_one():
+    """Feet first, then the centre of mass, then a hopeless posture: earlier errors are those without the later tasks."""
+    rng = fresh()
+    model, q, feet = standing()
+    com = control.CenterOfMassTask(ff.center_of_mass(model, q) + 0.02 * rng.standard_normal(3), level=1)
+    posture = control.PostureTask(ff.random_configuration(model, rng), level=2)
+    alone = control.inverse_kinematics(model, [*feet, com], q, limits=False)
+    all_three = control.inverse_kinematics(model, [*feet, com, posture], q, limits=False)
+    assert alone.converged
+    assert not all_three.converged
+    for e in all_three.errors[:-1]:
+        assert np.abs(e).max() <= TOLERANCE
+    far = np.linalg.norm(posture.error(model, alone.q))
+    assert np.linalg.norm(all_three.errors[-1]) < far
+
+
+def test_conflicts_within_a_level_are_shared_by_weight():
+    model = ff.robots.chain(1, "prismatic")
+    p = ff.frame_pose(model, [0.0], "tip")[:3, 3]
+    axis = ff.frame_jacobian(model, [0.0], "tip", "mixed")[:3, 0]
+    tasks = [control.FramePositionTask("tip", p + axis, weight=3.0), control.FramePositionTask("tip", p)]
+    found = control.inverse_kinematics(model, tasks, [0.0], limits=False)
+    close(found.q, np.array([0.75]), 1e-8)
+
+
+def test_limits_hold_and_are_named():
+    model, q, feet = standing()
+    X = ff.frame_pose(model, q, model.joints[0].child)
+    X[2, 3] -= 0.6  # the floor is nearer
+    found = control.inverse_kinematics(model, [*feet, control.FramePoseTask(model.joints[0].child, X)], q)
+    assert not found.converged
+    at = [j for j in model.joints if j.nv == 1]
+    for j in at:
+        assert model.position_lower[j.iv] - 1e-9 <= found.q[j.iq] <= model.position_upper[j.iv] + 1e-9
+    for name in found.active_limits:
+        j = model.joint(name)
+        x, ends = found.q[j.iq], (model.position_lower[j.iv], model.position_upper[j.iv])
+        assert min(abs(x - e) for e in ends) <= 1e-9
+    assert found.active_limits
+
+
+def test_closed_robots_stay_closed_and_within_their_strokes():
+    rng = fresh()
+    model = ff.close_loops(ff.robots.kangaroo_like())
+    start = ff.studies.middle_posture(model)
+    there = ff.integrate(model, start, 0.003 * rng.standard_normal(model.nv))
+    tasks = [control.FramePoseTask(f"{side}_sole", ff.frame_pose(model, there, f"{side}_sole")) for side in ("left", "right")]
+    tasks += [control.CenterOfMassTask(ff.center_of_mass(model, there))]
+    found = control.inverse_kinematics(model, tasks, start, limits=False)
+    assert found.converged, found
+    assert np.abs(ff.mechanisms.constraint_residual(model.tree, found.q)).max() < 1e-6
+    X = ff.frame_pose(model, start, "left_sole")
+    X[2, 3] += 2.0  # far out of reach
+    found = control.inverse_kinematics(model, [control.FramePoseTask("left_sole", X)], start)
+    low, high = model.tree.position_lower, model.tree.position_upper
+    for j in model.tree.joints:
+        if j.nv == 1 and np.isfinite(low[j.iv]):
+            assert low[j.iv] - 1e-3 <= found.q[j.iq] <= high[j.iv] + 1e-3, j.name
+
+
+def test_targets_out_of_reach_end_at_the_nearest_point():
+    model = ff.robots.chain(3)
+    found = control.inverse_kinematics(model, [control.FramePositionTask("tip", [0.0, 0.0, -1.0])], [0.1, 0.5, 0.2], limits=False)
+    assert not found.converged
+    close(found.errors[0], np.array([0.0, 0.0, 0.6]), 1e-4)  # stretched, it is singular: sideways errors count by their squares
+
+
+@pytest.mark.parametrize(("given", "words"), [
+    ({"q": np.zeros(2)}, "q has shape"),
+    ({"q": np.zeros((2, 3))}, "one state"),
+    ({"q": [np.nan, 0.0, 0.0]}, "finite"),
+    ({"tolerance": 0.0}, "tolerance must be positive"),
+    ({"iterations": 0}, "iterations"),
+    ({"tasks": None}, "tasks must be"),
+    ({"model": "robot.urdf"}, "freeflyer Model"),
+])  # fmt: skip
+def test_bad_input_is_refused(given, words):
+    good = {"model": ff.robots.chain(3), "tasks": [], "q": np.zeros(3)}
+    with pytest.raises(ff.InputError, match=words):
+        control.inverse_kinematics(**(good | given))
+
+
+def test_a_start_beyond_a_limit_is_refused():
+    model = ff.robots.quadruped()
+    q = ff.configuration(model, {"front_left_knee": 3.0})
+    with pytest.raises(ff.InputError, match="beyond the limits of 'front_left_knee'"):
+        control.inverse_kinematics(model, [], q)

@@ -1,0 +1,143 @@
+"""Tasks: Jacobians are rates of errors, biases are what is left of their accelerations, on trees and closed robots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from closeness import central, close, slope_error, slopes
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+
+RATE = slope_error(1e-3, rate=20.0)
+
+
+def robots():
+    chain = ff.robots.chain(5, ["revolute", "spherical", "universal"], base="free")
+    return {"quadruped": ff.robots.quadruped(), "chain": chain, "closed": ff.close_loops(ff.robots.kangaroo_like())}
+
+
+ROBOTS = robots()
+BENT = ff.studies.middle_posture(ff.robots.kangaroo_like())
+FRAMES = {"quadruped": "front_left_foot", "chain": "tip", "closed": "left_sole"}
+
+
+@dataclass(frozen=True, eq=False)
+class Height(control.Task):
+    """A task of a user's, without a bias of its own."""
+
+    height: float = 0.5
+
+    def error(self, model, q):
+        return ff.center_of_mass(model, q)[2:] - self.height
+
+    def jacobian(self, model, q):
+        return ff.center_of_mass_jacobian(model, q)[2:]
+
+
+def state(name: str, rng: np.random.Generator):
+    """Near a posture with bent legs, which closed robots leave only a little way."""
+    model = ROBOTS[name]
+    spread, speed = (0.003, 0.1) if model.reduction else (0.3, 1.0)
+    start = BENT if model.reduction else model.neutral
+    return model, ff.integrate(model, start, spread * rng.standard_normal(model.nv)), speed * rng.standard_normal(model.nv)
+
+
+def tasks_at(name: str, model, q) -> list[control.Task]:
+    """Tasks that are met at q: there the turn's rate is the angular velocity."""
+    X = ff.frame_pose(model, q, FRAMES[name])
+    return [
+        control.FramePoseTask(FRAMES[name], X), control.FramePositionTask(FRAMES[name], X[:3, 3] + 0.1),
+        control.FrameOrientationTask(FRAMES[name], X[:3, :3]), control.CenterOfMassTask([0.1, 0.2, 0.3]),
+        control.PostureTask(q), Height(),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_jacobians_are_rates_of_errors(name):
+    model, q, _ = state(name, fresh(name))
+    for task in tasks_at(name, model, q):
+        J = task.jacobian(model, q)
+        close(J, slopes(lambda e, task=task: task.error(model, ff.integrate(model, q, e)), model.nv), 100 * RATE, what=task.name)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_biases_are_rates_of_jacobians(name):
+    model, q, v = state(name, fresh(name, "bias"))
+    for task in tasks_at(name, model, q):
+        expected = central(lambda t, task=task: task.jacobian(model, ff.integrate(model, q, t * v)) @ v)
+        close(task.bias(model, q, v), expected, max(100 * RATE, 1e-8), least=max(1.0, float(v @ v)), what=task.name)
+
+
+def test_a_command_is_that_of_a_damped_spring_after_its_target():
+    model, q, v = state("quadruped", fresh())
+    rate, ahead = np.array([0.1, 0.2, 0.3]), np.array([1.0, 2.0, 3.0])
+    task = control.CenterOfMassTask([0.0, 0.0, 0.0], stiffness=25.0, velocity=rate, acceleration=ahead)
+    e, J = task.error(model, q), task.jacobian(model, q)
+    close(task.command(model, q, v), ahead - 10.0 * (J @ v - rate) - 25.0 * e)
+    close(replace(task, damping=3.0).command(model, q, v), ahead - 3.0 * (J @ v - rate) - 25.0 * e)
+
+
+def test_the_turn_of_an_orientation_leads_from_the_target():
+    """Turning the target by the error gives the frame's axes, half turns nearly included."""
+    rng, model = fresh(), ROBOTS["quadruped"]
+    for angle in (0.1, 2.0, 3.1):
+        q = ff.random_configuration(model, rng)
+        R = ff.frame_pose(model, q, "front_left_foot")[:3, :3]
+        axis = rng.standard_normal(3)
+        turn = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp(angle * axis / np.linalg.norm(axis)))
+        task = control.FrameOrientationTask("front_left_foot", turn.T @ R)
+        close(task.error(model, q), angle * axis / np.linalg.norm(axis), 1e-9)
+
+
+CHAIN = ff.robots.chain(3)
+
+
+@pytest.mark.parametrize(("make", "words"), [
+    (lambda: control.FramePositionTask("tip", [0.0, 1.0]), r"target of FramePositionTask\('tip'\) has shape \(2,\)"),
+    (lambda: control.FramePositionTask("tip", [0.0, 1.0, np.nan]), "NaN"),
+    (lambda: control.FrameOrientationTask("tip", 2.0 * np.eye(3)), "no rotation"),
+    (lambda: control.FrameOrientationTask("tip", np.diag([1.0, 1.0, -1.0])), "no rotation"),
+    (lambda: control.FramePoseTask("tip", np.ones((4, 4))), "no pose"),
+    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], level=-1), "level of CenterOfMassTask"),
+    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], level=1.5), "level of CenterOfMassTask"),
+    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], weight=-1.0), "weight of CenterOfMassTask"),
+    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], weight=0.0), "weight of CenterOfMassTask"),
+    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], stiffness=-1.0), "stiffness of CenterOfMassTask"),
+    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], damping=np.inf), "damping of CenterOfMassTask"),
+    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], velocity=[np.inf, 0, 0]), "velocity of CenterOfMassTask"),
+])  # fmt: skip
+def test_bad_tasks_are_refused_when_made(make, words):
+    with pytest.raises(ff.InputError, match=words):
+        make()
+
+
+@dataclass(frozen=True, eq=False)
+class Wrong(control.Task):
+    """A task whose Jacobian has another number of rows."""
+
+    rows: int = 2
+
+    def error(self, model, q):
+        return np.zeros(1)
+
+    def jacobian(self, model, q):
+        return np.zeros((self.rows, model.nv)) if self.rows else np.full((1, model.nv), np.nan)
+
+
+@pytest.mark.parametrize(("tasks", "words"), [
+    ([control.FramePositionTask("tp", [0.0, 0.0, 0.0])], "no frame is named 'tp'. Did you mean 'tip'"),
+    ([control.PostureTask(np.zeros(4))], "target of PostureTask"),
+    ([control.CenterOfMassTask([0.0, 0.0, 0.0], weight=[1.0, 2.0])], r"weight of CenterOfMassTask has shape \(2,\)"),
+    ([control.CenterOfMassTask([0.0, 0.0, 0.0], velocity=[1.0])], r"velocity of CenterOfMassTask has shape \(1,\)"),
+    ([Wrong()], r"Wrong has an error of shape \(1,\) and a Jacobian of shape \(2, 3\)"),
+    ([Wrong(rows=0)], "not finite"),
+    (["tip"], "tasks must be tasks"),
+    (control.CenterOfMassTask([0.0, 0.0, 0.0]), "tasks must be a list"),
+])  # fmt: skip
+def test_bad_tasks_are_refused_with_the_robot(tasks, words):
+    with pytest.raises(ff.FreeflyerError, match=words):
+        control.inverse_kinematics(CHAIN, tasks, np.zeros(3))
