@@ -25,7 +25,7 @@ from freeflyer.model.description import Description
 from freeflyer.model.frozen import frozen
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import explain, public
 
 PER_COORDINATE = ("position_lower", "position_upper", "velocity_limit", "effort_limit", "armature", "damping", "friction")
 
@@ -125,7 +125,6 @@ def _make_closed(tree: Model, split: Partition, close_again: Callable[[Model], M
     )  # fmt: skip
 
 
-@public
 def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
     """Velocities of all joints for each independent one: v = G u; the identity for a tree.
 
@@ -159,13 +158,16 @@ def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
     >>> print(f"{np.abs(J @ G).max():.6f}")     # velocities G u keep the loops closed
     0.000000
     """
-    if model.reduction:
-        return reduced.velocity_map(model, q)
-    lead = finite_row(model, "q", q, "q").shape[:-1]
-    return np.broadcast_to(np.eye(model.nv), (*lead, model.nv, model.nv)).copy()
+    try:
+        if model.reduction:
+            return reduced.velocity_map(model, q)
+        lead = finite_row(model, "q", q, "q").shape[:-1]
+        return np.broadcast_to(np.eye(model.nv), (*lead, model.nv, model.nv)).copy()
+    except Exception as error:
+        explain(error, velocity_map, locals())
+        raise
 
 
-@public
 def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """Accelerations of all joints while no independent one accelerates, Gdot u: a = G u_dot + Gdot u; zero for a tree.
 
@@ -201,7 +203,11 @@ def velocity_map_bias(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     >>> print(f"{np.abs(J @ a + bias).max() / np.abs(bias).max():.6f}")     # the loops stay closed
     0.000000
     """
-    if model.reduction:
-        return motion(model, q, u, names=("q", "u", "u_dot"))[1]
-    arrays = finite_row(model, "q", q, "q"), finite_row(model, "u", u, "u")
-    return np.zeros((*leading_axes(arrays, (1, 1), ("q", "u")), model.nv))
+    try:
+        if model.reduction:
+            return motion(model, q, u, names=("q", "u", "u_dot"))[1]
+        arrays = finite_row(model, "q", q, "q"), finite_row(model, "u", u, "u")
+        return np.zeros((*leading_axes(arrays, (1, 1), ("q", "u")), model.nv))
+    except Exception as error:
+        explain(error, velocity_map_bias, locals())
+        raise

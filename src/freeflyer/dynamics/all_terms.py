@@ -15,7 +15,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.gravity import gravity_rows
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import explain
 from freeflyer.text import short_repr
 
 
@@ -114,7 +114,6 @@ class AllTerms(NamedTuple):
         return self.frame_jacobians.reshape(*lead, rows // 6, 6, nv)
 
 
-@public
 def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | None = None, expressed: Expressed = "mixed",
               gravity: ArrayLike | None = None, out: AllTerms | None = None) -> AllTerms:  # fmt: skip
     """Terms of the equations of motion, centroidal quantities and motions of frames at one state, from one compiled pass.
@@ -159,22 +158,26 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: FrameSet | No
     ((18, 18), (18,), (2, 6, 18))
     >>> terms = ff.all_terms(model, q, v, frames=feet, out=terms)  # the next step of a control loop, in the same memory
     """
-    if not model.mass > 0.0:
-        raise massless(model)
-    if frames is None:
-        frames = cached_frame_set(model, ())
-    elif type(frames) is not FrameSet:
-        raise InputError(f"frames must be a frame_set of the model, got {type(frames).__name__}")
-    elif not frames.belongs_to(model):
-        raise InputError(f"the frame set {frames.names} is of another model: make one of this model")
-    g, option = model._gravity if gravity is None else gravity, expression(expressed)
-    if out is not None and not isinstance(out, AllTerms):
-        raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")
-    given = None if out is None else tuple(out)
-    if model.reduction:
-        return model.reduction.functions.all_terms(model, q, v, frames, option, g, out)
-    found = terms_of(model, q, v, frames, option, g, given)
-    return out or AllTerms._make(found)
+    try:
+        if not model.mass > 0.0:
+            raise massless(model)
+        if frames is None:
+            frames = cached_frame_set(model, ())
+        elif type(frames) is not FrameSet:
+            raise InputError(f"frames must be a frame_set of the model, got {type(frames).__name__}")
+        elif not frames.belongs_to(model):
+            raise InputError(f"the frame set {frames.names} is of another model: make one of this model")
+        g, option = model._gravity if gravity is None else gravity, expression(expressed)
+        if out is not None and not isinstance(out, AllTerms):
+            raise InputError(f"out must be an earlier AllTerms, got {type(out).__name__}")
+        given = None if out is None else tuple(out)
+        if model.reduction:
+            return model.reduction.functions.all_terms(model, q, v, frames, option, g, out)
+        found = terms_of(model, q, v, frames, option, g, given)
+        return out or AllTerms._make(found)
+    except Exception as error:
+        explain(error, all_terms, locals())
+        raise
 
 
 def terms_of(model: Model, q: ArrayLike, v: ArrayLike, frames: FrameSet, option: int, gravity: ArrayLike,

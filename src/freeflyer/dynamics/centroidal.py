@@ -9,7 +9,7 @@ from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model.public import explain
 
 
 def massless(model: Model) -> InputError:
@@ -53,7 +53,6 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
         raise
 
 
-@public
 def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """Jacobian J of the centre of mass: J v is its velocity, in world axes.
 
@@ -80,9 +79,13 @@ def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     >>> bool(np.allclose(ff.center_of_mass_jacobian(model, q) @ v, ff.center_of_mass_velocity(model, q, v)))
     True
     """
-    if model.reduction:
-        return model.reduction.functions.center_of_mass_jacobian(model, q)
-    return centroidal_momentum_matrix(model, q)[..., :3, :] / model.mass
+    try:
+        if model.reduction:
+            return model.reduction.functions.center_of_mass_jacobian(model, q)
+        return centroidal_momentum_matrix(model, q)[..., :3, :] / model.mass
+    except Exception as error:
+        explain(error, center_of_mass_jacobian, locals())
+        raise
 
 
 def centroidal_momentum_matrix(

@@ -19,7 +19,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import explain
 
 Integrator = Literal["semi-implicit", "explicit", "rk4"]
 Acceleration = Callable[[Any, Any, float], Any]
@@ -57,7 +57,6 @@ SCHEMES: dict[str, Scheme] = {
 }  # fmt: skip
 
 
-@public
 def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit",
          external: Wrenches = None, *, expressed: Expressed = "body",
          gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
@@ -118,26 +117,30 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     semi-implicit: -98.10 mm
     rk4: -49.05 mm
     """
-    scheme, h = scheme_of(integrator), time_step("dt", dt)
-    first = forward_dynamics(model, q, v, tau, external, expressed=expressed, gravity=gravity)
-    q0 = np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq))
-    v0 = np.broadcast_to(row(model, "v", v, "u"), first.shape)
+    try:
+        scheme, h = scheme_of(integrator), time_step("dt", dt)
+        first = forward_dynamics(model, q, v, tau, external, expressed=expressed, gravity=gravity)
+        q0 = np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq))
+        v0 = np.broadcast_to(row(model, "v", v, "u"), first.shape)
 
-    def acceleration(x: np.ndarray, y: np.ndarray, _: float) -> np.ndarray:
-        if x is q0 and y is v0:
-            return first
-        return forward_dynamics(model, x, y, tau, external, expressed=expressed, gravity=gravity)
+        def acceleration(x: np.ndarray, y: np.ndarray, _: float) -> np.ndarray:
+            if x is q0 and y is v0:
+                return first
+            return forward_dynamics(model, x, y, tau, external, expressed=expressed, gravity=gravity)
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        try:
-            out = scheme(acceleration, lambda x, dv: integrate(model, x, dv), q0, v0, h)
-        except InputError as error:
-            raise InputError(
-                f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h
-            ) from None
-    if not (np.isfinite(out[0]).all() and np.isfinite(out[1]).all()):
-        raise InputError(f"after a step of {h:g} s the state is not finite: use a smaller dt", dt=h)
-    return out
+        with np.errstate(over="ignore", invalid="ignore"):
+            try:
+                out = scheme(acceleration, lambda x, dv: integrate(model, x, dv), q0, v0, h)
+            except InputError as error:
+                raise InputError(
+                    f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h
+                ) from None
+        if not (np.isfinite(out[0]).all() and np.isfinite(out[1]).all()):
+            raise InputError(f"after a step of {h:g} s the state is not finite: use a smaller dt", dt=h)
+        return out
+    except Exception as error:
+        explain(error, step, locals())
+        raise
 
 
 def scheme_of(integrator: object) -> Scheme:

@@ -14,7 +14,7 @@ from freeflyer.dynamics.centroidal import centroidal_momentum, massless
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model.public import explain
 
 
 class CentroidalMomentumDerivatives(NamedTuple):
@@ -153,7 +153,6 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
         raise
 
 
-@public
 def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Velocity of the centre of mass, world axes.
 
@@ -182,10 +181,13 @@ def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndar
     >>> print(f"{velocity[0]:.1f} m/s along x")
     -0.1 m/s along x
     """
-    return centroidal_momentum(model, q, v)[..., :3] / model.mass
+    try:
+        return centroidal_momentum(model, q, v)[..., :3] / model.mass
+    except Exception as error:
+        explain(error, center_of_mass_velocity, locals())
+        raise
 
 
-@public
 def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """Acceleration of the centre of mass, world axes.
 
@@ -216,10 +218,13 @@ def center_of_mass_acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: Arr
     >>> print(f"{acceleration[2]:.2f} m/s^2")
     -9.81 m/s^2
     """
-    return centroidal_momentum_rate(model, q, v, a)[..., :3] / model.mass
+    try:
+        return centroidal_momentum_rate(model, q, v, a)[..., :3] / model.mass
+    except Exception as error:
+        explain(error, center_of_mass_acceleration, locals())
+        raise
 
 
-@public
 def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CentroidalMomentumDerivatives:
     """Derivatives of the centroidal momentum by q and v.
 
@@ -250,10 +255,13 @@ def centroidal_momentum_derivatives(model: Model, q: ArrayLike, v: ArrayLike) ->
     >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
     True
     """
-    return CentroidalMomentumDerivatives._make(_momentum(model, q, v))
+    try:
+        return CentroidalMomentumDerivatives._make(_momentum(model, q, v))
+    except Exception as error:
+        explain(error, centroidal_momentum_derivatives, locals())
+        raise
 
 
-@public
 def centroidal_momentum_rate_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
 ) -> CentroidalMomentumRateDerivatives:
@@ -286,10 +294,13 @@ def centroidal_momentum_rate_derivatives(
     >>> bool(np.allclose((after - before) / 2, d.dv @ step, atol=1e-8))
     True
     """
-    return CentroidalMomentumRateDerivatives._make(_rate(model, q, v, a))
+    try:
+        return CentroidalMomentumRateDerivatives._make(_rate(model, q, v, a))
+    except Exception as error:
+        explain(error, centroidal_momentum_rate_derivatives, locals())
+        raise
 
 
-@public
 def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> CenterOfMassVelocityDerivatives:
     """Derivatives of the velocity of the centre of mass by q and v.
 
@@ -323,10 +334,13 @@ def center_of_mass_velocity_derivatives(model: Model, q: ArrayLike, v: ArrayLike
     >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_derivatives(model, q, v).dq[:3]))
     True
     """
-    return CenterOfMassVelocityDerivatives(*(x[..., :3, :] / model.mass for x in _momentum(model, q, v)))
+    try:
+        return CenterOfMassVelocityDerivatives(*(x[..., :3, :] / model.mass for x in _momentum(model, q, v)))
+    except Exception as error:
+        explain(error, center_of_mass_velocity_derivatives, locals())
+        raise
 
 
-@public
 def center_of_mass_acceleration_derivatives(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike
 ) -> CenterOfMassAccelerationDerivatives:
@@ -362,7 +376,11 @@ def center_of_mass_acceleration_derivatives(
     >>> bool(np.allclose(model.mass * d.dq, ff.centroidal_momentum_rate_derivatives(model, q, v, a).dq[:3]))
     True
     """
-    return CenterOfMassAccelerationDerivatives(*(x[..., :3, :] / model.mass for x in _rate(model, q, v, a)))
+    try:
+        return CenterOfMassAccelerationDerivatives(*(x[..., :3, :] / model.mass for x in _rate(model, q, v, a)))
+    except Exception as error:
+        explain(error, center_of_mass_acceleration_derivatives, locals())
+        raise
 
 
 def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Any:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 
 from freeflyer.kernels.compiler import build, cache as disk
 from freeflyer.kernels.compiler.object_code import host
 from freeflyer.kernels.compiler.worker import Worker, compile_here
-from freeflyer.progress import Progress, no_progress
 
+Progress = Callable[[float, str], object]  # as in freeflyer.progress, which kernels do not know
 Function = tuple[str, tuple[str, ...], int, str]  # an entry's name, the files that it comes from, lanes, its data in the table
 
 
@@ -21,7 +21,7 @@ def missing(functions: Iterable[Function]) -> list[Function]:
 
 
 def compile_ahead(
-    functions: Iterable[Function], processes: int | None = None, progress: Progress = no_progress
+    functions: Iterable[Function], processes: int | None = None, progress: Progress = lambda fraction, what: None
 ) -> int:
     """Compiles what the cache does not hold, by as many processes as there are cores; how many functions that were.
 
