@@ -32,14 +32,18 @@ def test_there_are_enough():
     assert len(FUNCTIONS) >= 85
 
 
-@pytest.mark.parametrize("kind", NOT_MODELS)
-@pytest.mark.parametrize("name", FUNCTIONS)
+def model_is_needed(name):
+    return next(iter(inspect.signature(FUNCTIONS[name]).parameters.values())).default is not None
+
+
+NEEDED = [(name, kind) for name in FUNCTIONS for kind, (bad, _) in NOT_MODELS.items() if bad is not None or model_is_needed(name)]
+
+
+@pytest.mark.parametrize(("name", "kind"), NEEDED)
 def test_no_model(name, kind, tmp_path):
     """The other arguments are wrong, too: it is the first one that must be named."""
     function, (bad, word) = FUNCTIONS[name], NOT_MODELS[kind]
     parameters = list(inspect.signature(function).parameters.values())
-    if bad is None and parameters[0].default is None:
-        pytest.skip("a model is not needed")
     required = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL][1:]
     others = {p.name: tmp_path / "robot.xml" if p.name == "path" else Q for p in required}
     with pytest.raises(ff.InputError, match=f"the first argument of {name.rpartition('.')[2]} must be a freeflyer Model") as caught:
