@@ -54,7 +54,7 @@ DECAY_ROUNDING = 1e-7  # decay, relative to the fastest (per step: to one), that
 MAX_SAMPLE_GAP = 1e-6  # m, rad, m/s, rad/s: distance of a sample from the end of the step before it
 NAMED_SHARE = 0.3  # of the largest part of a direction: smaller ones are not named
 IK_STEP = 0.5  # rad or m: no entry of a step of inverse kinematics is longer; J is good for no more
-IK_SHORTEST_STEP = 1e-13  # rad or m: inverse kinematics ends at shorter steps
+IK_SHORTEST_STEP = 1e-6  # rad or m: where shorter steps were needed to come nearer, a level of inverse kinematics ends
 IK_DECREASE = 1e-9  # of a level's sum of squares: smaller changes are rounding, and the next level decides
 IK_LIMIT_GAP = 1e-9  # rad or m: joints nearer to a limit stand at it; errors smaller than it do not compete
 

@@ -62,6 +62,26 @@ def test_conflicts_within_a_level_are_shared_by_weight():
     close(found.q, np.array([0.75]), 1e-8)
 
 
+def test_a_posture_below_all_does_not_slow_what_is_above():
+    """Feet, centre of mass, hand and posture of a humanoid: the hand arrives as it does without the posture."""
+    model = ff.robots.humanoid()
+    q = model.neutral
+    feet = [control.FramePoseTask(n, ff.frame_pose(model, q, n), level=0) for n in ("left_sole", "right_sole")]
+    com = control.CenterOfMassTask(ff.center_of_mass(model, q), level=1)
+    place = ff.frame_pose(model, q, "left_palm")[:3, 3] + [0.2, 0.1, 0.3]
+    hand, posture = control.FramePositionTask("left_palm", place, level=2), control.PostureTask(q, level=3)
+    found = control.inverse_kinematics(model, [posture, hand, com, *feet], q, iterations=30)
+    assert all(np.abs(e).max() <= TOLERANCE for e in found.errors[1:])
+
+
+def test_rows_of_weight_0_do_not_count_and_weights_of_one_task_do_not_matter():
+    model, z = ff.robots.chain(6), 0.3 * np.ones(6)
+    p = ff.frame_pose(model, 0.2 * np.ones(6), "tip")[:3, 3]
+    assert control.inverse_kinematics(model, [control.FramePositionTask("tip", p + [0, 0, 9], weight=(1, 1, 0))], z).converged
+    for weight in (1e-12, 1.0, 1e12):
+        assert control.inverse_kinematics(model, [control.FramePositionTask("tip", p, weight=weight)], z).converged
+
+
 def test_limits_hold_and_are_named():
     model, q, feet = standing()
     X = ff.frame_pose(model, q, model.joints[0].child)

@@ -93,6 +93,54 @@ def test_the_turn_of_an_orientation_leads_from_the_target():
         close(task.error(model, q), angle * axis / np.linalg.norm(axis), 1e-9)
 
 
+def test_tasks_are_frozen():
+    target, weight, rate = np.zeros(3), np.ones(3), np.zeros(3)
+    task = control.CenterOfMassTask(target, weight=weight, velocity=rate)
+    for x in (target, weight, rate):
+        x[:] = -5.0
+    assert not np.any(task.target)
+    assert not np.any(task.velocity)
+    assert (np.asarray(task.weight) == 1.0).all()
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(task.target)[0] = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Own(control.Task):
+    """A task whose error is what a function of q gives."""
+
+    f: object = None
+
+    def error(self, model, q):
+        return self.f(q)
+
+    def jacobian(self, model, q):
+        return np.ones((1, model.nv))
+
+
+@pytest.mark.parametrize(("f", "words"), [
+    (lambda q: np.array([1j]), "the error of Own"),
+    (lambda q: ["s"], "the error of Own"),
+    (lambda q: [[1.0], [1.0, 2.0]], "the error of Own"),
+    (lambda q: None, "returns None"),
+    (lambda q: [np.nan if q[0] != 0.0 else 1.0], "not finite"),
+])  # fmt: skip
+def test_methods_of_users_are_checked_at_every_step(f, words):
+    with pytest.raises(ff.InputError, match=words):
+        control.inverse_kinematics(CHAIN, [Own(f=f)], np.zeros(3))
+
+
+def test_methods_of_users_cannot_change_the_configuration():
+    def error(q):
+        q[0] = 5.0
+        return [1.0]
+
+    q = np.zeros(3)
+    with pytest.raises(ValueError, match="read-only"):
+        control.inverse_kinematics(CHAIN, [Own(f=error)], q)
+    assert not q.any()
+
+
 CHAIN = ff.robots.chain(3)
 
 
@@ -108,6 +156,10 @@ CHAIN = ff.robots.chain(3)
     (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], weight=0.0), "weight of CenterOfMassTask"),
     (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], stiffness=-1.0), "stiffness of CenterOfMassTask"),
     (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], damping=np.inf), "damping of CenterOfMassTask"),
+    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], stiffness=[1.0, 2.0]), "stiffness of CenterOfMassTask"),
+    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], stiffness=None), "stiffness of CenterOfMassTask"),
+    (lambda: control.PostureTask([np.nan] * 6), "target of PostureTask"),
+    (lambda: control.PostureTask("x"), "target of PostureTask"),
     (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], velocity=[np.inf, 0, 0]), "velocity of CenterOfMassTask"),
 ])  # fmt: skip
 def test_bad_tasks_are_refused_when_made(make, words):

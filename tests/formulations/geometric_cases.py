@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from closeness import rounding
 from flow import rates  # noqa: F401
 from random_robots import random_robot
 from seeds import fresh
@@ -18,6 +19,11 @@ def state(model: ff.Model, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
     """Random q, v, a."""
     v, a = rng.standard_normal((2, model.nv))
     return ff.random_configuration(model, rng), v, a
+
+
+def solved(model: ff.Model, q: np.ndarray) -> float:
+    """Bound of the relative error of what is solved with the mass matrix."""
+    return max(1e-10, rounding(1000, float(np.linalg.cond(ff.mass_matrix(model, q)))))
 
 
 def robot_and_state(

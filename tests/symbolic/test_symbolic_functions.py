@@ -89,6 +89,20 @@ def test_welded_links_are_joined_in_symbols():
     np.testing.assert_allclose(np.array(ours, float), theirs, rtol=1e-12)
 
 
+def test_matrices_of_sympy_are_rows_and_symmetry_is_proved():
+    x, q = sp.Symbol("x"), sp.Matrix([q1, q2])
+    I = sp.Matrix([[1, x * (x + 1), 0], [x**2 + x, 1, 0], [0, 0, 1]])
+    p = ff.symbolic.parameters(ARM, centers={"lower": sp.Matrix([c2, 0, 0])}, inertias={"lower": I}, gravity=sp.Matrix([0, -g, 0]))
+    same(ff.symbolic.evaluate("gravity_forces", ARM, q, parameters=p).tolist(),
+         ff.symbolic.evaluate("gravity_forces", ARM, [q1, q2], parameters=p).tolist())  # fmt: skip
+
+
+def test_welded_links_without_mass():
+    p = ff.symbolic.parameters(arm("tool"), masses={"lower": 0, "tool": 0}, inertias={"tool": sp.eye(3)})
+    M = ff.symbolic.evaluate("mass_matrix", arm("tool"), [q1, q2], parameters=p)
+    same([M[1, 1]], [2])
+
+
 @pytest.mark.parametrize("name", ["quadruped", "kangaroo_like", "holonomic_manipulator"])
 def test_a_model_with_its_own_numbers_is_itself(name):
     model = ff.robots.make(name).tree
@@ -152,6 +166,18 @@ def test_every_function_goes_by_its_public_name(name):
     (lambda: ff.symbolic.parameters(arm("tool"), positions={"tool_weld": (l1, 0, 0)}), "is fixed"),
     (lambda: ff.symbolic.parameters(ff.robots.chain(1, "spherical"), armatures={"joint_1": I1}), "one velocity coordinate"),
     (lambda: ff.symbolic.parameters(ARM, gravity=g), "three scalars"),
+    (lambda: ff.symbolic.parameters(ARM, gravity="abc"), "three scalars"),
+    (lambda: ff.symbolic.parameters(ARM, gravity={1, 2, 3}), "three scalars"),
+    (lambda: ff.symbolic.parameters(ARM, masses={"lower": None}), "the mass of 'lower' must be a number or a symbol"),
+    (lambda: ff.symbolic.parameters(ARM, masses={"lower": "m"}), "the mass of 'lower' must be a number or a symbol"),
+    (lambda: ff.symbolic.parameters(ARM, masses={"lower": sp.nan}), "must be finite"),
+    (lambda: ff.symbolic.parameters(ARM, masses={"lower": sp.oo}), "must be finite"),
+    (lambda: ff.symbolic.parameters(ARM, masses={"lower": np.float32("nan")}), "must be finite"),
+    (lambda: ff.symbolic.parameters(ARM, centers={"lower": (None, 0, 0)}), "the centre of 'lower' must be a number or a symbol"),
+    (lambda: ff.symbolic.parameters(ARM, armatures={"elbow": [m1]}), "the armature of 'elbow' must be a number or a symbol"),
+    (lambda: ff.symbolic.parameters(ff.robots.chain(2), masses={"link_0": m1}), "do not move .* 'link_0'"),
+    (lambda: ff.symbolic.evaluate("mass_matrix", ARM, ["q0", "q1"]), r"q\[0\] must be a number or a symbol"),
+    (lambda: ff.symbolic.evaluate("mass_matrix", ARM, [None, None]), r"q\[0\] must be a number or a symbol"),
     (lambda: ff.symbolic.parameters(ARM, gravity=(0.0, 0.0, np.nan)), "must be finite"),
     (lambda: ff.symbolic.parameters(ARM, masses={"lower": np.inf}), "must be finite"),
 ])  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.tasks import Task, shaped
+from freeflyer.control.tasks import Task, frozen_numbers, shaped
 from freeflyer.dynamics.centroidal import center_of_mass, center_of_mass_jacobian, centroidal_bias
 from freeflyer.dynamics.manifold import difference
 from freeflyer.model.description import WORLD
@@ -72,6 +72,10 @@ class PostureTask(Task):
     """
 
     target: ArrayLike
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "target", frozen_numbers(f"target of {self.name}", self.target))
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
         """What leads from the target to q in the tangent space, m and rad, without a floating base."""

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.constraints.closed import velocity_map
+from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.reduction import has_loops
-from freeflyer.control.tasks import Task, by_level, check_tasks
+from freeflyer.control.tasks import Task, by_level, check_tasks, evaluate
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.errors import InputError
 from freeflyer.model.inputs import one_row, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer.text import short_repr
 from freeflyer.tolerances import IK_DECREASE, IK_LIMIT_GAP, IK_SHORTEST_STEP, IK_STEP
@@ -33,7 +35,7 @@ class InverseKinematics:
     q : (nq,) array
         Configuration, its loops closed where the model's are.
     converged : bool
-        Whether all tasks are met to the tolerance.
+        Whether all tasks are met to the tolerance; rows of weight 0 do not count.
     errors : tuple of (m,) array
         Of the tasks, in the order given, m and rad.
     iterations : int
@@ -78,7 +80,7 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     tolerance : float
         Largest error of a task that counts as met, m and rad.
     iterations : int
-        Steps tried at most.
+        Steps tried at most; none moves a coordinate by more than 0.5 m or rad.
 
     Returns
     -------
@@ -92,12 +94,15 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
         positive.
     UnknownNameError
         For a frame that the model does not have.
+    LinkageError
+        For a start whose loops are open.
 
     Notes
     -----
-    Every step solves the strict hierarchy of the linearised tasks, J d = -e (Escande, Mansard and Wieber, IJRR 33(7), 2014), below
-    the limits and a bound on the step, which shrinks where it does not lead to a better posture. It finds one solution of several,
-    near the start; from a singular posture, such as straight legs, it cannot see the way out: start with bent ones.
+    Level by level, each step solves the strict hierarchy of the linearised tasks, J d = -e (Escande, Mansard and Wieber, IJRR
+    33(7), 2014), below the limits and a bound on the step, which shrinks where it does not lead to a better posture; the next level begins
+    where one is met or comes no nearer. It finds one solution of several, near the start; from a singular posture, such as straight
+    legs, it cannot see the way out: start with bent ones.
 
     Examples
     --------
@@ -115,7 +120,9 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     (True, 0.05)
     """
     now = one_row(model, "q", q, "q")
-    if not 0.0 < tolerance < np.inf:
+    if not isinstance(limits, bool):
+        raise InputError(f"limits must be True or False, got {limits!r}")
+    if isinstance(tolerance, bool) or not 0.0 < tolerance < np.inf:
         raise InputError(f"tolerance must be positive and finite, got {tolerance!r}", tolerance=tolerance)
     iterations = whole_number("iterations", iterations, 1)
     if has_loops(model) and not model.reduction:
@@ -123,20 +130,27 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     tasks = check_tasks(model, tasks, now)
     bounds = _Bounds.of(model, limits)
     bounds.check(now)
-    best = _Posture(now, _errors(model, tasks, now))
-    reach, tried = IK_STEP, 0
-    while tried < iterations and reach > IK_SHORTEST_STEP and not _met(best.errors, tolerance):
+    levels = [level for level, _ in by_level(tasks)]
+    best, reach, tried, k = _Posture(now, _errors(model, tasks, now)), IK_STEP, 0, 0
+    while tried < iterations and k < len(levels):  # level by level: a later one waits until those before are met, or end
+        above, until = _upto(tasks, best, levels[k] - 1), _upto(tasks, best, levels[k])
+        if _met(*until, tolerance):
+            reach, k = IK_STEP, k + 1
+            continue
         tried += 1
         try:
-            ahead, length = _move(model, tasks, best, bounds, reach, tolerance)
-        except FreeflyerError:  # loops that do not close so far away
-            reach *= 0.25
-            continue
-        if _better(tasks, ahead.errors, best.errors, tolerance) and bounds.gap(ahead.q) <= max(IK_LIMIT_GAP, bounds.gap(best.q)):
+            q, length = _move(model, (above[0], until[0]), best, bounds, reach, tolerance)
+            ahead = _Posture(q, _errors(model, tasks, q))
+        except (LinkageError, SolverError):  # loops that do not close so far away; rows that no solver tells apart
+            ahead, length = best, reach
+        new, old = _upto(tasks, ahead, levels[k]), _upto(tasks, best, levels[k])
+        if _better(new, old, tolerance) and bounds.gap(ahead.q) <= max(IK_LIMIT_GAP, bounds.gap(best.q)):
             best, reach = ahead, min(2.0 * reach, IK_STEP)
-        else:
-            reach = 0.25 * min(reach, length)
-    return InverseKinematics(best.q, _met(best.errors, tolerance), best.errors, tried, bounds.active(best.q))
+            continue
+        reach = 0.25 * min(reach, length)
+        if reach < IK_SHORTEST_STEP:
+            reach, k = IK_STEP, k + 1
+    return InverseKinematics(best.q, _met(tasks, best.errors, tolerance), best.errors, tried, bounds.active(best.q))
 
 
 class _Posture(NamedTuple):
@@ -146,60 +160,67 @@ class _Posture(NamedTuple):
     errors: tuple[np.ndarray, ...]
 
 
-def _move(model: Model, tasks: Sequence[Task], at: _Posture, bounds: _Bounds, reach: float,
-          tolerance: float) -> tuple[_Posture, float]:  # fmt: skip
-    """A posture after one step of all levels, and the longest entry of that step.
+def _upto(tasks: Sequence[Task], at: _Posture, level: int) -> tuple[list[Task], list[np.ndarray]]:
+    """The tasks up to a level, and their errors."""
+    kept = [k for k, task in enumerate(tasks) if task.level <= level]
+    return [tasks[k] for k in kept], [at.errors[k] for k in kept]
 
-    What the curvature of the step spoils of all levels but the last is mended by steps of these alone.
+
+def _move(model: Model, tasks: tuple[Sequence[Task], Sequence[Task]], at: _Posture, bounds: _Bounds, reach: float,
+          tolerance: float) -> tuple[np.ndarray, float]:  # fmt: skip
+    """q after one step, and the longest entry of that step. `tasks`: of the levels that have ended, and with the present one.
+
+    What the curvature of the step spoils of the levels that have ended is mended by steps of these alone.
     """
-    step = _step(model, tasks, at, bounds, reach)
+    above, until = tasks
+    q = at.q
+    step = _step(model, until, q, bounds, reach)
     length = float(np.abs(step).max(initial=0.0))
-    last = max((task.level for task in tasks), default=0)
-    first = [k for k, task in enumerate(tasks) if task.level < last]
     for _ in range(CORRECTIONS + 1):
-        q = integrate(model, at.q, step)
-        at = _Posture(q, _errors(model, tasks, q))
-        if _met([at.errors[k] for k in first], tolerance) and bounds.gap(q) <= IK_LIMIT_GAP:
+        q = integrate(model, q, step)
+        if _met(above, _errors(model, above, q), tolerance) and bounds.gap(q) <= IK_LIMIT_GAP:
             break
-        part = _Posture(q, tuple(at.errors[k] for k in first))
-        step = _step(model, [tasks[k] for k in first], part, bounds, reach)
-        if np.abs(step).max(initial=0.0) < IK_SHORTEST_STEP:
+        step = _step(model, above, q, bounds, reach)
+        if np.abs(step).max(initial=0.0) < IK_SHORTEST_STEP**2:
             break
-    return at, length
+    return q, length
 
 
 def _errors(model: Model, tasks: Sequence[Task], q: np.ndarray) -> tuple[np.ndarray, ...]:
-    return tuple(np.asarray(task.error(model, q), float) for task in tasks)
+    return tuple(evaluate(task, model, q)[0] for task in tasks)
 
 
-def _met(errors: Sequence[np.ndarray], tolerance: float) -> bool:
-    return all(np.abs(e).max(initial=0.0) <= tolerance for e in errors)
+def _met(tasks: Sequence[Task], errors: Sequence[np.ndarray], tolerance: float) -> bool:
+    """Whether all rows of a weight are met."""
+    return all(np.abs(e[task.row_weights(len(e)) > 0.0]).max(initial=0.0) <= tolerance for task, e in zip(tasks, errors))
 
 
 def _squares(tasks: Sequence[Task], errors: Sequence[np.ndarray]) -> list[float]:
-    """The weighted sum of squares of each level."""
-    given = dict(zip(map(id, tasks), errors))
-    return [
-        sum(float(task.row_weights(len(given[id(task)])) @ given[id(task)] ** 2) for task in group) for _, group in by_level(tasks)
-    ]
+    """The weighted sum of squares of each level, its largest weight counting as 1."""
+    given, sums = dict(zip(map(id, tasks), errors)), []
+    for _, group in by_level(tasks):
+        e = np.concatenate([given[id(task)] for task in group])
+        w = np.concatenate([task.row_weights(len(given[id(task)])) for task in group])
+        sums.append(float(w / w.max(initial=0.0) @ e**2))
+    return sums
 
 
-def _better(tasks: Sequence[Task], found: Sequence[np.ndarray], errors: Sequence[np.ndarray], tolerance: float) -> bool:
+def _better(new: tuple[Sequence[Task], Sequence[np.ndarray]], old: tuple[Sequence[Task], Sequence[np.ndarray]],
+            tolerance: float) -> bool:  # fmt: skip
     """Whether the first level whose sum of squares changes becomes better; errors within the tolerance are alike."""
-    for new, old in zip(_squares(tasks, found), _squares(tasks, errors)):
-        if max(new, old) > tolerance**2 and abs(new - old) > IK_DECREASE * old:
-            return new < old
+    for found, before in zip(_squares(*new), _squares(*old)):
+        if max(found, before) > tolerance**2 and abs(found - before) > IK_DECREASE * before:
+            return found < before
     return False
 
 
-def _step(model: Model, tasks: Sequence[Task], at: _Posture, bounds: _Bounds, reach: float) -> np.ndarray:
+def _step(model: Model, tasks: Sequence[Task], q: np.ndarray, bounds: _Bounds, reach: float) -> np.ndarray:
     """The step d (nv,) of the linearised tasks, within limits, no entry longer than `reach`."""
-    given, q = dict(zip(map(id, tasks), at.errors)), at.q
     levels = [Level(*bounds.rows(q, reach))]
     for _, group in by_level(tasks):
-        J = np.concatenate([task.jacobian(model, q) for task in group])
-        e = np.concatenate([given[id(task)] for task in group])
-        w = np.concatenate([task.row_weights(len(given[id(task)])) for task in group])
+        values = [evaluate(task, model, q) for task in group]
+        e, J = (np.concatenate(x) for x in zip(*values))
+        w = np.concatenate([task.row_weights(len(x)) for task, (x, _) in zip(group, values)])
         levels.append(Level(J[w > 0.0], -e[w > 0.0], -e[w > 0.0], w[w > 0.0]))
     return solve_hierarchy(levels).x
 

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError, unknown_name
-from freeflyer.model.inputs import finite_array
+from freeflyer.errors import InputError
+from freeflyer.model.frozen import frozen_array
+from freeflyer.model.inputs import finite_array, one_row, real_array
 from freeflyer.model.model import Model
 
 BIAS_STEP = 1e-5  # s, of the central difference that replaces a bias of a user's task; its error is of order 1e-10 beside J
@@ -90,10 +91,12 @@ class Task(ABC):
 
     def command(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Wanted J a + Jdot v (m,) at the state q (nq,), v (nv,)."""
+        q, v = one_row(model, "q", q, "q"), one_row(model, "v", v, "u")
         damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
-        rate = self.jacobian(model, q) @ v - (0.0 if self.velocity is None else np.asarray(self.velocity))
+        e, J = evaluate(self, model, q)
+        rate = J @ v - (0.0 if self.velocity is None else np.asarray(self.velocity))
         ahead = 0.0 if self.acceleration is None else np.asarray(self.acceleration)
-        return np.asarray(ahead - damping * rate - self.stiffness * self.error(model, q))
+        return np.asarray(ahead - damping * rate - self.stiffness * e)
 
     def row_weights(self, m: int) -> np.ndarray:
         """Weights (m,) of the squared errors."""
@@ -105,16 +108,19 @@ class Task(ABC):
     def __post_init__(self) -> None:
         if isinstance(self.level, bool) or not isinstance(self.level, int | np.integer) or self.level < 0:
             raise InputError(f"level of {self.name} must be a whole number of 0 or more, got {self.level!r}", task=self.name)
-        weight = finite_array(f"weight of {self.name}", self.weight)
+        weight = frozen_numbers(f"weight of {self.name}", self.weight)
+        object.__setattr__(self, "weight", weight)
         if (weight < 0.0).any() or not (weight > 0.0).any():
             raise InputError(f"weight of {self.name} must be positive, or 0 for single rows, got {self.weight!r}", task=self.name)
         for word in ("stiffness", "damping"):
             gain = getattr(self, word)
-            if gain is not None and not 0.0 <= float(finite_array(f"{word} of {self.name}", gain)) < np.inf:
-                raise InputError(f"{word} of {self.name} must be 0 or more, got {gain!r}", task=self.name)
+            if gain is None and word == "damping":
+                continue
+            if np.ndim(gain) or not float(finite_array(f"{word} of {self.name}", gain)) >= 0.0:
+                raise InputError(f"{word} of {self.name} must be a number of 0 or more, got {gain!r}", task=self.name)
         for word in ("velocity", "acceleration"):
             if getattr(self, word) is not None:
-                object.__setattr__(self, word, finite_array(f"{word} of {self.name}", getattr(self, word)))
+                object.__setattr__(self, word, frozen_numbers(f"{word} of {self.name}", getattr(self, word)))
 
 
 def check_tasks(model: Model, tasks: Sequence[Any], q: np.ndarray) -> tuple[Task, ...]:
@@ -124,20 +130,38 @@ def check_tasks(model: Model, tasks: Sequence[Any], q: np.ndarray) -> tuple[Task
     for task in tasks:
         if not isinstance(task, Task):
             raise InputError(f"tasks must be tasks (freeflyer.control.Task), got {type(task).__name__}")
-        e, J = np.asarray(task.error(model, q)), np.asarray(task.jacobian(model, q))
-        if e.ndim != 1 or J.shape != (len(e), model.nv):
-            raise InputError(
-                f"{task.name} has an error of shape {e.shape} and a Jacobian of shape {J.shape}, expected (m,) and (m, {model.nv})",
-                task=task.name,
-            )
-        if not (np.isfinite(e).all() and np.isfinite(J).all()):
-            raise InputError(f"{task.name} has an error or a Jacobian that is not finite", task=task.name)
-        task.row_weights(len(e))
-        for word in ("velocity", "acceleration"):
-            x = getattr(task, word)
-            if x is not None and x.shape != e.shape:
-                raise InputError(f"{word} of {task.name} has shape {x.shape}, expected {e.shape}", task=task.name)
+        evaluate(task, model, q)
     return tuple(tasks)
+
+
+def evaluate(task: Task, model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Error (m,) and Jacobian (m, nv) of a task at q (nq,), which it cannot change; InputError where they are none."""
+    still = frozen_array(np.array(q))
+    e, J = (_real(task, what, method(model, still)) for what, method in (("error", task.error), ("Jacobian", task.jacobian)))
+    if e.ndim != 1 or J.shape != (len(e), model.nv):
+        raise InputError(
+            f"{task.name} has an error of shape {e.shape} and a Jacobian of shape {J.shape}, expected (m,) and (m, {model.nv})",
+            task=task.name,
+        )
+    if not (np.isfinite(e).all() and np.isfinite(J).all()):
+        raise InputError(f"{task.name} has an error or a Jacobian that is not finite", task=task.name)
+    task.row_weights(len(e))
+    for word in ("velocity", "acceleration"):
+        x = getattr(task, word)
+        if x is not None and x.shape != e.shape:
+            raise InputError(f"{word} of {task.name} has shape {x.shape}, expected {e.shape}", task=task.name)
+    return e, J
+
+
+def _real(task: Task, what: str, x: Any) -> np.ndarray:
+    if x is None:
+        raise InputError(f"the method of {task.name} for its {what} returns None: does it lack a return?", task=task.name)
+    return real_array(f"the {what} of {task.name}", x)
+
+
+def frozen_numbers(name: str, x: Any) -> np.ndarray:
+    """A copy that nobody changes, of finite numbers."""
+    return frozen_array(np.array(finite_array(name, x)))
 
 
 def by_level(tasks: Sequence[Task]) -> list[tuple[int, list[Task]]]:
@@ -148,14 +172,13 @@ def by_level(tasks: Sequence[Task]) -> list[tuple[int, list[Task]]]:
 
 def known_frame(model: Model, frame: str) -> str:
     """The name of a frame of the model; UnknownNameError otherwise."""
-    if frame not in model.frame_index:
-        raise unknown_name("frame", frame, model.frame_names)
+    model.frame(frame)
     return frame
 
 
 def shaped(name: str, what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
     """x as a finite array of that shape."""
-    array = finite_array(f"{what} of {name}", x)
+    array = frozen_numbers(f"{what} of {name}", x)
     if array.shape != shape:
         raise InputError(f"{what} of {name} has shape {array.shape}, expected {shape}", task=name)
     return array

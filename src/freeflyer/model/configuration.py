@@ -166,7 +166,7 @@ def normalize_configuration(model: Model, q: ArrayLike) -> np.ndarray:
     >>> ff.normalize_configuration(model, q)[3:7]
     array([0., 0., 0., 1.])
     """
-    q = np.array(finite_array("q", row(model, "q", q, "q")))
+    q = np.array(row(model, "q", q, "q"))
     for joint in model.joints:
         if joint.kind in ("free", "spherical") and joint.nq:
             part = q[..., joint.iq + joint.nq - 4 : joint.iq + joint.nq]
@@ -177,4 +177,4 @@ def normalize_configuration(model: Model, q: ArrayLike) -> np.ndarray:
                     joint=joint.name,
                 )
             part /= norm
-    return q
+    return finite_array("q", q)

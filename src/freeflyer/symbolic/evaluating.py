@@ -13,6 +13,7 @@ from freeflyer.export.functions import FUNCTIONS
 from freeflyer.kernels import plain
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.symbolic.scalars import scalar
 
 
 @public
@@ -50,7 +51,8 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
     Notes
     -----
     Where a kernel compares undecided symbols, the closed form is taken, not the series near zero. Numbers of the model that are
-    short binary fractions (0.5, 9.75) become exact ones.
+    short binary fractions (0.5, 9.75) become exact ones. Closed forms grow fast: the mass matrix of two joints on a floating base
+    takes some 20 s.
 
     Examples
     --------
@@ -87,13 +89,12 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
 
 def _row(name: str, x: Any) -> list[Any]:
     try:
-        return list(np.asarray(x, dtype=object).reshape(-1)) if np.ndim(x) == 1 else list(_refuse(name, x))
-    except (TypeError, ValueError):
-        return list(_refuse(name, x))
-
-
-def _refuse(name: str, x: Any) -> Iterable[Any]:
-    raise InputError(f"{name} must be one flat row of scalars, got {type(x).__name__} of shape {np.shape(x)}", name=name)
+        entries = list(np.asarray(x, dtype=object).reshape(-1)) if 1 in (np.ndim(x), *getattr(x, "shape", ())[1:]) else None
+    except ValueError:
+        entries = None
+    if entries is None:
+        raise InputError(f"{name} must be one flat row of scalars, got {type(x).__name__} of shape {np.shape(x)}", name=name)
+    return [scalar(f"{name}[{k}]", e) for k, e in enumerate(entries)]
 
 
 def _parameter_row(model: Model, parameters: Iterable[Any]) -> list[Any]:

@@ -15,6 +15,7 @@ from freeflyer.model.description import Joint
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.screws import screws
+from freeflyer.symbolic.scalars import scalar
 
 UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # entries of a symmetric matrix, as they are stored
 
@@ -48,7 +49,8 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
     Raises
     ------
     InputError
-        For rows and matrices of other sizes, asymmetric inertias, fixed joints, and joints with other than one coordinate.
+        For rows and matrices of other sizes, what is no scalar or not finite, asymmetric inertias, links that do not move, fixed
+        joints, and armatures of joints with other than one coordinate.
     UnknownNameError
         For links and joints that the model does not have.
 
@@ -70,7 +72,8 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
     if gravity is not None:
         row[L.GRAVITY : L.GRAVITY + 3] = _vector("gravity", gravity)
     links = {link.name for link in model.description.links}
-    changed: dict[str, dict[str, Any]] = {"mass": dict(masses or {}), "com": {}, "inertia": {}}
+    changed: dict[str, dict[str, Any]] = {"mass": {}, "com": {}, "inertia": {}}
+    changed["mass"] = {name: scalar(f"the mass of {name!r}", x) for name, x in (masses or {}).items()}
     changed["com"] = {name: _vector(f"the centre of {name!r}", x) for name, x in (centers or {}).items()}
     changed["inertia"] = {name: _symmetric(name, x) for name, x in (inertias or {}).items()}
     for name in set().union(*changed.values()):
@@ -83,28 +86,40 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
     for name, x in (armatures or {}).items():
         info = next((j for j in model.joints if j.name == _joint(model, name).name), None)
         if info is None or info.nv != 1:
-            raise InputError(f"joint {name!r} has no armature of one number: it needs one velocity coordinate", joint=name)
-        row[int(model.topology[L.ARMATURE_AT]) + info.iv] = x
-    wrong = [x for x in row if isinstance(x, float) and not np.isfinite(x)]
-    if wrong:
-        raise InputError(f"masses, centers, inertias, positions, armatures and gravity must be finite, got {wrong[0]}")
+            why = "it needs one velocity coordinate, of its own where it mimics another joint"
+            raise InputError(f"joint {name!r} has no armature of one number: {why}", joint=name)
+        row[int(model.topology[L.ARMATURE_AT]) + info.iv] = scalar(f"the armature of {name!r}", x)
     return plain.complete_parameters(model, row)
 
 
 def _vector(what: str, x: Any) -> list[Any]:
-    entries = list(x) if isinstance(x, Iterable) else []
-    if len(entries) != 3 or any(np.ndim(e) for e in entries):
+    entries = _entries(x)
+    if len(entries) != 3:
         raise InputError(f"{what} must be three scalars, got {x!r}")
-    return entries
+    return [scalar(what, e) for e in entries]
+
+
+def _entries(x: Any) -> list[Any]:
+    """Entries in their order; none of what has no order."""
+    if isinstance(x, str | bytes | set | frozenset | Mapping) or not hasattr(x, "__getitem__"):
+        return []
+    return [x[k] for k in range(len(x))]
 
 
 def _symmetric(name: str, x: Any) -> list[list[Any]]:
     """Rows of a 3 x 3 matrix: nested sequences, an array, or a SymPy matrix."""
-    rows = x.tolist() if hasattr(x, "tolist") else list(x) if isinstance(x, Iterable) else []
-    rows = [list(r) if isinstance(r, Sequence) else [] for r in rows]
-    if [len(r) for r in rows] != [3, 3, 3] or any(rows[i][j] != rows[j][i] for i, j in UPPER):
+    rows = [_entries(r) for r in (x.tolist() if hasattr(x, "tolist") else _entries(x))]
+    if [len(r) for r in rows] == [3, 3, 3]:
+        rows = [[scalar(f"the inertia of {name!r}", e) for e in r] for r in rows]
+    if [len(r) for r in rows] != [3, 3, 3] or not all(_equal(rows[i][j], rows[j][i]) for i, j in UPPER):
         raise InputError(f"the inertia of {name!r} must be a symmetric matrix (3, 3), got {x!r}", link=name)
     return rows
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two scalars are equal, proved by SymPy where they are written differently."""
+    difference = a - b
+    return bool(difference == 0 or (hasattr(difference, "equals") and difference.equals(0)))
 
 
 def _joint(model: Model, name: str) -> Joint:
@@ -129,7 +144,9 @@ def _place(model: Model, link: str) -> tuple[int, np.ndarray, np.ndarray]:
 def _put_inertia(model: Model, row: list[Any], body: int, changed: Mapping[str, Mapping[str, Any]]) -> None:
     """Mass, centre of mass and inertia of a body, joined from its links."""
     if body == 0:
-        raise InputError("links that do not move have no inertia in the equations of motion")
+        still = [k for k in {k for of in changed.values() for k in of} if _place(model, k)[0] == 0]
+        listed = ", ".join(map(repr, sorted(still)))
+        raise InputError(f"links that do not move have no inertia in the equations of motion: {listed}")
     parts = []
     for link in model.description.links:
         own, R, p = _place(model, link.name)
@@ -139,7 +156,8 @@ def _put_inertia(model: Model, row: list[Any], body: int, changed: Mapping[str, 
             I = changed["inertia"].get(link.name, link.inertia.rotational.tolist())
             parts.append((m, [p[i] + _sum(R[i, k] * c[k] for k in range(3)) for i in range(3)], _turned(R, I)))
     mass = _sum(m for m, _, _ in parts)
-    com = parts[0][1] if len(parts) == 1 else [_sum(m * c[i] for m, c, _ in parts) / mass for i in range(3)]
+    alone = len(parts) == 1 or mass == 0
+    com = parts[0][1] if alone else [_sum(m * c[i] for m, c, _ in parts) / mass for i in range(3)]
     inertia = [
         _sum(I[i][j] + m * _steiner([x - y for x, y in zip(c, com)], i, j) for m, c, I in parts) for i, j in UPPER
     ]
