@@ -100,9 +100,9 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     Notes
     -----
     Level by level, each step solves the strict hierarchy of the linearised tasks, J d = -e (Escande, Mansard and Wieber, IJRR
-    33(7), 2014), below the limits and a bound on the step, which shrinks where it does not lead to a better posture; the next level begins
-    where one is met or comes no nearer. It finds one solution of several, near the start; from a singular posture, such as straight
-    legs, it cannot see the way out: start with bent ones.
+    33(7), 2014), below the limits and a bound on the step, which shrinks where it does not lead to a better posture; the next
+    level begins where one is met or comes no nearer. It finds one solution of several, near the start; from a singular posture,
+    such as straight legs, it cannot see the way out: start with bent ones.
 
     Examples
     --------
