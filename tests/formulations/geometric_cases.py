@@ -23,7 +23,7 @@ def state(model: ff.Model, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
 
 def solved(model: ff.Model, q: np.ndarray) -> float:
     """Bound of the relative error of what is solved with the mass matrix."""
-    return max(1e-10, rounding(1000, float(np.linalg.cond(ff.mass_matrix(model, q)))))
+    return max(1e-10, rounding(10_000, float(np.linalg.cond(ff.mass_matrix(model, q)))))
 
 
 def robot_and_state(

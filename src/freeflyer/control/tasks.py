@@ -116,7 +116,8 @@ class Task(ABC):
             gain = getattr(self, word)
             if gain is None and word == "damping":
                 continue
-            if np.ndim(gain) or not float(finite_array(f"{word} of {self.name}", gain)) >= 0.0:
+            value = finite_array(f"{word} of {self.name}", gain)
+            if value.ndim or not float(value) >= 0.0:
                 raise InputError(f"{word} of {self.name} must be a number of 0 or more, got {gain!r}", task=self.name)
         for word in ("velocity", "acceleration"):
             if getattr(self, word) is not None:
