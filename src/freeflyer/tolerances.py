@@ -44,6 +44,11 @@ MIN_AXIS_SINE = 1e-12  # sine of the angle between a wheel's axis and its plane'
 COLLINEAR_RATIO = 1e-6  # of the points' extent: points nearer to a line (or to one point) than this are on it
 SOLE_HEIGHT = 0.01  # m above the lowest point of all: what still stands
 SOLE_THICKNESS = 1e-3  # m above a shape's own lowest point: what is its sole
+CONE_ROUNDING = 1e-9  # of the largest unit force: spread of a cone's generators that counts as none
+
+# decoupling
+CONSERVED_RATIO = 1e-9  # of the size of its terms: what rounding leaves of a drift of the momentum, or of a torsion, that is zero
+SINGULAR_MAP = 1e12  # condition number of a matrix of units of one kind: beyond, no digit of its inverse is of use
 
 # control
 CONTROLLABLE_RANK_RATIO = 1e-9  # of the size of A: what counts as a new direction
@@ -54,9 +59,18 @@ DECAY_ROUNDING = 1e-7  # decay, relative to the fastest (per step: to one), that
 MAX_SAMPLE_GAP = 1e-6  # m, rad, m/s, rad/s: distance of a sample from the end of the step before it
 NAMED_SHARE = 0.3  # of the largest part of a direction: smaller ones are not named
 IK_STEP = 0.5  # rad or m: no entry of a step of inverse kinematics is longer; J is good for no more
+IK_STEP_RESIDUAL = 1e-10  # of the size of a row's terms: what a step that is solved for directly may miss a row by
 IK_SHORTEST_STEP = 1e-6  # rad or m: where shorter steps were needed to come nearer, a level of inverse kinematics ends
 IK_DECREASE = 1e-9  # of a level's sum of squares: smaller changes are rounding, and the next level decides
 IK_LIMIT_GAP = 1e-9  # rad or m: joints nearer to a limit stand at it; errors smaller than it do not compete
+
+BRANCH_DIRECTION_RATIO = 1e-3  # of the norm of a Jacobian: directions in which branches move less count as none of their motion
+CENTROIDAL_ROW_RATIO = 1e-9  # of a task's row: what of it is none of a branch's momentum, and counts as rounding
+CONTROL_MET_TOLERANCE = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it
+CONTROL_DAMPING_TIME = 0.1  # s in which joints are slowed where no solution is at hand
+CONTROL_CHECK_TOLERANCE = 1e-8  # of the size of a row's terms: by what an answer may miss an equation that it is to keep
+SEVERAL_MINIMA = 1e-9  # of the largest curvature of a least squares: less than it is none, and the minimum is not the only one
+CONTROL_TOLERANCE = 1e-9  # of the size of a row's terms: violations of a controller's rows that count as none
 
 # dynamics
 HALF_TURN_DISTANCE = 1e-7  # rad from half a turn: within it the shortest turn is not unique to working precision
@@ -80,6 +94,8 @@ BASE_STEP = 0.01  # m: the base moves by no more at once, so that loops stay in 
 STANCE_POSE_TOLERANCE = 1e-9  # m and rad: by how much base and soles may miss their places
 
 # other formulations
+CONSTRAINT_RANK_RATIO = 1e-9  # of rows of unit length in the kinetic metric: what depends on others
+ZERO_ROW_RATIO = 1e-12  # of the largest entry of all rows: rows whose entries are smaller are rounding
 MIN_PIVOT_RATIO = 1e-13  # smallest pivot, relative to the inertia that it is of
 ADDED_INERTIA = 1e-3  # of its leader's inertia, to each mimic joint, in the inverse of the tree's mass matrix
 

@@ -92,7 +92,7 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
         M a + bias = tau + J^T multipliers (+ forces of `external`)        J a + bias_J = 0
 
     Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
-    papers/000 counts multipliers with the opposite sign.
+    papers/000 (11) counts multipliers with the same sign.
 
     Constraints are bilateral: contacts push and pull, `.pulling` names those that pull. Where rows depend on others (four points of
     one foot) a is unique and forces are not: those are returned whose forces in the contacts' points have the least sum of squares,

@@ -239,7 +239,7 @@ def constraint_multipliers(
 
     Notes
     -----
-    papers/000 (11) has the opposite sign.
+    papers/000 (11), (13): the same sign.
 
     Examples
     --------

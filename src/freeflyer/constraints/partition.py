@@ -55,8 +55,8 @@ class Block(Record):
     all_rows, singular_values : array
         Its rows with the redundant ones; the singular values of J[all_rows], largest first.
     condition : float
-        How nearly singular J[rows][:, dependent] is beside J[rows], lengths in units of the longest lever: an upper bound on how
-        far passive joints outrun motors.
+        How nearly singular `J[rows][:, dependent]` is beside `J[rows]`, lengths in units of the longest lever: an upper bound on
+        how far passive joints outrun motors.
 
     Examples
     --------

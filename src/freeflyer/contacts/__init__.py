@@ -7,7 +7,7 @@
 """
 
 from freeflyer.contacts.description import Contact, Rolling, line, point, rolling, surface
-from freeflyer.contacts.feet import feet_of, sole
+from freeflyer.contacts.feet import feet_of, held_feet, sole
 from freeflyer.contacts.soles import feet_in_file
 
-__all__ = ["Contact", "Rolling", "feet_in_file", "feet_of", "line", "point", "rolling", "sole", "surface"]
+__all__ = ["Contact", "Rolling", "feet_in_file", "feet_of", "held_feet", "line", "point", "rolling", "sole", "surface"]

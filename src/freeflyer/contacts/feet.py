@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact, check_points, line, point, surface
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import COLLINEAR_RATIO
@@ -92,6 +93,41 @@ def feet_of(model: Model) -> tuple[Contact, ...]:
             robot=model.name,
         )
     return tuple(found)
+
+
+@public
+def held_feet(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None) -> tuple[Contact, ...]:
+    """Feet of a model with their points, held where they stand at a configuration.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Configuration.
+    feet : sequence of Contact, optional
+        By default those of feet_of.
+
+    Returns
+    -------
+    tuple of Contact
+        With `points` and `at`, the poses of their frames in the world.
+
+    Raises
+    ------
+    InputError
+        For bad configurations, for what is no contact, and where no feet are found.
+    UnknownNameError
+        For frames that the model lacks.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> left, right = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+    >>> np.round(left.at[:3, 3], 9) + 0.0
+    array([0. , 0.1, 0. ])
+    """
+    x = one_row(model, "q", q, "q")
+    return tuple(foot.held_at(frame_pose(model, x, foot.frame)) for foot in complete_feet(model, feet))
 
 
 def corners_of(model: Model, frame: str) -> np.ndarray | None:

@@ -1,4 +1,4 @@
-"""Feet found in a robot's MJCF file: the colliding shapes that reach lowest, and their friction."""
+"""Feet found in a robot's file: the colliding shapes that reach lowest, and their friction."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import sole
+from freeflyer.contacts.urdf_soles import colliding_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf_gate import compile_model, spec_with_shapes
+from freeflyer.model.readers.safe_file import read_xml
 from freeflyer.tolerances import SOLE_HEIGHT, SOLE_THICKNESS
 
+MOST_CORNERS, DIAGONALS = 8, np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 
 
 @public
 def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, ...]:
-    """Feet of a model in the MJCF file that it was read from: a contact for each link that stands there.
+    """Feet of a model in the file that it was read from: a contact for each link that stands there.
 
     Parameters
     ----------
@@ -34,19 +37,21 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
     Returns
     -------
     tuple of Contact
-        Frames are links; points lie on the shapes; friction is the least sliding coefficient of a foot's shapes.
+        Frames are links; points lie on the shapes; friction is the least sliding coefficient of a foot's shapes, None in URDF.
 
     Raises
     ------
     InputError
-        Where loops are open, where no box or sphere collides, or another shape collides.
+        Where loops are open, where no box or sphere collides, or another shape of an MJCF file collides; for meshes of a URDF file
+        that are not found.
     FileError
         For files that `load` would not read, or MuJoCo refuses.
 
     Notes
     -----
     Points are, at the neutral posture (of robots with loops: the assembled one of freeflyer.close_loops), the lower corners of
-    boxes and the lowest points of spheres that collide and lie within 1 cm of the lowest of all.
+    boxes and the lowest points of spheres that collide and lie within 1 cm of the lowest of all. URDF files may have meshes (binary
+    STL), too, and cylinders, which are no feet; of a sole with more than eight corners the outermost along the diagonals count.
 
     Examples
     --------
@@ -60,18 +65,11 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
     if model.constraint_rows[0] and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open: the places of its feet are those of freeflyer.close_loops(model)")
     model, q = model.tree, model.neutral
-    import mujoco
-
-    mj = compile_model(*spec_with_shapes(path))
-    points: dict[str, list[np.ndarray]] = {}
-    friction: dict[str, float] = {}
-    for g in range(mj.ngeom):
-        body = mj.body(mj.geom_bodyid[g]).name
-        if body not in model.link_names or not (mj.geom_contype[g] or mj.geom_conaffinity[g]):
-            continue
-        X_WG = frame_pose(model, q, body) @ _pose(mj.geom_pos[g], mj.geom_quat[g])
-        points.setdefault(body, []).append(_lower(mujoco, mj, g, X_WG, path))
-        friction[body] = min(friction.get(body, np.inf), float(mj.geom_friction[g, 0]))
+    root, _ = read_xml(path, "robot file")
+    if root.tag == "robot":
+        points, friction = colliding_points(model, q, root, path), dict[str, float]()
+    else:
+        points, friction = _in_mjcf(model, q, path)
     if not points:
         raise InputError(
             f"{Path(path).name} has no shapes that collide: no feet can be found in it. Name the feet, "
@@ -85,8 +83,32 @@ def feet_in_file(model: Model, path: str | os.PathLike[str]) -> tuple[Contact, .
         near = near[near[:, 2] < lowest + SOLE_HEIGHT]
         if len(near):
             X = frame_pose(model, q, body)
-            feet.append(sole(body, (near - X[:3, 3]) @ X[:3, :3], friction[body]))
+            feet.append(sole(body, (_few(near) - X[:3, 3]) @ X[:3, :3], friction.get(body)))
     return tuple(feet)
+
+
+def _in_mjcf(model: Model, q: np.ndarray, path: str | os.PathLike[str]) -> tuple[dict[str, list[np.ndarray]], dict[str, float]]:
+    """Lower points of each link's colliding shapes in the world, and their least friction."""
+    import mujoco
+
+    mj = compile_model(*spec_with_shapes(path))
+    points: dict[str, list[np.ndarray]] = {}
+    friction: dict[str, float] = {}
+    for g in range(mj.ngeom):
+        body = mj.body(mj.geom_bodyid[g]).name
+        if body not in model.link_names or not (mj.geom_contype[g] or mj.geom_conaffinity[g]):
+            continue
+        X_WG = frame_pose(model, q, body) @ _pose(mj.geom_pos[g], mj.geom_quat[g])
+        points.setdefault(body, []).append(_lower(mujoco, mj, g, X_WG, path))
+        friction[body] = min(friction.get(body, np.inf), float(mj.geom_friction[g, 0]))
+    return points, friction
+
+
+def _few(points: np.ndarray) -> np.ndarray:
+    """Points (c, 3) of a sole: of more than MOST_CORNERS, the outermost ones along the four diagonals."""
+    if len(points) <= MOST_CORNERS:
+        return points
+    return points[[int((points[:, :2] @ way).argmax()) for way in DIAGONALS]]
 
 
 def _pose(position: np.ndarray, wxyz: np.ndarray) -> np.ndarray:

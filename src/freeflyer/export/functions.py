@@ -84,6 +84,10 @@ FUNCTIONS: dict[str, Function] = {f.name: f for f in (
     Function("inverse_mass_matrix", E.MINV, "inverse of the mass matrix", ("q",), ("Minv: symmetric",), E.SHARED_MINV),
     Function("coriolis_matrix", E.CORIOLIS, "C with C v = bias - gravity and dM/dt = C + C^T", ("q", "v"), ("C: C v in N, N m",)),
     Function("coriolis_matrix_hamel", E.HAMEL, "C of the Hamel equations, C v = bias - gravity", ("q", "v"), ("C: C v in N, N m",)),
+    *(Function(f"decoupled_{form}", entry, f"M and C of the decoupled equations, {form} form", ("q", "v"), (
+        "M: block-diagonal; kg, kg m, kg m^2", "C: C (v_x, v_y) in N, N m",
+        "T: [1, M_bb^-1 M_bq], v_x = T v; zero if nothing floats", "T_rate: its rate of change",
+    )) for form, entry in (("hamel", E.DECOUPLED_HAMEL), ("passive", E.DECOUPLED_PASSIVE))),
     Function("kinetic_energy", E.KINETIC_ENERGY, "1/2 v^T M v", ("q", "v"), ("energy: J",)),
     Function("potential_energy", E.POTENTIAL_ENERGY, "-mass gravity . centre of mass", ("q",), ("energy: J",)),
     Function("frame_pose", E.FRAME_POSE, "pose of a frame in the world", ("q",), ("X: homogeneous matrix; position in m",)),

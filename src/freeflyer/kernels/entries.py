@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from freeflyer.kernels.control.layout import ANSWERS, JOINTS, TASK_TABLES
 from freeflyer.kernels.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.program_layout import PROGRAMS
 from freeflyer.kernels.model.set_layout import SETS, SYSTEMS
+from freeflyer.kernels.optimization.layout import CONDENSATIONS
+from freeflyer.kernels.sim.layout import HOPPERS
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
 FRAME = ("frame", "expressed")
@@ -20,6 +23,10 @@ GRAVITY = Entry("gravity", "tree.gravity.gravity", "q", (VECTOR,))
 MINV = Entry("minv", "tree.minv.minv", "q", (MATRIX,), square=True)
 CORIOLIS = Entry("coriolis", "tree.coriolis.coriolis", "qv", (MATRIX,), square=True)
 HAMEL = Entry("hamel", "tree.hamel.hamel_coriolis", "qv", (MATRIX,), square=True)
+DECOUPLED_PASSIVE = Entry("decoupled_passive", "tree.decoupling.decoupled_passive", "qv", (MATRIX, MATRIX, (6, "nv"), (6, "nv")),
+    square=True)
+DECOUPLED_HAMEL = Entry("decoupled_hamel", "tree.decoupling.decoupled_hamel", "qv", (MATRIX, MATRIX, (6, "nv"), (6, "nv")),
+    square=True)
 FRAME_POSE = Entry("frame_pose", "tree.frames.frame_pose", "q", ((4, 4),), options=("frame",))
 FRAME_JACOBIAN = Entry("frame_jacobian", "tree.frames.frame_jacobian", "q", ((6, "nv"),), options=FRAME)
 FRAME_VELOCITY = Entry("frame_velocity", "tree.motions.frame_velocity", "qv", ((6,),), options=FRAME)
@@ -132,6 +139,33 @@ SOLVE_SYSTEM = Entry("solve_system", "constrained.systems.solve_system", "m", ((
 # of quadratic programs: sizes in a table, no robot (optimization/)
 PROGRAM_RESIDUALS = Entry("program_residuals", "optimization.residuals.program_residuals", "m", ((5,),),
     shared=("table 2", "table 3", "table 1", "table 1", "table 0", "table 1"), table=PROGRAMS, one_by_one=True)
+CONDENSE = Entry("condense", "optimization.condensation.condense", "m", (("table 0",), ("table 0", "table 4"),
+    ("table 4", "table 4"), ("table 3",), ("table 3",)), square=True, shared=("table 1", "table 2", "table 3"), table=CONDENSATIONS,
+    one_by_one=True)
+CONDENSE_TO_FORCES = Entry("condense_to_forces", "optimization.condensation.condense_to_forces", "m", (("table 0",),
+    ("table 0", "table 5"), ("table 4", "table 5"), ("table 3",), ("table 3",), ("table 5", "table 5"), ("table 5",)), square=True,
+    shared=("table 1", "table 2", "table 3", "table 7", "table 6"), table=CONDENSATIONS, one_by_one=True)
+
+# of whole-body control: terms of a state, tasks in a table (control/)
+TASK_ROWS = Entry("task_rows", "control.task_rows.task_rows", "m", (("table 6", "table 0"), ("table 6",)), square=True,
+    shared=("6 table 0", "table 1", 15, "table 2", "table 3", "table 4", "table 5"), table=TASK_TABLES, one_by_one=True)
+ANSWER_OF_FORCES = Entry("answer_of_forces", "control.answers.answer_of_forces", "m", (("table 0",), ("table 3",), (1,)),
+    square=True, shared=("table 2", "table 1", "table 4", "table 3", "table 5", "table 7", "table 6"), table=ANSWERS,
+    one_by_one=True)
+VIABLE_ACCELERATIONS = Entry("viable_accelerations", "control.joint_limits.viable_accelerations", "m", (("table 0",),) * 2,
+    square=True, shared=("table 0",) * 4, table=JOINTS, one_by_one=True)
+# in dual quaternion algebra (dual_quaternion/)
+DQ_NEWTON_EULER = Entry("dq_newton_euler", "dual_quaternion.newton_euler.newton_euler", "qvv", (VECTOR,))
+LOADED_DQ_NEWTON_EULER = Entry("loaded_dq_newton_euler", "dual_quaternion.newton_euler.loaded_newton_euler", "qvvgw", (VECTOR,),
+    **LOADED)
+DQ_MASS = Entry("dq_mass", "dual_quaternion.newton_euler.mass_by_newton_euler", "q", (MATRIX,), square=True)
+DQ_CORIOLIS = Entry("dq_coriolis", "dual_quaternion.newton_euler.coriolis_by_newton_euler", "qv", (MATRIX,), square=True)
+GAUSS = Entry("gauss", "dual_quaternion.gauss.gauss_equations", "qvg", (MATRIX, MATRIX, VECTOR), square=True)
+GIBBS_APPELL = Entry("gibbs_appell", "dual_quaternion.gibbs_appell.gibbs_appell", "qvvg", ((1,), VECTOR, VECTOR), square=True)
+KANE = Entry("kane", "dual_quaternion.kane.kane", "qvvg", (VECTOR, VECTOR))
+
+# of hopping robots: a run's record, some steps on (sim/)
+HOP_STEPS = Entry("hop_steps", "sim.hopping.hop_steps", "m", (("table 0",), ("table 1", "table 2")), table=HOPPERS)
 
 # fmt: on
 

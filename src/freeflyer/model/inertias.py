@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from freeflyer.model.description import Inertia
@@ -24,3 +26,12 @@ def join(*parts: Inertia) -> Inertia:
         d = part.com - com
         rotational = rotational + part.rotational + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
     return Inertia(mass, com, rotational)
+
+
+def possible(inertia: Inertia) -> Inertia:
+    """An inertia whose largest principal moment exceeds the sum of the others, reduced to that sum; others as they are."""
+    moments, axes = np.linalg.eigh(inertia.rotational)
+    if moments[2] <= moments[0] + moments[1]:
+        return inertia
+    moments[2] = moments[0] + moments[1]
+    return replace(inertia, rotational=(axes * moments) @ axes.T)

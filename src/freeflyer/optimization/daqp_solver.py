@@ -30,7 +30,7 @@ def attempt(
     Without a solution daqp leaves the memory of the multipliers as it found it, and that of x as well, or fills it with numbers of
     a transformed problem; only of unbounded programs it returns its last iterate. What it does not return is NaN here.
     """
-    H, g, A, lower, upper = p
+    H, g, A, lower, upper = [x if x.flags.writeable else x.copy() for x in p]  # daqp takes no others
     if warm is None or len(warm.dual) != len(lower):
         x, _, flag, info = solve(
             H, g, A, upper, lower, primal_tol=SOLVER_TOLERANCE_SHARE * tolerance, iter_limit=iterations or MAX_ITERATIONS,

@@ -4,13 +4,17 @@ A unit one is a pose: r + eps p r / 2, with r the unit quaternion and p the posi
 x_BC. A pure one (both w zero) is a twist, angular velocity in the primary and linear velocity in the dual part, or a
 wrench, force in the primary and torque in the dual part: in both, the part that does not depend on the point of
 reference comes first. Numbers in brackets are the equations of "Dynamics of Mobile Manipulators using Dual Quaternion
-Algebra", which writes x_AB with A above and B below, and whose vec8 puts each w first: `to_vec8`, `from_vec8`.
+Algebra", which writes x_AB with A above and B below, and whose vec8 puts each w first: `to_vec8`, `from_vec8`. So does the library
+DQ Robotics, whose twists and wrenches have our parts in our order (its vec6 is `to_vec6`), whose xi in x' = xi x / 2 is "world"
+here, and whose log and exp are `decomposed_log` and `decomposed_exp`.
 
 InputError: for others than unit ones (`check_unit`) and pure ones (both w zero within 1e-6, times the largest entry if that is
 above 1) where these are needed, wrong shapes, NaN and infinities.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,12 +24,15 @@ from freeflyer.spatial import _check as ck, _series as series, quaternion, se3
 from freeflyer.spatial._vector import cross as cross3, dot
 
 __all__ = [
-    "adjoint", "adjoint_rate", "check_unit", "conjugate", "cross", "dual_conjugate", "exp", "from_pose",
-    "from_position_quaternion", "from_twist", "from_vec6", "from_vec8", "from_wrench", "full_conjugate",
-    "hamilton_left", "hamilton_right", "log", "multiply", "norm", "normalize", "power", "rate_from_twist", "sclerp",
-    "to_pose", "to_position_quaternion", "to_twist", "to_vec6", "to_vec8", "to_wrench", "twist_from_rate",
+    "ScrewParameters", "adjoint", "adjoint_rate", "check_unit", "conjugate", "cross", "decomposed_exp", "decomposed_log",
+    "dual_conjugate", "exp", "from_pose", "from_position_quaternion", "from_screw_parameters", "from_twist", "from_vec6",
+    "from_vec8", "from_wrench", "full_conjugate", "hamilton_left", "hamilton_right", "inner", "log", "multiply", "norm",
+    "normalize", "power", "rate_from_twist", "sclerp", "screw_parameters", "to_pose", "to_position_quaternion", "to_twist",
+    "to_vec6", "to_vec8", "to_wrench", "twist_from_rate",
 ]  # fmt: skip
 
+MIN_SCREW_ANGLE = 1e-100  # rad and m: less is no turn, and no shift
+ROUNDING = 16.0 * np.finfo(float).eps  # of a shift: less across the line is none
 _IMAGINARY = np.array([-1.0, -1.0, -1.0, 1.0])
 _CONJUGATE = np.concatenate([_IMAGINARY, _IMAGINARY])
 _DUAL = np.repeat([1.0, -1.0], 4)
@@ -357,6 +364,170 @@ def log(x: ArrayLike) -> np.ndarray:
     return 0.5 * _assemble(w, linear)
 
 
+class ScrewParameters(NamedTuple):
+    """The screw of a displacement: a turn about a line and a shift along it, cos(t / 2) + s sin(t / 2) with dual t and s.
+
+    Attributes
+    ----------
+    angle : (...) array
+        Real part of t, 0 to pi; rad.
+    translation : (...) array
+        Dual part of t: the shift along the line; m.
+    direction : (..., 3) array
+        Primary part of s: the line's unit direction.
+    moment : (..., 3) array
+        Dual part of s: point x direction, for any point of the line; m.
+
+    Examples
+    --------
+    >>> x = ff.spatial.dual_quaternion.from_position_quaternion([2, 0, 5], [0, 0, 1, 0])  # half a turn about z
+    >>> s = ff.spatial.dual_quaternion.screw_parameters(x)
+    >>> bool(np.allclose(np.cross(s.direction, s.moment), [1, 0, 0])), float(s.translation)  # the line's point next to the origin
+    (True, 5.0)
+    """
+
+    angle: np.ndarray
+    translation: np.ndarray
+    direction: np.ndarray
+    moment: np.ndarray
+
+
+def screw_parameters(x: ArrayLike) -> ScrewParameters:
+    """Screw of a pose, the shorter way.
+
+    Parameters
+    ----------
+    x : (..., 8) array
+        Unit.
+
+    Returns
+    -------
+    ScrewParameters
+        Of a pose that does not turn (angle below 1e-100 rad): angle and moment 0, the direction of its shift; of the identity the
+        direction z. A screw that hardly turns has a line far away: its moment is large, the pose that it gives is right.
+
+    Notes
+    -----
+    x and -x are one pose, with the same screw; at half a turn both directions of the line are right.
+
+    Examples
+    --------
+    >>> x = ff.spatial.dual_quaternion.from_position_quaternion([0, 0, 3], [0, 0, 0, 1])
+    >>> s = ff.spatial.dual_quaternion.screw_parameters(x)
+    >>> float(s.angle), float(s.translation), s.direction.tolist()
+    (0.0, 3.0, [0.0, 0.0, 1.0])
+    """
+    h = 2.0 * log(x)
+    w, v = h[..., :3], h[..., 4:7]
+    angle = np.linalg.norm(w, axis=-1)
+    turns = angle >= MIN_SCREW_ANGLE
+    axis = np.where(turns[..., None], w, v)
+    length = np.linalg.norm(axis, axis=-1)
+    still = length < MIN_SCREW_ANGLE
+    axis = np.where(still[..., None], [0.0, 0.0, 1.0], axis)
+    direction = axis / np.where(still, 1.0, length)[..., None]
+    translation = dot(direction, v)
+    across = v - translation[..., None] * direction
+    rounded = np.linalg.norm(across, axis=-1) <= ROUNDING * np.linalg.norm(v, axis=-1)
+    across = np.where(rounded[..., None], 0.0, across)  # divided by a small angle, rounding would be a line far away
+    across = across - dot(direction, across)[..., None] * direction
+    moment = np.where(turns[..., None], across / np.where(turns, angle, 1.0)[..., None], 0.0)
+    return ScrewParameters(np.where(turns, angle, 0.0), np.asarray(translation), direction, moment)
+
+
+def from_screw_parameters(angle: ArrayLike, translation: ArrayLike, direction: ArrayLike, moment: ArrayLike) -> np.ndarray:
+    """Pose of a screw: exp((angle + eps translation) (direction + eps moment) / 2).
+
+    Parameters
+    ----------
+    angle, translation : (...) array
+        rad; m. Any.
+    direction : (..., 3) array
+        Of unit length.
+    moment : (..., 3) array
+        point x direction, for any point of the line; m.
+
+    Returns
+    -------
+    (..., 8) array
+        Unit.
+
+    Raises
+    ------
+    InputError
+        For a direction whose norm is not 1 within 1e-6, and for a moment that is not at a right angle to it.
+
+    Examples
+    --------
+    >>> x = ff.spatial.dual_quaternion.from_screw_parameters(np.pi, 5.0, [0, 0, 1], [0, -1, 0])  # about z through (1, 0, 0)
+    >>> bool(np.allclose(ff.spatial.dual_quaternion.to_position_quaternion(x)[0], [2, 0, 5]))
+    True
+    """
+    t, d, l, m = ck.arrays(
+        ("angle", angle, ck.SCALAR), ("translation", translation, ck.SCALAR), ("direction", direction, ck.POINT),
+        ("moment", moment, ck.POINT),
+    )  # fmt: skip
+    l = l / ck.check_unit("direction", l)[..., None]
+    scale = np.maximum(1.0, np.abs(m).max(axis=-1))
+    ck.vanishing("moment . direction", np.abs(dot(l, m)), scale, "0: the moment of a line is point x direction")
+    t, d = t[..., None], d[..., None]
+    return exp(0.5 * _assemble(t * l, d * l + t * m))
+
+
+def decomposed_log(x: ArrayLike) -> np.ndarray:
+    """Half the rotation vector and half the position, w / 2 + eps p / 2: what DQ Robotics calls log.
+
+    Parameters
+    ----------
+    x : (..., 8) array
+        Unit.
+
+    Returns
+    -------
+    (..., 8) array
+        Pure. x and -x differ: the angle is that of x itself, 0 to 2 pi.
+
+    Notes
+    -----
+    It is no logarithm of the group, and half of it no half of the way: for that, `log` and `sclerp`.
+
+    Examples
+    --------
+    >>> x = ff.spatial.dual_quaternion.from_position_quaternion([2, 4, 6], [0, 0, 0, 1])
+    >>> ff.spatial.dual_quaternion.decomposed_log(x).tolist()
+    [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 0.0]
+    """
+    p, r = to_position_quaternion(x)
+    sine = np.linalg.norm(r[..., :3], axis=-1)
+    half = np.arctan2(sine, r[..., 3])
+    axis = np.where((sine > 0.0)[..., None], r[..., :3] / np.where(sine > 0.0, sine, 1.0)[..., None], [0.0, 0.0, 1.0])
+    w = half[..., None] * axis  # -1 is a whole turn about z, as in DQ Robotics
+    return _assemble(w, 0.5 * p)
+
+
+def decomposed_exp(h: ArrayLike) -> np.ndarray:
+    """Pose r + eps d r of h = u + eps d, r = cos |u| + sin |u| u / |u|: the inverse of `decomposed_log`.
+
+    Parameters
+    ----------
+    h : (..., 8) array
+        Pure; half a rotation vector and half a position, rad and m.
+
+    Returns
+    -------
+    (..., 8) array
+        Unit.
+
+    Examples
+    --------
+    >>> x = ff.spatial.dual_quaternion.decomposed_exp([0, 0, 0, 0, 1, 2, 3, 0])
+    >>> ff.spatial.dual_quaternion.to_position_quaternion(x)[0].tolist()
+    [2.0, 4.0, 6.0]
+    """
+    h = _pure("h", h)
+    return from_position_quaternion(2.0 * h[..., 4:7], quaternion.exp(2.0 * h[..., :3]))
+
+
 def sclerp(x0: ArrayLike, x1: ArrayLike, t: ArrayLike) -> np.ndarray:
     """Pose x0 exp(t log(x0* x1)): the screw from `x0` (t = 0) to the pose `x1` (t = 1), the shorter way.
 
@@ -440,6 +611,34 @@ def cross(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     """
     a, b = ck.arrays(("a", a, ck.DUAL_QUATERNION), ("b", b, ck.DUAL_QUATERNION))
     return _cross(_pure("a", a), _pure("b", b))
+
+
+def inner(a: ArrayLike, b: ArrayLike) -> np.ndarray:
+    """Inner product -(a b + b a) / 2 of pure dual quaternions a = l + eps l' and b = s + eps s': l . s + eps (l . s' + l' . s).
+
+    Parameters
+    ----------
+    a, b : (..., 8) array
+        Pure.
+
+    Returns
+    -------
+    (..., 2) array
+        [primary, dual]. Of a wrench and an axis: force along it, torque about it; of a wrench and a twist, the dual part is power.
+
+    Notes
+    -----
+    Equation (30) of the paper that the module names.
+
+    Examples
+    --------
+    >>> wrench = ff.spatial.dual_quaternion.from_wrench([1, 2, 3, 4, 5, 6])
+    >>> ff.spatial.dual_quaternion.inner(wrench, [0, 0, 1, 0, 0, 0, 0, 0]).tolist()  # along and about z
+    [3.0, 6.0]
+    """
+    a, b = ck.arrays(("a", a, ck.DUAL_QUATERNION), ("b", b, ck.DUAL_QUATERNION))
+    a, b = _pure("a", a), _pure("b", b)
+    return np.stack([dot(a[..., :4], b[..., :4]), dot(a[..., :4], b[..., 4:]) + dot(a[..., 4:], b[..., :4])], axis=-1)
 
 
 def rate_from_twist(x: ArrayLike, twist: ArrayLike, expressed: str) -> np.ndarray:

@@ -244,7 +244,7 @@ def pseudo_inertia(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np
 
     Notes
     -----
-    It is the integral of density over [p; 1] [p; 1]^T, hence positive definite for a body that fills a volume.
+    It is the integral of density over `[p; 1] [p; 1]^T`, hence positive definite for a body that fills a volume.
     Second moments are trace(I) / 2 - I of the rotational inertia I. Another frame: X_AB pseudo X_AB^T.
 
     Examples

@@ -46,7 +46,7 @@ def put_gram(topology, path, count, X, D, stride, rows, width, G):
 def put_sizes(G, rows, width, sizes, energy):
     """Sizes (rows,) of the terms of b, from those of its first part and the size of the forces as energy; the largest entry of G's
     diagonal."""
-    largest, most = 0.0 * load(G, 0), 0.0 * load(G, 0)
+    largest, most = 0.0 * energy, 0.0 * energy  # G holds nothing where there are no rows
     for i in range(rows):
         x, y = load(G, width * i + i), load(sizes, i)
         largest, most = select_less(largest, x, x, largest), select_less(most, y, y, most)
@@ -60,7 +60,7 @@ def put_sizes(G, rows, width, sizes, energy):
 def eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict):
     """G becomes P L^T on and above the diagonal, b L^-1 b; inverses (rows,): of pivots, zero for rows that depend on others.
     sizes (rows,): of the terms of b, against which a contradiction is compared. Writes the verdict."""
-    worst, count = 0.0 * load(G, 0), 0.0 * load(G, 0)
+    worst, count = 0.0 * largest, 0.0 * largest
     for c in range(rows):
         store(inverses, c, load(G, width * c + c))
     for c in range(rows):
@@ -133,7 +133,7 @@ def solve_rows(G, rows, first, width, b, sizes, energy, y, verdict):
     eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict)
     for c in range(rows - 1, -1, -1):
         put_back(G, width, inverses, b, y, c, rows)
-    depending = 0.0 * load(inverses, 0)
+    depending = 0.0 * largest
     for c in range(first, rows):
         depending = depending + (1.0 - load(verdict, FLAGS + c))
     if rows > first and not all_below(depending, 0.5):

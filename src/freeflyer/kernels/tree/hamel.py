@@ -1,161 +1,185 @@
 """The Coriolis matrix of the Hamel equations on SE(3) x R^n (papers/004, (3.32)-(3.39)), for every tree.
 
-The derivative of the momenta M u along a direction S_i follows from dS_j = S_i x S_j and dI = S_i x* I - I S_i x: with
-W_i the motion of the body that carries joint i, H_i the momentum and I_i the inertia of what it moves,
-d(M u)_j / dq_i = -(I_j S_j) . (S_i x W_i) for j beyond i, and S_j . (S_i x* H_i - I_i (S_i x W_i)) for j before i.
+C = Mdot - D, D_ij = d(M u)_j / dq_i for directions i of joints, with u the base's velocity and half of the joints'; for the
+momenta j of the base, u is half of the base's velocity: (3.37). From dS_j = S_i x S_j and dI = S_i x* I - I S_i x, with W_i the
+motion under u of the body that carries joint i, H_i and I_i momentum and inertia of what it moves, X_i = S_i x W_i:
+D_ij = -X_i . (I_j S_j) for j in what i moves, and S_j . (S_i x* H_i - I_i X_i) for j before i. Rows of joints whose coordinates do
+not commute (the base, balls) carry the structure term -ad(v)^T M besides. All about the root body's origin, as in coriolis.py.
 """
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
+from freeflyer.kernels.backend.buffers import keep_below, load, load_int, row_step, store, store_row, workspace
 from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import load3, load6
+from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, load9, rotate, rotate_back
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial,
     force_cross,
     inertia_times,
     load_spatial,
     motion_cross,
-    shift_force_back,
-    shift_motion,
+    spatial_add,
     spatial_dot,
+    spatial_of,
+    spatial_scale,
     spatial_subtract,
+    store_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.brackets import add_bracket_forces
-from freeflyer.kernels.model.layout import FREE_AT, MASS, N_BODIES, N_V, SUBTREE_MASS
-from freeflyer.kernels.tree.composite import (
-    COMPOSITE,
-    MOTION,
-    SECOND_MOMENT,
-    body_inertia,
-    column_range,
-    composite_inertias,
-    coordinate,
-    direction_at,
-    parent_of,
-    velocities,
+from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
+from freeflyer.kernels.tree.columns import (
+    clear_beyond,
+    column_rows,
+    inertia_of,
+    inertia_tiles,
+    last_column,
+    matrix_rows,
+    put_column,
+    put_matrix,
+    root_direction,
+    root_inertias,
+    row_dot,
+    scalar_column,
+    subtree_inertias,
 )
-from freeflyer.kernels.tree.coriolis import coriolis
-from freeflyer.kernels.tree.crba import crba
+from freeflyer.kernels.tree.composite import MOTION, column_range, coordinate, parent_of, velocities
+from freeflyer.kernels.tree.coriolis import RATE, SPREAD, root_motion, subtree_rates
+from freeflyer.kernels.tree.crba import put_mass_matrix
 from freeflyer.kernels.tree.kinematics import kinematics_workspace
-from freeflyer.kernels.tree.poses import offset, rotation
+
+FORCE = 6  # momentum of a subtree
 
 
 @inlined
-def add_to(C, k, x):
-    store(C, k, load(C, k) + x)
+def root_floating(topology, i):
+    """Whether body i floats on the world by a free joint: a base."""
+    first, end = column_range(topology, i)
+    return parent_of(topology, i) == 0 and end - first == 6
 
 
 @kernel
-def momentum_gradient(topology, parameters, work, composites, u, motions, momenta, nv, sign, D):
-    """D (nv, nv) grows by sign * d (M u)_j / d q_i: rows are directions i, columns momenta j; u (nv,) is held fixed."""
+def half_velocities(topology, v, u):
+    """u: v of the bases, half of it elsewhere."""
+    for j in range(load_int(topology, N_V)):
+        store(u, j, 0.5 * load(v, j))
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        if root_floating(topology, i):
+            first = coordinate(topology, column_range(topology, i)[0])
+            for k in range(first, first + 6):
+                store(u, k, load(v, k))
+
+
+@kernel
+def subtree_momenta(topology, parameters, work, motions, bodies, to):
+    """Writes the momentum of every subtree about its root body's origin, from `to` on."""
     n = load_int(topology, N_BODIES)
-    velocities(topology, work, u, motions)
-    for k in range(6 * (n + 1)):
-        store(work, momenta + k, 0.0)
-    for i in range(n, 0, -1):  # momenta of subtrees
-        h, I = body_inertia(parameters, i, rotation(topology, work, i))
-        P = inertia_times(load(parameters, body_floats(i) + MASS), h, I, load_spatial(work, motions + MOTION * i))
-        accumulate_spatial(work, momenta + 6 * i, P)
-        P = shift_force_back(load_spatial(work, momenta + 6 * i), offset(topology, work, i))
-        accumulate_spatial(work, momenta + 6 * parent_of(topology, i), P)
+    store_spatial(work, to, (ZERO, ZERO))
+    for i in range(1, n + 1):
+        h, I = inertia_of(work, bodies, i)
+        P = inertia_times(load(parameters, body_floats(i) + MASS), h, I, root_motion(topology, work, motions, i))
+        store_spatial(work, to + FORCE * i, P)
     for i in range(n, 0, -1):
-        m = load(parameters, body_floats(i) + SUBTREE_MASS)
-        h, I = load3(work, composites + COMPOSITE * i), load6(work, composites + COMPOSITE * i + SECOND_MOMENT)
-        P = load_spatial(work, momenta + 6 * i)
+        accumulate_spatial(work, to + FORCE * parent_of(topology, i), load_spatial(work, to + FORCE * i))
+
+
+@kernel
+def gradient_rows(topology, parameters, work, motions, halves, composites, rates, momenta, T, Z, Q, Y, B):
+    """Writes rows: T, the columns' own rates Sdot; Z = T + X; Q, the rates of their momenta I S; Y = Q - (S x* H - I X), and B, the
+    same of half the base's velocity alone."""
+    stride, root = load_int(topology, COLUMN_ROW), 0
+    for c in range(load_int(topology, N_COLUMNS), stride):
+        put_column(work, Q, stride, c, (ZERO, ZERO))
+        put_column(work, Y, stride, c, (ZERO, ZERO))
+        put_column(work, B, stride, c, (ZERO, ZERO))
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        m, to = load(parameters, body_floats(i) + SUBTREE_MASS), rates + RATE * i
+        h, I = inertia_of(work, composites, i)
+        p, K, H = load3(work, to), load9(work, to + SPREAD), load_spatial(work, momenta + FORCE * i)
+        if parent_of(topology, i) == 0:
+            root = i
+        V, base = root_motion(topology, work, motions, i), spatial_scale(0.5, root_motion(topology, work, halves, root))
+        W, G = root_motion(topology, work, halves, parent_of(topology, i)), inertia_times(m, h, I, base)
         first, end = column_range(topology, i)
         for c in range(first, end):
-            at, row = direction_at(topology, c), coordinate(topology, c)
-            S = load_spatial(work, at)
-            f = spatial_subtract(force_cross(S, P), inertia_times(m, h, I, side_motion(topology, work, motions, i, S)))
-            F = inertia_times(m, h, I, S)
-            for d in range(first, end):
-                X = side_motion(topology, work, motions, i, load_spatial(work, direction_at(topology, d)))
-                add_to(D, nv * coordinate(topology, d) + row, -sign * spatial_dot(X, F))
-            b = i
-            while parent_of(topology, b) > 0:
-                r = offset(topology, work, b)
-                f, F = shift_force_back(f, r), shift_force_back(F, r)
-                b = parent_of(topology, b)
-                last, above = column_range(topology, b)
-                for d in range(last, above):
-                    to, j = direction_at(topology, d), coordinate(topology, d)
-                    S = load_spatial(work, to)
-                    X = side_motion(topology, work, motions, b, S)
-                    add_to(D, nv * row + j, sign * spatial_dot(S, f))
-                    add_to(D, nv * j + row, -sign * spatial_dot(X, F))
+            l, w = S = root_direction(topology, work, i, c)
+            dS, X, x = motion_cross(V, S), motion_cross(S, W), motion_cross(S, base)
+            rate = cross(w, p), add(add(rotate(K, w), rotate_back(K, w)), cross(p, l))
+            rate = spatial_add(inertia_times(m, h, I, dS), rate)
+            put_column(work, T, stride, c, dS)
+            put_column(work, Z, stride, c, spatial_add(dS, X))
+            put_column(work, Q, stride, c, rate)
+            turned = spatial_subtract(force_cross(S, H), inertia_times(m, h, I, X))
+            put_column(work, Y, stride, c, spatial_subtract(rate, turned))
+            turned = spatial_subtract(force_cross(S, G), inertia_times(m, h, I, x))
+            put_column(work, B, stride, c, spatial_subtract(rate, turned))
 
 
-@inlined
-def side_motion(topology, work, motions, i, S):
-    """S x the motion, at body i's origin, of the body that carries body i's joint."""
-    V = load_spatial(work, motions + MOTION * parent_of(topology, i))
-    return motion_cross(S, shift_motion(V, offset(topology, work, i)))
+@kernel
+def put_products(topology, work, S, F, T, Z, Q, Y, B, upper, lower, width):
+    """Mdot - D on and above the diagonal, and below it, transposed."""
+    stride, step = load_int(topology, COLUMN_ROW), row_step(work)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        first, last = column_range(topology, i)
+        below = B if root_floating(topology, i) else Y
+        for c in range(first, last):
+            end, s = last_column(topology, c) + 1, scalar_column(work, S, stride, c)
+            t, z = scalar_column(work, T, stride, c), scalar_column(work, Z, stride, c)
+            for k in range(c - c % step, end, step):
+                x = row_dot(z, work, F + k, stride) + row_dot(s, work, Q + k, stride)
+                y = row_dot(t, work, F + k, stride) + row_dot(s, work, below + k, stride)
+                store_row(upper, width * c + k, keep_below(work, x, k, end))
+                store_row(lower, width * c + k, keep_below(work, y, k, end))
+            clear_beyond(upper, width, c, end)
+            clear_beyond(lower, width, c, end)
+            for k in range(c + 1, last):  # columns of one joint move each other, as what is beyond the joint
+                f, g = spatial_of(scalar_column(work, F, stride, k)), spatial_of(scalar_column(work, Q, stride, k))
+                X = spatial_subtract(
+                    spatial_of(scalar_column(work, Z, stride, k)), spatial_of(scalar_column(work, T, stride, k))
+                )
+                x = spatial_dot(spatial_of(t), f) + spatial_dot(spatial_of(s), g)
+                store(lower, width * c + k, x + spatial_dot(X, spatial_of(scalar_column(work, F, stride, c))))
+
+
+@kernel
+def hamel_terms(topology, parameters, q, v, M, C):
+    """M (nv, nv), the mass matrix, and C (nv, nv) of the Hamel equations."""
+    n, stride, tiles = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW), inertia_tiles(topology)
+    composites = load_int(topology, FREE_AT)
+    bodies = composites + tiles
+    motions = bodies + tiles
+    halves = motions + MOTION * (n + 1)
+    rates = halves + MOTION * (n + 1)
+    momenta = rates + RATE * (n + 1)
+    S = momenta + FORCE * (n + 1)
+    F, T, Z, Q, Y, B = (
+        S + 6 * stride, S + 12 * stride, S + 18 * stride, S + 24 * stride, S + 30 * stride, S + 36 * stride,
+    )  # fmt: skip
+    work = kinematics_workspace(topology, parameters, q, S + 42 * stride - composites)
+    u = workspace(q, load_int(topology, N_V))
+    half_velocities(topology, v, u)
+    subtree_inertias(topology, parameters, work, composites)
+    column_rows(topology, parameters, work, composites, S, F)
+    velocities(topology, work, v, motions)
+    velocities(topology, work, u, halves)
+    root_inertias(topology, parameters, work, bodies)
+    subtree_rates(topology, parameters, work, motions, bodies, rates)
+    subtree_momenta(topology, parameters, work, halves, bodies, momenta)
+    gradient_rows(topology, parameters, work, motions, halves, composites, rates, momenta, T, Z, Q, Y, B)
+    put_mass_matrix(topology, parameters, work, S, F, M)
+    upper, width = matrix_rows(topology, C)
+    lower = workspace(q, width * width)
+    put_products(topology, work, S, F, T, Z, Q, Y, B, upper, lower, width)
+    put_matrix(topology, upper, lower, C)
+    for i in range(1, n + 1):
+        add_bracket_forces(topology, i, v, M, load_int(topology, N_V), C)
 
 
 @kernel
 def hamel_coriolis(topology, parameters, q, v, C):
     """C (nv, nv) of the Hamel equations, papers/004 (3.39): C v = bias - gravity, but Mdot - 2 C is not skew.
 
-    b is the floating joint of a root body, q all other joints. Rows of joints whose coordinates do not commute (the base,
-    balls) carry the structure term -ad(v)^T M; rows of q the derivatives of M, of which the mixed one, M_bq,q, goes whole to
-    C_qq.
+    b is the floating joint of a root body, q all other joints. Of the derivatives of M in rows of q, the mixed one, M_bq,q, goes
+    whole to C_qq.
     """
-    n, nv, composites = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
-    motions = composites + COMPOSITE * (n + 1)
-    momenta = motions + MOTION * (n + 1)
-    M, P, D = workspace(q, nv * nv), workspace(q, nv * nv), workspace(q, nv * nv)
-    base, rest = workspace(q, nv), workspace(q, nv)
-    crba(topology, parameters, q, M)
-    coriolis(topology, parameters, q, v, P)
-    work = kinematics_workspace(topology, parameters, q, (COMPOSITE + MOTION + 6) * (n + 1))
-    composite_inertias(topology, parameters, work, composites)
-    for j in range(nv):
-        store(base, j, 0.0)
-        store(rest, j, load(v, j))
-    for i in range(1, n + 1):
-        if root_floating(topology, i):
-            first = coordinate(topology, column_range(topology, i)[0])
-            for k in range(6):
-                store(base, first + k, load(v, first + k))
-                store(rest, first + k, 0.0)
-    for j in range(nv * nv):
-        store(D, j, 0.0)
-    momentum_gradient(topology, parameters, work, composites, base, motions, momenta, nv, 1.0, D)
-    for i in range(1, n + 1):  # only half of d(v_b^T M_bb) counts
-        if root_floating(topology, i):
-            first = coordinate(topology, column_range(topology, i)[0])
-            for row in range(nv):
-                for k in range(6):
-                    store(D, nv * row + first + k, 0.5 * load(D, nv * row + first + k))
-    store_half(topology, parameters, work, composites, rest, motions, momenta, nv, q, D)
-    for i in range(nv):
-        for j in range(nv):
-            k = nv * i + j
-            store(C, k, load(P, k) + load(P, nv * j + i) - load(D, k))
-    for i in range(1, n + 1):
-        add_bracket_forces(topology, i, v, M, nv, C)
-
-
-@inlined
-def root_floating(topology, i):
-    first, end = column_range(topology, i)
-    return parent_of(topology, i) == 0 and end - first == 6
-
-
-@kernel
-def store_half(topology, parameters, work, composites, rest, motions, momenta, nv, q, D):
-    """D grows by half of d(v_q^T M_qq): the columns of the base do not count."""
-    E = workspace(q, nv * nv)
-    for k in range(nv * nv):
-        store(E, k, 0.0)
-    momentum_gradient(topology, parameters, work, composites, rest, motions, momenta, nv, 0.5, E)
-    for i in range(1, load_int(topology, N_BODIES) + 1):
-        if root_floating(topology, i):
-            first = coordinate(topology, column_range(topology, i)[0])
-            for row in range(nv):
-                for k in range(6):
-                    store(E, nv * row + first + k, 0.0)
-    for k in range(nv * nv):
-        store(D, k, load(D, k) + load(E, k))
+    hamel_terms(topology, parameters, q, v, workspace(q, load_int(topology, N_V) * load_int(topology, N_V)), C)

@@ -1,0 +1,81 @@
+"""Friction cones of contacts: which forces in a contact's rows unilateral point forces with friction can make.
+
+Forces act in the contact's points, each within a pyramid of four sides inside of the friction cone. Together they make exactly the
+forces y with lower <= C y <= 0: for a sole these are the friction pyramid, the rectangle of the centre of pressure and the limits
+of the yaw torque, which depend on both (Caron, Pham and Nakamura, ICRA 2015, found them for rectangles).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import ConvexHull
+
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.wrenches import UnitWrenches, point_wrenches
+from freeflyer.model.frozen import frozen_array
+from freeflyer.tolerances import CONE_ROUNDING
+
+NORMAL = 2  # the row of the normal force, of every kind of contact
+
+
+class Cone(NamedTuple):
+    """Forces y (k,) in the rows of a contact, lower <= C y <= 0: C (m, k), rows of unit length; lower (m,) is -inf, or 0 where a
+    force is excluded altogether."""
+
+    C: np.ndarray
+    lower: np.ndarray
+
+
+def friction_cone(contact: Contact, unit: UnitWrenches, points: np.ndarray, friction: float) -> Cone:
+    """The cone of a contact with these unit wrenches and points (c, 3) in its frame's axes, whose z is the normal."""
+    return _make(contact.kind, unit.rows.tobytes(), points.tobytes(), friction)
+
+
+@lru_cache(maxsize=256)
+def _make(kind: str, rows: bytes, points: bytes, friction: float) -> Cone:
+    W, p = np.frombuffer(rows).reshape(-1, 6), np.frombuffer(points).reshape(-1, 3)
+    return cone_of_generators(_generators(W, p, friction))
+
+
+def _generators(W: np.ndarray, points: np.ndarray, friction: float) -> np.ndarray:
+    """(4 c, k): forces in the rows W (k, 6) that the edges of the points' pyramids make, normal force 1."""
+    wrenches = np.concatenate([pyramid_edges(friction) @ point_wrenches(p) for p in points])
+    return np.asarray(np.linalg.lstsq(W.T, wrenches.T, rcond=None)[0].T)
+
+
+def pyramid_edges(friction: float) -> np.ndarray:
+    """(4, 3): forces on the edges of a pyramid inside of the friction cone, normal force 1."""
+    side = friction / np.sqrt(2.0)
+    return np.array([(x * side, y * side, 1.0) for x in (-1.0, 1.0) for y in (-1.0, 1.0)])
+
+
+def cone_of_generators(G: np.ndarray) -> Cone:
+    """The cone of sums of generators (n, k) with factors of 0 or more; each generator's normal force is 1."""
+    others = np.delete(G, NORMAL, axis=1)
+    middle = others.mean(axis=0)
+    _, spread, axes = np.linalg.svd(others - middle)
+    rank = int((spread > CONE_ROUNDING * max(1.0, float(np.abs(others).max(initial=0.0)))).sum())
+    facets = _facets((others - middle) @ axes[:rank].T)
+    sides = np.hstack([facets[:, :-1] @ axes[:rank], facets[:, -1:]])  # n (y - y_z middle) + b y_z <= 0
+    walls = np.hstack([axes[rank:], np.zeros((len(axes) - rank, 1))])  # n (y - y_z middle) = 0
+    rows = np.concatenate([sides, walls])
+    rows[:, -1] -= rows[:, :-1] @ middle
+    C = np.insert(rows[:, :-1], NORMAL, rows[:, -1], axis=1)
+    lower = np.where(np.arange(len(C)) < len(sides), -np.inf, 0.0)
+    if not rank:  # of a point without friction, only the sign of the normal force is left
+        C, lower = np.vstack([C, -np.eye(G.shape[1])[NORMAL]]), np.append(lower, -np.inf)
+    return Cone(frozen_array(C / np.linalg.norm(C, axis=1, keepdims=True)), frozen_array(lower))
+
+
+def _facets(x: np.ndarray) -> np.ndarray:
+    """(m, d + 1): n x + b <= 0 of the convex hull of points x (n, d), each facet once."""
+    if x.shape[1] == 0:
+        return np.zeros((0, 1))
+    if x.shape[1] == 1:
+        return np.array([[1.0, -x.max()], [-1.0, x.min()]])
+    found = ConvexHull(x).equations
+    _, first = np.unique(np.round(found, 9), axis=0, return_index=True)
+    return np.asarray(found[np.sort(first)])

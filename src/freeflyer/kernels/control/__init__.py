@@ -1,0 +1,1 @@
+"""Whole-body control: rows of tasks."""

@@ -1,0 +1,61 @@
+"""What contact forces mean: accelerations, forces of motors, and by how much equations are missed."""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, store
+from freeflyer.kernels.backend.pack import select_less
+from freeflyer.kernels.constrained.rows import table_int
+from freeflyer.kernels.control.layout import (
+    N_ACCELERATIONS,
+    N_CONTACT_FORCES,
+    N_EQUATIONS,
+    N_HELD,
+    N_UNDRIVEN,
+    UNDRIVEN_AT,
+)
+from freeflyer.kernels.marks import inlined, kernel
+
+
+@inlined
+def magnitude(x):
+    return select_less(x, 0.0, -1.0 * x, x)
+
+
+@kernel
+def answer_of_forces(topology, parameters, accelerations, A, F, M, h, J, K, k, alpha, forces, missed):
+    """alpha (n,) = accelerations + A F; forces (p,) = M alpha + h - J^T F; missed: the largest part that is left of an equation of
+    K alpha = k + [0; J_u^T F], u the rows without motors, beside the size of its terms and 1.
+
+    A (n, r), F (r,), M (p, n), h (p,), J (r, p), K (rows, n), k (rows,).
+    """
+    n, r, p = table_int(topology, N_ACCELERATIONS), table_int(topology, N_CONTACT_FORCES), table_int(topology, N_EQUATIONS)
+    rows, d = table_int(topology, N_HELD), table_int(topology, N_UNDRIVEN)
+    for i in range(n):
+        x = load(accelerations, i)
+        for j in range(r):
+            x = x + load(A, r * i + j) * load(F, j)
+        store(alpha, i, x)
+    for i in range(p):
+        store(forces, i, load(h, i))
+    for j in range(r):
+        for i in range(p):
+            store(forces, i, load(forces, i) - load(J, p * j + i) * load(F, j))
+    for i in range(p):
+        x = load(forces, i)
+        for j in range(n):
+            x = x + load(M, n * i + j) * load(alpha, j)
+        store(forces, i, x)
+    worst = 0.0
+    for i in range(rows):
+        left, size = -1.0 * load(k, i), 1.0 + magnitude(load(k, i))
+        for j in range(n):
+            x = load(K, n * i + j) * load(alpha, j)
+            left, size = left + x, size + magnitude(x)
+        if i >= rows - d:
+            c = table_int(topology, UNDRIVEN_AT + i - rows + d)
+            for j in range(r):
+                x = load(J, p * j + c) * load(F, j)
+                left, size = left - x, size + magnitude(x)
+        share = magnitude(left) / size
+        worst = select_less(worst, share, share, worst)
+    store(missed, 0, worst)

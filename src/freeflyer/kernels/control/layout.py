@@ -1,0 +1,21 @@
+"""Tables of whole-body control: tasks whose rows one call computes with the numbers of each, sizes of answers."""
+
+TASK_TABLES, ANSWERS, JOINTS = 9, 10, 11  # kinds of tables (see model/layout.py)
+
+# velocities, 3 times as many, numbers of poses, motions and Jacobians of frames, of tasks; rows; tasks; then a record for each task
+N_VELOCITIES, CENTER_SIZE, POSES_SIZE, MOTIONS_SIZE, JACOBIANS_SIZE, NUMBERS_SIZE, N_TASK_ROWS, N_TASKS = range(8)
+TASKS_AT = 8
+
+# a record: kind, number of the frame, first component, how many, then for each of six whether its row is kept
+TASK_KIND, TASK_FRAME, TASK_FIRST, TASK_COUNT, TASK_KEPT, TASK_INTS = 0, 1, 2, 3, 4, 10
+OF_FRAME, OF_CENTER, OF_MOMENTUM = 0, 1, 2  # kinds: a frame's mixed twist, the centre of mass, the centroidal momentum
+
+# numbers: stiffness and damping; place (3) and axes (3, 3) of the target; its velocity and acceleration (6) in the task's rows
+STIFFNESS, DAMPING, PLACE, AXES, VELOCITY, ACCELERATION, TASK_NUMBERS = 0, 1, 2, 5, 14, 20, 26
+
+# of an answer: accelerations, forces in contacts, numbers of their map; rows of the equations of motion, numbers of their matrix
+# and of the forces' map; rows of equations, numbers of these; rows without motors, then which
+N_ACCELERATIONS, N_CONTACT_FORCES, MAP_SIZE, N_EQUATIONS, INERTIA_SIZE, FORCE_MAP_SIZE, N_HELD, HELD_SIZE = range(8)
+N_UNDRIVEN, UNDRIVEN_AT = 8, 9
+
+N_JOINTS = 0  # of joints with limits: how many

@@ -1,0 +1,160 @@
+"""Jacobians of all centres of mass and their rates, (33) and (34) of papers/001, as rows over columns; axes of c_i.
+
+Column k of J is the twist of c_i when column k of the joints moves at unit rate: the parent's, moved by the adjoint of (19),
+and the own one of its joint, which is constant there. So Jdot = Ad(x) Jdot of the parent, plus (Ad(x) J) x xi: (20) for columns.
+Columns are numbered depth-first: those of body i and its parents come before `end_of(i)`, so that blocks of six rows J and six
+rows Jdot fill half a square.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row
+from freeflyer.kernels.dual_quaternion.algebra import com_of, translate, translate_back
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.algebra import ZERO, load3, store3, subtract
+from freeflyer.kernels.math.spatial import load_spatial, store_spatial
+from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
+from freeflyer.kernels.model.joints.dual_quaternions import add_cross_joint_twist, add_joint_twist, to_child_axes
+from freeflyer.kernels.model.joints.motion import add_along_column
+from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin
+from freeflyer.kernels.model.layout import (
+    COLUMN_COUNT,
+    COLUMN_INTS,
+    COLUMNS_AT,
+    COORDINATE,
+    FIRST_COLUMN,
+    N_BODIES,
+    N_COLUMNS,
+    PARENT,
+    PARENT_COLUMN,
+)
+
+ROWS = 12  # of a block: six of J, angular first, then six of Jdot
+MOTION = 6  # of a body: angular velocity, gravity, in its axes
+
+
+@inlined
+def end_of(topology, i):
+    """Behind the last column of body i; 0 of the world."""
+    return load_int(topology, body_ints(i) + FIRST_COLUMN) + load_int(topology, body_ints(i) + COLUMN_COUNT)
+
+
+@inlined
+def motions_at(topology):
+    """Where in work the angular velocities and gravity of bodies begin."""
+    return 3 * joint_row(topology)
+
+
+@inlined
+def block_at(topology, work, i):
+    """Where in work body i's block begins: behind those of bodies with fewer columns."""
+    step, before = row_step(work), max(end_of(topology, i) - 1, 0)
+    whole, rest = before // step, before % step
+    return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * step * (
+        step * whole * (whole + 1) // 2 + rest * (whole + 1)
+    )  # fmt: skip
+
+
+@inlined
+def block_width(topology, work, i):
+    """The length of a row of body i's block."""
+    return row_width(work, end_of(topology, i))
+
+
+@inlined
+def jacobians_size(topology, q):
+    """How much work `jacobians` takes."""
+    step, columns = row_step(q), load_int(topology, N_COLUMNS) + 1
+    blocks = columns * (columns + step) // 2 + step * step
+    return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * blocks
+
+
+@inlined
+def column_rows(work, at, width):
+    """(primary, dual) of six rows, `width` apart."""
+    return (
+        (load_row(work, at), load_row(work, at + width), load_row(work, at + 2 * width)),
+        (load_row(work, at + 3 * width), load_row(work, at + 4 * width), load_row(work, at + 5 * width)),
+    )
+
+
+@inlined
+def put_column_rows(work, at, width, h):
+    """Six rows, `width` apart, become (primary, dual)."""
+    (w, l) = h
+    store_row(work, at, w[0])
+    store_row(work, at + width, w[1])
+    store_row(work, at + 2 * width, w[2])
+    store_row(work, at + 3 * width, l[0])
+    store_row(work, at + 4 * width, l[1])
+    store_row(work, at + 5 * width, l[2])
+
+
+@inlined
+def column_of(work, at, width):
+    """(primary, dual) of the column of which `at` is the first entry."""
+    return (
+        (load(work, at), load(work, at + width), load(work, at + 2 * width)),
+        (load(work, at + 3 * width), load(work, at + 4 * width), load(work, at + 5 * width)),
+    )
+
+
+@inlined
+def column_before(topology, k):
+    """The column before column k on the way to the world, or -1."""
+    return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + PARENT_COLUMN)
+
+
+@inlined
+def coordinate_of(topology, k):
+    """The velocity coordinate of column k."""
+    return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + COORDINATE)
+
+
+@inlined
+def omega_of(topology, work, i):
+    """Angular velocity of body i, in its axes."""
+    return load3(work, motions_at(topology) + MOTION * i)
+
+
+@inlined
+def gravity_of(topology, work, i):
+    """Gravity in the axes of body i."""
+    return load3(work, motions_at(topology) + MOTION * i + 3)
+
+
+@kernel
+def jacobians(topology, parameters, q, v, g, work):
+    """Fills work with J, Jdot, the angular velocity and gravity of every body, at the velocity v and under gravity g."""
+    joint_angles(topology, parameters, q, work)
+    motions, step = motions_at(topology), row_step(work)
+    store_spatial(work, motions, (ZERO, g))
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        parent, joint, at = load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i), body_floats(i)
+        turning = load_spatial(work, motions + MOTION * parent)
+        moved, _ = to_child_axes(joint, parameters, q, turning, turning)
+        omega, _ = add_joint_twist(joint, parameters, v, moved)
+        store3(work, motions + MOTION * i, omega)
+        store3(work, motions + MOTION * i + 3, moved[1])
+        c = com_of(parameters, at)
+        p = subtract(com_of(parameters, body_floats(parent)), origin(joint, parameters, q))
+        there, before = block_at(topology, work, parent), block_width(topology, work, parent)
+        here, width = block_at(topology, work, i), block_width(topology, work, i)
+        end = end_of(topology, parent) if parent > 0 else 0
+        for k in range(0, end, step):
+            J = translate(p, column_rows(work, there + k, before))
+            rate = translate(p, column_rows(work, there + 6 * before + k, before))
+            J, rate = to_child_axes(joint, parameters, q, J, rate)
+            rate = add_cross_joint_twist(joint, parameters, v, J, rate)
+            put_column_rows(work, here + k, width, translate_back(c, J))
+            put_column_rows(work, here + 6 * width + k, width, translate_back(c, rate))
+        for k in range(row_width(work, end), width, step):
+            put_column_rows(work, here + k, width, (ZERO, ZERO))
+            put_column_rows(work, here + 6 * width + k, width, (ZERO, ZERO))
+        first = load_int(topology, body_ints(i) + FIRST_COLUMN)
+        for k in range(load_int(topology, body_ints(i) + COLUMN_COUNT)):
+            linear, angular = add_along_column(joint, parameters, k, 1.0, ZERO, ZERO)
+            angular, linear = translate_back(c, (angular, linear))
+            for n in range(3):
+                store(work, here + width * n + first + k, angular[n])
+                store(work, here + width * (n + 3) + first + k, linear[n])

@@ -1,0 +1,168 @@
+"""dqNE, the Newton-Euler algorithm in dual quaternion algebra: papers/001, section 3, for trees of any joints.
+
+Every body i has two frames along its axes: c_i at its centre of mass, as in the paper, and b_i at its origin, where its joint's
+columns are constant; j_{i-1} of the paper is b_i before the joint's motion. Twists and their rates go out at c_i, wrenches come
+back at b_i. Two rearrangements of the printed equations, both exact: Ad is an automorphism of the cross product, so the one of
+(20) is taken at b_i, where a screw's twist has two entries; and gravity is the rate -eps g of the world's twist, one vector
+in place of (24) for every body.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, store, workspace
+from freeflyer.kernels.dual_quaternion.algebra import body_wrench_rate, com_of, translate, translate_back
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.algebra import ZERO, load3, subtract
+from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale, store_spatial
+from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
+from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces
+from freeflyer.kernels.model.joints.dual_quaternions import add_cross_joint_twist, add_joint_twist, to_child_axes
+from freeflyer.kernels.model.joints.motion import add_joint_forces
+from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
+from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, N_BODIES, N_V, PARENT
+from freeflyer.kernels.tree.frames import frame_body
+from freeflyer.kernels.tree.wrenches import body_wrench, wrench_count, wrench_frame
+
+# of a body: twist and its rate at c_i, wrench at b_i, its own twist where `twist` is another motion's
+BODY_SIZE = 24
+TWIST, RATE, WRENCH, OWN = 0, 6, 12, 18
+
+
+@inlined
+def work_size(topology):
+    """How much work the recursion takes: angles of joints, then records of bodies."""
+    return 3 * joint_row(topology) + BODY_SIZE * (load_int(topology, N_BODIES) + 1)
+
+
+@inlined
+def forward(topology, parameters, q, v, u, own, a, g, work):
+    """Twists (19), their rates (20) and the wrenches (25), (26) of all bodies, at their origins.
+
+    With `own` the motions v and u are one. Without, twists are those of u while the frames move by v: what C(q, v) u takes.
+    """
+    bodies = 3 * joint_row(topology)
+    store_spatial(work, bodies + TWIST, (ZERO, ZERO))
+    store_spatial(work, bodies + OWN, (ZERO, ZERO))
+    store_spatial(work, bodies + RATE, (ZERO, (-g[0], -g[1], -g[2])))
+    for k in range(load_int(topology, N_BODIES)):
+        i = by_depth(topology, k)
+        parent, at = load_int(topology, body_ints(i) + PARENT), body_floats(i)
+        here, there = bodies + BODY_SIZE * i, bodies + BODY_SIZE * parent
+        joint, c = joint_at(topology, work, i), com_of(parameters, at)
+        p = subtract(com_of(parameters, body_floats(parent)), origin(joint, parameters, q))  # from b_i to the parent's c
+        xi, rate = translate(p, load_spatial(work, there + TWIST)), translate(p, load_spatial(work, there + RATE))
+        xi, rate = to_child_axes(joint, parameters, q, xi, rate)
+        rate = add_joint_twist(joint, parameters, a, add_cross_joint_twist(joint, parameters, v, xi, rate))  # (20), (21)
+        xi = translate_back(c, add_joint_twist(joint, parameters, u, xi))  # (19), at c_i
+        rate = translate_back(c, rate)
+        omega = xi[0]
+        if not own:
+            moved, _ = to_child_axes(joint, parameters, q, load_spatial(work, there + OWN), load_spatial(work, there + OWN))
+            moved = add_joint_twist(joint, parameters, v, moved)
+            store_spatial(work, here + OWN, moved)  # its primary part alone is of use
+            omega = moved[0]
+        store_spatial(work, here + TWIST, xi)
+        store_spatial(work, here + RATE, rate)
+        store_spatial(work, here + WRENCH, translate(c, body_wrench_rate(parameters, at, omega, xi, rate)))
+
+
+@inlined
+def backward(topology, parameters, q, work, tau):
+    """(29), sums of wrenches on the way to the world, and (30): tau grows by their projections on the joints' twists."""
+    bodies, n = 3 * joint_row(topology), load_int(topology, N_BODIES)
+    for k in range(n - 1, -1, -1):
+        i = by_depth(topology, k)
+        parent, joint = load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
+        force, moment = load_spatial(work, bodies + BODY_SIZE * i + WRENCH)
+        add_joint_forces(joint, parameters, force, moment, tau)
+        if parent > 0:
+            zeta = translate(origin(joint, parameters, q), to_parent(joint, parameters, q, force, moment))
+            accumulate_spatial(work, bodies + BODY_SIZE * parent + WRENCH, zeta)
+
+
+@inlined
+def put_armature(topology, parameters, v, a, tau):
+    """tau (nv,) becomes what armature takes, which no link has."""
+    armature = load_int(topology, ARMATURE_AT)
+    for j in range(load_int(topology, N_V)):
+        store(tau, j, load(parameters, armature + j) * load(a, j))
+    add_armature_forces(topology, parameters, v, 1.0, tau, 0)
+
+
+@inlined
+def add_external(topology, parameters, q, work, wrenches, count, expressed):
+    """The wrenches on bodies become less by what acts on them from outside."""
+    for k in range(count):
+        b = frame_body(topology, wrench_frame(topology, k))
+        if b > 0:
+            at = 3 * joint_row(topology) + BODY_SIZE * b + WRENCH
+            zeta = body_wrench(topology, parameters, q, work, wrenches, k, expressed)
+            accumulate_spatial(work, at, spatial_scale(-1.0, zeta))
+
+
+@kernel
+def newton_euler(topology, parameters, q, v, a, tau):
+    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau."""
+    work = workspace(q, work_size(topology))
+    joint_angles(topology, parameters, q, work)
+    forward(topology, parameters, q, v, v, True, a, load3(parameters, GRAVITY), work)
+    put_armature(topology, parameters, v, a, tau)
+    backward(topology, parameters, q, work, tau)
+
+
+@kernel
+def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
+    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/wrenches.py)."""
+    work = workspace(q, work_size(topology))
+    joint_angles(topology, parameters, q, work)
+    forward(topology, parameters, q, v, v, True, a, load3(gravity, 0), work)
+    add_external(topology, parameters, q, work, wrenches, wrench_count(topology), expressed)
+    put_armature(topology, parameters, v, a, tau)
+    backward(topology, parameters, q, work, tau)
+
+
+@kernel
+def execution(topology, parameters, q, v, u, a, work, column):
+    """column (nv,) of M a + C(q, v) u, of links alone; work holds the joints' angles."""
+    forward(topology, parameters, q, v, u, False, a, ZERO, work)
+    for j in range(load_int(topology, N_V)):
+        store(column, j, 0.0)
+    backward(topology, parameters, q, work, column)
+
+
+@inlined
+def executions(topology, parameters, q, v, mass, out):
+    """out (nv, nv): M, or C(q, v), by one execution for each column."""
+    nv = load_int(topology, N_V)
+    work, unit, rest, column = workspace(q, work_size(topology)), workspace(q, nv), workspace(q, nv), workspace(q, nv)
+    joint_angles(topology, parameters, q, work)
+    for j in range(nv):
+        store(unit, j, 0.0)
+        store(rest, j, 0.0)
+    for k in range(nv):
+        store(unit, k, 1.0)
+        if mass:
+            execution(topology, parameters, q, rest, rest, unit, work, column)
+        else:
+            execution(topology, parameters, q, v, unit, rest, work, column)
+        store(unit, k, 0.0)
+        for j in range(nv):
+            store(out, nv * j + k, load(column, j))
+
+
+@kernel
+def mass_by_newton_euler(topology, parameters, q, M):
+    """M (nv, nv), armature included: column k is what the unit acceleration k takes at rest, without gravity."""
+    nv = load_int(topology, N_V)
+    executions(topology, parameters, q, q, True, M)
+    for k in range(nv):
+        store(M, nv * k + k, load(M, nv * k + k) + load(parameters, load_int(topology, ARMATURE_AT) + k))
+        for j in range(k):
+            store(M, nv * j + k, load(M, nv * k + j))
+
+
+@kernel
+def coriolis_by_newton_euler(topology, parameters, q, v, C):
+    """C (nv, nv), Mdot - 2 C skew: column k is what the twists of the unit velocity k take where frames move by v."""
+    executions(topology, parameters, q, v, False, C)
+    add_armature_coriolis(topology, parameters, v, C)

@@ -1,0 +1,7 @@
+"""The table that stands for equations under which an energy is least: its sizes."""
+
+CONDENSATIONS = 8  # the kind of table (see model/layout.py)
+
+# unknowns, numbers of M, numbers of K, rows of K, of these the last ones with a free right side; forces of which the free sides
+# are a linear map, numbers of their metric, of that map
+N_UNKNOWNS, M_SIZE, K_SIZE, N_ROWS, N_FREE, N_FORCES, METRIC_SIZE, MAP_SIZE = range(8)

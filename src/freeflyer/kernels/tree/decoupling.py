@@ -1,0 +1,198 @@
+"""The equations of motion of a floating robot in the locked velocity of its base and the velocities of its joints.
+
+v_x = nu_b + N qdot, N = M_bb^-1 M_bq, and v_y = qdot: the transform (3.80) of papers/004 with T_x = 1, T_y = 1. The mass matrix
+becomes block-diagonal, the Coriolis matrix that of (A.5). With M_bb = L D L^T and Z = D^-1/2 L^-1 M_bq, M_y = M_qq - Z^T Z is
+symmetric to the last bit. Blocks are rows of columns q, eight at a time; what lies in their padding is never read back.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, load_int, load_row, row_step, row_width, store, store_row, workspace
+from freeflyer.kernels.backend.pack import sqrt
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.algebra import add, cross
+from freeflyer.kernels.math.dense import factor_symmetric
+from freeflyer.kernels.math.spatial import load_spatial, spatial_of, spatial_subtract
+from freeflyer.kernels.model.access import body_ints
+from freeflyer.kernels.model.layout import LAST_BODY, N_BODIES, N_V
+from freeflyer.kernels.tree.columns import put_column
+from freeflyer.kernels.tree.coriolis import coriolis
+from freeflyer.kernels.tree.crba import crba
+from freeflyer.kernels.tree.hamel import hamel_terms, root_floating
+
+BASE, SPARE = 6, 16  # velocities of the base; entries behind a matrix that a row may read or write
+
+
+@inlined
+def spare_rows(like, rows, nv):
+    """A workspace of rows of nv entries, with zeros behind the last, which the last row scalar reads too."""
+    A = workspace(like, rows * nv + SPARE)
+    for k in range(rows * nv, rows * nv + SPARE):
+        store(A, k, 0.0)
+    return A
+
+
+@inlined
+def six(A, at, step):
+    """Six entries, `step` apart."""
+    return (
+        load(A, at), load(A, at + step), load(A, at + 2 * step), load(A, at + 3 * step), load(A, at + 4 * step),
+        load(A, at + 5 * step),
+    )  # fmt: skip
+
+
+@inlined
+def six_rows(A, at, width):
+    """Six row scalars, `width` apart."""
+    return (
+        load_row(A, at), load_row(A, at + width), load_row(A, at + 2 * width), load_row(A, at + 3 * width),
+        load_row(A, at + 4 * width), load_row(A, at + 5 * width),
+    )  # fmt: skip
+
+
+@inlined
+def combine(s, r):
+    """s . r"""
+    return s[0] * r[0] + s[1] * r[1] + s[2] * r[2] + s[3] * r[3] + s[4] * r[4] + s[5] * r[5]
+
+
+@kernel
+def solve_rows(B, A, start, stride, n, width, Z, X):
+    """Z = L^-1 A and X = B^-1 A of the factored B: six rows of n columns; those of A lie `stride` apart from entry `start` on."""
+    step = row_step(X)
+    for k in range(BASE):
+        for j in range(0, n, step):
+            x = load_row(A, start + stride * k + j)
+            for i in range(k):
+                x = x - load(B, BASE * k + i) * load_row(Z, width * i + j)
+            store_row(Z, width * k + j, x)
+    for k in range(BASE - 1, -1, -1):
+        for j in range(0, n, step):
+            x = load(B, BASE * k + k) * load_row(Z, width * k + j)
+            for i in range(k + 1, BASE):
+                x = x - load(B, BASE * i + k) * load_row(X, width * i + j)
+            store_row(X, width * k + j, x)
+
+
+@kernel
+def scale_rows(B, n, width, Z):
+    """Z becomes D^-1/2 Z."""
+    for k in range(BASE):
+        scale = sqrt(load(B, BASE * k + k))
+        for j in range(0, n, row_step(Z)):
+            store_row(Z, width * k + j, scale * load_row(Z, width * k + j))
+
+
+@kernel
+def put_joint_blocks(n, width, M, C, Z, N, W, my, cy):
+    """M_y and C_y, n rows of `width` numbers, a row scalar of columns after the other."""
+    nv = n + BASE
+    for j in range(0, n, row_step(M)):
+        z, m, w = six_rows(Z, j, width), six_rows(N, j, width), six_rows(W, j, width)
+        for i in range(n):
+            at = nv * (BASE + i)
+            store_row(my, width * i + j, load_row(M, at + BASE + j) - combine(six(Z, i, width), z))
+            x = load_row(C, at + BASE + j) - combine(six(C, at, 1), m) - combine(six(N, i, width), w)
+            store_row(cy, width * i + j, x)
+
+
+@kernel
+def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
+    """Blocks of M and C; D: six rows of Mdot. The last four receive (nv, nv), (nv, nv), (6, nv), (6, nv)."""
+    nv, width = n + BASE, row_width(M, n)
+    B, my, cy = workspace(M, BASE * BASE), workspace(M, n * width), workspace(M, n * width)
+    Z, N = workspace(M, BASE * width), workspace(M, BASE * width)
+    W, R, X, rate = (
+        workspace(M, BASE * width), workspace(M, BASE * width), workspace(M, BASE * width), workspace(M, BASE * width),
+    )  # fmt: skip
+    for k in range(BASE):
+        for i in range(BASE):
+            store(B, BASE * k + i, load(M, nv * k + i))
+    factor_symmetric(B, BASE)
+    solve_rows(B, M, BASE, nv, n, width, Z, N)
+    scale_rows(B, n, width, Z)
+    for j in range(0, n, row_step(M)):
+        m = six_rows(N, j, width)
+        for k in range(BASE):
+            store_row(R, width * k + j, load_row(D, nv * k + BASE + j) - combine(six(D, nv * k, 1), m))
+            store_row(W, width * k + j, load_row(C, nv * k + BASE + j) - combine(six(C, nv * k, 1), m))
+    solve_rows(B, R, 0, width, n, width, X, rate)
+    put_joint_blocks(n, width, M, C, Z, N, W, my, cy)
+    for k in range(BASE):
+        for j in range(BASE):
+            store(to_M, nv * k + j, load(M, nv * k + j))
+            store(to_C, nv * k + j, load(C, nv * k + j))
+            store(to_N, nv * k + j, 1.0 if j == k else 0.0)
+            store(to_rate, nv * k + j, 0.0)
+        for j in range(n):
+            at = nv * k + BASE + j
+            store(to_M, at, 0.0)
+            store(to_C, at, passive * (load(W, width * k + j) - load(R, width * k + j)))  # Hamel: W = R, Proposition 3.3.1
+            store(to_N, at, load(N, width * k + j))
+            store(to_rate, at, load(rate, width * k + j))
+    for i in range(n):
+        at = nv * (BASE + i)
+        m = six(N, i, width)
+        for k in range(BASE):
+            store(to_M, at + k, 0.0)
+            store(to_C, at + k, load(C, at + k) - combine(m, six(C, k, nv)))
+        for j in range(n):
+            store(to_M, at + BASE + j, load(my, width * i + j))
+            store(to_C, at + BASE + j, load(cy, width * i + j))
+
+
+@kernel
+def copy(A, n, to):
+    """The first n entries of A."""
+    for k in range(n):
+        store(to, k, load(A, k))
+
+
+@kernel
+def keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate):
+    """A robot that does not float: its M and C, no transform."""
+    copy(M, nv * nv, to_M)
+    copy(C, nv * nv, to_C)
+    for k in range(BASE * nv):
+        store(to_N, k, 0.0)
+        store(to_rate, k, 0.0)
+
+
+@inlined
+def floats(topology):
+    """Whether the first body floats on the world and carries all others."""
+    n = load_int(topology, N_BODIES)
+    return n > 0 and root_floating(topology, 1) and load_int(topology, body_ints(1) + LAST_BODY) == n
+
+
+@kernel
+def decoupled_passive(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
+    """M_T and C_T (nv, nv), passive; [1, N] and its rate (6, nv). Mdot = C + C^T."""
+    nv = load_int(topology, N_V)
+    M, C, D = spare_rows(q, nv, nv), spare_rows(q, nv, nv), spare_rows(q, BASE, nv)
+    crba(topology, parameters, q, M)
+    coriolis(topology, parameters, q, v, C)
+    if not floats(topology):
+        keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate)
+        return
+    for k in range(BASE):
+        for j in range(nv):
+            store(D, nv * k + j, load(C, nv * k + j) + load(C, nv * j + k))
+    decouple_blocks(nv - BASE, M, C, D, 1.0, to_M, to_C, to_N, to_rate)
+
+
+@kernel
+def decoupled_hamel(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
+    """The same of the Hamel equations: C_b = Mdot_b - ad(nu_b)^T M_b in the rows of the base."""
+    nv = load_int(topology, N_V)
+    M, C, D = spare_rows(q, nv, nv), spare_rows(q, nv, nv), spare_rows(q, BASE, nv)
+    hamel_terms(topology, parameters, q, v, M, C)
+    if not floats(topology):
+        keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate)
+        return
+    l, w = load_spatial(v, 0)
+    for j in range(nv):
+        f, t = spatial_of(six(M, j, nv))
+        rate = spatial_subtract(spatial_of(six(C, j, nv)), (cross(w, f), add(cross(w, t), cross(l, f))))
+        put_column(D, 0, nv, j, rate)
+    decouple_blocks(nv - BASE, M, C, D, 0.0, to_M, to_C, to_N, to_rate)
