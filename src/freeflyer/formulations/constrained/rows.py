@@ -1,0 +1,165 @@
+"""Rows of constraints on accelerations, A a = b or A a >= b, and the control of their drift."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.set_rows import all_rows
+from freeflyer.constraints.set_systems import user_rows
+from freeflyer.constraints.sets import ConstraintSet, check_set
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.model import Model
+
+
+class Rows(NamedTuple):
+    """Rows of constraints on accelerations: A a = b, or A a >= b where they are inequalities.
+
+    Attributes
+    ----------
+    A : (..., r, nv) array
+    b : (..., r) array
+        m/s^2, rad/s^2.
+    rate : (..., r) array
+        By how much the rows' velocities are off, A v less what is prescribed, m/s and rad/s; NaN where that is unknown.
+    gap : (..., r) array
+        By how much the rows' positions are off, m and rad; NaN for rows that hold velocities alone (nonholonomic). Of inequalities
+        the distance that is left.
+    names : tuple of str
+        Of the rows.
+
+    Examples
+    --------
+    >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
+    >>> rows = ff.formulations.constrained.differential_drive(model, model.neutral, np.eye(9)[1])     # sideways at 1 m/s
+    >>> rows.A[0, :3] + 0.0, rows.rate, rows.names
+    (array([0., 1., 0.]), array([1.]), ('root_joint sideways',))
+    >>> rows.gap     # of a velocity alone
+    array([nan])
+    """
+
+    A: np.ndarray
+    b: np.ndarray
+    rate: np.ndarray
+    gap: np.ndarray
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DriftControl:
+    """Control of the drift of constraints, which integrators let grow: errors of their rows decay in time (Baumgarte).
+
+    Parameters
+    ----------
+    time : float
+        Time constant T in which errors decay, s. Shorter corrects faster; explicit integrators need T of two steps
+        at least; from ten on the accuracy of a motion does not suffer.
+    damping : float, optional
+        Ratio z of rows that hold positions; 1: as fast as possible without overshoot.
+
+    Raises
+    ------
+    InputError
+        For values that are not positive numbers.
+
+    Notes
+    -----
+    Rows that hold positions, gap g: g'' + (2 z / T) g' + g / T^2 = 0. Rows that hold velocities alone, rate r: r' + r / T = 0. Both
+    add nothing where the constraints are met, so that T does not change the motion itself. Inequalities keep the same
+    expressions non-negative: a body that approaches is slowed within T, instead of being stopped by an impact.
+
+    Examples
+    --------
+    >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
+    >>> q, v, tau = model.neutral, np.eye(9)[1], np.zeros(9)     # sideways at 1 m/s, which the wheels forbid
+    >>> rows, drift = constrained.differential_drive(model, q, v), ff.formulations.constrained.DriftControl(time=0.1)
+    >>> print(round(float(constrained.accelerations(model, q, v, tau, constraints=rows, drift=drift).a[1]), 6))
+    -10.0
+    """
+
+    time: float
+    damping: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("time", "damping"):
+            x = getattr(self, name)
+            if isinstance(x, bool) or not isinstance(x, int | float | np.floating) or not 0.0 < x < np.inf:
+                raise InputError(f"{name} of a DriftControl must be a positive number, got {format_value(x)}")
+
+    def corrected(self, rows: Rows) -> np.ndarray:
+        """b (..., r) with which the errors of the rows decay. Errors: InputError for rows whose rate is unknown."""
+        unknown = np.isnan(rows.rate).any(axis=tuple(range(rows.rate.ndim - 1)))
+        if unknown.any():
+            raise InputError(
+                f"the rate of {rows.names[int(np.argmax(unknown))]!r} is unknown, so that its drift cannot be controlled: give "
+                "Rows(A, b, rate, gap, names) in place of (A, b)"
+            )
+        only_rates = np.isnan(rows.gap)
+        position = (2.0 * self.damping * rows.rate + np.where(only_rates, 0.0, rows.gap) / self.time) / self.time
+        return rows.b - np.where(only_rates, rows.rate / self.time, position)
+
+
+Constraints = ConstraintSet | Rows | tuple[ArrayLike, ArrayLike] | Sequence[ConstraintSet | Rows | tuple[ArrayLike, ArrayLike]]
+
+
+def rows_of(model: Model, given: Constraints, q: np.ndarray, v: np.ndarray, drift: bool, word: str = "row") -> Rows:
+    """All rows of what a user gives as constraints, one below the other; with their gaps if drift is controlled. word: the name of
+    rows of (A, b), with a number."""
+    if isinstance(given, Rows | ConstraintSet) or type(given) is tuple:
+        return _rows(model, given, q, v, drift, word, 0)
+    if not isinstance(given, list):
+        name = "inequalities" if word == "inequality" else "constraints"
+        raise InputError(f"{name} must be a ConstraintSet, Rows, (A, b), or a list of these, got {format_value(given)}")
+    parts, count = [], 0
+    for part in given:
+        parts.append(_rows(model, part, q, v, drift, word, count))
+        count += len(parts[-1].names)
+    return join(model, parts)
+
+
+def join(model: Model, parts: Sequence[Rows]) -> Rows:
+    """Rows one below the other, leading axes broadcast."""
+    if not parts:
+        none = np.zeros(0)
+        return Rows(np.zeros((0, model.nv)), none, none, none, ())
+    lead = np.broadcast_shapes(*(p.A.shape[:-2] for p in parts), *(p.b.shape[:-1] for p in parts))
+    A = np.concatenate([np.broadcast_to(p.A, (*lead, *p.A.shape[-2:])) for p in parts], axis=-2)
+    b, rate, gap = (
+        np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in column], axis=-1)
+        for column in zip(*((p.b, p.rate, p.gap) for p in parts))
+    )
+    return Rows(A, b, rate, gap, tuple(name for p in parts for name in p.names))
+
+
+def _rows(model: Model, given: object, q: np.ndarray, v: np.ndarray, drift: bool, word: str, first: int) -> Rows:
+    if isinstance(given, ConstraintSet):
+        return _set_rows(model, given, q, v, drift)
+    if isinstance(given, Rows):
+        return _check_rows(model, given)
+    A, b = user_rows(model, given)
+    nothing = np.full(b.shape, np.nan)
+    return Rows(A, b, nothing, nothing, tuple(f"{word} {first + k}" for k in range(A.shape[-2])))
+
+
+def _check_rows(model: Model, given: Rows) -> Rows:
+    A, b = user_rows(model, (given.A, given.b))
+    count = A.shape[-2]
+    for name, x in (("rate", given.rate), ("gap", given.gap), ("names", given.names)):
+        if np.shape(x)[-1:] != (count,):
+            raise InputError(f"Rows have {count} rows and {name} of shape {np.shape(x)}, expected (..., {count})")
+    return Rows(A, b, np.asarray(given.rate, dtype=float), np.asarray(given.gap, dtype=float), tuple(map(str, given.names)))
+
+
+def _set_rows(model: Model, constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, drift: bool) -> Rows:
+    check_set(model, constraints)
+    J, bias, _ = all_rows(constraints, q, v)
+    rate = (J @ v[..., None])[..., 0]
+    gap = np.full(rate.shape, np.nan)
+    held = ConstraintSet(model, constraints.contacts, constraints.locks, (), constraints.loops, constraints.posture)
+    if drift and held.names:
+        gap[..., : rate.shape[-1] - 3 * len(constraints.rolling)] = held.residual(q)
+    return Rows(J, -bias, rate, gap, constraints.row_names)
