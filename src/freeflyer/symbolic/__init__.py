@@ -5,7 +5,16 @@
     tau = ff.symbolic.evaluate("inverse_dynamics", model, q, v, a)
 """
 
+from freeflyer.symbolic import planar
 from freeflyer.symbolic.evaluating import evaluate
 from freeflyer.symbolic.parameters import parameters
+from freeflyer.symbolic.printing import make_function, print_source
+from freeflyer.symbolic.routines import Routine, routine
+from freeflyer.symbolic.tracing import kernel_routine
+from freeflyer.symbolic.trigonometry import is_zero, reduce_products
+from freeflyer.symbolic.variables import Variables, coefficient_matrix, jacobian, time_derivative, variables
 
-__all__ = ["evaluate", "parameters"]
+__all__ = [
+    "Routine", "Variables", "coefficient_matrix", "evaluate", "is_zero", "jacobian", "kernel_routine", "make_function",
+    "parameters", "planar", "print_source", "reduce_products", "routine", "time_derivative", "variables",
+]  # fmt: skip

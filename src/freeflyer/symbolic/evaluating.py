@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from freeflyer.dynamics.frames import EXPRESSED, Expressed
 from freeflyer.errors import InputError, unknown_name
@@ -14,6 +16,7 @@ from freeflyer.kernels import plain
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.symbolic.scalars import scalar
+from freeflyer.symbolic.traces import Trace
 
 
 @public
@@ -52,7 +55,7 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
     -----
     Where a kernel compares undecided symbols, the closed form is taken, not the series near zero. Numbers of the model that are
     short binary fractions (0.5, 9.75) become exact ones. Closed forms grow fast: the mass matrix of two joints on a floating base
-    takes some 20 s.
+    takes 0.2 s, as equal parts are one object, but has 400 000 operations written out. For code, take `kernel_routine`.
 
     Examples
     --------
@@ -65,6 +68,12 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
     >>> ff.symbolic.evaluate("gravity_forces", model, [q])[0]
     -8*cos(q)
     """
+    return run_function(function, model, arguments, frame, expressed, parameters)
+
+
+def run_function(function: str, model: Model, arguments: Sequence[Iterable[Any]], frame: str | None, expressed: Expressed,
+                 parameters: Iterable[Any] | None) -> Any:  # fmt: skip
+    """As `evaluate`. Kernels run on symbols by way of a trace: its steps, put into one another, are the closed form."""
     of = FUNCTIONS.get(function)
     if of is None:
         raise unknown_name("function", function, FUNCTIONS)
@@ -80,10 +89,17 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
         n = model.nq if letter == "q" else model.nv
         if len(given.setdefault(name, [0] * n)) != n:
             raise InputError(f"{name} has {len(given[name])} scalars, expected {n}", name=name)
-    made = plain.run(
-        entry.name, model, *(given[name] for name in of.inputs), *_options(entry.options, model, function, frame, expressed),
-        parameters=None if parameters is None else _parameter_row(model, parameters),
-    )  # fmt: skip
+    numbers = None if parameters is None else parameter_row(model, parameters)
+    options = _options(entry.options, model, function, frame, expressed)
+    trace = None
+    if any(isinstance(e, sp.Basic) for row in (*given.values(), numbers or ()) for e in row):
+        trace = Trace(sp.Dummy(real=True) for _ in repeat(None))
+        given = {name: [trace.scalar(e) for e in row] for name, row in given.items()}
+        numbers = plain.whole_quarter_turns(model, model.parameters.tolist() if numbers is None else numbers)
+        numbers = [trace.scalar(e) for e in numbers]
+    made = plain.run(entry.name, model, *(given[name] for name in of.inputs), *options, parameters=numbers)
+    if trace is not None:
+        made = tuple(map(trace.expanded, made)) if isinstance(made, tuple) else trace.expanded(made)
     return made[0] if entry.outputs == ((1,),) else made
 
 
@@ -97,7 +113,8 @@ def _row(name: str, x: Any) -> list[Any]:
     return [scalar(f"{name}[{k}]", e) for k, e in enumerate(entries)]
 
 
-def _parameter_row(model: Model, parameters: Iterable[Any]) -> list[Any]:
+def parameter_row(model: Model, parameters: Iterable[Any]) -> list[Any]:
+    """Parameters of a model, checked."""
     row = _row("parameters", parameters)
     if len(row) != len(model.parameters):
         raise InputError(

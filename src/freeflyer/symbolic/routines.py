@@ -1,0 +1,169 @@
+"""Formulas as straight-line code: each common subexpression is computed once, then the results."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import sympy as sp
+from sympy.printing.c import reserved_words, reserved_words_c99
+
+from freeflyer.errors import InputError
+from freeflyer.model.public import public
+from freeflyer.symbolic.formulas import formula, matrix
+
+Inputs = Mapping[str, sp.Symbol | Iterable[sp.Symbol]]
+Outputs = Mapping[str, sp.Expr | sp.MatrixBase | Iterable[sp.Expr]]
+PRINTED = (
+    sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.atan2, sp.sinh, sp.cosh, sp.tanh, sp.exp, sp.log, sp.Abs,
+)  # fmt: skip
+Arguments = tuple[tuple[str, tuple[sp.Symbol, ...] | sp.Symbol], ...]
+Results = tuple[tuple[str, tuple[int, ...], tuple[sp.Expr, ...]], ...]
+RESERVED = {
+    *reserved_words, *reserved_words_c99, *keyword.kwlist, "numpy", "math", "numba", "batch", "main", "pow", "sqrt", "fabs", "abs",
+    *(f.__name__ for f in PRINTED),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Routine:
+    """Straight-line code of some results, made by `ff.symbolic.routine` or `ff.symbolic.kernel_routine`.
+
+    Parameters
+    ----------
+    inputs : tuple
+        (name, symbols) of each argument; a single symbol is a number, several an array.
+    steps : tuple
+        (symbol, expression), each of the inputs and of the symbols before it.
+    outputs : tuple
+        (name, shape, expressions) of each result, row by row; of the shape () a number.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> x, y = sympy.symbols("x y")
+    >>> ff.symbolic.routine({"z": [sympy.sin(x + y), sympy.cos(x + y)]}, {"p": (x, y)}).steps
+    ((t0, x + y),)
+    """
+
+    inputs: Arguments
+    steps: tuple[tuple[sp.Symbol, sp.Expr], ...]
+    outputs: Results
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} {shape or 'number'}" for name, shape, _ in self.outputs)
+        return f"<freeflyer.symbolic.Routine: {', '.join(name for name, _ in self.inputs)} -> {sizes}, {len(self.steps)} steps>"
+
+
+@public
+def routine(outputs: Outputs, inputs: Inputs) -> Routine:
+    """Straight-line code of formulas: common subexpressions first.
+
+    Parameters
+    ----------
+    outputs : mapping
+        Expression, row of expressions or matrix by name.
+    inputs : mapping
+        Symbol (a number) or row of symbols (an array) by name, in the order of arguments.
+
+    Returns
+    -------
+    Routine
+
+    Raises
+    ------
+    InputError
+        For names that C or Python reserve or that are no names, symbols in two inputs, symbols that no input has, and formulas that
+        are not evaluated, not finite, complex, or of functions that cannot be printed.
+
+    Examples
+    --------
+    >>> robot = ff.symbolic.planar.prismatic_hopper()
+    >>> state, constants = robot.variables, {str(s): s for s in (robot.gravity, *[m.mass for m in robot.masses])}
+    >>> M = ff.symbolic.planar.mass_matrix(robot)
+    >>> ff.symbolic.routine({"M": M}, {"q": state.position, **constants})
+    <freeflyer.symbolic.Routine: q, g, m_01, m_11 -> M (4, 4), 2 steps>
+    """
+    taken = named_inputs(inputs)
+    shapes, formulas = [], []
+    for name, x in named("outputs", outputs).items():
+        if name in inputs:
+            raise InputError(f"{name!r} is an input and an output: give the result another name")
+        made, shape = _entries(name, x)
+        shapes.append((name, shape, len(made)))
+        formulas += made
+    check_symbols(formulas, taken)
+    steps, results = sp.cse(formulas, symbols=fresh_symbols(taken), order="none") if formulas else ([], [])
+    return Routine(taken, tuple(steps), split_outputs(shapes, results))
+
+
+def named_inputs(inputs: Inputs) -> Arguments:
+    """Inputs checked: names that languages allow, each symbol once."""
+    found: list[tuple[str, tuple[sp.Symbol, ...] | sp.Symbol]] = []
+    seen: set[sp.Symbol] = set()
+    for name, given in named("inputs", inputs).items():
+        row = not isinstance(given, sp.Symbol) and isinstance(given, Iterable) and not isinstance(given, str)
+        symbols = tuple(given) if row else given
+        for s in symbols if row else (given,):
+            if not isinstance(s, sp.Symbol):
+                raise InputError(f"input {name!r} must be a symbol or a row of symbols, got {s!r}", name=name)
+            if s in seen:
+                raise InputError(f"the symbol {s} is in two places of the inputs", name=name)
+            seen.add(s)
+        found.append((name, symbols))
+    return tuple(found)
+
+
+def symbols_of(inputs: Arguments) -> list[sp.Symbol]:
+    """The symbols of all inputs."""
+    return [s for _, symbols in inputs for s in ((symbols,) if isinstance(symbols, sp.Symbol) else symbols)]
+
+
+def named(what: str, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A mapping whose keys are names in C and Python."""
+    if not isinstance(given, Mapping) or not given:
+        raise InputError(f"{what} must be a mapping of names to formulas, with one at least, got {type(given).__name__}")
+    for name in given:
+        if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or name in RESERVED:
+            raise InputError(f"{what} cannot be named {name!r}: take letters, digits and _, and no word that C or Python reserves")
+    return given
+
+
+def check_symbols(formulas: Iterable[sp.Expr], inputs: Arguments) -> None:
+    """InputError for symbols that no input has, complex numbers and functions without print."""
+    known = set(symbols_of(inputs))
+    for e in formulas:
+        if strange := sorted(map(str, e.free_symbols - known)):
+            listed = ", ".join(name for name, _ in inputs)
+            raise InputError(f"symbols that no input has: {', '.join(strange)}; the inputs are {listed}", symbols=strange)
+        if odd := sorted({type(f).__name__ for f in e.atoms(sp.Function) if not isinstance(f, PRINTED)}):
+            can = ", ".join(f.__name__ for f in PRINTED)
+            raise InputError(f"{', '.join(odd)} cannot be printed; what can: {can}, roots and powers")
+        if e.has(sp.I):
+            raise InputError(f"complex numbers cannot be printed: {e}")
+
+
+def fresh_symbols(inputs: Arguments) -> Iterator[sp.Symbol]:
+    """t0, t1, ..., without those that inputs have."""
+    taken = {str(s) for s in symbols_of(inputs)} | {name for name, _ in inputs}
+    return (sp.Symbol(f"t{k}", real=True) for k in count() if f"t{k}" not in taken)
+
+
+def split_outputs(shapes: list[tuple[str, tuple[int, ...], int]], results: Iterable[sp.Expr]) -> Results:
+    """The results of each output."""
+    rest, found = list(results), []
+    for name, shape, size in shapes:
+        found.append((name, shape, tuple(rest[:size])))
+        rest = rest[size:]
+    return tuple(found)
+
+
+def _entries(name: str, x: Any) -> tuple[list[sp.Expr], tuple[int, ...]]:
+    if not isinstance(x, sp.MatrixBase | Iterable):
+        return [formula(name, x)], ()
+    found = matrix(name, x)
+    flat = found.cols == 1 and (isinstance(x, sp.MatrixBase) or not any(isinstance(e, Iterable) for e in x))
+    return list(found), (found.rows,) if flat else found.shape

@@ -1,0 +1,151 @@
+"""A canonical form of sines and cosines: their products as sums, so that equal formulas become equal expressions."""
+
+from __future__ import annotations
+
+import mpmath
+import sympy as sp
+
+from freeflyer.model.public import public
+from freeflyer.symbolic.formulas import formula, matrix
+
+
+@public
+def reduce_products(x: sp.Expr | sp.MatrixBase) -> sp.Expr | sp.ImmutableMatrix:
+    """Formulas whose products of sines and cosines are written as sums: cos(a) cos(b) = (cos(a - b) + cos(a + b)) / 2.
+
+    Parameters
+    ----------
+    x : expression or matrix of SymPy
+
+    Returns
+    -------
+    expression or matrix
+        Sums of coefficients times 1, cos(angle) or sin(angle); of a quotient, numerator and denominator are such sums.
+
+    Raises
+    ------
+    InputError
+        For what is no formula: words, infinities, integrals and derivatives that are not carried out.
+
+    Notes
+    -----
+    Angles are sums of what the formula has: a polynomial in sines and cosines of independent angles is 0 exactly where its form is.
+    `sympy.simplify` seeks the shortest of many forms, which takes a thousand times as long.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> a, b = sympy.symbols("a b")
+    >>> ff.symbolic.reduce_products(sympy.cos(a) * sympy.cos(b) - sympy.sin(a) * sympy.sin(b))
+    cos(a + b)
+    """
+    if isinstance(x, sp.MatrixBase):
+        return matrix("x", x).applyfunc(_reduced)
+    return _reduced(formula("x", x))
+
+
+@public
+def is_zero(x: sp.Expr | sp.MatrixBase) -> bool:
+    """Whether a formula of sines and cosines, or each entry of a matrix, is proved to be zero.
+
+    Parameters
+    ----------
+    x : expression or matrix of SymPy
+
+    Returns
+    -------
+    bool
+        False where it is not zero, and where roots or other functions hide that it is.
+
+    Raises
+    ------
+    InputError
+        As `reduce_products`.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> a = sympy.Symbol("a")
+    >>> ff.symbolic.is_zero(sympy.tan(a) ** 2 + 1 - 1 / sympy.cos(a) ** 2)
+    True
+    """
+    entries = list(matrix("x", x)) if isinstance(x, sp.MatrixBase) else [formula("x", x)]
+    return all(_vanishes_at_a_point(e) for e in entries) and all(_is_zero(e) for e in entries)
+
+
+def _is_zero(x: sp.Expr) -> bool:
+    return _waves(sp.fraction(sp.together(_without_tangents(x)))[0]) == {}
+
+
+def _vanishes_at_a_point(x: sp.Expr) -> bool:
+    """Whether the number at one generic point is zero, as far as 50 digits show: refutes without expanding."""
+    at = {s: mpmath.mpf(k * k + 3) / (2 * k + 7) for k, s in enumerate(sorted(x.free_symbols, key=str))}
+    with mpmath.workdps(50):
+        try:
+            value = sp.lambdify(list(at), [x], "mpmath", cse=True)(*at.values())[0]
+        except (ZeroDivisionError, TypeError, NameError, ValueError):
+            return True
+        return bool(abs(value) < mpmath.mpf(10) ** -25)
+
+
+def cancel_factors(x: sp.Expr) -> sp.Expr:
+    """A quotient of polynomials in symbols, sines and cosines, without common factors."""
+    top, bottom = sp.fraction(_reduced(x))
+    waves = {wave: sp.Dummy() for wave in top.atoms(sp.sin, sp.cos) | bottom.atoms(sp.sin, sp.cos)}
+    top, bottom = (e.xreplace({symbol: wave for wave, symbol in waves.items()})
+                   for e in sp.fraction(sp.cancel((top / bottom).xreplace(waves))))  # fmt: skip
+    return sp.factor_terms(top) / sp.factor_terms(bottom)
+
+
+def _reduced(x: sp.Expr) -> sp.Expr:
+    numerator, denominator = sp.fraction(sp.together(x)) if _has_denominator(x) else (x, sp.S.One)
+    top, bottom = (sp.Add(*(sp.factor_terms(c) * wave for wave, c in _waves(part).items())) for part in (numerator, denominator))
+    return top / bottom
+
+
+def _has_denominator(x: sp.Expr) -> bool:
+    return any(p.exp.could_extract_minus_sign() for p in x.atoms(sp.Pow) if p.base.free_symbols)
+
+
+def _without_tangents(x: sp.Expr) -> sp.Expr:
+    return x.replace(sp.tan, lambda angle: sp.sin(angle) / sp.cos(angle))
+
+
+def _waves(x: sp.Expr) -> dict[sp.Expr, sp.Expr]:
+    """Coefficients by wave (1, cos(angle), sin(angle)); without those that are zero."""
+    found: dict[sp.Expr, list[sp.Expr]] = {}
+    for term in sp.Add.make_args(sp.expand(x)):
+        rest, factors = [], []
+        for factor in sp.Mul.make_args(term):
+            base, power = factor.as_base_exp()
+            if isinstance(base, sp.sin | sp.cos) and power.is_Integer and power > 0:
+                factors += [base] * int(power)
+            else:
+                rest.append(factor)
+        for wave, number in _product(factors).items():
+            sign, wave = (-1, -wave) if wave.could_extract_minus_sign() else (1, wave)
+            found.setdefault(wave, []).append(sp.Mul(sign * number, *rest))
+    sums = {wave: sp.Add(*terms) for wave, terms in found.items()}
+    return {wave: c for wave, c in sums.items() if c != 0}
+
+
+def _product(factors: list[sp.Expr]) -> dict[sp.Expr, sp.Rational]:
+    """Sum of waves that a product of sines and cosines is: numbers by wave."""
+    waves: dict[tuple[bool, sp.Expr], sp.Rational] = {(False, sp.S.Zero): sp.S.One}  # (is it a sine, angle)
+    for factor in factors:
+        sine, angle = isinstance(factor, sp.sin), factor.args[0]
+        longer: dict[tuple[bool, sp.Expr], sp.Rational] = {}
+        for (other, beside), number in waves.items():
+            half = number / 2
+            minus = half if not sine or other else -half  # sin a sin b and cos a cos b, sin a cos b; of cos a sin b the opposite
+            plus = -half if sine and other else half
+            for at, amount in ((beside - angle, minus), (beside + angle, plus)):
+                key = (sine != other, sp.expand(at))
+                longer[key] = longer.get(key, sp.S.Zero) + amount
+        waves = longer
+    total: dict[sp.Expr, sp.Rational] = {}
+    for (sine, angle), number in waves.items():
+        wave = sp.sin(angle) if sine else sp.cos(angle)
+        if wave != 0:
+            total[wave] = total.get(wave, sp.S.Zero) + number
+    return total

@@ -1,0 +1,232 @@
+"""Configuration, velocity and acceleration as symbols, and what follows from them: rates and Jacobians of formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import sympy as sp
+
+from freeflyer.errors import InputError
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.symbolic.formulas import formula, matrix
+
+
+@dataclass(frozen=True)
+class Variables:
+    """Symbols of a robot's state.
+
+    Parameters
+    ----------
+    position : tuple of symbols
+        Configuration (nq).
+    velocity, acceleration : tuple of symbols
+        Generalised velocity and its rate (nv).
+    rates : matrix
+        (nq, nv): the rate of the configuration is rates times velocity.
+
+    Examples
+    --------
+    >>> variables = ff.symbolic.planar.variables(1)
+    >>> variables.velocity
+    (v_x, v_y, omega, qdot1)
+    """
+
+    position: tuple[sp.Symbol, ...]
+    velocity: tuple[sp.Symbol, ...]
+    acceleration: tuple[sp.Symbol, ...]
+    rates: sp.ImmutableMatrix
+
+
+@public
+def variables(model: Model) -> Variables:
+    """Symbols of a robot's state on SE(3) x R^n: q0, q1, ..., v0, v1, ..., a0, a1, ...
+
+    Parameters
+    ----------
+    model : Model
+        A tree, or a robot whose loops are open.
+
+    Returns
+    -------
+    Variables
+
+    Raises
+    ------
+    InputError
+        For closed models.
+
+    Examples
+    --------
+    The rate of a quaternion's first entry:
+
+    >>> variables = ff.symbolic.variables(ff.robots.chain(1, "spherical"))
+    >>> ff.symbolic.time_derivative(variables.position[0], variables)
+    q1*v2/2 - q2*v1/2 + q3*v0/2
+    """
+    if model.reduction is not None:
+        raise InputError(f"variables are those of a tree: give {model.name!r} with open loops, its attribute `tree`")
+    q = sp.symbols(f"q:{model.nq}", real=True)
+    v, a = (sp.symbols(f"{letter}:{model.nv}", real=True) for letter in "va")
+    E = sp.zeros(model.nq, model.nv)
+    for joint in model.joints:
+        at, to = joint.iq, joint.iv
+        if joint.nq == joint.nv:
+            E[at : at + joint.nq, to : to + joint.nv] = sp.eye(joint.nq)
+            continue
+        for k in range(joint.nq - 4):  # a free joint's position
+            E[at + k, to : to + 3] = _rotation(*q[at + 3 : at + 7])[k, :]
+        turn = at + joint.nq - 4
+        E[turn : turn + 4, to + joint.nv - 3 : to + joint.nv] = _quaternion_rates(*q[turn : turn + 4])
+    return Variables(q, v, a, sp.ImmutableMatrix(E))
+
+
+@public
+def time_derivative(x: sp.Expr | sp.MatrixBase, variables: Variables) -> sp.Expr | sp.ImmutableMatrix:
+    """Rate of a formula, or of each entry of a matrix, along the motion of the state.
+
+    Parameters
+    ----------
+    x : expression or matrix of SymPy
+        Of positions and velocities; other symbols are constants.
+    variables : Variables
+
+    Returns
+    -------
+    expression or matrix
+
+    Raises
+    ------
+    InputError
+        For accelerations in x, whose rate has no symbol, and what is no formula.
+
+    Examples
+    --------
+    >>> variables = ff.symbolic.planar.variables(1)
+    >>> ff.symbolic.time_derivative(variables.position[3] ** 2, variables)
+    2*q1*qdot1
+    """
+    _check(variables)
+    if isinstance(x, sp.MatrixBase):
+        return matrix("x", x).applyfunc(lambda e: time_derivative(e, variables))
+    e = formula("x", x)
+    if late := sorted(map(str, e.free_symbols & set(variables.acceleration))):
+        raise InputError(f"the rate of an acceleration has no symbol: x holds {', '.join(late)}")
+    rates = [*(variables.rates * sp.Matrix(variables.velocity)), *variables.acceleration]
+    return sp.Add(*(sp.diff(e, s) * rate for s, rate in zip((*variables.position, *variables.velocity), rates) if e.has(s)))
+
+
+@public
+def jacobian(y: sp.Expr | Iterable[sp.Expr], variables: Variables) -> sp.ImmutableMatrix:
+    """Jacobian J of functions of the configuration: their rate is J times the generalised velocity.
+
+    Parameters
+    ----------
+    y : expression, or row, column or iterable of k
+        Of positions.
+    variables : Variables
+
+    Returns
+    -------
+    matrix
+        (k, nv).
+
+    Raises
+    ------
+    InputError
+        For velocities and accelerations in y, and what is no formula.
+
+    Notes
+    -----
+    Papers/004 has three of these: Jacobian_Jodot_xy of an origin, Jacobian_Jydot of any function (table A.1).
+
+    Examples
+    --------
+    >>> variables = ff.symbolic.planar.variables(1)
+    >>> ff.symbolic.jacobian(variables.position[0], variables)     # o_x moves by v in the base's axes
+    Matrix([[cos(theta), -sin(theta), 0, 0]])
+    """
+    _check(variables)
+    column = matrix("y", y if isinstance(y, sp.MatrixBase | Iterable) else [y])
+    if 1 not in column.shape:
+        raise InputError(f"y must be one formula or a row of some, got a matrix of shape {column.shape}")
+    rates = {*variables.velocity, *variables.acceleration}
+    if moving := sorted(map(str, column.free_symbols & rates)):
+        raise InputError(f"y must be a function of the configuration alone, it holds {', '.join(moving)}")
+    return sp.ImmutableMatrix(sp.Matrix(list(column)).jacobian(variables.position) * variables.rates)
+
+
+@public
+def coefficient_matrix(
+    column: sp.MatrixBase | Iterable[sp.Expr], unknowns: Iterable[sp.Symbol]
+) -> tuple[sp.ImmutableMatrix, sp.ImmutableMatrix]:
+    """Matrix M and rest r of formulas that are at most quadratic in some symbols: column = M unknowns + r.
+
+    Parameters
+    ----------
+    column : row, column or iterable of k formulas
+    unknowns : iterable of m symbols
+
+    Returns
+    -------
+    tuple
+        M (k, m) and r (k, 1). Where two unknowns are multiplied M is not unique: each gets half of the other's coefficient.
+
+    Raises
+    ------
+    InputError
+        For formulas that are no polynomials of degree 2 in the unknowns.
+
+    Notes
+    -----
+    vec2mat of papers/004 (table A.1), whose choice of M is not said.
+
+    Examples
+    --------
+    >>> import sympy
+    >>> x, y, c = sympy.symbols("x y c")
+    >>> M, rest = ff.symbolic.coefficient_matrix([2 * c * x * y + 3 * x + c], (x, y))
+    >>> M, rest
+    (Matrix([[c*y + 3, c*x]]), Matrix([[c]]))
+    """
+    formulas, names = matrix("column", column), tuple(unknowns)
+    if 1 not in formulas.shape:
+        raise InputError(f"column must be a row or column of formulas, got a matrix of shape {formulas.shape}")
+    if not names or any(not isinstance(s, sp.Symbol) for s in names) or len(set(names)) != len(names):
+        raise InputError(f"unknowns must be symbols, each once, got {names!r}")
+    rows, rests = zip(*(_split(e, names) for e in formulas))
+    return sp.ImmutableMatrix(rows), sp.ImmutableMatrix(len(rests), 1, rests)
+
+
+def _split(e: sp.Expr, unknowns: tuple[sp.Symbol, ...]) -> tuple[list[sp.Expr], sp.Expr]:
+    poly = sp.Poly(e, *unknowns) if e.is_polynomial(*unknowns) else None
+    if poly is None or poly.total_degree() > 2:
+        raise InputError(f"{e} must be a polynomial of degree 2 at most in {', '.join(map(str, unknowns))}")
+    row, rest = [sp.S.Zero] * len(unknowns), sp.S.Zero
+    for powers, c in poly.terms():
+        involved = [i for i, p in enumerate(powers) for _ in range(p)]
+        for k, i in enumerate(involved):
+            others = sp.Mul(*(unknowns[j] for m, j in enumerate(involved) if m != k))
+            row[i] += c * others / len(involved)
+        rest += sp.S.Zero if involved else c
+    return row, rest
+
+
+def _check(variables: Variables) -> None:
+    if not isinstance(variables, Variables):
+        kind = type(variables).__name__
+        raise InputError(f"variables must be made by ff.symbolic.variables or ff.symbolic.planar.variables, got {kind}")
+
+
+def _rotation(x: sp.Expr, y: sp.Expr, z: sp.Expr, w: sp.Expr) -> sp.Matrix:
+    return sp.Matrix([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])  # fmt: skip
+
+
+def _quaternion_rates(x: sp.Expr, y: sp.Expr, z: sp.Expr, w: sp.Expr) -> sp.Matrix:
+    """d(x, y, z, w)/dt by the angular velocity in body axes: q (omega, 0) / 2."""
+    return sp.Matrix([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]) / 2
