@@ -9,6 +9,7 @@ from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.model import Model
 from freeflyer.robots.aerial import aerial_manipulator
 from freeflyer.robots.chain import chain
+from freeflyer.robots.hoppers import prismatic_hopper, revolute_hopper
 from freeflyer.robots.humanoid import humanoid
 from freeflyer.robots.kangaroo import kangaroo_like
 from freeflyer.robots.mobile import differential_drive_manipulator, holonomic_manipulator
@@ -18,14 +19,14 @@ from freeflyer.robots.space import space_manipulator
 
 __all__ = [
     "aerial_manipulator", "chain", "differential_drive_manipulator", "holonomic_manipulator", "humanoid",
-    "kangaroo_like", "make", "names", "quadruped", "space_manipulator", "standing_posture",
+    "kangaroo_like", "make", "names", "prismatic_hopper", "quadruped", "revolute_hopper", "space_manipulator", "standing_posture",
 ]  # fmt: skip
 
 _MAKERS: dict[str, Callable[..., Model]] = {
     maker.__name__: maker
     for maker in (
         aerial_manipulator, chain, differential_drive_manipulator, holonomic_manipulator, humanoid,
-        kangaroo_like, quadruped, space_manipulator,
+        kangaroo_like, prismatic_hopper, quadruped, revolute_hopper, space_manipulator,
     )
 }  # fmt: skip
 
@@ -41,7 +42,7 @@ def names() -> tuple[str, ...]:
     --------
     >>> ff.robots.names()
     ('aerial_manipulator', 'chain', 'differential_drive_manipulator', 'holonomic_manipulator',
-     'humanoid', 'kangaroo_like', 'quadruped', 'space_manipulator')
+     'humanoid', 'kangaroo_like', 'prismatic_hopper', 'quadruped', 'revolute_hopper', 'space_manipulator')
     """
     return tuple(sorted(_MAKERS))
 
