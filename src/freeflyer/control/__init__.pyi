@@ -1,9 +1,28 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
-from .body_tasks import CenterOfMassTask as CenterOfMassTask, PostureTask as PostureTask
+from .body_tasks import (
+    CenterOfMassTask as CenterOfMassTask,
+    CentroidalMomentumTask as CentroidalMomentumTask,
+    PostureTask as PostureTask,
+)
+from .capture import (
+    capture_margin as capture_margin,
+    capture_point as capture_point,
+    impulse_limits as impulse_limits,
+)
+from .chains import Chains as Chains, kinematic_chains as kinematic_chains
 from .controllable import Controllability as Controllability, controllability as controllability
 from .costs import energy_costs as energy_costs
+from .dcm import DCMPlan as DCMPlan, dcm_plan as dcm_plan
+from .dcm_walking import DCMCommand as DCMCommand, track_dcm as track_dcm, walking_dcm as walking_dcm
+from .decoupled import DecoupledController as DecoupledController
 from .equilibria import Equilibrium as Equilibrium, equilibrium as equilibrium
+from .footsteps import (
+    FootReference as FootReference,
+    FootstepPlan as FootstepPlan,
+    SupportPhase as SupportPhase,
+    walk_forward as walk_forward,
+)
 from .frame_tasks import (
     FrameOrientationTask as FrameOrientationTask,
     FramePoseTask as FramePoseTask,
@@ -16,7 +35,41 @@ from .inputs import (
     thruster_inputs as thruster_inputs,
     wrench_inputs as wrench_inputs,
 )
+from .joint_limits import JointLimits as JointLimits
 from .kinematics import InverseKinematics as InverseKinematics, inverse_kinematics as inverse_kinematics
+from .limits import (
+    AccelerationLimits as AccelerationLimits,
+    Limit as Limit,
+    LimitRows as LimitRows,
+    NormalForceLimits as NormalForceLimits,
+    TorqueLimits as TorqueLimits,
+)
+from .pose_references import (
+    PoseReference as PoseReference,
+    RotationReference as RotationReference,
+    move_pose as move_pose,
+)
+from .problem import Problem as Problem
+from .pushes import (
+    PushBoundary as PushBoundary,
+    falls_when_pushed as falls_when_pushed,
+    push_boundary as push_boundary,
+    random_pushes as random_pushes,
+)
+from .references import (
+    MinimumJerkReference as MinimumJerkReference,
+    Reference as Reference,
+    SinusoidReference as SinusoidReference,
+    TargetMotion as TargetMotion,
+    WaypointReference as WaypointReference,
+)
 from .regulator import Regulator as Regulator, lqr as lqr
+from .results import LevelResult as LevelResult
+from .running import ControlRun as ControlRun, run as run
+from .scenario import Scenario as Scenario, Stance as Stance
+from .solution import ControlSolution as ControlSolution
+from .standing import Standing as Standing, stand_on_feet as stand_on_feet
+from .state import StateTerms as StateTerms
+from .support import support_polygon as support_polygon
 from .tasks import Task as Task
 from .tracking import Tracker as Tracker, track as track

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.control.coordinates import joint_coordinates
+from freeflyer.control.state import StateTerms
 from freeflyer.control.tasks import Task, frozen_numbers, shaped
-from freeflyer.dynamics.centroidal import center_of_mass, center_of_mass_jacobian, centroidal_bias
+from freeflyer.dynamics.centroidal import (
+    center_of_mass,
+    center_of_mass_jacobian,
+    centroidal_bias,
+    centroidal_momentum_matrix,
+)
 from freeflyer.dynamics.manifold import difference
-from freeflyer.model.description import WORLD
+from freeflyer.errors import InputError
+from freeflyer.kernels.control.layout import OF_CENTER, OF_MOMENTUM
+from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 
@@ -35,6 +45,7 @@ class CenterOfMassTask(Task):
     """
 
     target: ArrayLike
+    compiled = OF_CENTER, 0, 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,19 +90,72 @@ class PostureTask(Task):
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
         """What leads from the target to q in the tangent space, m and rad, without a floating base."""
-        return difference(model, one_row(model, f"target of {self.name}", self.target, "q"), q)[self._rows(model)]
+        return difference(model, one_row(model, f"target of {self.name}", self.target, "q"), q)[_joint_rows(model)[0]]
 
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
         """Rows of the unit matrix (nv, nv)."""
-        return np.eye(model.nv)[self._rows(model)]
+        return np.array(_joint_rows(model)[1])
 
     def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Zeros: the Jacobian is constant."""
-        return np.zeros(len(self._rows(model)))
+        return np.array(_joint_rows(model)[2])
 
-    @staticmethod
-    def _rows(model: Model) -> np.ndarray:
-        free = (j for j in model.tree.joints if j.kind == "free" and j.parent == WORLD)
-        base = {i for j in free for i in range(j.iv, j.iv + j.nv)}
-        velocities = range(model.nv) if model.reduction is None else model.reduction.split.independent
-        return np.array([k for k, i in enumerate(velocities) if i not in base], int)
+    def terms(self, at: StateTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Error (m,), Jacobian (m, nv) and zeros (m,) at one state."""
+        rows, J, zeros = _joint_rows(at.model)
+        return difference(at.model, np.asarray(self.target), at.q)[rows], J, zeros
+
+
+@lru_cache(maxsize=64)
+def _joint_rows(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates (m,) of the joints, rows (m, nv) of the unit matrix, zeros (m,)."""
+    rows = joint_coordinates(model)
+    return rows, frozen_array(np.eye(model.nv)[rows]), frozen_array(np.zeros(len(rows)))
+
+
+@dataclass(frozen=True, eq=False)
+class CentroidalMomentumTask(Task):
+    """Task: the momentum of the robot about its centre of mass; its rate is controlled, there is no position.
+
+    Parameters
+    ----------
+    target : (6,) array, optional
+        [linear; angular], kg m/s and kg m^2/s, world axes; by default zero.
+    level, weight, stiffness, damping, velocity, acceleration
+        As in Task, but the error is already a rate: `damping` acts on it, 1/s, `acceleration` is the target's rate in N and N m,
+        and `stiffness` and `velocity` are not used. Weight (0, 0, 0, 1, 1, 1) takes the angular momentum alone.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> task = ff.control.CentroidalMomentumTask(damping=5.0, weight=[0, 0, 0, 1, 1, 1])
+    >>> task.jacobian(model, model.neutral).shape
+    (6, 18)
+    """
+
+    target: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    compiled = OF_MOMENTUM, 0, 6
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "target", shaped(self.name, "target", self.target, (6,)))
+        if self.velocity is not None:
+            raise InputError(f"{self.name} has no velocity: target is its momentum, acceleration its rate", task=self.name)
+
+    def error(self, model: Model, q: np.ndarray) -> np.ndarray:
+        """Zeros (6,): momentum has no position."""
+        return np.zeros(6)
+
+    def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
+        """Centroidal momentum matrix (6, nv)."""
+        return centroidal_momentum_matrix(model, q)
+
+    def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Its Jdot v (6,), N and N m: the rate of momentum at a = 0."""
+        return centroidal_bias(model, q, v)
+
+    def wanted(self, e: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """Wanted rate of momentum (6,) for the momentum `rate` (6,)."""
+        damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
+        found = -damping * (rate - np.asarray(self.target))
+        return np.asarray(found if self.acceleration is None else found + np.asarray(self.acceleration))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
+from math import atan2, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,9 +12,13 @@ from numpy.typing import ArrayLike
 from freeflyer.control.tasks import Task, known_frame, shaped
 from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
+from freeflyer.kernels.control.layout import OF_FRAME
 from freeflyer.model.model import Model
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import UNIT_TOLERANCE
+
+NEARLY_TURNED = -0.9  # cosine of a turn
+SMALL_TURN = 1e-4  # rad: below it the series of asin to the third order is exact to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +33,28 @@ class FrameTask(Task):
         """Its kind, and the frame."""
         return f"{type(self).__name__}({self.frame!r})"
 
-    rows = slice(0, 6)
+    part = slice(0, 6)
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Its frame."""
+        return (self.frame,)
+
+    def error(self, model: Model, q: np.ndarray) -> np.ndarray:
+        """Error (m,) at the configuration q (nq,)."""
+        return self.error_at(frame_pose(model, q, known_frame(model, self.frame)))
+
+    @abstractmethod
+    def error_at(self, X: np.ndarray) -> np.ndarray:
+        """Error (m,) at the pose X (4, 4) of the frame."""
 
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
         """Rows of the frame's Jacobian in mixed expression."""
-        return frame_jacobian(model, q, known_frame(model, self.frame), "mixed")[self.rows]
+        return frame_jacobian(model, q, known_frame(model, self.frame), "mixed")[self.part]
 
     def bias(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Rows of the frame's Jdot v in mixed expression."""
-        return frame_bias_acceleration(model, q, v, known_frame(model, self.frame), "mixed")[self.rows]
+        return frame_bias_acceleration(model, q, v, known_frame(model, self.frame), "mixed")[self.part]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +78,16 @@ class FramePositionTask(FrameTask):
     array([-0.2, -0.1, -1. ])
     """
 
-    rows = slice(0, 3)
+    part = slice(0, 3)
+    compiled = OF_FRAME, 0, 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "target", shaped(self.name, "target", self.target, (3,)))
 
-    def error(self, model: Model, q: np.ndarray) -> np.ndarray:
+    def error_at(self, X: np.ndarray) -> np.ndarray:
         """Position beyond the target (3,), m, world axes."""
-        return frame_pose(model, q, known_frame(model, self.frame))[:3, 3] - np.asarray(self.target)
+        return X[:3, 3] - np.asarray(self.target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,15 +112,16 @@ class FrameOrientationTask(FrameTask):
     array([ 0.    ,  0.    , -1.5708])
     """
 
-    rows = slice(3, 6)
+    part = slice(3, 6)
+    compiled = OF_FRAME, 3, 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "target", _rotation(self.name, shaped(self.name, "target", self.target, (3, 3))))
 
-    def error(self, model: Model, q: np.ndarray) -> np.ndarray:
+    def error_at(self, X: np.ndarray) -> np.ndarray:
         """Rotation vector (3,) from the target's axes to the frame's, rad, world axes."""
-        return _turn(frame_pose(model, q, known_frame(model, self.frame))[:3, :3], np.asarray(self.target))
+        return _turn(X[:3, :3], np.asarray(self.target))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +146,8 @@ class FramePoseTask(FrameTask):
     (True, True)
     """
 
+    compiled = OF_FRAME, 0, 6
+
     def __post_init__(self) -> None:
         super().__post_init__()
         X = shaped(self.name, "target", self.target, (4, 4))
@@ -133,15 +156,22 @@ class FramePoseTask(FrameTask):
         _rotation(self.name, X[:3, :3])
         object.__setattr__(self, "target", X)
 
-    def error(self, model: Model, q: np.ndarray) -> np.ndarray:
+    def error_at(self, X: np.ndarray) -> np.ndarray:
         """Position (3), m, and rotation vector (3), rad, beyond the target, world axes."""
-        X, target = frame_pose(model, q, known_frame(model, self.frame)), np.asarray(self.target)
+        target = np.asarray(self.target)
         return np.concatenate([X[:3, 3] - target[:3, 3], _turn(X[:3, :3], target[:3, :3])])
 
 
 def _turn(R: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Rotation vector of R target^T: turning by it leads from the target to R."""
-    return quaternion.log(quaternion.from_matrix(R @ target.T))
+    D = R @ target.T
+    (a, b, c), (d, e, f), (g, h, i) = D.tolist()
+    x, y, z, cosine = 0.5 * (h - f), 0.5 * (c - g), 0.5 * (d - b), 0.5 * (a + e + i - 1.0)
+    sine = sqrt(x * x + y * y + z * z)
+    if cosine < NEARLY_TURNED:  # the antisymmetric part alone does not show the axis well
+        return quaternion.log(quaternion.from_matrix(D))
+    ratio = atan2(sine, cosine) / sine if sine > SMALL_TURN else 1.0 + sine * sine / 6.0
+    return np.array([ratio * x, ratio * y, ratio * z])
 
 
 def _rotation(name: str, R: np.ndarray) -> np.ndarray:

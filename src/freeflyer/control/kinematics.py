@@ -21,9 +21,9 @@ from freeflyer.model.public import public
 from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer.text import short_repr
-from freeflyer.tolerances import IK_DECREASE, IK_LIMIT_GAP, IK_SHORTEST_STEP, IK_STEP
+from freeflyer.tolerances import IK_DECREASE, IK_LIMIT_GAP, IK_SHORTEST_STEP, IK_STEP, IK_STEP_RESIDUAL
 
-CORRECTIONS = 4  # steps that mend what one step spoils; they converge quadratically where the level can be met
+CORRECTIONS = 4  # steps against the errors that one step leaves; they converge quadratically where the level can be met
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _move(model: Model, tasks: tuple[Sequence[Task], Sequence[Task]], at: _Postu
           tolerance: float) -> tuple[np.ndarray, float]:  # fmt: skip
     """q after one step, and the longest entry of that step. `tasks`: of the levels that have ended, and with the present one.
 
-    What the curvature of the step spoils of the levels that have ended is mended by steps of these alone.
+    A step is straight in the tangent space, tasks are not: errors that it leaves in ended levels are removed by steps of these.
     """
     above, until = tasks
     q = at.q
@@ -216,13 +216,27 @@ def _better(new: tuple[Sequence[Task], Sequence[np.ndarray]], old: tuple[Sequenc
 
 def _step(model: Model, tasks: Sequence[Task], q: np.ndarray, bounds: _Bounds, reach: float) -> np.ndarray:
     """The step d (nv,) of the linearised tasks, within limits, no entry longer than `reach`."""
-    levels = [Level(*bounds.rows(q, reach))]
+    limits = bounds.rows(q, reach)
+    levels = [Level(*limits)]
     for _, group in by_level(tasks):
         values = [evaluate(task, model, q) for task in group]
         e, J = (np.concatenate(x) for x in zip(*values))
         w = np.concatenate([task.row_weights(len(x)) for task, (x, _) in zip(group, values)])
         levels.append(Level(J[w > 0.0], -e[w > 0.0], -e[w > 0.0], w[w > 0.0]))
+    d = _shortest(levels[1:]) if tasks else None
+    if d is not None and ((value := limits[0] @ d) >= limits[1]).all() and (value <= limits[2]).all():
+        return d
     return solve_hierarchy(levels).x
+
+
+def _shortest(levels: Sequence[Level]) -> np.ndarray | None:
+    """The shortest d (nv,) that meets all rows, which is what the hierarchy gives where no limit is active; None without one."""
+    J, b = np.concatenate([level.A for level in levels]), np.concatenate([level.lower for level in levels])
+    try:
+        d = J.T @ np.linalg.solve(J @ J.T, b)
+    except np.linalg.LinAlgError:
+        return None
+    return d if (np.abs(J @ d - b) <= IK_STEP_RESIDUAL * (1.0 + np.abs(J) @ np.abs(d))).all() else None
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
-from typing import Any
+from math import sqrt
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.control.state import StateTerms
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
+from freeflyer.kernels.control.layout import (
+    ACCELERATION,
+    AXES,
+    DAMPING,
+    PLACE,
+    STIFFNESS,
+    TASK_NUMBERS,
+    VELOCITY,
+)
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_array, one_row, real_array
 from freeflyer.model.model import Model
@@ -71,6 +83,8 @@ class Task(ABC):
     velocity: ArrayLike | None = None
     acceleration: ArrayLike | None = None
 
+    compiled: ClassVar[tuple[int, int, int] | None] = None  # kind, first component and how many (kernels/control/layout.py)
+
     @property
     def name(self) -> str:
         """What errors and reports call it."""
@@ -92,18 +106,92 @@ class Task(ABC):
     def command(self, model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Wanted J a + Jdot v (m,) at the state q (nq,), v (nv,)."""
         q, v = one_row(model, "q", q, "q"), one_row(model, "v", v, "u")
-        damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
         e, J = evaluate(self, model, q)
-        rate = J @ v - (0.0 if self.velocity is None else np.asarray(self.velocity))
-        ahead = 0.0 if self.acceleration is None else np.asarray(self.acceleration)
-        return np.asarray(ahead - damping * rate - self.stiffness * e)
+        return self.wanted(e, J @ v)
+
+    def wanted(self, e: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """Wanted J a + Jdot v (m,) for an error e (m,) and J v (m,)."""
+        damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
+        if self.velocity is not None:
+            rate = rate - np.asarray(self.velocity)
+        found = -damping * rate - self.stiffness * e
+        return np.asarray(found if self.acceleration is None else found + np.asarray(self.acceleration))
+
+    def with_target(self, target: ArrayLike, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> Self:
+        """The same task with another target that moves, made in a few microseconds. Errors: InputError for other shapes, and
+        numbers that are not finite."""
+        found = object.__new__(type(self))
+        values = vars(found)
+        values.update(vars(self))
+        values.pop("numbers", None)
+        for word, x in (("target", target), ("velocity", velocity), ("acceleration", acceleration)):
+            if x is None:
+                values[word] = None
+                continue
+            given = np.array(x, float)
+            if not np.isfinite(given).all() or (word == "target" and given.shape != np.shape(vars(self).get("target", ()))):
+                raise InputError(f"{word} of {self.name} must be finite numbers, as before, got {format_value(x)}", task=self.name)
+            values[word] = frozen_array(given)
+        return found
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Frames whose terms `terms` takes."""
+        return ()
+
+    def terms(self, at: StateTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Error (m,), Jacobian (m, nv) and Jdot v (m,) at one state; here by the methods of these names, checked."""
+        e, J = evaluate(self, at.model, at.q)
+        bias = _real(self, "bias", self.bias(at.model, at.q, at.v))
+        if bias.shape != e.shape or not np.isfinite(bias).all():
+            raise InputError(f"{self.name} has a bias of shape {bias.shape}, expected finite numbers {e.shape}", task=self.name)
+        return e, J, bias
 
     def row_weights(self, m: int) -> np.ndarray:
         """Weights (m,) of the squared errors."""
         w = np.asarray(self.weight, float)
+        if w.ndim == 0:
+            return np.full(m, w)
         if w.ndim > 1 or (w.ndim == 1 and w.shape != (m,)):
             raise InputError(f"weight of {self.name} has shape {w.shape}, expected a number or ({m},)", task=self.name)
         return np.broadcast_to(w, (m,))
+
+    @cached_property
+    def record(self) -> tuple[int, ...] | None:
+        """How compiled code reads the task: kind, first component, how many, which of six rows have weights; None for tasks whose
+        rows come from their own methods, as those of classes that users derive."""
+        if "compiled" not in vars(type(self)) or self.compiled is None:
+            return None
+        kept = self.row_weights(self.compiled[2]) > 0.0
+        return (*self.compiled, *map(int, kept), *(0,) * (6 - len(kept)))
+
+    @cached_property
+    def kept_weights(self) -> np.ndarray:
+        """Weights of the rows that compiled code gives."""
+        weights = self.row_weights(self.compiled[2] if self.compiled else 0)
+        return weights[weights > 0.0]
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """Gains, target and its motion, as compiled code reads them (kernels/control/layout.py)."""
+        x, target = np.zeros(TASK_NUMBERS), np.asarray(vars(self)["target"])
+        x[STIFFNESS], x[DAMPING] = self.stiffness, 2.0 * sqrt(self.stiffness) if self.damping is None else self.damping
+        if target.shape == (3,):
+            x[PLACE : PLACE + 3] = target
+        elif target.ndim == 2:
+            x[AXES:VELOCITY] = target[:3, :3].ravel()
+            if len(target) == 4:
+                x[PLACE:AXES] = target[:3, 3]
+        else:  # a momentum
+            x[VELOCITY:ACCELERATION] = target
+        count = self.compiled[2] if self.compiled else 0
+        for at, word in ((VELOCITY, "velocity"), (ACCELERATION, "acceleration")):
+            given = getattr(self, word)
+            if given is not None:
+                if np.shape(given) != (count,):
+                    raise InputError(f"{word} of {self.name} has shape {np.shape(given)}, expected ({count},)", task=self.name)
+                x[at : at + count] = given
+        return x
 
     def __post_init__(self) -> None:
         if isinstance(self.level, bool) or not isinstance(self.level, int | np.integer) or self.level < 0:

@@ -1,0 +1,65 @@
+"""What a problem asks at one state: equations of motion, rows of contacts, tasks and limits, in the velocities of its model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from freeflyer.constraints.set_rows import all_rows
+from freeflyer.control.limits import LimitRows
+from freeflyer.control.state import StateTerms
+from freeflyer.control.task_rows import TaskRows, all_task_rows
+from freeflyer.dynamics.equations import inverse_dynamics
+from freeflyer.dynamics.frames import Expressed
+from freeflyer.errors import InputError
+
+if TYPE_CHECKING:
+    from freeflyer.control.problem import Problem
+
+
+class Assembly(NamedTuple):
+    """A problem at one state: M a + h = S^T tau + J^T F, J a = drift, tasks and limits. unit (k, 6): unit wrenches of the contacts'
+    rows, in their frames' axes."""
+
+    problem: Problem
+    at: StateTerms
+    h: np.ndarray
+    J: np.ndarray
+    drift: np.ndarray
+    unit: np.ndarray
+    tasks: tuple[TaskRows, ...]
+    limits: tuple[LimitRows, ...]
+    external: Any
+    expressed: Expressed
+
+    @property
+    def M(self) -> np.ndarray:
+        """Mass matrix (nv, nv)."""
+        return self.at.terms.mass_matrix
+
+    def place_of(self, contact: str) -> int:
+        """The first row of a contact; InputError for a limit of a contact that the problem does not have."""
+        places = self.problem.contact_places
+        if contact not in places:
+            known = ", ".join(places) or "none"
+            raise InputError(f"a limit is of the contact {contact!r}, which the problem does not have; its contacts: {known}")
+        return places[contact]
+
+
+def assemble(problem: Problem, q: np.ndarray, v: np.ndarray, external: Any, expressed: Expressed) -> Assembly:
+    """The rows of a problem at a state q (nq,), v (nv,), under external wrenches. Errors: as all_terms."""
+    model = problem.model
+    at = StateTerms.of(model, q, v, problem.frames)
+    J, bias, unit = all_rows(problem.constraints, q, v)
+    drift = -bias if problem.contact_damping == 0.0 else -bias - problem.contact_damping * (J @ v)
+    tasks = all_task_rows(problem.tasks, at)
+    limits = tuple([limit.rows(at) for limit in problem.limits])
+    return Assembly(problem, at, forces_at(at, external, expressed), J, drift, unit, tasks, limits, external, expressed)
+
+
+def forces_at(at: StateTerms, external: Any, expressed: Expressed) -> np.ndarray:
+    """h (nv,): bias forces less those of external wrenches."""
+    if external is None:
+        return at.terms.bias_forces
+    return inverse_dynamics(at.model, at.q, at.v, np.zeros(at.model.nv), external=external, expressed=expressed)

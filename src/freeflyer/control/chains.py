@@ -1,0 +1,155 @@
+"""Kinematic chains of a robot in contact, papers/003 section 3.1: those that contacts need, and branches that only load them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from freeflyer.constraints.set_tables import path
+from freeflyer.constraints.sets import ConstraintSet, check_set
+from freeflyer.control.coordinates import base_coordinates, unactuated_coordinates, velocity_places
+from freeflyer.errors import InputError, format_value
+from freeflyer.kernels.model import layout as L
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+
+class Chains(NamedTuple):
+    """Velocity coordinates of a robot by what contacts need of them.
+
+    Attributes
+    ----------
+    virtual : (b,) array
+        Of a floating base.
+    constraint : (c,) array
+        Of joints between the base and the contacts, and of joints without motors.
+    unconstrained : (u,) array
+        All others.
+    branches : tuple of array
+        The unconstrained ones by the link of the other chains that they hang from.
+    overlapping : (o,) array
+        Constraint coordinates that move links of the unconstrained chain, too: a waist, where a hand is held.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(33)
+    >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+    >>> found = ff.control.kinematic_chains(model, contacts=feet)
+    >>> len(found.virtual), len(found.constraint), len(found.unconstrained), len(found.branches)
+    (6, 12, 21, 1)
+    """
+
+    virtual: np.ndarray
+    constraint: np.ndarray
+    unconstrained: np.ndarray
+    branches: tuple[np.ndarray, ...]
+    overlapping: np.ndarray
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Virtual and constraint coordinates together, in tree order."""
+        return np.sort(np.concatenate([self.virtual, self.constraint]))
+
+
+@public
+def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: Sequence[str] | None = None) -> Chains:
+    """Chains of a robot: which velocities contacts need, and which branches can be compressed to their centroidal motion.
+
+    Parameters
+    ----------
+    model : Model
+        A tree or a closed model.
+    contacts : ConstraintSet
+    compressed : sequence of str, optional
+        Joints that are to be unconstrained; by default all that no contact needs.
+
+    Returns
+    -------
+    Chains
+
+    Raises
+    ------
+    InputError
+        For a compressed joint that a contact, a joint without motor or a joint beyond it needs.
+    UnknownNameError
+        For joints that the model does not have.
+
+    Notes
+    -----
+    On a closed model a sub-mechanism is one piece: contacts beyond it need all its coordinates.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid(33)
+    >>> hand = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_palm")])
+    >>> ff.control.kinematic_chains(model, contacts=hand).overlapping.size > 0     # waist and shoulder carry the rest
+    True
+    """
+    if not isinstance(contacts, ConstraintSet):
+        raise InputError(f"contacts must be a freeflyer.ConstraintSet, got {format_value(contacts)}")
+    check_set(model, contacts)
+    above = _carriers(model)
+    kept = np.zeros(model.nv, bool)
+    kept[base_coordinates(model)] = kept[unactuated_coordinates(model)] = True
+    held = np.zeros(model.tree.nv, bool)
+    held[list(contacts.coordinates)] = True
+    for item in contacts.items:
+        held[list(path(model.tree, item.frame))] = True
+    kept |= _closure(model, held)
+    for j in np.flatnonzero(kept):
+        kept |= above[j]
+    if compressed is not None:
+        asked = np.zeros(model.nv, bool)
+        for name in (compressed,) if isinstance(compressed, str) else compressed:
+            joint = model.joint(name)
+            asked[joint.iv : joint.iv + joint.nv] = True
+        if (asked & kept).any():
+            raise InputError(f"joints that contacts or unactuated joints need cannot be compressed: {sorted(compressed)}")
+        kept = ~asked
+        for j in np.flatnonzero(kept):
+            if (above[j] & asked).any():
+                raise InputError("a compressed joint carries one that is not: compress all joints beyond it, too")
+    loose = np.flatnonzero(~kept)
+    hangs: dict[bytes, list[int]] = {}
+    for j in loose:
+        hangs.setdefault((above[j] & kept).tobytes(), []).append(int(j))
+    base = base_coordinates(model)
+    constraint = np.setdiff1d(np.flatnonzero(kept), base)
+    carried = np.any(above[loose], axis=0) if len(loose) else np.zeros(model.nv, bool)
+    branches = tuple([np.array(group, int) for group in hangs.values()])
+    return Chains(base, constraint, loose, branches, constraint[carried[constraint]])
+
+
+def _carriers(model: Model) -> np.ndarray:
+    """(nv, nv) bool: where coordinate j moves the body of coordinate i; those of one sub-mechanism move each other's."""
+    tree = model.tree
+    own = velocity_places(model)
+    found = np.zeros((model.nv, model.nv), bool)
+    for i, at in enumerate(own):
+        start = np.zeros(tree.nv, bool)
+        start[at] = True
+        found[i] = _closure(model, start)
+        found[i, i] = False
+    return found
+
+
+def _closure(model: Model, coordinates: np.ndarray) -> np.ndarray:
+    """(nv,) bool: velocities of the model that move what these coordinates (nv of the tree,) bool of its tree move."""
+    tree = model.tree
+    t = tree.topology
+    at = int(t[L.COORDINATES_AT]) + L.PARENT_COORDINATE
+    parents = t[at : at + L.COORDINATE_INTS * tree.nv : L.COORDINATE_INTS]
+    blocks = model.reduction.split.blocks if model.reduction else ()
+    reached, before = coordinates.copy(), -1
+    while reached.sum() > before:
+        before = reached.sum()
+        for j in range(tree.nv - 1, -1, -1):
+            if reached[j] and parents[j] >= 0:
+                reached[parents[j]] = True
+        for block in blocks:
+            members = np.concatenate([block.dependent, block.independent])
+            if reached[block.dependent].any():
+                reached[members] = True
+    return np.asarray(reached[velocity_places(model)])

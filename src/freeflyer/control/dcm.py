@@ -1,0 +1,187 @@
+"""Plans of the divergent component of motion (DCM) in closed form.
+
+Englsberger, Ott and Albu-Schaeffer, "Three-dimensional bipedal walking control based on divergent component of motion", IEEE
+Transactions on Robotics 31(2), 2015. With the centre of mass c, the DCM xi and the virtual repellent point v (VRP), which lies
+`height` above the zero-moment point (ZMP), and omega = sqrt(gravity / height):
+
+    xi = c + c' / omega      c' = omega (xi - c)      xi' = omega (xi - v)      c'' = omega^2 (c - v)
+
+The VRP moves linearly in time from knot to knot, so that in each segment, with its slope s and constants a and b,
+
+    c = v + a e^(omega t) + b e^(-omega t)      xi = v + s / omega + 2 a e^(omega t)
+
+The growing part is found backward in time from the end, the decaying part forward from the beginning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.control.references import Reference, TargetMotion, number_within
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.frozen import Record
+from freeflyer.model.inputs import finite_array
+
+GRAVITY = 9.81  # m/s^2
+
+
+@dataclass(frozen=True, eq=False)
+class DCMPlan(Record, Reference):
+    """Plan of a DCM: plan(t) is the reference of the centre of mass; made by dcm_plan and walking_dcm.
+
+    Attributes
+    ----------
+    times : (n + 1,) array
+        Of the knots, s. Before the first and after the last the plan is at rest.
+    vrp_knots : (n + 1, 3) array
+        Virtual repellent points at the knots, m, world axes.
+    height : float
+        Of the VRP above the ZMP, m.
+    omega : float
+        Natural frequency, 1/s.
+    growing, decaying : (n, 3) array
+        a e^(omega t) at the end of each segment, b at its beginning, m.
+
+    Examples
+    --------
+    The weight goes 0.1 m to the left within two seconds:
+
+    >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0.0, 0.0, 0.0], [0.0, 0.1, 0.0]], height=0.8)
+    >>> plan([0.0, 1.0, 2.0]).target[:, 1].round(3) + 0.0
+    array([0.  , 0.05, 0.1 ])
+    >>> round(plan.omega, 3), bool(plan.zmp(0.667)[1] < 0.0)       # the ZMP first goes the other way
+    (3.502, True)
+    """
+
+    times: np.ndarray
+    vrp_knots: np.ndarray
+    height: float
+    omega: float
+    growing: np.ndarray
+    decaying: np.ndarray
+
+    def at(self, t: np.ndarray) -> TargetMotion:
+        """Position (..., 3), velocity and acceleration of the centre of mass, m, m/s, m/s^2."""
+        v, slope, grown, decayed = self._parts(t)
+        w = self.omega
+        return TargetMotion(v + grown + decayed, slope + w * (grown - decayed), w * w * (grown + decayed))
+
+    def dcm(self, t: ArrayLike) -> np.ndarray:
+        """DCM (..., 3) at the times t (...), m."""
+        v, slope, grown, _ = self._parts(finite_array("t", t))
+        return v + slope / self.omega + 2.0 * grown
+
+    def dcm_velocity(self, t: ArrayLike) -> np.ndarray:
+        """Velocity (..., 3) of the DCM at the times t (...), m/s."""
+        _, slope, grown, _ = self._parts(finite_array("t", t))
+        return slope + 2.0 * self.omega * grown
+
+    def vrp(self, t: ArrayLike) -> np.ndarray:
+        """Virtual repellent point (..., 3) at the times t (...), m."""
+        return self._parts(finite_array("t", t))[0]
+
+    def zmp(self, t: ArrayLike) -> np.ndarray:
+        """Zero-moment point (..., 3) at the times t (...), m."""
+        return self.vrp(t) - (0.0, 0.0, self.height)
+
+    def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """VRP, its slope, a e^(omega t) and b e^(-omega t), each (..., 3)."""
+        k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.growing) - 1)
+        since, until = (t - self.times[k])[..., None], (self.times[k + 1] - t)[..., None]
+        moves = (since >= 0.0) & (until >= 0.0)
+        slope = (self.vrp_knots[k + 1] - self.vrp_knots[k]) / (since + until)
+        v = np.where(until < 0.0, self.vrp_knots[-1], self.vrp_knots[k] + np.maximum(since, 0.0) * slope)
+        grown = self.growing[k] * np.exp(-self.omega * np.maximum(until, 0.0))
+        decayed = self.decaying[k] * np.exp(-self.omega * np.maximum(since, 0.0))
+        return v, np.where(moves, slope, 0.0), np.where(moves, grown, 0.0), np.where(moves, decayed, 0.0)
+
+
+def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
+    """Plan of the DCM and the centre of mass for a ZMP that moves linearly from knot to knot, at rest at both ends.
+
+    Parameters
+    ----------
+    times : (k,) array
+        Increasing, s; at least two.
+    zmp : (k, 3) array
+        Zero-moment points at these times, m, world axes.
+    height : float
+        Of the centre of mass above the ZMP, m.
+    gravity : float, optional
+        m/s^2.
+
+    Returns
+    -------
+    DCMPlan
+
+    Raises
+    ------
+    InputError
+        For times that do not increase, other shapes, and numbers that are not positive.
+
+    Notes
+    -----
+    A ZMP given at all times determines the DCM at the beginning, which is not at rest in general. So one knot is added in the
+    middle of the first segment and one in that of the last (in the thirds of a single one), and displaced such that the centre of
+    mass is at rest above the ZMP at both ends: the ZMP first goes the other way. Short segments displace it far; walking_dcm
+    checks that it stays on the feet.
+
+    Examples
+    --------
+    >>> plan = ff.control.dcm_plan([0.0, 1.0, 2.0, 3.0], [[0, 0, 0], [0, 0.1, 0], [0, 0.1, 0], [0, 0, 0]], height=0.8)
+    >>> plan(0.5).target.round(3) + 0.0, plan.dcm(0.5).round(3) + 0.0          # the DCM is ahead of the centre of mass
+    (array([0.   , 0.012, 0.8  ]), array([0.   , 0.036, 0.8  ]))
+    >>> bool(np.allclose(plan(1.2).acceleration, plan.omega**2 * (plan(1.2).target - plan.vrp(1.2))))
+    True
+    """
+    t, p = finite_array("times", times), finite_array("zmp", zmp)
+    if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0.0).all():
+        raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(times)}")
+    if p.shape != (len(t), 3):
+        raise InputError(f"zmp has shape {p.shape}, expected ({len(t)}, 3): a point for each of the times")
+    h = number_within("height", height, 0.0)
+    omega = float(np.sqrt(number_within("gravity", gravity, 0.0) / h))
+    t, v, free = _with_free_knots(t, p + [0.0, 0.0, h])
+    unit = np.zeros((len(t), 2))
+    unit[free, [0, 1]] = 1.0
+    off = _ends(t, np.hstack([v, unit]), omega)  # what must vanish, and how it changes with both knots
+    v[free] -= np.linalg.solve(off[:, 3:], off[:, :3])
+    growing, decaying = _modes(t, v, omega)
+    return DCMPlan(t, v, h, omega, growing, decaying)
+
+
+def _with_free_knots(t: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Times and VRP with two knots more, and their indices."""
+    share = 0.5 if len(t) > 2 else 1.0 / 3.0
+    new = np.array([t[0] + share * (t[1] - t[0]), t[-1] - share * (t[-1] - t[-2])])
+    times = np.sort(np.concatenate([t, new]))
+    return times, np.stack([np.interp(times, t, x) for x in v.T], axis=1), [1, len(times) - 2]
+
+
+def _modes(t: np.ndarray, v: np.ndarray, omega: float) -> tuple[np.ndarray, np.ndarray]:
+    """(n, m) each: a e^(omega t) at the ends of the segments, b at their beginnings, for VRP v (n + 1, m).
+
+    xi ends at v, and c begins there.
+    """
+    length = np.diff(t)[:, None]
+    lead = np.diff(v, axis=0) / length / omega  # slope / omega
+    shrink = np.exp(-omega * length)
+    growing, decaying = np.zeros_like(lead), np.zeros_like(lead)
+    for k in range(len(lead) - 1, -1, -1):
+        following = lead[k + 1] + 2.0 * growing[k + 1] * shrink[k + 1] if k + 1 < len(lead) else 0.0  # xi - v
+        growing[k] = 0.5 * (following - lead[k])
+    for k in range(len(lead)):
+        before = growing[k - 1] + decaying[k - 1] * shrink[k - 1] if k else 0.0  # c - v
+        decaying[k] = before - growing[k] * shrink[k]
+    return growing, decaying
+
+
+def _ends(t: np.ndarray, v: np.ndarray, omega: float) -> np.ndarray:
+    """(2, m): xi - v at the first knot and c - v at the last, which vanish at rest."""
+    growing, decaying = _modes(t, v, omega)
+    first, last = t[1] - t[0], t[-1] - t[-2]
+    begin = (v[1] - v[0]) / first / omega + 2.0 * growing[0] * np.exp(-omega * first)
+    return np.array([begin, growing[-1] + decaying[-1] * np.exp(-omega * last)])

@@ -1,0 +1,161 @@
+"""The DCM of walking: its plan over footsteps, and the feedback that keeps to a plan."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.control.dcm import GRAVITY, DCMPlan, dcm_plan
+from freeflyer.control.footsteps import FootstepPlan
+from freeflyer.control.polygons import project_into, signed_distance
+from freeflyer.control.references import number_within
+from freeflyer.control.support import middle_of
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import finite_array
+
+
+class DCMCommand(NamedTuple):
+    """Command of the feedback on the DCM.
+
+    Attributes
+    ----------
+    acceleration : (..., 3) array
+        Of the centre of mass, m/s^2, world axes.
+    zmp : (..., 3) array
+        Zero-moment point, in the support polygon where one was given, m.
+    dcm : (..., 3) array
+        Measured divergent component of motion, m.
+
+    Examples
+    --------
+    >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0, 0, 0], [0, 0.1, 0]], height=0.8)
+    >>> command = ff.control.track_dcm(plan, 1.0, [0.0, 0.06, 0.8], [0.0, 0.0, 0.0])
+    >>> command.dcm.round(2)
+    array([0.  , 0.06, 0.8 ])
+    """
+
+    acceleration: np.ndarray
+    zmp: np.ndarray
+    dcm: np.ndarray
+
+
+def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
+    """Plan of the DCM and the centre of mass over footsteps.
+
+    Parameters
+    ----------
+    footsteps : FootstepPlan
+    height : float
+        Of the centre of mass above the soles, m.
+    gravity : float, optional
+        m/s^2.
+
+    Returns
+    -------
+    DCMPlan
+        Its ZMP rests in the middle of the sole in single support, goes linearly to the next in double support, and begins and ends
+        at rest in the middle of both feet.
+
+    Raises
+    ------
+    InputError
+        For bad numbers, and where the ZMP would leave the feet in the first or last double support, which is then too short.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> q = ff.robots.standing_posture(model)
+    >>> footsteps = ff.control.walk_forward(ff.contacts.held_feet(model, q), step_length=0.3, steps=6)
+    >>> plan = ff.control.walking_dcm(footsteps, height=ff.center_of_mass(model, q)[2])
+    >>> plan([0.0, 20.0]).target.round(3)[:, :2] + 0.0               # from the middle of the soles to that of the last ones
+    array([[0.035, 0.   ],
+           [1.535, 0.   ]])
+    """
+    if not isinstance(footsteps, FootstepPlan):
+        raise InputError(f"footsteps must be what freeflyer.control.walk_forward makes, got {format_value(footsteps)}")
+    phases = footsteps.phases
+    middles = [np.mean([middle_of(foot) for foot in phase.feet], axis=0) for phase in phases]
+    times, points = [footsteps.begin], [middles[0]]
+    for phase, middle in zip(phases, middles):
+        if phase.swing is not None:
+            times += [phase.begin, phase.end]
+            points += [middle, middle]
+    plan = dcm_plan([*times, footsteps.end], np.array([*points, middles[-1]]), height, gravity=gravity)
+    for k, phase in ((1, phases[0]), (-2, phases[-1])):
+        off = -float(signed_distance(phase.polygon, plan.vrp_knots[k, :2]))
+        if off > 0.0:
+            raise InputError(
+                f"in the double support from {phase.begin:g} to {phase.end:g} s the ZMP would leave the feet by {off:.3g} m to "
+                "start or stop the centre of mass in time: give walk_forward a longer rest_duration", excess=off,
+            )  # fmt: skip
+    return plan
+
+
+def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike, *, gain: float = 3.0,
+              polygon: ArrayLike | None = None) -> DCMCommand:  # fmt: skip
+    """Command that brings the DCM back to its plan: xi' - xi_plan' = -gain (xi - xi_plan).
+
+    Parameters
+    ----------
+    plan : DCMPlan
+    t : float
+        s.
+    position, velocity : (..., 3) array
+        Of the centre of mass, m, m/s, world axes.
+    gain : float, optional
+        1/s.
+    polygon : (m, 2) array, optional
+        Support polygon, corners counter-clockwise, m: the ZMP is kept in it, by taking its nearest point.
+
+    Returns
+    -------
+    DCMCommand
+
+    Raises
+    ------
+    InputError
+        For bad numbers and shapes.
+
+    Notes
+    -----
+    v = v_plan + (1 + gain / omega) (xi - xi_plan), and c'' = omega^2 (c - v), where v is the virtual repellent point, `height`
+    above the ZMP (Englsberger, Ott and Albu-Schaeffer, 2015). While the ZMP is held at the edge of the polygon deviations may grow.
+
+    Examples
+    --------
+    >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0, 0, 0], [0, 0.1, 0]], height=0.8)
+    >>> c = plan(1.0)
+    >>> command = ff.control.track_dcm(plan, 1.0, c.target, c.velocity)
+    >>> bool(np.allclose(command.acceleration, c.acceleration))
+    True
+    >>> feet = [[-0.1, -0.2], [0.1, -0.2], [0.1, 0.2], [-0.1, 0.2]]
+    >>> pushed = ff.control.track_dcm(plan, 1.0, c.target, c.velocity + [0.3, 0, 0], polygon=feet)
+    >>> pushed.zmp.round(3) + 0.0
+    array([0.1 , 0.05, 0.  ])
+    """
+    if not isinstance(plan, DCMPlan):
+        raise InputError(f"plan must be a freeflyer.control.DCMPlan, got {format_value(plan)}")
+    c, speed = finite_array("position", position), finite_array("velocity", velocity)
+    for name, x in (("position", c), ("velocity", speed)):
+        if x.ndim < 1 or x.shape[-1] != 3:
+            raise InputError(f"{name} has shape {x.shape}, expected (..., 3)", name=name)
+    strength, time = number_within("gain", gain, 0.0), number_within("t", t)
+    dcm = c + speed / plan.omega
+    vrp = plan.vrp(time) + (1.0 + strength / plan.omega) * (dcm - plan.dcm(time))
+    if polygon is not None:
+        vrp[..., :2] = project_into(check_polygon(polygon), vrp[..., :2])
+    return DCMCommand(plan.omega**2 * (c - vrp), vrp - (0.0, 0.0, plan.height), dcm)
+
+
+def check_polygon(polygon: ArrayLike) -> np.ndarray:
+    """Corners (m, 2); InputError for other shapes, and for corners that do not go around a convex polygon counter-clockwise."""
+    given = finite_array("polygon", polygon)
+    if given.ndim != 2 or given.shape[1] != 2 or not len(given):
+        raise InputError(f"polygon has shape {given.shape}, expected (m, 2): freeflyer.control.support_polygon(feet)")
+    edge = np.roll(given, -1, axis=0) - given
+    following = np.roll(edge, -1, axis=0)
+    if (edge[:, 0] * following[:, 1] - edge[:, 1] * following[:, 0] < -1e-12 * np.abs(given).max(initial=1.0) ** 2).any():
+        raise InputError("polygon must be convex, its corners counter-clockwise: freeflyer.control.support_polygon(feet)")
+    return given

@@ -1,0 +1,119 @@
+"""Computed torques in decoupled velocities: external and internal motion of a floating robot, neither disturbing the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.control.references import Reference, TargetMotion
+from freeflyer.dynamics.centroidal import center_of_mass
+from freeflyer.dynamics.equations import gravity_forces
+from freeflyer.errors import InputError, format_value
+from freeflyer.hamel.decoupling import decouple
+from freeflyer.hamel.integrability import coordinate_owners
+from freeflyer.hamel.maps import frame_map
+from freeflyer.model.inputs import finite_array, one_row
+from freeflyer.model.model import Model
+
+ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
+
+
+@dataclass(frozen=True, eq=False)
+class DecoupledController:
+    """Controller of the external motion (centre of mass, locked angular velocity) and the joints, neither disturbing the other.
+
+    In v_x, the locked velocity at the centre of mass in world axes, and v_y = qdot the equations are M_x a_x + C_x v_x = F_x and
+    M_y a_y + C_yx v_x + C_y v_y = F_y. The forces are those of the accelerations a = a_ref + 2 w (v_ref - v) + w^2 (x_ref - x),
+    so that every error decays as e'' + 2 w e' + w^2 e = 0 whatever the other motion does; that of the locked angular velocity,
+    which has no position, as e' + 2 w e = 0. `tau_at(t, q, v)` are the generalised forces (nv,), of which the first six are a
+    wrench [force; torque] on the base in its axes.
+
+    Parameters
+    ----------
+    model : Model
+        A floating robot whose joints have one coordinate each.
+    center : Reference
+        Of the centre of mass, world axes, m.
+    posture : Reference
+        Of the joints' coordinates, m and rad.
+    external_bandwidth, internal_bandwidth : float, optional
+        w of either motion, rad/s.
+    spin : (3,) array, optional
+        Locked angular velocity wanted, world axes, rad/s.
+
+    Notes
+    -----
+    papers/004, Proposition 3.3.1 with T_x = A_cb of (3.95). A wrench of six components on the base is taken for granted, as
+    thrusters or tilted rotors give it; motors drive the joints. Gravity is compensated, and moves no joint: it acts at the centre
+    of mass.
+
+    Examples
+    --------
+    The centre of mass moves 0.2 m, the arm stays:
+
+    >>> model = ff.robots.space_manipulator()
+    >>> here, q = ff.center_of_mass(model, model.neutral), model.neutral
+    >>> move = ff.control.MinimumJerkReference(here, here + [0.2, 0.0, 0.0], duration=1.0)
+    >>> stay = ff.control.MinimumJerkReference(q[7:], q[7:], duration=1.0)
+    >>> controller = ff.control.DecoupledController(model, move, stay)
+    >>> run = ff.sim.simulate(model, q, np.zeros(model.nv), controller, dt=0.01, duration=1.0, hold=False)
+    >>> print(np.round(ff.center_of_mass(model, run.q[-1]) - here, 6), f"{np.abs(run.q[:, 7:] - q[7:]).max():.6f} rad")
+    [0.2 0.  0. ] 0.000000 rad
+    """
+
+    model: Model
+    center: Reference
+    posture: Reference
+    external_bandwidth: float = 2.0
+    internal_bandwidth: float = 2.0
+    spin: ArrayLike = field(default=(0.0, 0.0, 0.0))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, Model):
+            raise InputError(f"model must be a Model, got {type(self.model).__name__}")
+        owners = coordinate_owners(self.model)[6:]
+        kinds = {j.name: j.kind for j in self.model.tree.joints}
+        wrong = [name for name in owners if kinds[name] not in ONE_COORDINATE]
+        if wrong:
+            raise InputError(
+                f"joint {wrong[0]!r} is {kinds[wrong[0]]}: this controller is for joints of one coordinate, "
+                f"{', '.join(ONE_COORDINATE)}", joint=wrong[0],
+            )  # fmt: skip
+        object.__setattr__(self, "_places", np.array([self.model.joint(name).iq for name in owners], int))
+        for name in ("external_bandwidth", "internal_bandwidth"):
+            w = getattr(self, name)
+            if isinstance(w, bool) or not isinstance(w, int | float) or not (np.isfinite(w) and w > 0.0):
+                raise InputError(f"{name} must be a positive number of rad/s, got {format_value(w)}")
+        spin = finite_array("spin", self.spin)
+        if spin.shape != (3,):
+            raise InputError(f"spin must have shape (3,), got {spin.shape}")
+        object.__setattr__(self, "spin", spin)
+        q, v = self.model.neutral, self.model._zero
+        for name, size in (("center", 3), ("posture", len(owners))):
+            reference = getattr(self, name)
+            if not isinstance(reference, Reference):
+                raise InputError(f"{name} must be a Reference, as MinimumJerkReference, got {type(reference).__name__}")
+            found = np.shape(reference(0.0).target)
+            if found != (size,):
+                raise InputError(f"{name} must be a reference of ({size},) numbers for this robot, got {found}", shape=found)
+        decouple(self.model, q, v)  # refuses robots that do not float
+
+    def tau_at(self, t: float, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+        """Generalised forces (nv,), N and N m, at the time t (s) and a state q (nq,), v (nv,)."""
+        q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
+        d = decouple(self.model, q, v, T_x=frame_map(self.model, q, v))
+        T = d.T
+        y = T @ v
+        acceleration = np.concatenate([
+            _answer(self.center(t), center_of_mass(self.model, q), y[:3], self.external_bandwidth),
+            2.0 * self.external_bandwidth * (np.asarray(self.spin) - y[3:6]),
+            _answer(self.posture(t), q[self._places], y[6:], self.internal_bandwidth),  # type: ignore[attr-defined]
+        ])  # fmt: skip
+        return T.T @ (d.mass_matrix @ acceleration + d.coriolis_matrix @ y) + gravity_forces(self.model, q)
+
+
+def _answer(reference: TargetMotion, x: np.ndarray, rate: np.ndarray, w: float) -> np.ndarray:
+    """Acceleration that follows a reference, errors decaying with bandwidth w, critically damped."""
+    return reference.acceleration + 2.0 * w * (reference.velocity - rate) + w**2 * (reference.target - x)

@@ -1,0 +1,230 @@
+"""Footsteps: phases of single and double support, and the motion of the foot that swings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.contacts.description import Contact
+from freeflyer.control.pose_references import PoseReference, RotationReference
+from freeflyer.control.references import Reference, TargetMotion, WaypointReference, number_within
+from freeflyer.control.support import check_held, support_polygon
+from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.model.frozen import Record
+from freeflyer.model.inputs import finite_array, whole_number
+
+
+@dataclass(frozen=True, eq=False)
+class SupportPhase(Record):
+    """Phase in which the same feet hold.
+
+    Attributes
+    ----------
+    begin, end : float
+        s.
+    feet : tuple of Contact
+        Those on the ground, at their poses.
+    swing : str or None
+        Name of the foot in the air.
+    reference : PoseReference or None
+        Its motion: leaves and meets the ground without velocity and acceleration.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+    >>> single = ff.control.walk_forward(feet, step_length=0.3, steps=4).phases[1]
+    >>> single.swing, [foot.name for foot in single.feet], single.polygon.shape
+    ('left_sole', ['right_sole'], (4, 2))
+    """
+
+    begin: float
+    end: float
+    feet: tuple[Contact, ...]
+    swing: str | None = None
+    reference: PoseReference | None = None
+
+    @property
+    def polygon(self) -> np.ndarray:
+        """Support polygon (m, 2), corners counter-clockwise, m."""
+        return support_polygon(self.feet)
+
+
+@dataclass(frozen=True, eq=False)
+class FootReference(Reference):
+    """Reference of a foot's pose over all its steps.
+
+    Parameters
+    ----------
+    stand : (4, 4) array
+        Its pose before the first step.
+    steps : tuple of PoseReference
+        In order of time.
+    begins : (k,) array
+        When each step begins, s.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+    >>> foot = ff.control.walk_forward(feet, step_length=0.3, steps=4).foot("left_sole")
+    >>> foot([0.0, 100.0]).target[:, 0, 3].round(3) + 0.0
+    array([0. , 0.9])
+    """
+
+    stand: np.ndarray
+    steps: tuple[PoseReference, ...]
+    begins: np.ndarray
+
+    def at(self, t: np.ndarray) -> TargetMotion:
+        """As in Reference."""
+        current = np.searchsorted(self.begins, t, side="right")  # how many steps have begun
+        found = TargetMotion(
+            np.broadcast_to(self.stand, (*t.shape, 4, 4)) + 0.0, np.zeros((*t.shape, 6)), np.zeros((*t.shape, 6))
+        )  # fmt: skip
+        for k, step in enumerate(self.steps, 1):
+            for whole, part in zip(found, step(t[current == k])):
+                whole[current == k] = part
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class FootstepPlan(Record):
+    """Plan of footsteps; made by walk_forward.
+
+    Attributes
+    ----------
+    phases : tuple of SupportPhase
+        In order, without gaps; the first and the last are double support.
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+    >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=2, step_duration=1.0, double_support=0.2, rest_duration=1.5)
+    >>> [(round(x.begin, 2), round(x.end, 2), x.swing) for x in plan.phases]
+    [(0.0, 1.5, None), (1.5, 2.3, 'left_sole'), (2.3, 2.5, None), (2.5, 3.3, 'right_sole'), (3.3, 4.8, None)]
+    """
+
+    phases: tuple[SupportPhase, ...]
+
+    @property
+    def begin(self) -> float:
+        """s."""
+        return self.phases[0].begin
+
+    @property
+    def end(self) -> float:
+        """s."""
+        return self.phases[-1].end
+
+    def phase(self, t: float) -> SupportPhase:
+        """The phase at the time t (s); the first one before the plan begins, the last one after it ends."""
+        begins = [phase.begin for phase in self.phases]
+        return self.phases[max(0, int(np.searchsorted(begins, t, side="right")) - 1)]
+
+    def foot(self, name: str) -> FootReference:
+        """Reference of a foot's pose at all times. Errors: UnknownNameError."""
+        first = {foot.name: foot for foot in self.phases[0].feet}
+        if name not in first:
+            raise unknown_name("foot", name, first)
+        steps = [(x.begin, x.reference) for x in self.phases if x.swing == name and x.reference is not None]
+        return FootReference(np.asarray(first[name].at), tuple(x for _, x in steps), np.array([t for t, _ in steps]))
+
+
+def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, step_duration: float = 0.8,
+                 double_support: float = 0.25, rest_duration: float = 1.0, clearance: float = 0.05,
+                 forward: ArrayLike | None = None, begin: float = 0.0) -> FootstepPlan:  # fmt: skip
+    """Plan of footsteps straight forward, which ends with the feet side by side.
+
+    Parameters
+    ----------
+    feet : sequence of Contact
+        Both feet on the ground, as freeflyer.contacts.held_feet gives them; the first one steps first.
+    step_length : float
+        From foot to foot, m; negative: backward. The first and the last step bring their foot one step length on, the others two.
+    steps : int
+        2 or more.
+    step_duration : float, optional
+        Of a single and a double support, s.
+    double_support : float, optional
+        Its share of the step duration, between 0 and 1.
+    rest_duration : float, optional
+        Of the first and the last double support, in which the weight goes to the first foot and back to the middle, s.
+    clearance : float, optional
+        Height of the swing foot half-way, above both its places, m.
+    forward : (3,) array, optional
+        In world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
+    begin : float, optional
+        s.
+
+    Returns
+    -------
+    FootstepPlan
+
+    Raises
+    ------
+    InputError
+        For other than two feet, and bad numbers.
+
+    Notes
+    -----
+    Feet are displaced along `forward` alone: their width, height and orientation stay. The swing foot goes by the curve of minimum
+    jerk through a point above the middle of its way (WaypointReference).
+
+    Examples
+    --------
+    >>> model = ff.robots.humanoid()
+    >>> feet = ff.contacts.held_feet(model, ff.robots.standing_posture(model))
+    >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=6)
+    >>> [foot.at[:2, 3].round(3).tolist() for foot in plan.phases[-1].feet]
+    [[1.5, 0.1], [1.5, -0.1]]
+    """
+    standing = check_held(feet)
+    if len(standing) != 2 or standing[0].name == standing[1].name:
+        raise InputError(f"walking takes two feet with names of their own, got {[foot.name for foot in standing]}: choose two")
+    length, height = number_within("step_length", step_length), number_within("clearance", clearance)
+    start, rest = number_within("begin", begin), number_within("rest_duration", rest_duration, 0.0)
+    period = number_within("step_duration", step_duration, 0.0)
+    double = period * number_within("double_support", double_support, 0.0, 1.0)
+    count, heading = whole_number("steps", steps, 2), _heading(standing, forward)
+    phases, held, t = [SupportPhase(start, start + rest, standing)], list(standing), start + rest
+    for k in range(1, count + 1):
+        moving, stance = (k - 1) % 2, held[k % 2]
+        foot = held[moving]
+        ahead = (stance.at - foot.at)[:3, 3] @ heading + (length if k < count else 0.0)  # type: ignore[operator]
+        landed = np.array(foot.at)
+        landed[:3, 3] += ahead * heading
+        lift, t = t, t + period - double
+        phases.append(SupportPhase(lift, t, (stance,), foot.name, swing(foot.at, landed, lift, t, height)))
+        held[moving] = foot.held_at(landed)
+        down, t = t, t + (double if k < count else rest)
+        phases.append(SupportPhase(down, t, tuple(held)))
+    return FootstepPlan(tuple(phases))
+
+
+def swing(lift: ArrayLike | None, land: np.ndarray, begin: float, end: float, clearance: float) -> PoseReference:
+    """Motion of a foot from pose to pose (4, 4), half-way `clearance` above the higher one."""
+    a, b = np.asarray(lift), land
+    above = 0.5 * (a[:3, 3] + b[:3, 3])
+    above[2] = max(a[2, 3], b[2, 3]) + clearance
+    path = WaypointReference([begin, 0.5 * (begin + end), end], [a[:3, 3], above, b[:3, 3]])
+    return PoseReference(path, RotationReference(a[:3, :3], b[:3, :3], end - begin, begin))
+
+
+def _heading(feet: Sequence[Contact], forward: ArrayLike | None) -> np.ndarray:
+    """Horizontal unit vector (3,)."""
+    if forward is None:
+        direction = np.sum([np.asarray(foot.at)[:3, 0] for foot in feet], axis=0)
+    else:
+        direction = finite_array("forward", forward)
+        if direction.shape != (3,):
+            raise InputError(f"forward has shape {direction.shape}, expected (3,), a vector in world axes")
+    flat = direction * (1.0, 1.0, 0.0)
+    size = float(np.linalg.norm(flat))
+    if not size > 1e-6 * max(1.0, float(np.linalg.norm(direction))):
+        raise InputError(f"forward must have a horizontal part, got {format_value(direction.tolist())}: give forward=(x, y, 0)")
+    return flat / size

@@ -1,0 +1,355 @@
+"""Whole-body control problems: tasks, contacts and limits of one robot, solved for torques at each state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.reduction import has_loops
+from freeflyer.constraints.set_tables import surface_points, wrenches_of
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, pyramid_edges
+from freeflyer.contacts.description import Contact, Rolling
+from freeflyer.contacts.wrenches import orthogonal_pair
+from freeflyer.control.chains import Chains, kinematic_chains
+from freeflyer.control.coordinates import actuated_coordinates, unactuated_coordinates
+from freeflyer.control.limits import Limit, NormalForceLimits
+from freeflyer.control.outline import outline
+from freeflyer.control.solution import ControlSolution
+from freeflyer.control.solving import FORMULATIONS, solve_problem
+from freeflyer.control.tasks import Task, check_tasks
+from freeflyer.dynamics.frame_sets import FrameSet, frame_set
+from freeflyer.dynamics.frames import Expressed, expression
+from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.model.frozen import frozen_array
+from freeflyer.model.inputs import finite_array, one_row
+from freeflyer.model.model import Model
+
+Formulation = Literal["full", "reduced", "three-step", "projected"]
+
+
+class ContactCone(NamedTuple):
+    """The cone of a contact, from row `at` on, in the axes of its frame, or of a plane: axes (3, 3) in the world, z its normal."""
+
+    name: str
+    at: int
+    cone: Cone
+    frame: str
+    axes: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Problem:
+    """Problem of whole-body control: tasks by levels, contacts, limits, and what is minimised below them all.
+
+    Parameters
+    ----------
+    model : Model
+        A tree, or a closed model (freeflyer.close_loops).
+    tasks : sequence of Task
+        Met by their levels, a lower number first.
+    contacts : sequence of Contact and Rolling, or ConstraintSet, optional
+        What is held, or rolls. Contacts push only and slide beyond their friction: forces stay in `cones`.
+    limits : sequence of Limit, optional
+        Of torques, accelerations, joints, normal forces; none holds that is not given.
+    friction : float
+        Coefficient of contacts that name none.
+    normals : mapping, optional
+        By contact name, the normal (3,) of what it touches, in world axes. By default of a point the direction against gravity (z
+        without gravity), as its frame turns with the leg; of lines and surfaces the z axis of their frame, and no other.
+    bilateral : sequence of str
+        Names of contacts whose forces are free: grasps, feet that stick.
+    acceleration_weight : float
+        Of the acceleration energy a^T M a / 2, papers/003 (27), in what is minimised below all tasks; positive.
+    force_weight : float
+        Of the sum of squares of the contacts' point forces over 2, 1/N^2 times the unit of the energy; positive.
+    contact_damping : float
+        1/s: contacts that move are slowed, J a + Jdot v = -contact_damping J v.
+    compressed : sequence of str, optional
+        Joints of the branches that the reduced formulation compresses; by default all that no contact needs.
+
+    Attributes
+    ----------
+    constraints : ConstraintSet
+        Of the contacts.
+    frames : FrameSet
+        Of the tasks.
+    cones : tuple of ContactCone
+        Of the contacts that push only.
+    contact_places : mapping
+        The first row of each contact.
+    driven, free : array
+        Velocities with and without motors, the former in the order of `model.actuated`.
+    force_metric : (k, k) array
+        F^T force_metric F is the sum of squares of the point forces that forces F (k,) in the contacts' rows stand for.
+
+    Raises
+    ------
+    InputError
+        For open loops, actuated joints without velocities of their own, tasks and limits that are none, names given twice, weights
+        that are not positive.
+    UnknownNameError
+        For frames that the model does not have, and names in `bilateral` that are no contacts.
+
+    Notes
+    -----
+    Levels, each as strict as the ones above allow: dynamics and torque limits; contacts, cones, limits of accelerations and forces;
+    tasks; below them the weighted sum that `print(problem)` shows. Problems are values: another target is another task, in another
+    problem (`dataclasses.replace`).
+
+    Examples
+    --------
+    A humanoid squats: its centre of mass goes down, its feet stay.
+
+    >>> model = ff.robots.humanoid(33)
+    >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+    >>> tasks = [
+    ...     ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.05]),
+    ...     ff.control.FrameOrientationTask("pelvis", np.eye(3)),
+    ...     ff.control.PostureTask(q, level=2),
+    ... ]
+    >>> feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
+    >>> problem = ff.control.Problem(model, tasks, feet, limits=[ff.control.TorqueLimits()])
+    >>> solution = problem.solve(q, v)
+    >>> solution.status, solution.tau.shape, solution.levels[2].met
+    ('solved', (33,), True)
+    """
+
+    model: Model
+    tasks: Sequence[Task] = ()
+    contacts: Sequence[Contact | Rolling] | ConstraintSet = ()
+    limits: Sequence[Limit] = ()
+    friction: float = 0.6
+    normals: Mapping[str, ArrayLike] = field(default_factory=dict)
+    bilateral: Sequence[str] = ()
+    acceleration_weight: float = 1.0
+    force_weight: float = 1e-5
+    contact_damping: float = 0.0
+    compressed: Sequence[str] | None = None
+    constraints: ConstraintSet = field(init=False)
+    frames: FrameSet = field(init=False)
+    cones: tuple[ContactCone, ...] = field(init=False)
+    contact_places: dict[str, int] = field(init=False)
+    force_metric: np.ndarray = field(init=False)
+    driven: np.ndarray = field(init=False)
+    free: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        model = self.model
+        if not isinstance(model, Model):
+            raise InputError(f"a Problem takes a Model, got {format_value(model)}: Problem(model, tasks=[...])")
+        if has_loops(model) and not model.reduction:
+            raise InputError(f"the loops of {model.name!r} are open: close them, Problem(freeflyer.close_loops(model), ...)")
+        driven, free = actuated_coordinates(model), unactuated_coordinates(model)
+        for word, least in (("friction", True), ("acceleration_weight", False), ("force_weight", False), ("contact_damping", True)):
+            _check_number(word, getattr(self, word), least)
+        held = _constraints(model, self.contacts)
+        limits = (self.limits,) if isinstance(self.limits, Limit) else tuple(self.limits)
+        for limit in limits:
+            if not isinstance(limit, Limit):
+                raise InputError(f"limits must be limits (freeflyer.control.TorqueLimits(), ...), got {format_value(limit)}")
+        tasks = check_tasks(model, self.tasks if isinstance(self.tasks, Sequence) else (self.tasks,), model.neutral)
+        first = tuple(accumulate(held.item_rows, initial=held.table.free))
+        places = dict(zip(held.item_names, first))
+        for limit in limits:
+            if isinstance(limit, NormalForceLimits) and limit.contact not in places:
+                raise unknown_name("contact", limit.contact, held.item_names)
+        bilateral = (self.bilateral,) if isinstance(self.bilateral, str) else tuple(self.bilateral)
+        for name in bilateral:
+            if name not in places:
+                raise unknown_name("contact", name, held.item_names)
+        normals = _normals(held, self.normals)
+        points = [c.frame for c in held.items if c.name in normals]
+        names = tuple(dict.fromkeys([*(name for task in tasks for name in task.frames), *points]))
+        if self.compressed is not None:
+            kinematic_chains(model, contacts=held, compressed=self.compressed)
+        self.__dict__.update(
+            tasks=tasks, limits=limits, bilateral=bilateral, constraints=held, frames=frame_set(model, *names),
+            contact_places=places, driven=driven, free=free,
+            cones=tuple([
+                ContactCone(c.name, places[c.name], _cone(model, c, self.friction), c.frame, normals.get(c.name))
+                for c in held.items if c.name not in bilateral
+            ]),
+            force_metric=_force_metric(held, first),
+        )  # fmt: skip
+
+    def with_tasks(self, tasks: Sequence[Task]) -> Problem:
+        """The same problem with other tasks, made in microseconds: for control loops, whose targets move. Errors: InputError."""
+        for task in tasks:
+            if not isinstance(task, Task):
+                raise InputError(f"tasks must be tasks (freeflyer.control.Task), got {format_value(task)}")
+        found: Problem = object.__new__(Problem)
+        found.__dict__.update(self.__dict__, tasks=tuple(tasks))
+        known = self.frames.names
+        for task in tasks:
+            for name in task.frames:
+                if name not in known:
+                    known = (*known, name)
+        if known is not self.frames.names:
+            found.__dict__["frames"] = frame_set(self.model, *known)
+        return found
+
+    @cached_property
+    def weighted_force_metric(self) -> np.ndarray:
+        """(k, k)."""
+        return frozen_array(self.force_weight * self.force_metric)
+
+    @cached_property
+    def inverse_force_metric(self) -> np.ndarray:
+        """(k, k)."""
+        return frozen_array(np.linalg.inv(self.force_metric))
+
+    @cached_property
+    def cone_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """lower <= C F <= upper of all cones, C (m, k); those of points in the axes of their planes."""
+        k = len(self.force_metric)
+        blocks, lower = [np.zeros((0, k))], [np.zeros(0)]
+        for cone in self.cones:
+            C = np.zeros((len(cone.cone.C), k))
+            C[:, cone.at : cone.at + cone.cone.C.shape[1]] = cone.cone.C
+            blocks.append(C)
+            lower.append(cone.cone.lower)
+        C = np.concatenate(blocks)
+        return frozen_array(C), frozen_array(np.concatenate(lower)), frozen_array(np.zeros(len(C)))
+
+    @cached_property
+    def chains(self) -> Chains:
+        """Chains that contacts need, and branches that the reduced formulation compresses."""
+        return kinematic_chains(self.model, contacts=self.constraints, compressed=self.compressed)
+
+    @cached_property
+    def cone_places(self) -> dict[str, int]:
+        """The first row in `cone_rows` of each cone whose axes turn against its frame."""
+        first = accumulate((len(c.cone.C) for c in self.cones), initial=0)
+        return {c.name: at for c, at in zip(self.cones, first) if c.axes is not None}
+
+    @cached_property
+    def constraints_of_tree(self) -> ConstraintSet:
+        """The same contacts on the tree of a closed model, with its loops as rows."""
+        held = self.constraints
+        return ConstraintSet(self.model.tree, contacts=held.contacts, locks=held.locks, rolling=held.rolling)
+
+    def solve(
+        self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = "daqp", strict: bool = True,
+        external: Any = None, expressed: Expressed = "body", warm: ControlSolution | None = None,
+    ) -> ControlSolution:  # fmt: skip
+        """Torques, accelerations and contact forces at one state.
+
+        Parameters
+        ----------
+        q : (nq,) array
+            Configuration; of a closed model with closed loops.
+        v : (nv,) array
+            Velocity, m/s and rad/s.
+        formulation : {"full", "reduced", "three-step", "projected"}
+            Unknown accelerations: all velocities of the model ("projected" is its name on closed models); those of the contacts'
+            chains and the centroidal accelerations of the others, then these, papers/003; those of all joints of a closed linkage,
+            papers/000 (25)-(29).
+        solver : str
+            Of freeflyer.optimization.solve_qp.
+        strict : bool
+            Levels of tasks are strict; False: all tasks in one sum by their weights, below dynamics, contacts and limits.
+        external : mapping or pair, optional
+            Known wrenches on the robot, as in inverse_dynamics.
+        expressed : {"body", "mixed", "world"}
+            Of these wrenches.
+        warm : ControlSolution, optional
+            Of the cycle before: a first guess of active limits, and what is used if the solver fails.
+
+        Returns
+        -------
+        ControlSolution
+            Levels that cannot be met are no errors: see `levels`, `status`, `reason`. Torques are finite.
+
+        Raises
+        ------
+        InputError
+            For states that are not finite or of wrong shape, and unknown formulations.
+        MissingSolverError
+            For a solver that is not installed.
+        """
+        expression(expressed)  # refuses other words
+        if formulation not in FORMULATIONS:
+            raise InputError(f"formulation must be one of {', '.join(map(repr, FORMULATIONS))}, got {formulation!r}")
+        if not isinstance(strict, bool):
+            raise InputError(f"strict must be True or False, got {strict!r}")
+        if warm is not None and not isinstance(warm, ControlSolution):
+            raise InputError(f"warm must be the solution of an earlier cycle, got {format_value(warm)}")
+        q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
+        return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.tasks)} tasks, {len(self.constraints.names)} contacts, {len(self.limits)} limits"
+        return f"Problem({self.model.name!r}, {counts})"
+
+    def __str__(self) -> str:
+        return outline(self)
+
+
+def _state_row(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:
+    """x as one row of float64; its numbers are checked where the terms of the state are computed."""
+    if type(x) is np.ndarray and x.ndim == 1 and x.dtype == np.float64:
+        return x
+    return one_row(model, name, x, letter)
+
+
+def _check_number(word: str, x: Any, zero: bool) -> None:
+    found = finite_array(word, x)
+    if found.ndim or not (found >= 0.0 if zero else found > 0.0):
+        raise InputError(f"{word} must be a {'number of 0 or more' if zero else 'positive number'}, got {x!r}")
+
+
+def _constraints(model: Model, contacts: Any) -> ConstraintSet:
+    if isinstance(contacts, ConstraintSet):
+        if contacts.model is not model:
+            raise InputError(f"the contacts are of another model ({contacts.model.name!r}): make the set of the problem's model")
+        return contacts
+    given = (contacts,) if isinstance(contacts, Contact | Rolling) else tuple(contacts)
+    for c in given:
+        if not isinstance(c, Contact | Rolling):
+            raise InputError(f'contacts must be contacts (freeflyer.contacts.surface("left_sole"), ...), got {format_value(c)}')
+    rolling = tuple([c for c in given if isinstance(c, Rolling)])
+    return ConstraintSet(model, contacts=tuple([c for c in given if isinstance(c, Contact)]), rolling=rolling)
+
+
+def _cone(model: Model, item: Contact | Rolling, friction: float) -> Cone:
+    if isinstance(item, Rolling):
+        return cone_of_generators(pyramid_edges(friction))
+    points = surface_points(model.tree, item)
+    return friction_cone(item, wrenches_of(model.tree, item), points, friction if item.friction is None else item.friction)
+
+
+def _normals(held: ConstraintSet, given: Any) -> dict[str, np.ndarray]:
+    """Axes (3, 3) in the world of the planes that points touch, by the contact's name; z is the normal."""
+    points = [c.name for c in held.contacts if c.kind == "point"]
+    if not isinstance(given, Mapping):
+        raise InputError(f"normals must be a mapping from names of contacts to vectors (3,), got {format_value(given)}")
+    for name in given:
+        if name not in points:
+            if name in held.item_names:
+                raise InputError(f"the normal of {name!r} is the z axis of its frame: normals are of points only")
+            raise unknown_name("contact", name, points)
+    gravity = held.model.gravity
+    up = -np.asarray(gravity) if np.any(gravity) else np.array([0.0, 0.0, 1.0])
+    found = {}
+    for name in points:
+        n = finite_array(f"normal of {name}", given.get(name, up))
+        if n.shape != (3,) or not np.linalg.norm(n) > 0.0:
+            raise InputError(f"the normal of {name!r} must be a vector (3,) with a direction, got {format_value(given[name])}")
+        found[name] = frozen_array(np.column_stack([*orthogonal_pair(n), n / np.linalg.norm(n)]))
+    return found
+
+
+def _force_metric(held: ConstraintSet, first: tuple[int, ...]) -> np.ndarray:
+    """Of locks and rolling bodies the sum of squares of the forces in their rows."""
+    S = np.eye(first[-1])
+    for item, at in zip(held.contacts, first):
+        y = np.linalg.inv(wrenches_of(held.model.tree, item).multipliers)
+        S[at : at + len(y), at : at + len(y)] = y.T @ y
+    return frozen_array(S)

@@ -1,0 +1,243 @@
+"""Pushes on a standing robot, each from rest: which ones it bears, and the boundary where it falls, by direction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.control.capture import capture_point, impulse_limits
+from freeflyer.control.polygons import signed_distance
+from freeflyer.control.problem import Formulation, Problem
+from freeflyer.control.running import run
+from freeflyer.control.scenario import Scenario, Stance
+from freeflyer.control.scenarios import PUSH_DURATION, stand
+from freeflyer.control.standing import Standing
+from freeflyer.control.support import support_polygon
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import finite_array, whole_number
+from freeflyer.model.public import public
+from freeflyer.progress import Progress, no_progress, part_of
+from freeflyer.sim.errors import StepError
+from freeflyer.sim.sensing import Sensing
+from freeflyer.text import short_repr
+
+FIRST = 0.1  # s of rest before the push
+AFTER = 1.5  # s in which a robot that is lost falls: five time constants of its capture point
+CHECKED = 0.02  # s from one check of the capture point to the next
+BEYOND = 0.1  # m that the capture point is outside the support polygon: lost without a step
+WIDEST = 2.0  # share of the inverted pendulum's limit at which the search for the boundary begins
+
+
+@dataclass(frozen=True, eq=False)
+class PushBoundary:
+    """Largest impulses that a standing robot bears, by direction.
+
+    Attributes
+    ----------
+    angles : (k,) array
+        Directions, rad from the world's x to its y.
+    borne, lost : (k,) array
+        Largest impulse that it bore and least one at which it fell, N s; infinite where it never fell.
+    limits : (k,) array
+        Those of the capture point over the support polygon, N s.
+
+    Examples
+    --------
+    >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
+    >>> found = ff.control.push_boundary(robot, [0.0], rounds=1, dt=5e-3)          # is the limit itself borne?
+    >>> bool(found.borne[0] < found.lost[0])
+    True
+    """
+
+    angles: np.ndarray
+    borne: np.ndarray
+    lost: np.ndarray
+    limits: np.ndarray
+
+    __repr__ = short_repr
+
+
+@public
+def falls_when_pushed(robot: Standing, impulses: ArrayLike, *, formulation: Formulation = "full", dt: float = 1e-3,
+                      sensing: Sensing | None = None, processes: int = 1,
+                      progress: Progress = no_progress) -> np.ndarray:  # fmt: skip
+    """Which pushes on its base a standing robot falls from in MuJoCo, each from rest.
+
+    Parameters
+    ----------
+    robot : Standing
+        Of stand_on_feet.
+    impulses : (n, 2) array
+        Horizontal, N s, world axes; a constant force for 0.1 s.
+    formulation, dt, sensing
+        As in run.
+    processes : int
+        Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
+    progress : callable, optional
+        Called as progress(fraction, what).
+
+    Returns
+    -------
+    (n,) array of bool
+        True where it fell within 1.5 s, or its capture point was 10 cm outside the support polygon, from where only a step helps.
+
+    Raises
+    ------
+    InputError
+        For other shapes and numbers.
+
+    Examples
+    --------
+    >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
+    >>> ff.control.falls_when_pushed(robot, [[10.0, 0.0]], dt=5e-3)
+    array([False])
+    """
+    if not isinstance(robot, Standing):
+        raise InputError(f"robot must be what freeflyer.control.stand_on_feet makes, got {type(robot).__name__}")
+    given = finite_array("impulses", impulses)
+    if given.ndim != 2 or given.shape[1] != 2:
+        raise InputError(f"impulses has shape {given.shape}, expected (n, 2), N s", shape=given.shape)
+    return _falls(robot, given, {"formulation": formulation, "dt": dt, "sensing": sensing}, processes, progress)
+
+
+@public
+def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int = 0) -> np.ndarray:
+    """Horizontal impulses (count, 2) in N s, their directions and their shares of what the capture point allows uniform.
+
+    Parameters
+    ----------
+    robot : Standing
+    count : int
+    share : float
+        Of the limit of freeflyer.control.impulse_limits, at most.
+    seed : int
+
+    Returns
+    -------
+    (count, 2) array
+
+    Raises
+    ------
+    InputError
+        For numbers that are not positive.
+
+    Examples
+    --------
+    >>> ff.control.random_pushes(ff.control.stand_on_feet(ff.robots.humanoid()), 3).shape
+    (3, 2)
+    """
+    n = whole_number("count", count, 1)
+    rng = np.random.default_rng(whole_number("seed", seed, 0))
+    angles, sizes = rng.uniform(0.0, 2.0 * np.pi, n), rng.uniform(0.0, 1.0, n)
+    return _along(angles, share * sizes * _limits(robot, angles))
+
+
+@public
+def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formulation: Formulation = "full", dt: float = 1e-3,
+                  sensing: Sensing | None = None, processes: int = 1,
+                  progress: Progress = no_progress) -> PushBoundary:  # fmt: skip
+    """Where a standing robot begins to fall, by halving the impulse's interval in each direction.
+
+    Parameters
+    ----------
+    robot : Standing
+        Of stand_on_feet.
+    angles : (k,) array
+        Directions, rad from the world's x to its y.
+    rounds : int
+        Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
+    formulation, dt, sensing
+        As in run.
+    processes, progress
+        As in falls_when_pushed.
+
+    Returns
+    -------
+    PushBoundary
+
+    Raises
+    ------
+    InputError
+        For other shapes and numbers.
+
+    Examples
+    --------
+    >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
+    >>> found = ff.control.push_boundary(robot, [0.0], rounds=1, dt=5e-3)          # one push, of the capture point's limit
+    >>> found.borne == found.limits
+    array([ True])
+    """
+    turn = finite_array("angles", angles)
+    if turn.ndim != 1 or not len(turn):
+        raise InputError(f"angles has shape {turn.shape}, expected (k,), rad", shape=turn.shape)
+    count, limits = whole_number("rounds", rounds, 1), _limits(robot, turn)
+    borne, lost = np.zeros(len(turn)), WIDEST * limits
+    fell_once = np.zeros(len(turn), bool)
+    for k in range(count):
+        middle = 0.5 * (borne + lost)
+        fell = falls_when_pushed(
+            robot, _along(turn, middle), formulation=formulation, dt=dt, sensing=sensing, processes=processes,
+            progress=part_of(progress, f"{len(turn)} directions, {count} rounds", k / count, 1.0 / count),
+        )  # fmt: skip
+        borne, lost = np.where(fell, borne, middle), np.where(fell, middle, lost)
+        fell_once |= fell
+    return PushBoundary(turn, borne, np.where(fell_once, lost, np.inf), limits)
+
+
+class _Pushed(Scenario):
+    """One push; the run ends where the capture point is so far out of the soles that no standing robot comes back."""
+
+    def __init__(self, stance: Stance, impulse: np.ndarray) -> None:
+        self.stance, self.duration = stance, FIRST + PUSH_DURATION + AFTER
+        self.standing = stand(stance, np.random.default_rng(0), impulses=impulse[None], first=FIRST)
+        self.polygon, self.checked = support_polygon(stance.feet), 0.0
+
+    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
+        if t < self.checked + CHECKED:
+            return self.standing.held
+        self.checked = t
+        if signed_distance(self.polygon, capture_point(self.stance.model, q, v, self.stance.feet)[:2]) < -BEYOND:
+            raise StepError(f"the capture point is {BEYOND:g} m outside the soles")
+        return self.standing.held
+
+    def pushes(self, t: float, q: np.ndarray, v: np.ndarray) -> Mapping[str, np.ndarray] | None:
+        return self.standing.pushes(t, q, v)
+
+
+def _limits(robot: Standing, angles: np.ndarray) -> np.ndarray:
+    return impulse_limits(robot.model, robot.q, np.zeros(robot.model.nv), angles, robot.feet)
+
+
+def _along(angles: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    return np.column_stack([sizes * np.cos(angles), sizes * np.sin(angles)])
+
+
+def _falls(robot: Standing, impulses: np.ndarray, options: dict[str, Any], processes: int, progress: Progress) -> np.ndarray:
+    """Pushes one by one, or shared between processes, which start anew: a fork would copy running threads."""
+    count = whole_number("processes", processes, 1)
+    what = f"{len(impulses)} pushes"
+    found = np.zeros(len(impulses), bool)
+    if count == 1:
+        for k, impulse in enumerate(impulses):
+            found[k] = _fell(robot, impulse, options)
+            progress((k + 1) / len(impulses), what)
+        return found
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+        for k, fell in enumerate(pool.map(_fell, [robot] * len(impulses), impulses, [options] * len(impulses))):
+            found[k] = fell
+            progress((k + 1) / len(impulses), what)
+    return found
+
+
+def _fell(robot: Standing, impulse: np.ndarray, options: dict[str, Any]) -> bool:
+    dt = options["dt"]
+    length = round((FIRST + PUSH_DURATION + AFTER) / dt) * dt
+
+    return run(partial(_Pushed, impulse=impulse), robot.model, q=robot.q, feet=robot.feet, duration=length, **options).fell

@@ -1,0 +1,263 @@
+"""References of positions: functions of time that give a target with its velocity and acceleration, from which tasks are made.
+
+    reference = MinimumJerkReference(start, end, begin=1.0, duration=2.0)
+    task = dataclasses.replace(task, **reference(t)._asdict())
+
+They hold their first value before they begin and their last one after they end, and are twice continuously differentiable.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.control.tasks import frozen_numbers
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import finite_array
+
+
+class TargetMotion(NamedTuple):
+    """Target of a task, its velocity and acceleration, at one time or several.
+
+    Attributes
+    ----------
+    target : (..., n), (..., 3, 3) or (..., 4, 4) array
+        Positions, rotations or poses, in the units of the reference.
+    velocity, acceleration : (..., n) array
+        Their rates per s and s^2. Of rotations n = 3, the angular velocity, rad/s, and acceleration, in world axes; of poses n = 6,
+        linear, then angular, as the rows of FramePoseTask.
+
+    Examples
+    --------
+    A task of a moving target:
+
+    >>> from dataclasses import replace
+    >>> task = ff.control.CenterOfMassTask([0.0, 0.0, 0.9])
+    >>> squat = ff.control.MinimumJerkReference([0.0, 0.0, 0.9], [0.0, 0.0, 0.6], duration=2.0)
+    >>> moving = replace(task, **squat(1.0)._asdict())
+    >>> moving.target.round(3), moving.velocity.round(3)
+    (array([0.  , 0.  , 0.75]), array([ 0.   ,  0.   , -0.281]))
+    """
+
+    target: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+
+
+class Reference(ABC):
+    """Reference: reference(t) is the TargetMotion at the time t (...), s. Your own needs the method `at`.
+
+    Examples
+    --------
+    >>> class Fall(ff.control.Reference):
+    ...     def at(self, t):
+    ...         g = np.broadcast_to(-9.81, (*t.shape, 1))
+    ...         return ff.control.TargetMotion(0.5 * g * t[..., None] ** 2, g * t[..., None], g)
+    >>> Fall()([0.0, 1.0]).target
+    array([[-0.   ],
+           [-4.905]])
+    """
+
+    @abstractmethod
+    def at(self, t: np.ndarray) -> TargetMotion:
+        """Target (..., n), velocity and acceleration at the times t (...), s."""
+
+    def __call__(self, t: ArrayLike) -> TargetMotion:
+        return self.at(finite_array("t", t))
+
+
+@dataclass(frozen=True, eq=False)
+class MinimumJerkReference(Reference):
+    """Reference from point to point, at rest before and after: the quintic polynomial of minimum jerk.
+
+    Parameters
+    ----------
+    start, end : (n,) array
+        In any unit.
+    duration : float
+        s.
+    begin : float, optional
+        Time at which it leaves the start, s.
+
+    Notes
+    -----
+    Flash and Hogan, "The coordination of arm movements: an experimentally confirmed mathematical model", Journal of Neuroscience
+    5(7), 1985: with u = (t - begin) / duration, the share done is 10 u^3 - 15 u^4 + 6 u^5.
+
+    Examples
+    --------
+    >>> reference = ff.control.MinimumJerkReference([0.0, 1.0], [2.0, 1.0], duration=2.0, begin=1.0)
+    >>> reference([0.0, 2.0, 5.0]).target
+    array([[0., 1.],
+           [1., 1.],
+           [2., 1.]])
+    >>> reference(2.0).velocity
+    array([1.875, 0.   ])
+    """
+
+    start: ArrayLike
+    end: ArrayLike
+    duration: float
+    begin: float = 0.0
+
+    def __post_init__(self) -> None:
+        freeze_rows(self, "start", "end")
+        check_times(self, "begin", positive=("duration",))
+
+    def at(self, t: np.ndarray) -> TargetMotion:
+        """As in Reference."""
+        start, end = np.asarray(self.start), np.asarray(self.end)
+        share, rate, rate_change = (x[..., None] for x in minimum_jerk(t, self.begin, self.duration))
+        return TargetMotion(start + share * (end - start), rate * (end - start), rate_change * (end - start))
+
+
+@dataclass(frozen=True, eq=False)
+class WaypointReference(Reference):
+    """Reference through waypoints at given times, at rest before the first and after the last: the curve of minimum jerk.
+
+    Parameters
+    ----------
+    times : (k,) array
+        Increasing, s; at least two.
+    waypoints : (k, n) array
+        In any unit.
+
+    Notes
+    -----
+    Of all curves that pass the waypoints in time, at rest at both ends, the one of the least integral of the squared jerk is the
+    quintic spline (four times continuously differentiable) whose velocity and acceleration vanish at the ends. Like all splines it
+    may leave the waypoints' box.
+
+    Examples
+    --------
+    >>> reference = ff.control.WaypointReference([0.0, 1.0, 3.0], [[0.0, 0.0], [1.0, 2.0], [4.0, 0.0]])
+    >>> reference([-1.0, 1.0, 3.0]).target.round(9) + 0.0
+    array([[0., 0.],
+           [1., 2.],
+           [4., 0.]])
+    """
+
+    times: ArrayLike
+    waypoints: ArrayLike
+    _spline: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        from scipy.interpolate import make_interp_spline
+
+        times, points = frozen_numbers("times", self.times), frozen_numbers("waypoints", self.waypoints)
+        if times.ndim != 1 or len(times) < 2 or not (np.diff(times) > 0.0).all():
+            raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(self.times)}")
+        if points.ndim != 2 or len(points) != len(times):
+            raise InputError(f"waypoints have shape {points.shape}, expected ({len(times)}, n): a row for each of the times")
+        still = [(1, np.zeros(points.shape[1])), (2, np.zeros(points.shape[1]))]
+        spline = make_interp_spline(times, points, k=5, bc_type=(still, still))
+        for name, value in (("times", times), ("waypoints", points), ("_spline", spline)):
+            object.__setattr__(self, name, value)
+
+    def at(self, t: np.ndarray) -> TargetMotion:
+        """As in Reference."""
+        times = np.asarray(self.times)
+        moves = ((t > times[0]) & (t < times[-1]))[..., None]
+        within = np.clip(t, times[0], times[-1])
+        velocity, acceleration = (np.where(moves, self._spline(within, k), 0.0) for k in (1, 2))
+        return TargetMotion(self._spline(within), velocity, acceleration)
+
+
+@dataclass(frozen=True, eq=False)
+class SinusoidReference(Reference):
+    """Reference that swings about a point: center + envelope amplitude sin(2 pi frequency (t - begin) + phase).
+
+    Parameters
+    ----------
+    center, amplitude : (n,) array
+        In any unit.
+    frequency : float
+        Hz.
+    ramp : float
+        s in which the envelope rises from 0 to 1, and falls at the end.
+    begin : float, optional
+        s; it rests at the center before.
+    end : float, optional
+        s, at least 2 ramp after the beginning; by default it goes on for ever.
+    phase : float or (n,) array, optional
+        rad; of a circle (0, pi/2).
+
+    Notes
+    -----
+    The envelope is the share done of a motion of minimum jerk: position, velocity and acceleration are continuous at all times.
+
+    Examples
+    --------
+    >>> squat = ff.control.SinusoidReference([0.0, 0.0, 0.8], [0.0, 0.0, 0.1], frequency=0.5, ramp=2.0)
+    >>> squat([0.0, 2.5]).target
+    array([[0. , 0. , 0.8],
+           [0. , 0. , 0.9]])
+    """
+
+    center: ArrayLike
+    amplitude: ArrayLike
+    frequency: float
+    ramp: float
+    begin: float = 0.0
+    end: float = np.inf
+    phase: ArrayLike = 0.0
+
+    def __post_init__(self) -> None:
+        freeze_rows(self, "center", "amplitude")
+        check_times(self, "begin", positive=("frequency", "ramp"))
+        phase = frozen_numbers("phase", self.phase)
+        if phase.shape not in ((), np.shape(self.center)):
+            raise InputError(f"phase has shape {phase.shape}, expected a number or {np.shape(self.center)}, that of center")
+        object.__setattr__(self, "phase", phase)
+        if not isinstance(self.end, int | float | np.number) or not self.end >= self.begin + 2.0 * self.ramp:
+            raise InputError(f"end must be a time of begin + 2 ramp = {self.begin + 2.0 * self.ramp:g} s or more, got {self.end!r}")
+
+    def at(self, t: np.ndarray) -> TargetMotion:
+        """As in Reference."""
+        rises = minimum_jerk(t, self.begin, self.ramp)
+        falls = minimum_jerk(-t, -self.end, self.ramp)  # the same, backwards in time
+        late = t > self.begin + self.ramp
+        e, de, dde = (np.where(late, fall, rise)[..., None] for rise, fall in zip(rises, (falls[0], -falls[1], falls[2])))
+        w = 2.0 * np.pi * self.frequency
+        angle = w * (t - self.begin)[..., None] + np.asarray(self.phase)
+        a, s, c = np.asarray(self.amplitude), np.sin(angle), np.cos(angle)
+        return TargetMotion(
+            np.asarray(self.center) + a * e * s, a * (de * s + w * e * c), a * (dde * s + 2.0 * w * de * c - w * w * e * s)
+        )  # fmt: skip
+
+
+def minimum_jerk(t: np.ndarray, begin: float, duration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Share done (...), 0 to 1, and its first and second time derivative, of the motion of minimum jerk from rest to rest."""
+    u = np.clip((t - begin) / duration, 0.0, 1.0)
+    left = 1.0 - u
+    share = u**3 * (10.0 + u * (6.0 * u - 15.0))
+    return share, 30.0 * (u * left) ** 2 / duration, 60.0 * u * left * (left - u) / duration**2
+
+
+def freeze_rows(reference: Reference, first: str, second: str) -> None:
+    """Both fields as arrays (n,) that nobody changes; InputError for other shapes."""
+    for name in (first, second):
+        object.__setattr__(reference, name, frozen_numbers(name, getattr(reference, name)))
+    a, b = getattr(reference, first), getattr(reference, second)
+    if a.ndim != 1 or a.shape != b.shape:
+        raise InputError(f"{first} and {second} have shapes {a.shape} and {b.shape}, expected two of one shape (n,)")
+
+
+def check_times(reference: object, *names: str, positive: tuple[str, ...] = ()) -> None:
+    """The fields as floats; InputError for what is no finite number, and for those of `positive` that are not above 0."""
+    for name in (*names, *positive):
+        least = 0.0 if name in positive else -np.inf
+        object.__setattr__(reference, name, number_within(name, getattr(reference, name), least))
+
+
+def number_within(name: str, x: ArrayLike, above: float = -np.inf, below: float = np.inf) -> float:
+    """x as a float; InputError for what is no finite number between both."""
+    value = finite_array(name, x)
+    if value.ndim or not above < float(value) < below:
+        limits = f" above {above:g}" * (above > -np.inf) + f" and below {below:g}" * (below < np.inf)
+        raise InputError(f"{name} must be a number{limits}, got {format_value(x)}", name=name)
+    return float(value)

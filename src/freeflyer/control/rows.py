@@ -1,0 +1,48 @@
+"""Rows of one state: what tasks, contacts and limits ask of the unknowns x = (accelerations, forces), level by level."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Rows(NamedTuple):
+    """Rows lower <= A x <= upper of one thing: A (m, n); weights (m,) of squared violations, None: 1; labels of
+    single rows."""
+
+    name: str
+    A: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    weights: np.ndarray | None = None
+    labels: tuple[str, ...] = ()
+
+    def violation(self, x: np.ndarray) -> np.ndarray:
+        """(m,): A x minus the nearest value inside of the limits."""
+        value = self.A @ x
+        return np.asarray(value - np.clip(value, self.lower, self.upper))
+
+
+class LevelRows(NamedTuple):
+    """One level of a hierarchy: its name, and its rows."""
+
+    name: str
+    rows: tuple[Rows, ...]
+
+
+class Program(NamedTuple):
+    """Levels over x (n,), the first `hard` of which are physics and limits, and what is minimised below all levels:
+    1/2 x^T H x + g^T x, with H positive definite."""
+
+    levels: tuple[LevelRows, ...]
+    hard: int
+    H: np.ndarray
+    g: np.ndarray
+
+
+def equations(name: str, A: np.ndarray, b: np.ndarray, weights: np.ndarray | None = None) -> Rows:
+    """Rows A x = b."""
+    return Rows(name, A, b, b, None if weights is None or (weights == 1.0).all() else weights)
+
+

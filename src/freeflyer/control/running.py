@@ -1,0 +1,258 @@
+"""Runs of a controlled robot in MuJoCo."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.constraints.closed import close_loops
+from freeflyer.constraints.closure import close
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import held_feet
+from freeflyer.control.coordinates import actuated_coordinates
+from freeflyer.control.problem import Formulation
+from freeflyer.control.scenario import Scenario, Stance
+from freeflyer.control.scenarios import SCENARIOS
+from freeflyer.control.solution import ControlSolution
+from freeflyer.control.standing import stand_on_feet
+from freeflyer.control.tasks import Task
+from freeflyer.dynamics.centroidal import center_of_mass
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics.passive import passive_forces
+from freeflyer.errors import InputError, unknown_name
+from freeflyer.model.inputs import one_row
+from freeflyer.model.model import Model
+from freeflyer.progress import Progress, no_progress
+from freeflyer.robots import make
+from freeflyer.sim.errors import StepError
+from freeflyer.sim.mujoco_run import simulate_in_mujoco
+from freeflyer.sim.mujoco_scene import mujoco_plant
+from freeflyer.sim.run import Run
+from freeflyer.sim.sensing import Sensing
+from freeflyer.text import short_repr
+
+FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
+FRICTION = 0.6
+SMOOTHING = 0.02  # s, of the forces that make up for damping: at once they would excite the compliance of closed linkages
+CHECKED = 10  # cycles from one check for a fall to the next
+FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre of mass; cosine of the base's tilt
+
+
+@dataclass(frozen=True, eq=False)
+class ControlRun:
+    """Run of a controlled robot.
+
+    Attributes
+    ----------
+    scenario, robot, formulation : str
+    run : Run
+        States, torques, contact forces of the plant, as freeflyer.sim.Run.
+    errors : mapping
+        Of each task by its name (T, m): m, rad; NaN where it was not asked for.
+    tau : (T, n) array
+        Torques of the motors, in the order of `model.actuated`.
+    solve_times : (T,) array
+        Of each control cycle, from state to torque, s.
+    statuses : mapping
+        How many cycles ended with each status.
+    stance : Stance
+        Where it began.
+
+    Examples
+    --------
+    >>> run = ff.control.run("squat", "humanoid", duration=0.05)
+    >>> run.fell, sorted(run.errors), run.statuses
+    (False, ['CenterOfMassTask', "FrameOrientationTask('pelvis')", 'PostureTask'], {'solved': 51})
+    """
+
+    scenario: str
+    robot: str
+    formulation: str
+    run: Run
+    errors: Mapping[str, np.ndarray]
+    tau: np.ndarray
+    solve_times: np.ndarray
+    statuses: Mapping[str, int]
+    stance: Stance
+
+    __repr__ = short_repr
+
+    @property
+    def fell(self) -> bool:
+        """Whether the run failed, the centre of mass came below 0.6 of its first height, or the base tilted by 37 degrees."""
+        if self.run.failure:
+            return True
+        return has_fallen(self.stance, self.run.q[::10])
+
+    def largest_errors(self) -> dict[str, float]:
+        """The largest norm of each task's error, m and rad."""
+        return {name: float(np.nanmax(np.linalg.norm(e, axis=1))) for name, e in self.errors.items()}
+
+
+class _Loop:
+    """The control loop as the simulator's inputs: keeps what each cycle gave. delay: cycles that the measured state is old."""
+
+    def __init__(self, scenario: Scenario, formulation: Formulation, delay: int, options: Mapping[str, Any]) -> None:
+        self.scenario, self.options = scenario, options
+        self.formulation: Formulation = formulation
+        self.places = actuated_coordinates(scenario.stance.model)
+        self.last: ControlSolution | None = None
+        self.ahead: deque[np.ndarray] = deque(maxlen=delay)
+        self.most = np.asarray(scenario.stance.model.effort_limit)[self.places]
+        model, q = scenario.stance.model, scenario.stance.q
+        self.passive = any(passive_forces(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
+        self.lost = springs_and_damping(model, q, np.zeros(model.nv))[self.places]  # what springs and damping take from the motors
+        self.cycles: list[tuple[Sequence[Task], ControlSolution]] = []
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        stance = self.scenario.stance
+        if len(self.cycles) % CHECKED == 0 and has_fallen(stance, q[None]):
+            raise StepError("the robot fell")
+        q, v = predict(stance.model, q, v, self.ahead, stance.dt)
+        q = closed_posture(stance.model, q)
+        problem = self.scenario.problem(t, q, v)
+        solution = problem.solve(q, v, formulation=self.formulation, warm=self.last, **self.options)
+        self.last = solution
+        self.ahead.append(solution.a)
+        tau = np.zeros(problem.model.nv)
+        if self.passive:
+            lost = springs_and_damping(stance.model, q, v)[self.places]
+            self.lost = self.lost + (lost - self.lost) * min(1.0, stance.dt / SMOOTHING)
+        tau[self.places] = np.clip(solution.tau - self.lost, -self.most, self.most)
+        self.cycles.append((problem.tasks, replace(solution, tau=tau[self.places], outcome=None)))
+        return tau
+
+
+def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid", *, formulation: Formulation = "full",
+        solver: str = "daqp", strict: bool = True, seed: int = 0, dt: float = 1e-3, duration: float | None = None,
+        q: ArrayLike | None = None, feet: Sequence[Contact] | None = None, sensing: Sensing | None = None,
+        path: str | os.PathLike[str] | None = None, progress: Progress = no_progress,
+        **options: ArrayLike | None) -> ControlRun:  # fmt: skip
+    """Run of a scenario in MuJoCo, controlled at a fixed rate.
+
+    Parameters
+    ----------
+    scenario : {"stand", "squat", "reach", "lift", "walk", "swing"} or callable
+        Standing under pushes, squatting, reaching while squatting, lifting one foot and then the other, walking forward, swinging
+        from side to side; or a function of a Stance that makes a Scenario.
+    robot : str or Model
+        A name of freeflyer.robots.make, or a model. Loops are closed.
+    formulation, solver, strict
+        As in Problem.solve.
+    seed : int
+        Of the pushes.
+    dt : float
+        Control period, s.
+    duration : float, optional
+        s; by default the scenario's.
+    q : (nq,) array, optional
+        Where it stands; by default that of stand_on_feet.
+    feet : sequence of Contact, optional
+        By default those of contacts.feet_of; in a robot's file contacts.feet_in_file finds them.
+    sensing : Sensing, optional
+        Noise and delay of the measured state; the controller predicts the state of now from its own accelerations since then.
+    path : path, optional
+        The robot's own MJCF file, which MuJoCo then reads; by default what to_mjcf writes.
+    progress : callable, optional
+        As in simulate_in_mujoco.
+    options
+        Of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach"; steps and step_length of "walk".
+
+    Returns
+    -------
+    ControlRun
+
+    Raises
+    ------
+    UnknownNameError
+        For other scenarios and robots.
+    InputError
+        For bad numbers, robots without feet or motors, and postures that do not fit.
+
+    Examples
+    --------
+    >>> run = ff.control.run("squat", "humanoid", duration=0.02)
+    >>> max(run.largest_errors().values()) < 1e-3
+    True
+    """
+    model = make(robot) if isinstance(robot, str) else robot
+    if not isinstance(model, Model):
+        raise InputError(f"robot must be a name of freeflyer.robots.make or a Model, got {type(robot).__name__}")
+    if q is None:
+        model, q, feet = stand_on_feet(model, feet)
+    model = close_loops(model)
+    stance = stance_of(model, one_row(model, "q", q, "q"), dt, feet)
+    if callable(scenario):
+        made, name = scenario(stance, **options), getattr(scenario, "__name__", "scenario")
+    else:
+        if scenario not in SCENARIOS:
+            raise unknown_name("scenario", scenario, SCENARIOS)
+        made, name = SCENARIOS[scenario](stance, np.random.default_rng(seed), **options), scenario
+    delay = 0 if sensing is None else round(sensing.delay / dt)
+    loop = _Loop(made, formulation, delay, {"solver": solver, "strict": strict})
+    plant = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION)
+    length = made.duration if duration is None else duration
+    simulated = simulate_in_mujoco(
+        plant, stance.q, np.zeros(model.nv), loop, dt=dt, duration=length, external=made.pushes, expressed="mixed",
+        sensing=sensing, progress=progress,
+    )  # fmt: skip
+    return ControlRun(
+        name, model.name, formulation, simulated, _errors(model, simulated.q, [tasks for tasks, _ in loop.cycles]),
+        np.array([solution.tau for _, solution in loop.cycles]), np.array([s.times["total"] for _, s in loop.cycles]),
+        dict(Counter(solution.status for _, solution in loop.cycles)), stance,
+    )  # fmt: skip
+
+
+def has_fallen(stance: Stance, q: np.ndarray) -> bool:
+    """Whether the robot has fallen at one of the configurations q (T, nq)."""
+    height = center_of_mass(stance.model, q)[:, 2]
+    turn = frame_pose(stance.model, q, stance.base)[:, :3, :3] @ stance.pose(stance.base)[:3, :3].T
+    return bool(height.min() < FALLEN_HEIGHT * stance.center_of_mass()[2] or turn[:, 2, 2].min() < FALLEN_TILT)
+
+
+def predict(model: Model, q: np.ndarray, v: np.ndarray, accelerations: Iterable[np.ndarray],
+            dt: float) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """(q, v) after cycles of length dt (s) with these accelerations (nv,): the state of now, from a measurement of as many cycles
+    ago and what the controller has asked for since."""
+    for a in accelerations:
+        q, v = integrate(model, q, dt * (v + 0.5 * dt * a)), v + dt * a
+    return q, v
+
+
+def closed_posture(model: Model, q: np.ndarray) -> np.ndarray:
+    """The posture of a closed model with the motors and the base of q, whose loops may be open: MuJoCo's give way under load."""
+    if not model.reduction:
+        return q
+    split = model.reduction.split
+    return np.asarray(close(model.tree, q[None], split.dependent, limits=False, rows=split.rows).q[0])
+
+
+def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | None = None) -> Stance:
+    """A robot on its feet, with the friction that the controller counts on. Errors: InputError without feet."""
+    held = held_feet(model, q, feet)
+    found = tuple([replace(foot, friction=FRICTION if foot.friction is None else foot.friction) for foot in held])
+    return Stance(model, q, found, model.tree.joints[0].child, dt)
+
+
+def springs_and_damping(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Forces (nv,) of the joints' springs and damping, which motors make up for; dry friction is left to the feedback, as its sign
+    at rest is not known."""
+    at_rest, once, twice = (passive_forces(model, q, k * v) for k in (0.0, 1.0, 2.0))
+    return np.asarray(at_rest + twice - once)
+
+
+def _errors(model: Model, q: np.ndarray, cycles: Sequence[Sequence[Task]]) -> dict[str, np.ndarray]:
+    """Errors by task (T, m) at the configurations q (T, nq) of the simulator, NaN in cycles without it."""
+    found: dict[str, np.ndarray] = {}
+    for k, (x, tasks) in enumerate(zip(q, cycles)):
+        for task in tasks:
+            e = task.error(model, x)
+            found.setdefault(task.name, np.full((len(cycles), len(e)), np.nan))[k] = e
+    return found

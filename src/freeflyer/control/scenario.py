@@ -1,0 +1,145 @@
+"""What a scenario is: a problem for each moment of a motion."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.description import Contact
+from freeflyer.control.body_tasks import CenterOfMassTask, PostureTask
+from freeflyer.control.chains import kinematic_chains
+from freeflyer.control.coordinates import joint_coordinates
+from freeflyer.control.frame_tasks import FrameOrientationTask
+from freeflyer.control.joint_limits import JointLimits
+from freeflyer.control.limits import TorqueLimits
+from freeflyer.control.problem import Problem
+from freeflyer.control.references import Reference
+from freeflyer.control.tasks import Task
+from freeflyer.dynamics.centroidal import center_of_mass
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.model.model import Model
+
+Pushes = Callable[[float, np.ndarray, np.ndarray], Mapping[str, np.ndarray] | None]
+COM_STIFFNESS, BODY_STIFFNESS, POSTURE_STIFFNESS = 60.0, 100.0, 40.0  # 1/s^2
+UPPER_BODY = 10.0  # weight of joints that carry no foot, legs having 1: legs bend, not the trunk
+DAMPING_OF_CONTACTS = 20.0  # 1/s
+
+
+@dataclass(frozen=True, eq=False)
+class Stance:
+    """A robot that stands.
+
+    Attributes
+    ----------
+    model : Model
+    q : (nq,) array
+        Configuration.
+    feet : tuple of Contact
+        On the ground, with points, poses and friction.
+    base : str
+        Link that floats.
+    dt : float
+        Control period, s.
+
+    Examples
+    --------
+    >>> run = ff.control.run("squat", "humanoid", duration=0.01)
+    >>> run.stance.base, [foot.name for foot in run.stance.feet]
+    ('pelvis', ['left_sole', 'right_sole'])
+    """
+
+    model: Model
+    q: np.ndarray
+    feet: tuple[Contact, ...]
+    base: str
+    dt: float
+
+    def problem(self, tasks: Sequence[Task], feet: Sequence[Contact] | None = None) -> Problem:
+        """Tasks with the contacts of the feet, and the limits of the robot."""
+        limits = [TorqueLimits(), JointLimits(dt=2.0 * self.dt)]
+        contacts = self.feet if feet is None else feet
+        return Problem(self.model, tasks, contacts, limits, contact_damping=DAMPING_OF_CONTACTS)
+
+    def center_of_mass(self) -> np.ndarray:
+        """(3,), m."""
+        return center_of_mass(self.model, self.q)
+
+    def pose(self, frame: str) -> np.ndarray:
+        """Pose (4, 4) of a frame."""
+        return frame_pose(self.model, self.q, frame)
+
+    def upright(self, level: int = 1) -> FrameOrientationTask:
+        """The base keeps its orientation."""
+        return FrameOrientationTask(self.base, self.pose(self.base)[:3, :3], level=level, stiffness=BODY_STIFFNESS)
+
+    def balance(self, level: int = 1) -> CenterOfMassTask:
+        """The centre of mass stays."""
+        return CenterOfMassTask(self.center_of_mass(), level=level, stiffness=COM_STIFFNESS)
+
+    def relaxed(self, level: int = 3) -> PostureTask:
+        """All joints near their first angles, those of the upper body above all."""
+        chains = kinematic_chains(self.model, contacts=ConstraintSet(self.model, contacts=self.feet))
+        upper = np.isin(joint_coordinates(self.model), chains.unconstrained)
+        return PostureTask(self.q, level=level, weight=np.where(upper, UPPER_BODY, 1.0), stiffness=POSTURE_STIFFNESS)
+
+
+class Scenario(ABC):
+    """Scenario of a controlled robot; your own needs the method `problem`.
+
+    Attributes
+    ----------
+    stance : Stance
+        Where it begins.
+    duration : float
+        s.
+
+    Examples
+    --------
+    A robot that stands:
+
+    >>> class Rest(ff.control.Scenario):
+    ...     def __init__(self, stance):
+    ...         self.stance, self.duration = stance, 0.02
+    ...         self.held = stance.problem([stance.balance(), stance.upright(), stance.relaxed()])
+    ...     def problem(self, t, q, v):
+    ...         return self.held
+    >>> run = ff.control.run(Rest, "humanoid")
+    >>> run.fell, len(run.solve_times)
+    (False, 21)
+    """
+
+    stance: Stance
+    duration: float
+
+    @abstractmethod
+    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
+        """The problem at a time (s) and a measured state."""
+
+    def pushes(self, t: float, q: np.ndarray, v: np.ndarray) -> Mapping[str, np.ndarray] | None:
+        """Wrenches (6,) on frames, in world axes at their origins, that disturb the robot; the controller does not know them."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Following(Scenario):
+    """Scenario of tasks that follow references, over contacts that stay: (task, reference), others as they are."""
+
+    stance: Stance
+    duration: float
+    held: Problem
+    moving: tuple[tuple[Task, Reference], ...]
+
+    @staticmethod
+    def of(stance: Stance, duration: float, moving: Sequence[tuple[Task, Reference]], still: Sequence[Task]) -> Following:
+        """Of tasks with and without references."""
+        tasks = [task for task, _ in moving]
+        return Following(stance, duration, stance.problem([*tasks, *still]), tuple(moving))
+
+    def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
+        """The same contacts and limits, tasks at their targets of now."""
+        moved = [task.with_target(*reference(t)) for task, reference in self.moving]
+        return self.held.with_tasks([*moved, *self.held.tasks[len(moved) :]])

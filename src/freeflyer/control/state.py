@@ -1,0 +1,59 @@
+"""One state as a controller sees it: the terms of the equations of motion, and frames by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from freeflyer.dynamics.all_terms import AllTerms, all_terms
+from freeflyer.dynamics.frame_sets import FrameSet
+from freeflyer.model.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class StateTerms:
+    """Terms of one state, with frames by name: what tasks and limits take their rows from.
+
+    Attributes
+    ----------
+    model : Model
+        A tree or a closed model.
+    q : (nq,) array
+    v : (nv,) array
+    terms : AllTerms
+        Motions of frames in mixed expression.
+    places : mapping
+        The number of each frame in `terms`, by its name.
+
+    Examples
+    --------
+    >>> model = ff.robots.quadruped()
+    >>> at = ff.control.StateTerms.of(model, model.neutral, np.zeros(18), ff.frame_set(model, "front_left_foot"))
+    >>> at.pose("front_left_foot").shape, at.jacobian("front_left_foot").shape, at.bias("front_left_foot").shape
+    ((4, 4), (6, 18), (6,))
+    """
+
+    model: Model
+    q: np.ndarray
+    v: np.ndarray
+    terms: AllTerms
+    places: dict[str, int]
+
+    @staticmethod
+    def of(model: Model, q: np.ndarray, v: np.ndarray, frames: FrameSet) -> StateTerms:
+        """Terms at the state q (nq,), v (nv,), with these frames. Errors: as all_terms."""
+        return StateTerms(model, q, v, all_terms(model, q, v, frames=frames), {name: k for k, name in enumerate(frames.names)})
+
+    def pose(self, frame: str) -> np.ndarray:
+        """Pose (4, 4) of a frame in the world."""
+        return self.terms.frame_poses[self.places[frame]].reshape(4, 4)
+
+    def jacobian(self, frame: str) -> np.ndarray:
+        """Jacobian (6, nv) of a frame in mixed expression."""
+        k = 6 * self.places[frame]
+        return self.terms.frame_jacobians[k : k + 6]
+
+    def bias(self, frame: str) -> np.ndarray:
+        """Jdot v (6,) of a frame in mixed expression."""
+        return self.terms.frame_motions[self.places[frame], 6:]
