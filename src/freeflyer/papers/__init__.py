@@ -16,8 +16,11 @@ from freeflyer.tables import Table
 __all__ = ["MODULES", "Reproduction", "Table", "names", "reproduction"]
 
 MODULES = {
+    "decoupling": "freeflyer.papers.decoupling",
+    "dual-quaternion": "freeflyer.papers.dual_quaternion",
     "kangaroo": "freeflyer.papers.kangaroo",
     "linearization": "freeflyer.papers.linearization",
+    "reduced-wbc": "freeflyer.papers.reduced_wbc",
 }
 
 
@@ -32,7 +35,7 @@ def names() -> tuple[str, ...]:
     Examples
     --------
     >>> ff.papers.names()
-    ('kangaroo', 'linearization')
+    ('decoupling', 'dual-quaternion', 'kangaroo', 'linearization', 'reduced-wbc')
     """
     return tuple(sorted(MODULES))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from freeflyer.tables import Table
@@ -26,6 +26,8 @@ class Reproduction:
         pictures(result), matplotlib figures by the names of their files, without ending.
     options : tuple of str
         Names of files that `compute` also takes, each a path or None.
+    captions : mapping
+        Of pictures, by name: what the paper's figure shows, and why ours differs.
 
     Examples
     --------
@@ -40,3 +42,4 @@ class Reproduction:
     tables: Callable[[Any], Sequence[Table]]
     pictures: Callable[[Any], Mapping[str, Any]]
     options: tuple[str, ...] = ()
+    captions: Mapping[str, str] = field(default_factory=dict)

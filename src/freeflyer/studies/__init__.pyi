@@ -3,9 +3,11 @@
 from .facts import Overview as Overview, overview as overview
 from .fall import FallStudy as FallStudy, free_fall as free_fall
 from .flight import Flight as Flight, free_flight as free_flight, middle_posture as middle_posture
+from .linkage import Linkages as Linkages, Transmission as Transmission, linkages as linkages
 from .postures import (
     Conditioning as Conditioning,
     Matrices as Matrices,
     conditioning as conditioning,
     matrices as matrices,
 )
+from .waveforms import multiple_correlation as multiple_correlation

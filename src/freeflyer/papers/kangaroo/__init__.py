@@ -1,4 +1,4 @@
-"""papers/000, "Modeling and numerical analysis of Kangaroo lower body": Tables I to III and the figures, part by part.
+"""papers/000, "Modeling and numerical analysis of Kangaroo lower body": Tables I to III, the figures and section III-B.
 
 A part is a module with `compute(robot, progress)`, `tables(result)` and, where there is something to draw,
 `pictures(result)`; PARTS lists them, and modules are imported on first use.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from freeflyer.papers.kangaroo.captions import CAPTIONS
 from freeflyer.papers.reproduction import Reproduction
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
@@ -19,9 +20,12 @@ __all__ = ["PARTS", "REPRODUCTION", "KangarooResult", "compute"]
 
 PARTS = {
     "mechanisms": "freeflyer.papers.kangaroo.mechanisms",  # Tables I and II
+    "closure": "freeflyer.papers.kangaroo.closure",  # the loops' gaps, which Figs 5, 7 and 19 rest on
     "workspace": "freeflyer.papers.kangaroo.workspace",  # Fig 5
     "regions": "freeflyer.papers.kangaroo.regions",  # Figs 7 and 11
     "transmissions": "freeflyer.papers.kangaroo.transmissions",  # Figs 12 to 15
+    "squat": "freeflyer.papers.kangaroo.squat",  # Fig 13 on two feet
+    "inverse_dynamics": "freeflyer.papers.kangaroo.inverse_dynamics",  # section III-B, Appendix B
     "comparison": "freeflyer.papers.kangaroo.comparison",  # Table III
     "calibration": "freeflyer.papers.kangaroo.calibration",  # Fig 18
     "tracking": "freeflyer.papers.kangaroo.tracking",  # Fig 19, and what estimators cost
@@ -30,8 +34,8 @@ PARTS = {
 }
 
 OWN_DIMENSIONS = (
-    "No --robot was given: these are our own dimensions, chosen near the paper's figures, not those of the real "
-    "Kangaroo."
+    "These are our own dimensions, chosen near the paper's figures, not those of the real Kangaroo, whose file is neither given "
+    "(--robot kangaroo.xml) nor in the folder FREEFLYER_MODELS."
 )
 
 
@@ -44,16 +48,22 @@ class KangarooResult:
 
 
 def compute(progress: Progress, robot: Path | None = None, peer: Path | None = None) -> KangarooResult:
-    """Every part for the robot of a file (without one: our Kangaroo-like one), against the TALOS of a file, if any."""
-    from freeflyer.papers.kangaroo.robots import kangaroo, talos
+    """Every part for the robot of a file, against the TALOS of a file.
+
+    Without them: the public model in the folder FREEFLYER_MODELS, else our Kangaroo-like robot, which the name `kangaroo_like` asks
+    for, too; and the TALOS of the package example-robot-data, if it is there. Errors: InputError, FileError for wrong files.
+    """
+    from freeflyer.papers.kangaroo.robots import find_kangaroo, find_talos, kangaroo, talos
 
     progress(0.0, "reading robots")
-    chosen = kangaroo(robot)
-    if peer is not None:
+    chosen = kangaroo(find_kangaroo() if robot is None else robot)
+    if peer is None:
+        peer = find_talos()
+    else:
         talos(peer)  # a wrong file is refused before anything long
     results = {}
     for name in PARTS:
-        options = {"peer": peer} if name == "comparison" else {"path": robot} if name == "swing" else {}
+        options = {"peer": peer} if name == "comparison" else {}
         results[name] = _part(name).compute(chosen, progress, **options)
     return KangarooResult(chosen.source, results)
 
@@ -89,4 +99,5 @@ REPRODUCTION = Reproduction(
     _tables,
     _pictures,
     options=("robot", "peer"),
+    captions=CAPTIONS,
 )

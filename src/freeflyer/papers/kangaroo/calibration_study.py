@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.estimation import CalibrationError, calibrate
-from freeflyer.estimation.postures import random_postures
+from freeflyer.estimation.postures import random_postures, reach
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.progress import Progress, no_progress
 
@@ -60,9 +60,8 @@ def calibrations(
     errors, left = [], []
     for k, q in enumerate(others):
         progress(k / starts, "calibrating")
-        q[known] = truth[known]
         try:
-            found = calibrate(s.model, readings, q=q, motors=names, rigid=rigid, tolerance=TOLERANCE)
+            found = calibrate(s.model, readings, q=_with_known(s, q, truth, known), motors=names, rigid=rigid, tolerance=TOLERANCE)
         except CalibrationError:
             if k == 0:
                 calibrate(s.model, readings, q=truth, motors=names, rigid=rigid, tolerance=TOLERANCE)  # refuses unobservable motors
@@ -70,3 +69,13 @@ def calibrations(
         errors.append(found.errors)
         left.append(float(np.abs(found.offsets - truth[order]).max()))
     return Calibrations(s.model.name, tuple(encoders), tuple(errors), np.array(left), starts - len(errors), names)
+
+
+def _with_known(s: Sensors, q: np.ndarray, truth: np.ndarray, known: list[int]) -> np.ndarray:
+    """A start with the known motors where they stand, its loops closed where the linkage follows."""
+    if not known:
+        return q
+    start = q.copy()
+    start[known] = truth[known]
+    closed = reach(s, start[s.positions])
+    return start if closed is None else closed

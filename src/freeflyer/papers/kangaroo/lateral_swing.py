@@ -16,6 +16,7 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.soles import feet_in_file
+from freeflyer.control.polygons import convex_polygon
 from freeflyer.estimation.balance import low_pass
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import sensors_of
@@ -77,7 +78,7 @@ def _compare(
     filtered = {"simulator": low_pass(record.contacts, RATE, sway.cutoff)} | found.wrenches
     joints = np.array([j.iq for j in s.model.joints if j.nq == 1])
     ends = np.cumsum([len(contact_points(f)) for f in feet])[:-1]
-    corners = tuple(_hull(p[:, :2]) for p in np.split(sole_points(s.model, begin, feet), ends))
+    corners = tuple(convex_polygon(p[:, :2]) for p in np.split(sole_points(s.model, begin, feet), ends))
     late = round((REST_TIME + RISE_TIME) * RATE)
     sideways = record.q[late:, 1] - begin[1]
     picked = tuple(late + int(k) for k in (sideways.argmax(), np.abs(sideways).argmin(), sideways.argmin()))
@@ -88,10 +89,3 @@ def _compare(
         record.t, record.offset, record.q[:, :3], filtered, corners, record.q[list(picked)], picked,
         np.abs(error[:, joints]).max(axis=1), np.linalg.norm(error[:, :3], axis=1), gap, late,
     )  # fmt: skip
-
-
-def _hull(points: np.ndarray) -> np.ndarray:
-    """Corners of the convex hull (c, 2), counter-clockwise."""
-    from scipy.spatial import ConvexHull
-
-    return np.asarray(points[ConvexHull(points).vertices])

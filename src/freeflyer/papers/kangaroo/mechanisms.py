@@ -26,6 +26,7 @@ PAPER = {
     "ankle": (2, 16, 24, 16, (-0.02, 0.02), ((-27, 27), (-36, 34))),
 }
 KINDS = dict(zip(PAPER, (m.kind for m in sub_mechanisms().values())))
+WRITTEN = "U-2(RRRP-RRR-UU)"  # the ankle's type in the paper's text
 SAME_PLACE = 2e-4  # m: pins nearer than this are one
 
 
@@ -135,7 +136,8 @@ def tables(result: Mechanisms) -> list[Table]:
         "of the two lower universal joints of the ankle). Our totals add the joints opened to make a tree, a pin shared by "
         "several bars counted once; the paper's are the axes its type names spell: "
         + ", ".join(f"{kind} {letters(kind)}" for kind in KINDS.values())
-        + ". Limits are joint coordinates at the reference leg length; the sign of an axis is the file's."
+        + f"; the text writes the last {WRITTEN}, which spells {letters(WRITTEN)}, against its own table's 24 and the RRRR of its "
+        "Fig 9b. Limits are joint coordinates at the reference leg length; the sign of an axis is the file's."
     ))  # fmt: skip
     return [one, two]
 

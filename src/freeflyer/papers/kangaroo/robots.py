@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from freeflyer.bench.robots import example_urdf
+from freeflyer.constraints.closed import close_loops
+from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import feet_of, sole
+from freeflyer.contacts.soles import feet_in_file
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.mechanisms import partition, sweep
@@ -15,9 +21,12 @@ from freeflyer.model.configuration import neutral
 from freeflyer.model.description import Inertia, Site
 from freeflyer.model.load import load
 from freeflyer.model.model import Model
+from freeflyer.papers.model_files import model_file
 from freeflyer.robots import kangaroo_like
 
+OWN = "kangaroo_like"
 SOLE_BELOW_ANKLE = 0.031  # m: from the ankle's axes to the lower face of the public model's foot box, which lies level
+SOLE_DIGITS = 5  # of m: beyond, the file's rounded rotations bend a rectangle
 HOME_LENGTH, HOME_ANKLE = 0.0004, -0.001  # m: length and ankle motors in the public model's keyframe `home`, others at zero
 HALF_SITTING = {
     "3": -0.411354,
@@ -43,6 +52,11 @@ class Names:
     knee: str
     ankle_roll: str
     ankle_pitch: str
+
+    @property
+    def foot_middle(self) -> str:
+        """The frame in the middle of the foot's sole, with the axes of `sole`."""
+        return self.sole.removesuffix("sole") + "foot_middle"
 
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
@@ -71,12 +85,15 @@ def real_names(side: str) -> Names:
 
 @dataclass(frozen=True)
 class Kangaroo:
-    """A robot to reproduce the paper with: its model, its legs' names, and where it comes from."""
+    """A robot to reproduce the paper with: its model, its legs' names, where it comes from, its file, if any. feet: contacts at
+    the soles' frames, with the corners of the file's boxes."""
 
     model: Model
     left: Names
     right: Names
     source: str
+    feet: tuple[Contact, ...]
+    path: Path | None = None
 
     @property
     def is_real(self) -> bool:
@@ -84,30 +101,67 @@ class Kangaroo:
         return "leg_left_length_motor" in self.model.joint_names
 
 
+def find_kangaroo() -> Path | None:
+    """The public model's file in the folder FREEFLYER_MODELS, if both are there."""
+    return model_file("kangaroo", "kangaroo.xml")
+
+
+def find_talos() -> Path | None:
+    """TALOS's file in the package example-robot-data, if it is installed."""
+    return example_urdf("talos_full_v2.urdf")
+
+
 def kangaroo(robot: Path | str | None = None) -> Kangaroo:
-    """The robot of a file, or our own where there is none. Errors: InputError for a file with other joints."""
-    if robot is None:
-        return Kangaroo(kangaroo_like(), like_names("left"), like_names("right"), "kangaroo_like (made by freeflyer)")
-    model = load(robot)
+    """The robot of a file, or our own where there is none, or its name is given. Errors: InputError for a file with other
+    joints."""
+    if robot is None or str(robot) == OWN:
+        return _kangaroo(kangaroo_like(), like_names, f"{OWN} (made by freeflyer)", None)
+    model, path = load(robot), Path(robot)
     for names in (real_names, like_names):
-        left = names("left")
-        if all(m in model.joint_names for group in left.groups.values() for m in group):
-            return Kangaroo(_with_soles(model, left, names("right")), left, names("right"), Path(robot).name)
+        if all(m in model.joint_names for group in names("left").groups.values() for m in group):
+            return _kangaroo(model, names, path.name, path)
     wanted = [m for group in real_names("left").groups.values() for m in group]
     raise InputError(
-        f"{Path(robot).name} is no Kangaroo: it has no motors {', '.join(wanted)}; its motors are "
-        f"{', '.join(model.actuated[:8])}. Leave --robot out to use the built-in kangaroo_like.", robot=str(robot),
+        f"{path.name} is no Kangaroo: it has no motors {', '.join(wanted)}; its motors are "
+        f"{', '.join(model.actuated[:8])}. Give --robot {OWN} to use the built-in robot.", robot=str(robot),
     )  # fmt: skip
 
 
-def home_posture(robot: Kangaroo, length: float = HOME_LENGTH) -> np.ndarray:
-    """q (nq,): the motors as in the keyframe `home`, both length motors at `length`, every loop closed.
+def _kangaroo(model: Model, names: Callable[[str], Names], source: str, path: Path | None) -> Kangaroo:
+    """With level frames on the ground below the ankles, and in the middle of the soles."""
+    left, right = names("left"), names("right")
+    model = _with_soles(model, left, right)
+    feet = _feet(model, path, left, right)
+    sites = list(model.description.sites)
+    for leg, foot in zip((left, right), feet):
+        at = next(site for site in sites if site.name == leg.sole)
+        shift = np.eye(4)
+        shift[:3, 3] = np.asarray(foot.points).mean(axis=0)
+        sites.append(Site(leg.foot_middle, at.link, at.placement @ shift))
+    return Kangaroo(build(replace(model.description, sites=tuple(sites))), left, right, source, feet, path)
+
+
+def _feet(model: Model, path: Path | None, *legs: Names) -> tuple[Contact, ...]:
+    """Contacts at the soles' frames: of the file's shapes, or of the corners that are named."""
+    if path is None or path.suffix != ".xml":
+        return tuple([foot for leg in legs for foot in feet_of(model) if foot.frame == leg.sole])
+    made, q = [], partition(model).q
+    for leg, foot in zip(legs, feet_in_file(close_loops(model), path)):
+        X = np.linalg.inv(frame_pose(model, q, leg.sole)) @ frame_pose(model, q, foot.frame)
+        points = np.asarray(foot.points) @ X[:3, :3].T + X[:3, 3]
+        points[:, 2] = points[:, 2].mean()
+        made.append(sole(leg.sole, points.round(SOLE_DIGITS), foot.friction))
+    return tuple(made)
+
+
+def home_posture(robot: Kangaroo, length: float = HOME_LENGTH, ankle: float = HOME_ANKLE) -> np.ndarray:
+    """q (nq,): the motors as in the keyframe `home`, both length motors at `length`, the ankles' at `ankle` (m), every loop closed.
 
     The paper's "standard nominal configuration typically adopted for walking", legs "nearly fully extended" (section V), is
     given by a picture only. `home` is the posture in which the public model stands: it is taken, whatever numbers follow.
     """
     legs = robot.left, robot.right
-    motors = {n.length_motor: [length] for n in legs} | {m: [HOME_ANKLE] for n in legs for m in n.ankle_motors}
+    motors = {n.length_motor: [length] for n in legs} | {m: [ankle] for n in legs for m in n.ankle_motors}
     q: np.ndarray = sweep(robot.model, motors).q.reshape(-1)
     return q
 

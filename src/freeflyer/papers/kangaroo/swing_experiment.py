@@ -40,7 +40,8 @@ def simulate(
 ) -> Record:  # fmt: skip
     """Run MuJoCo; records at 1 kHz. Errors: InputError where the robot falls."""
     n = round(sway.duration * RATE)
-    table = _targets(s, robot, way, sway, servos, servos.dt * np.arange(n * round(1.0 / (RATE * servos.dt)) + 1))
+    t = servos.dt * np.arange(n * round(1.0 / (RATE * servos.dt)) + 1)
+    table = servo_targets(s, robot, way, servos, *offset_at(t, sway))
     try:
         run = simulate_in_mujoco(
             robot, way.start, np.zeros(robot.model.nv), dt=1.0 / RATE, duration=n / RATE,
@@ -55,11 +56,11 @@ def simulate(
     return Record(run.t[:n], offset[:n], q, q[:, s.positions], run.tau[:n, motors], contacts)
 
 
-def _targets(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, t: np.ndarray) -> np.ndarray:
-    """Positions (n, m + k) of motors and idle pieces: where postures put them, ahead by what damping and weight take."""
+def servo_targets(s: Sensors, robot: Plant, way: Route, servos: Servos, offset: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """Positions (n, m + k) of motors and idle pieces at offsets of a route and their rates (n,): where postures put them, ahead by
+    what damping and weight take."""
     from scipy.interpolate import CubicSpline
 
-    offset, rate = offset_at(t, sway)
     positions = CubicSpline(way.offsets, way.q[:, s.positions])
     feed = CubicSpline(way.offsets, way.forces)(offset)
     turns = CubicSpline(way.offsets, way.q[:, robot.idle_positions])(offset)

@@ -10,13 +10,18 @@ import numpy as np
 from freeflyer.papers.kangaroo.swing_comparison import Swing
 from freeflyer.papers.kangaroo.swing_tables import WORDS
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES
+from freeflyer.plots.film import draw_arrow
 
+LIGHT_GREY = "#b4b9c0"
 LET_DOWN = 0.4  # s
 LINES = {"simulator": ("#1d232b", "-", 2.6, 0.35), "motors": (BLUE, "-", 1.2, 1.0), "balanced": (ORANGE, "--", 1.2, 1.0),
          "moving": (GREEN, ":", 1.6, 1.0)}  # fmt: skip
 
 
-def _axes(width: float, height: float, rows: int, columns: int, **options: Any) -> tuple[Any, Any]:
+ARROWS = {"simulator": (LIGHT_GREY, 0.42), "moving": (ORANGE, 0.18)}  # colour, and how thick: m that make an inch's arrow
+
+
+def new_axes(width: float, height: float, rows: int, columns: int, **options: Any) -> tuple[Any, Any]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -27,7 +32,7 @@ def _axes(width: float, height: float, rows: int, columns: int, **options: Any) 
 
 def forces(swing: Swing) -> Any:
     """Fig 22 (a): vertical forces of the feet and their sum, above; sideways and forward forces below."""
-    figure, (up, side, ahead) = _axes(7.6, 7.2, 3, 1, sharex=True, height_ratios=(2, 1, 1))
+    figure, (up, side, ahead) = new_axes(7.6, 7.2, 3, 1, sharex=True, height_ratios=(2, 1, 1))
     swing = _standing(swing)
     for name, w in swing.wrenches.items():
         colour, style, width, alpha = LINES[name]
@@ -61,7 +66,7 @@ def _standing(swing: Swing) -> Swing:
 
 def balance(swing: Swing) -> Any:
     """Fig 22 (b): zero-moment point and centres of pressure, in time and on the floor."""
-    figure, (left, right) = _axes(10.4, 4.4, 1, 2, width_ratios=(1, 1))
+    figure, (left, right) = new_axes(10.4, 4.4, 1, 2, width_ratios=(1, 1))
     swing = _standing(swing)
     late = slice(swing.settled, None)
     for name in swing.wrenches:
@@ -93,25 +98,33 @@ def stances(swing: Swing, bones: np.ndarray) -> Any:
     """Fig 21: the robot from behind, furthest left, in the middle and furthest right, and the forces on its feet.
 
     bones (3, n, 2, 3): lines from link to link, m."""
-    figure, columns = _axes(9.6, 4.6, 1, 3, sharey=True)
+    from matplotlib.patches import Patch
+
+    figure, columns = new_axes(9.6, 4.6, 1, 3, sharey=True)
     scale = 0.3 / swing.weight
     for axes, lines, k, word in zip(columns, bones, swing.extreme_samples, ("furthest left", "in the middle", "furthest right")):
-        for a, b in lines:
-            axes.plot((-a[1], -b[1]), (a[2], b[2]), color="#5b6470", lw=1.6, solid_capstyle="round")
+        draw_bones(axes, np.stack([-lines[..., 1], lines[..., 2]], axis=-1))
         for f, corners in enumerate(swing.soles):
             axes.plot(-corners[:, 1], np.zeros(len(corners)), color="#1d232b", lw=3.0, solid_capstyle="butt")
-            for name in ("simulator", "moving"):
-                force, y = swing.wrenches[name][k, f, 1:3], -swing.centers(name)[k, f, 1]
-                thick, colour = (5.0, GREY) if name == "simulator" else (1.6, ORANGE)
-                axes.annotate("", (y - scale * force[0], scale * force[1]), (y, 0.0),
-                              arrowprops={"arrowstyle": "-|>", "lw": thick, "color": colour, "shrinkA": 0, "shrinkB": 0,
-                                          "alpha": 0.5 if thick > 2.0 else 1.0})  # fmt: skip
-            axes.annotate(f"{swing.wrenches['moving'][k, f, 2]:.0f} N", (y, 0.0), xytext=(0, -13), textcoords="offset points",
-                          ha="center", fontsize=8)  # fmt: skip
+            for name, (colour, thickness) in ARROWS.items():
+                force, at = swing.wrenches[name][k, f, 1:3] * [-1.0, 1.0], np.array([-swing.centers(name)[k, f, 1], 0.0])
+                size = scale * float(np.linalg.norm(force))
+                draw_arrow(axes, at, force, size, thickness, fc=colour, zorder=4.0 - thickness)
+            axes.annotate(f"{swing.wrenches['moving'][k, f, 2]:.0f} N", (-corners[:, 1].mean(), 0.0), xytext=(0, -13),
+                          textcoords="offset points", ha="center", fontsize=8)  # fmt: skip
         axes.set_title(f"{word}, {swing.t[k]:.1f} s")
         axes.axhline(0.0, color=GREY, lw=0.6, zorder=0)
         axes.set_xlabel("to the right (m)")
         axes.set_aspect("equal")
         axes.set_ylim(-0.1, None)
-    columns[0].set_ylabel("height (m); arrows: estimated (orange), MuJoCo's (grey)")
+    columns[0].set_ylabel("height (m)")
+    words = {"simulator": "MuJoCo's contacts", "moving": "estimated"}
+    marks = [Patch(fc=colour, ec="white", label=f"{words[name]}: force on a foot") for name, (colour, _) in ARROWS.items()]
+    figure.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=8)
     return figure
+
+
+def draw_bones(axes: Any, lines: np.ndarray) -> None:
+    """A robot as lines (n, 2, 2) on the page, m."""
+    for a, b in lines:
+        axes.plot((a[0], b[0]), (a[1], b[1]), color="#5b6470", lw=1.6, solid_capstyle="round")

@@ -42,7 +42,7 @@ class Sway:
 
 @dataclass(frozen=True)
 class Route:
-    """Postures q (k, nq) at the offsets (k,) of the pelvis, m, and the motor forces (k, m) that hold them."""
+    """Postures q (k, nq) at the offsets (k,) of what moves (the pelvis, a motor), m, and the motor forces (k, m) that hold them."""
 
     offsets: np.ndarray
     q: np.ndarray
@@ -65,10 +65,10 @@ def route(s: Sensors, feet: Sequence[Contact], sway: Sway) -> Route:
             q = shift_base(s, q, feet, np.array([0.0, middle[1] + offsets[k] - q[1], 0.0]))
             found[k] = q
     q = np.array([found[k] for k in range(GRID_SIZE)])
-    return Route(offsets, q, np.array([_holding_forces(s.model, x, feet) for x in q]))
+    return Route(offsets, q, np.array([holding_forces(s.model, x, feet) for x in q]))
 
 
-def _holding_forces(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
+def holding_forces(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:
     """(m,): motor forces with the weight shared between the feet, tau = g - J^T F of (45)."""
     c = contact_model(model, q, feet)
     y = np.linalg.lstsq(c.resultant, shared_weight(model, q, feet).reshape(-1), rcond=None)[0]

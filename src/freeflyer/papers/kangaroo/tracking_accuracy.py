@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freeflyer.constraints.rows import constraint_residual
 from freeflyer.errors import InputError
 from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, sensors_of, start, step
 from freeflyer.estimation.postures import reach, strokes
@@ -33,10 +34,10 @@ class Encoder:
 class Tracking:
     """Motors on sinusoids and what the estimator makes of them, at the times t (n,), s.
 
-    names (m,): measured joints. actual, estimated (n, m): their positions; actual_rates, estimated_rates (n, m): their
-    rates; closure (n,): norm of the independent rows' residual. passive_names; passive_error (n, p): estimated minus
-    actual position of the passive joints, rad or m; passive_rate_error (n, p). settled: first sample of the sinusoids
-    proper, after the way there from the drawn posture.
+    names (m,): measured joints. actual, estimated (n, m): their positions; actual_rates, estimated_rates (n, m): their rates;
+    closure (n,): norm of the independent rows' residual; redundant (n,): largest entry of the others', m or rad. passive_names;
+    passive_error (n, p): estimated minus actual position of the passive joints, rad or m; passive_rate_error (n, p). settled: first
+    sample of the sinusoids proper, after the way there from the drawn posture.
     """
 
     names: tuple[str, ...]
@@ -50,6 +51,7 @@ class Tracking:
     actual_rates: np.ndarray
     estimated_rates: np.ndarray
     closure: np.ndarray
+    redundant: np.ndarray
     passive_names: tuple[str, ...]
     passive_error: np.ndarray
     passive_rate_error: np.ndarray
@@ -89,6 +91,11 @@ class Tracking:
     def rate_rms(self) -> float:
         """Root mean square of the errors of passive rates."""
         return _rms(self.passive_rate_error[self.settled :])
+
+    @property
+    def largest_redundant(self) -> float:
+        """Of all samples."""
+        return float(self.redundant[self.settled :].max())
 
     @property
     def largest_closure(self) -> float:
@@ -178,12 +185,13 @@ def track(
     for k in range(0, n + 1, CHUNK):
         G = motion_map(s.model, s.partition, true_q[k : k + CHUNK])
         true_v[k : k + CHUNK] = np.einsum("nij,nj->ni", G, true_v[k : k + CHUNK, s.partition.independent])
+    others = np.delete(constraint_residual(s.model, q), s.partition.rows, axis=1)
     joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
     iq, iv = [j.iq for j in joints], [j.iv for j in joints]
     return Tracking(
         s.names, encoder, alpha, beta, rate, t, actual, q[:, s.positions], rates, v[:, s.coordinates],
-        np.asarray(constraint_error(s, q)), tuple(j.name for j in joints), (q - true_q)[:, iq], (v - true_v)[:, iv],
-        round(path.lead * rate) + 1,
+        np.asarray(constraint_error(s, q)), np.abs(others).max(axis=1, initial=0.0), tuple(j.name for j in joints),
+        (q - true_q)[:, iq], (v - true_v)[:, iv], round(path.lead * rate) + 1,
     )  # fmt: skip
 
 

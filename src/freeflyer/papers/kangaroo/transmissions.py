@@ -28,6 +28,13 @@ class Retraction:
     joints: dict[str, np.ndarray]
     motors: dict[str, np.ndarray]
     outside: dict[str, tuple[float, float]]
+    stop: float
+
+    @property
+    def last(self) -> float | None:
+        """The length at which the ankle's pitch reaches its stop; None where it does not."""
+        pitch = np.abs(list(self.joints.values())[-1])
+        return float(np.interp(self.stop, pitch, self.length)) if pitch[-1] > self.stop else None
 
 
 @dataclass(frozen=True)
@@ -50,10 +57,12 @@ def compute(robot: Kangaroo, progress: Progress) -> Transmissions:
     level = follow(leg, n.length_motor, x, keep=[Keep(n.sole, n.hip_link, (0, 0, 0, 1, 1, 1))], release=n.ankle_motors)
     fixed = follow(leg, n.length_motor, x, hold=(n.ankle_pitch, n.ankle_roll), release=n.ankle_motors)
     shown = (n.thigh, n.knee, n.ankle_pitch)
+    ankle = leg.joint(n.ankle_pitch).iv
+    stop = float(min(-leg.position_lower[ankle], leg.position_upper[ankle]))
     retractions = [
         Retraction(
             p.values[p.reached], {j: p.joint(leg, j)[p.reached] for j in shown},
-            {m: p.joint(leg, m)[p.reached] for m in n.ankle_motors}, p.outside,
+            {m: p.joint(leg, m)[p.reached] for m in n.ankle_motors}, p.outside, stop,
         )
         for p in (level, fixed)
     ]  # fmt: skip
@@ -73,6 +82,7 @@ def tables(r: Transmissions) -> list[Table]:
          f"{np.degrees(r.knee.slope) / 1e3:.3f}, {np.degrees(r.knee.deviation):.1f}"),
         ("Fig 13", "ankle motors' travel at constant orientation of the foot (m)", "none", f"{move:.1e}"),
         ("Fig 13", "ankle pitch meanwhile (deg)", "compensates", _range(r.level.joints)),
+        ("Fig 13", "  its stop (deg), reached at length (m)", "", f"{np.degrees(r.level.stop):.1f}, {_reached(r.level)}"),
         ("Fig 14", "ankle motors' travel at constant ankle pitch (m)", "needed", f"{need:.3f}"),
         ("Fig 14", "length at which they leave their stroke (m)", "", f"{inside:.3f}"),
         ("Fig 14", "ankle pitch can be kept up to length (m)", "", f"{r.fixed.length[-1]:.4f} of {r.level.length[-1]:g}"),
@@ -83,14 +93,19 @@ def tables(r: Transmissions) -> list[Table]:
     )  # fmt: skip
     note = (
         "The caption of Fig 14 speaks of a constant knee, its text of a constant ankle pitch; the leg cannot retract with the "
-        "knee held, so the ankle is; far beyond the strokes of the ankle's motors its long bars may lie flat, a singular "
-        "posture where the curve ends. Force: power at the sole is power at the motor, the other motors at rest."
+        "knee held, so the ankle is; far beyond the strokes of the ankle's motors its long bars may lie flat, a singular posture "
+        "where the curve ends. Fig 13 is drawn over the whole stroke, as in the paper, past the ankle's stop where there is one. "
+        "Force: power at the sole is power at the motor, the other motors at rest."
     )
     return [Table("transmission of the leg-length actuator", ("", "quantity", "paper", "ours"), rows, (3,), note)]
 
 
 def _at(f: ForceCurve, k: int) -> str:
     return f"{f.force[k]:.0f}, {f.position[k]:.3f}"
+
+
+def _reached(r: Retraction) -> str:
+    return "never" if r.last is None else f"{r.last:.4f} of {r.length[-1]:g}"
 
 
 def _range(joints: dict[str, np.ndarray]) -> str:
@@ -143,6 +158,9 @@ def _retraction(r: Retraction, kept: str) -> Any:
     looks = (("-", 3.0), ("-", 1.5), ("--", 1.5))  # thigh and ankle may coincide
     for (name, x), word, colour, (style, width) in zip(r.joints.items(), SHOWN, SERIES, looks):
         left.plot(r.length * 1e3, np.degrees(x), style, color=colour, lw=width, label=f"{word} ({name})")
+    if r.last is not None:
+        for axes, words in ((left, "beyond the ankle's stop"), (right, None)):
+            axes.axvspan(1e3 * r.last, 1e3 * r.length[-1], color=GREY, alpha=0.13, lw=0, label=words)
     for (name, x), colour, style in zip(r.motors.items(), SERIES[3:], ("-", "--")):
         right.plot(r.length * 1e3, x * 1e3, style, color=colour, lw=1.8, label=name)
     for end in STROKE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from freeflyer.papers.linearization.captions import CAPTIONS
 from freeflyer.papers.linearization.results import LinearizationResult
 from freeflyer.papers.reproduction import Reproduction
 from freeflyer.progress import Progress
@@ -60,4 +61,5 @@ REPRODUCTION = Reproduction(
     compute,
     _tables,
     _pictures,
+    captions=CAPTIONS,
 )

@@ -51,7 +51,9 @@ def robot(r: LinearizationResult) -> Any:
         for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
             axis.set_major_locator(MaxNLocator(4))
         axes.tick_params(labelsize=6, pad=0)
-        axes.set_xlabel("m", fontsize=7, labelpad=-6)
+        axes.set_xlabel("x (m)", fontsize=7, labelpad=-6)
+        axes.set_ylabel("y (m)", fontsize=7, labelpad=-6)
+        axes.set_zlabel("z (m)", fontsize=7, labelpad=-6)
         axes.view_init(38, -66)
     kinds = (("moving base", YELLOW), *COLOURS.items())
     marks = [Line2D([], [], ls="", marker="o", color=colour, label=kind) for kind, colour in kinds]
@@ -87,8 +89,8 @@ def differences(r: LinearizationResult) -> Any:
         axes.loglog(d.delta, d.average, "--", color=colour, lw=1.1, label=f"{d.kind}, average error")
         best = (d.delta[d.best], d.maximal[d.best])
         axes.plot(*best, "o", color=colour, ms=5)
-        axes.annotate(f"{best[1]:.1e} at {best[0]:.0e}", best, xytext=(0, -14), textcoords="offset points", ha="center",
-                      fontsize=7, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0})  # fmt: skip
+        axes.annotate(f"{best[1]:.1e} at {best[0]:.0e}", best, xytext=(0, 9), textcoords="offset points", ha="center",
+                      fontsize=7)  # fmt: skip
     axes.axhline(r.exact_error, color=GREEN, lw=1.2, label="exact (Tables 5 to 9), maximal error")
     axes.invert_xaxis()
     axes.set(xlabel="step δ (m, rad, m/s, rad/s, N, N m)", ylabel="error / largest entry of the linearisation")

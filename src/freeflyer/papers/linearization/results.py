@@ -81,12 +81,14 @@ class Differences:
 class Counts:
     """Multiplications and additions of the algorithms on a chain of `bodies`, base not counted; every joint revolute.
 
-    `entries`: of the derivatives by H, s, v and r together.
+    `entries`: of the derivatives by H, s, v and r together. `eidamb`: Table 4 without its table of wrenches, which results do not
+    need.
     """
 
     bodies: int
     entries: int
     eidamb: int
+    eidamb_as_printed: int
     by_pose: int
     by_shape: int
     by_shape_through_wrenches: int

@@ -1,0 +1,50 @@
+"""papers/001, "Dynamics of Mobile Manipulators using Dual Quaternion Algebra": Tables 1 to 3, Fig 3, all formulations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from freeflyer.papers.dual_quaternion.results import DualQuaternionResult
+from freeflyer.papers.reproduction import Reproduction
+from freeflyer.progress import Progress
+
+__all__ = ["REPRODUCTION", "DualQuaternionResult", "compute"]
+
+
+def compute(progress: Progress) -> DualQuaternionResult:
+    """All of it; about a minute, more where kernels must be compiled first."""
+    from freeflyer.bench.machine import machine
+    from freeflyer.papers.dual_quaternion import agreements, counts, timings, twists
+    from freeflyer.papers.dual_quaternion.validation import validate
+
+    progress(0.0, "Table 1: twists of joints")
+    found = twists.twists()
+    progress(0.0, "all formulations on every joint")
+    agreed = agreements.agreements()
+    progress(0.0, "Table 3: counting operations")
+    counted = counts.counts()
+    timed, peer = timings.timings(progress, timings.SIZES)
+    validation = validate(progress)
+    here = machine()
+    return DualQuaternionResult(found, agreed, counted, timed, f"{here.cpu}, {here.cores} cores", peer, validation)
+
+
+def _tables(result: Any) -> Any:
+    from freeflyer.papers.dual_quaternion.tables import tables
+
+    return tables(result)
+
+
+def _pictures(result: Any) -> Any:
+    from freeflyer.papers.dual_quaternion.pictures import pictures
+
+    return pictures(result)
+
+
+REPRODUCTION = Reproduction(
+    "dual-quaternion",
+    "Dynamics of Mobile Manipulators using Dual Quaternion Algebra",
+    compute,
+    _tables,
+    _pictures,
+)

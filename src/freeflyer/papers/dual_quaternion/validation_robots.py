@@ -1,0 +1,113 @@
+"""The three robots of papers/001, section 5, made by code: their references, and the forces that follow these.
+
+The paper shows no numbers of them. 50 joints: robots.chain; 9: a base that moves in the plane and an arm of six; 8: the same on two
+driven wheels, whose joints are coordinates too, so that the wheels' torques drive it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from freeflyer import contacts, robots
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics
+from freeflyer.model.model import Model
+from freeflyer.robots.mobile import WHEEL_RADIUS
+
+SERIAL, HOLONOMIC, NONHOLONOMIC = (
+    "50-DoF serial manipulator", "9-DoF holonomic mobile manipulator", "8-DoF nonholonomic mobile manipulator",
+)  # fmt: skip
+WHEELS = ("left_wheel", "right_wheel")
+DECAY = 8.0  # 1/s, of tracking errors
+ARM_START = np.array([0.3, 0.6, 0.9, -0.2, 0.5, 0.1])  # rad
+ARM_AMPLITUDE = np.array([0.5, 0.3, 0.4, 0.6, 0.4, 0.7])  # rad
+ARM_RATE = np.array([1.3, 1.7, 2.1, 1.1, 2.6, 1.9])  # rad/s
+ARM_STIFFNESS = np.array([400.0, 400.0, 200.0, 60.0, 40.0, 10.0])  # N m/rad
+ARM_DAMPING_TIME = 0.15  # s
+WHEEL_GAIN = 6.0  # N m s/rad
+Law = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Oscillation:
+    """Reference q = start + amplitude (1 - cos(rate t)) of so many coordinates."""
+
+    start: np.ndarray
+    amplitude: np.ndarray
+    rate: np.ndarray
+
+    def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Position, velocity, acceleration."""
+        A, w = self.amplitude, self.rate
+        return self.start + A * (1.0 - np.cos(w * t)), A * w * np.sin(w * t), A * w**2 * np.cos(w * t)
+
+
+def serial_manipulator() -> tuple[Model, Oscillation]:
+    """50 joints about y, x, z in turn, fixed; all swing, each at its own rate."""
+    n = np.arange(50)
+    return robots.chain(50), Oscillation(0.2 * np.sin(1.3 * n), 0.05 + 0.1 * np.cos(0.7 * n) ** 2, 2.0 + 3.0 * np.sin(0.9 * n) ** 2)
+
+
+def holonomic_manipulator() -> tuple[Model, Oscillation]:
+    """x, y and yaw of the base, and the arm."""
+    base = (np.zeros(3), np.array([0.6, -0.4, 0.8]), np.array([1.1, 1.6, 0.9]))
+    parts = (np.concatenate(pair) for pair in zip(base, (ARM_START, ARM_AMPLITUDE, ARM_RATE), strict=True))
+    return robots.holonomic_manipulator(), Oscillation(*parts)
+
+
+def tracking_forces(model: Model, reference: Oscillation) -> Law:
+    """Forces by which the errors of all coordinates decay: inverse dynamics at the acceleration that this takes."""
+
+    def forces(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        position, velocity, acceleration = reference.at(t)
+        wanted = acceleration + DECAY**2 * (position - q) + 2.0 * DECAY * (velocity - v)
+        return inverse_dynamics(model, q, v, wanted)
+
+    return forces
+
+
+def differential_drive() -> Model:
+    """Base, two driven wheels and the arm: 11 velocities, of which the wheels leave 8 free."""
+    return robots.differential_drive_manipulator(rolling_wheels=True)
+
+
+def rolling_wheels(model: Model) -> ConstraintSet:
+    """Both wheels roll: six rows, three of which depend on the others."""
+    return ConstraintSet(model, rolling=tuple(contacts.rolling(f"{name}_link", WHEEL_RADIUS) for name in WHEELS))
+
+
+def drive_start(model: Model) -> np.ndarray:
+    """(nq,) of a model of the drive, of whatever base: the arm as its reference starts."""
+    q = np.array(model.neutral)
+    q[[model.joint(name).iq for name in arm_joints(model)]] = ARM_START
+    return q
+
+
+def arm_joints(model: Model) -> tuple[str, ...]:
+    """Names of the arm's joints, from the mount on."""
+    return tuple(j.name for j in model.joints if j.name.startswith("arm_joint"))
+
+
+def drive_forces(model: Model) -> Law:
+    """Torques of the wheels, which accelerate and turn the base, and of the arm: functions of their own joints alone, and so the
+    same for any base that a model of the drive has."""
+    arm, hard = Oscillation(ARM_START, ARM_AMPLITUDE, ARM_RATE), differential_drive()
+    at, of = ([model.joint(name) for name in names] for names in (arm_joints(model), WHEELS))
+    iq, iv, wheels = np.array([j.iq for j in at]), np.array([j.iv for j in at]), np.array([j.iv for j in of])
+    places = [hard.joint(j.name) for j in at]
+    hard_iq, hard_iv = np.array([j.iq for j in places]), np.array([j.iv for j in places])
+
+    def forces(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        position, velocity, _ = arm.at(t)
+        posture, tau = np.array(hard.neutral), np.zeros(model.nv)
+        posture[hard_iq] = q[iq]
+        error = position - q[iq] + ARM_DAMPING_TIME * (velocity - v[iv])
+        tau[iv] = gravity_forces(hard, posture)[hard_iv] + ARM_STIFFNESS * error
+        ahead, turn = 8.0 + 2.0 * np.sin(1.5 * t), 4.0 * np.sin(0.9 * t)
+        tau[wheels] = WHEEL_GAIN * (np.array([ahead - turn, ahead + turn]) * (1.0 - np.exp(-3.0 * t)) - v[wheels])
+        return tau
+
+    return forces

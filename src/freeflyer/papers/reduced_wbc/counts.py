@@ -1,0 +1,108 @@
+"""Tables 1 and 2: rows of each level, counted in the programs that are solved, beside the paper's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from freeflyer.control.assembly import assemble
+from freeflyer.control.levels import program_of
+from freeflyer.control.motions import own_motion
+from freeflyer.control.reduced import second_part, split_motion
+from freeflyer.control.rows import Program, Rows
+from freeflyer.papers.reduced_wbc.stances import Stance
+
+PROGRAMS = ("conventional", "LQP 1", "LQP 2")
+VARIABLES = "decision variables"
+WORDS = {
+    "dynamics": "dynamics", "TorqueLimits": "torque limits", "contacts": "contacts", "AccelerationLimits": "acceleration limits",
+    "CenterOfMassTask": "centre of mass", "FrameOrientationTask": "pelvis orientation", "FramePoseTask": "end effectors",
+    "centroidal accelerations": "centroidal accelerations",
+}  # fmt: skip
+# (priority, rows): n joints, c contacts, k end effectors, m = n_r, which Table 2 must mean as joints of the constraint chain + 6,
+# u = n_uc
+PAPER = {
+    "conventional": {
+        "dynamics": (1, "6"), "torque limits": (1, "2 n"), "contacts": (2, "6 c"), "cones": (2, "10 c"),
+        "acceleration limits": (2, "2 n"), "centre of mass": (3, "3"), "pelvis orientation": (3, "3"), "end effectors": (4, "6 k"),
+        VARIABLES: (0, "n + 6 + 6 c"),
+    },
+    "LQP 1": {
+        "dynamics": (1, "6"), "torque limits": (1, "2 m"), "contacts": (2, "6 c"), "cones": (2, "10 c"),
+        "acceleration limits": (2, "2 m"), "centre of mass": (3, "3"), "pelvis orientation": (3, "3"),
+        VARIABLES: (0, "m + 6 + 6 c"),
+    },
+    "LQP 2": {
+        "centroidal accelerations": (1, "6"), "torque limits": (1, "2 u"), "end effectors": (2, "6 k"),
+        "acceleration limits": (2, "2 u"), VARIABLES: (0, "u"),
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Count:
+    """Rows of one kind in one program, inequalities by their finite sides; levels from 1 on, 0 for variables. `formula`: the
+    paper's, `paper` its number for this robot; `equations`: whether ours are."""
+
+    support: str
+    program: str
+    rows: str
+    level: int
+    ours: int
+    equations: bool
+    paper_level: int
+    formula: str
+    paper: int
+
+
+def counts(st: Stance) -> tuple[Count, ...]:
+    """Of the conventional program and both reduced ones."""
+    chains = st.problem.chains
+    numbers = {
+        "n": st.problem.model.nv - 6, "c": st.contacts, "k": st.ends, "m": len(chains.constraint) + 6,
+        "u": len(chains.unconstrained),
+    }  # fmt: skip
+    found = []
+    for name, program in zip(PROGRAMS, programs(st)):
+        ours = _rows(program)
+        for what, (level, formula) in PAPER[name].items():
+            own_level, count, equations = ours.pop(what)
+            paper = _value(formula, numbers)
+            found.append(Count(st.support, name, what, own_level, count, equations, level, formula, paper))
+        assert not ours, f"rows that the paper's {name} does not have: {list(ours)}"
+    return tuple(found)
+
+
+def programs(st: Stance) -> tuple[Program, Program, Program]:
+    """The conventional program and both reduced ones at the posture, at rest; of the second one only the numbers in its rows
+    depend on what the first one's answer is, here zero."""
+    problem, chains = st.problem, st.problem.chains
+    s = assemble(problem, st.q, np.zeros(problem.model.nv), None, "body")
+    m = own_motion(s)
+    split = split_motion(s, m, chains)
+    a_p, target, tau = np.zeros(len(chains.kept)), np.zeros(len(split.branches.A)), np.zeros(len(split.first.driven))
+    rest = second_part(s, m, chains, split, a_p, target, tau)
+    return program_of(s, m), program_of(s, split.first), program_of(s, rest)
+
+
+def _rows(p: Program) -> dict[str, tuple[int, int, bool]]:
+    """(level, rows, whether they are equations) by their word, and the number of variables."""
+    found: dict[str, tuple[int, int, bool]] = {VARIABLES: (0, len(p.g), False)}
+    levels = [[rows for rows in level.rows if len(rows.A)] for level in p.levels]
+    for k, level in enumerate([rows for rows in levels if rows], start=1):
+        for rows in level:
+            equations = rows.lower is rows.upper
+            _, before, _ = found.get(_word(rows), (k, 0, equations))
+            sides = len(rows.A) if equations else int(np.isfinite(rows.lower).sum() + np.isfinite(rows.upper).sum())
+            found[_word(rows)] = (k, before + sides, equations)
+    return found
+
+
+def _word(rows: Rows) -> str:
+    return "cones" if rows.name.endswith(" cone") else WORDS[rows.name.partition("(")[0]]
+
+
+def _value(formula: str, numbers: dict[str, int]) -> int:
+    """Of a sum of terms such as "6 c", "n" or "6"."""
+    return sum(int(np.prod([numbers[x] if x in numbers else int(x) for x in term.split()])) for term in formula.split(" + "))
