@@ -11,6 +11,7 @@ from . import (
     estimation as estimation,
     export as export,
     formulations as formulations,
+    hamel as hamel,
     kernels as kernels,
     mechanisms as mechanisms,
     model as model,

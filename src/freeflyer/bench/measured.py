@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from freeflyer.bench.closed.tables import closed_table
+from freeflyer.bench.control_cycles import ControlTimings
 from freeflyer.bench.results import BatchPoint, Machine, RobotTimings, ScalingPoint, SolverTiming, Start, StepTiming
 from freeflyer.bench.tables import batches_table, robot_table, scaling_table, solvers_table, start_table, steps_table
 from freeflyer.tables import Table, html_tables
@@ -23,6 +24,7 @@ class Bench:
     start: Start | None
     steps: tuple[StepTiming, ...] = ()
     solvers: tuple[SolverTiming, ...] = ()
+    control: ControlTimings | None = None
 
     __repr__ = short_repr
 
@@ -52,4 +54,5 @@ class Bench:
         tables += [scaling_table(self.scaling)] if self.scaling else []
         tables += [steps_table(self.steps)] if self.steps else []
         tables += [solvers_table(self.solvers)] if self.solvers else []
+        tables += self.control.tables() if self.control else []
         return tables + ([start_table(self.start)] if self.start else [])

@@ -9,9 +9,11 @@ from typer.core import TyperGroup
 
 from freeflyer.cli.bench import bench
 from freeflyer.cli.check import check
+from freeflyer.cli.control import control
 from freeflyer.cli.demo import demo
 from freeflyer.cli.estimate import estimate
 from freeflyer.cli.export import export
+from freeflyer.cli.hop import hop
 from freeflyer.cli.info import info
 from freeflyer.cli.linearize import linearize
 from freeflyer.cli.loops import loops
@@ -66,5 +68,5 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-for command in (info, check, report, linearize, loops, bench, reproduce, estimate, export, demo, warm):
+for command in (info, check, report, linearize, loops, control, hop, bench, reproduce, estimate, export, demo, warm):
     app.command()(command)

@@ -25,6 +25,7 @@ class Part(StrEnum):
     scaling = "scaling"
     simulation = "simulation"
     solvers = "solvers"
+    control = "control"
     start = "start"
 
 
@@ -40,7 +41,8 @@ PlotOption = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw ratios and scaling.", show_default=False)
 ]
 PeersOption = Annotated[
-    bool, typer.Option("--peers", help="Time Pinocchio (and MuJoCo, where loops are closed) beside us, in alternating blocks.")
+    bool,
+    typer.Option("--peers", help="Time Pinocchio (MuJoCo where loops are closed, TSID and pink for control) beside us, in turns."),
 ]
 
 
@@ -51,7 +53,7 @@ def bench(
     blocks: Annotated[int, typer.Option("--blocks", min=3, help="Blocks of calls whose median counts.")] = 15,
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
-    """Time each algorithm for one state and for a batch; short batches; scaling with size; solvers; imports and first calls."""
+    """Time each algorithm for one state and for a batch; short batches; scaling with size; solvers; control; first calls."""
     from freeflyer.bench.runner import Effort
     from freeflyer.cli.output import output, print_table, write_json
     from freeflyer.cli.progress import status
@@ -95,6 +97,7 @@ def _bench_robot(name: str, base: Any, loops: Path | None) -> Any:
 def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress: Progress) -> Bench:
     from freeflyer.bench.batches import batches
     from freeflyer.bench.clock import floor
+    from freeflyer.bench.control_cycles import control_times
     from freeflyer.bench.machine import machine
     from freeflyer.bench.measured import Bench
     from freeflyer.bench.robots import default_robots
@@ -118,4 +121,5 @@ def _run(named: list[Any], wanted: set[Part], peers: bool, effort: Any, progress
         step_times(named or islice(default_robots(), 1), peers, effort.blocks, progress) if Part.simulation in wanted else ()
     )
     programs = solver_times(effort.blocks, effort.block_seconds, progress) if Part.solvers in wanted else ()
-    return Bench(machine(), least, timings, short, grown, start, moved, programs)
+    cycles = control_times(peers, progress) if Part.control in wanted else None
+    return Bench(machine(), least, timings, short, grown, start, moved, programs, cycles)

@@ -27,13 +27,20 @@ def demo(
     from freeflyer import robots
     from freeflyer.cli.output import output, write_json
     from freeflyer.cli.progress import status
+    from freeflyer.control.running import run
     from freeflyer.dynamics.warming import warm
+    from freeflyer.errors import FileError
+    from freeflyer.plots.controlled import run_strip
+    from freeflyer.plots.files import save_png
     from freeflyer.progress import part_of
     from freeflyer.report.reporting import report
     from freeflyer.report.tour import tour
     from freeflyer.report.writing import refuse_to_replace, write_report
 
     refuse_to_replace(output_file, force)
+    picture = output_file.with_name(f"{output_file.stem}-squat.png")
+    if picture.exists() and not (force or output_file.exists()):  # beside a report of ours it is ours, too
+        raise FileError(f"{str(picture)!r} is there already: give another name by --output, or --force", path=str(picture))
     start, out = perf_counter(), output(json)
     with status("compiling: only the first run does") as progress:
         warm(COMPILED, part_of(progress, "compiling: only the first run does"))
@@ -43,8 +50,12 @@ def demo(
             rows.append(tour(robots.make(name)))
         out.print(_table(rows))
         result = report(robots.make(SHOWN), progress=progress)
+        squatting = run("squat", robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress, f"the {SHOWN} squats"))
     written = write_report(result, output_file, force)
     write_json(json, "demo", rows)
+    save_png(run_strip(squatting), picture)
+    verdict = "falls" if squatting.fell else "stands, and squats by 20 cm under control"
+    out.print(f"The {SHOWN} {verdict}: {picture.resolve()}", soft_wrap=True)
     out.print(f"{perf_counter() - start:.1f} s. The report of the {SHOWN}: {written.resolve()}", soft_wrap=True)
 
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
+from freeflyer.cli.options import (
+    BaseOption,
+    DebugOption,
+    JsonOption,
+    LoopsOption,
+    RobotArgument,
+    load_robot,
+    make_folder,
+)
 
 if TYPE_CHECKING:
     from freeflyer.studies.linearization import LinearStudy
@@ -52,7 +60,7 @@ def linearize(
     model = close_loops(load_robot(robot, base, loops).model)
     inputs = _inputs(model, thrusters or [], wrenches or [])
     q = neutral(model) if at is None else read_posture(at, model)
-    place = None if folder is None else _make_folder(folder)
+    place = None if folder is None else make_folder(folder)
     result = study(model, q, inputs, search=search, bandwidth=bandwidth)
     back = _recovery(model, result, inputs, bandwidth) if recovery else None
     out = output(json)
@@ -83,16 +91,6 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
     for frame in wrenches:
         inputs = inputs + wrench_inputs(model, frame)
     return inputs
-
-
-def _make_folder(folder: Path) -> Path:
-    from freeflyer.errors import FileError
-
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise FileError(f"cannot make the folder {str(folder)!r}: {error.strerror or error}", path=str(folder)) from None
-    return folder
 
 
 def _recovery(model: Any, result: LinearStudy, inputs: Any, bandwidth: float) -> Recovery:
@@ -166,8 +164,9 @@ def _recovery_table(r: Recovery) -> Any:
 def _draw(out: Any, folder: Path, result: LinearStudy, back: Recovery | None) -> None:
     from freeflyer.plots import linearization as figures
     from freeflyer.plots.files import save
+    from freeflyer.plots.poles import poles
 
-    for path in save(folder, "poles", lambda: figures.poles(result)):
+    for path in save(folder, "poles", lambda: poles(result)):
         out.print(f"wrote {path}", soft_wrap=True)
     if back is not None:
         for path in save(folder, "recovery", lambda: figures.recovery(back)):

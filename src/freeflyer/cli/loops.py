@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
-from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot
+import typer
+
+from freeflyer.cli.options import (
+    BaseOption,
+    DebugOption,
+    JsonOption,
+    LoopsOption,
+    RobotArgument,
+    load_robot,
+    make_folder,
+)
 
 if TYPE_CHECKING:
     from freeflyer.mechanisms import Mechanisms
+    from freeflyer.model.model import Model
 
 NEAR_SINGULAR = 1e-2  # of 1 / condition
+FolderOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FOLDER", help="Draw robot, transmission and singularity there.", show_default=False),
+]
 
 
 @dataclass(frozen=True)
@@ -27,8 +43,9 @@ class LoopReport:
 
 
 def loops(
-    robot: RobotArgument, base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False
-) -> None:
+    robot: RobotArgument, base: BaseOption = None, loops: LoopsOption = None, folder: FolderOption = None, json: JsonOption = None,
+    debug: DebugOption = False,
+) -> None:  # fmt: skip
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
     from freeflyer.cli.output import output, write_json
     from freeflyer.errors import InputError
@@ -36,12 +53,33 @@ def loops(
     model = load_robot(robot, base, loops).model
     if not model.constraint_rows[0]:
         raise InputError(f"{model.name!r} has no loops and no couplings: it is a tree. Give its loops with --loops FILE")
+    place = None if folder is None else make_folder(folder)
     result = loop_report(model)
     out = output(json)
     out.print(_parts(result.mechanisms))
     out.print(_strokes(result.mechanisms))
     out.print(_closure(result))
+    if place is not None:
+        for path in _draw(model, place):
+            out.print(f"wrote {path}", soft_wrap=True)
     write_json(json, "loops", result)
+
+
+def _draw(model: Model, folder: Path) -> list[Path]:
+    """The robot by its sub-mechanisms, what its motors move, and how far it is from singular; PNG and SVG."""
+    from freeflyer.plots import linkage
+    from freeflyer.plots.files import save
+    from freeflyer.plots.robot import robot
+    from freeflyer.plots.skeleton import bodies
+    from freeflyer.studies.linkage import linkages
+
+    found = linkages(model)
+    shapes = bodies(model.tree, found.mechanisms.q)
+    pictures = {
+        "robot": lambda: robot(shapes, found.links), "transmission": lambda: linkage.transmissions(found),
+        "singularity": lambda: linkage.nearness(found),
+    }  # fmt: skip
+    return [path for name, draw in pictures.items() for path in save(folder, name, draw)]
 
 
 def loop_report(model: Any) -> LoopReport:

@@ -107,3 +107,15 @@ def _number(text: str) -> int | float | str:
         except ValueError:
             continue
     return text
+
+
+def make_folder(folder: Path) -> Path:
+    """Creates a folder where there is none, before any long work. Errors: FileError where that cannot be."""
+    from freeflyer.errors import FileError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = "there is a file of that name" if folder.is_file() else error.strerror or str(error)
+        raise FileError(f"cannot write into the folder {str(folder)!r}: {reason}", path=str(folder)) from error
+    return folder

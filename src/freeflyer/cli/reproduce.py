@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption
+from freeflyer.cli.options import DebugOption, JsonOption, make_folder
 
 KeyArgument = Annotated[
     str | None, typer.Argument(metavar="KEY", help="The paper; without one, the list of them.", show_default=False)
@@ -26,9 +26,14 @@ PeerOption = Annotated[
 ]
 
 
+AllOption = Annotated[
+    bool, typer.Option("--all", help="Every paper, and one page of them all: FOLDER/index.html.", show_default=False)
+]
+
+
 def reproduce(
     key: KeyArgument = None, folder: FolderOption = Path("reproduced"), robot: RobotOption = None, peer: PeerOption = None,
-    json: JsonOption = None, debug: DebugOption = False,
+    everything: AllOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Compute a paper's tables and figures, beside its numbers: tables here, pictures and a JSON file in FOLDER."""
     from time import perf_counter
@@ -38,6 +43,11 @@ def reproduce(
     from freeflyer.cli.progress import status
 
     out, start = output(json), perf_counter()
+    if everything:
+        _refuse_with_all(key, robot, peer)
+        make_folder(folder)
+        _reproduce_all(out, folder, json)
+        return
     if key is None:
         out.print(_list(papers))
         return
@@ -58,6 +68,40 @@ def reproduce(
     out.print(f"{perf_counter() - start:.1f} s. Wrote {wrote}", soft_wrap=True)
 
 
+def _refuse_with_all(key: str | None, robot: Path | None, peer: Path | None) -> None:
+    from freeflyer.errors import InputError
+
+    for word, given in ((f"the key {key!r}", key), ("--robot", robot), ("--peer", peer)):
+        if given is not None:
+            raise InputError(f"--all takes every paper as it is, without {word}: leave one of them out")
+
+
+def _reproduce_all(out: Any, folder: Path, json: Path | None) -> None:
+    """Every paper's files, one page of them all, and a line each; exit code 1 where one failed."""
+    from freeflyer.cli.output import table, write_json
+    from freeflyer.cli.progress import status
+    from freeflyer.files import write_atomically
+    from freeflyer.papers.page import page
+    from freeflyer.papers.running import Outcome, outcomes
+
+    done: list[Outcome] = []
+    images: dict[str, dict[str, bytes]] = {}
+    with status("starting") as progress:
+        for x in outcomes(progress):
+            done.append(x)
+            paths = _save(x.pictures or {}, folder, x.key)
+            images[x.key] = {name: path.read_bytes() for name, path in zip(x.pictures or {}, paths)}
+            if not x.failure:
+                write_json(folder / f"{x.key}.json", f"reproduce {x.key}", x.result)
+            write_atomically(folder / "index.html", page(done, images))  # of what there is: kept if a later one is interrupted
+    rows = [(x.key, f"{x.seconds:.0f}", str(len(x.tables)), str(len(x.pictures or ())), x.failure or "done") for x in done]
+    out.print(table("papers reproduced", ("key", "seconds", "tables", "pictures", ""), rows, (1, 2, 3)))
+    out.print(f"wrote {folder / 'index.html'}", soft_wrap=True)
+    write_json(json, "reproduce --all", {x.key: x.result if not x.failure else {"failure": x.failure} for x in done})
+    if any(x.failure for x in done):
+        raise typer.Exit(1)
+
+
 def refuse_options(paper: Any, given: dict[str, Path]) -> None:
     """Errors: InputError for files that this paper has no use for."""
     from freeflyer.errors import InputError
@@ -66,17 +110,6 @@ def refuse_options(paper: Any, given: dict[str, Path]) -> None:
     if strange:
         takes = " and ".join(f"--{name}" for name in paper.options) or "no files"
         raise InputError(f"reproduce {paper.key} has no option --{strange[0]}: it takes {takes}", option=strange[0])
-
-
-def make_folder(folder: Path) -> None:
-    """Creates the folder, before any long work. Errors: FileError where that cannot be."""
-    from freeflyer.errors import FileError
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = "there is a file of that name" if folder.is_file() else error.strerror or str(error)
-        raise FileError(f"cannot write into the folder {str(folder)!r}: {reason}", path=str(folder)) from error
 
 
 def _list(papers: Any) -> Any:

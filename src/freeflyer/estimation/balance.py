@@ -79,7 +79,7 @@ def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: 
            [   nan,    nan,    nan]])
     """
     ground = float(finite_array("height", height))
-    return np.array([_center(w, ground) for w in world_wrenches(contacts, estimate)])
+    return np.array([pressure_center(w, ground) for w in world_wrenches(contacts, estimate)])
 
 
 @public
@@ -111,10 +111,10 @@ def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height:
     >>> float(ff.estimation.zero_moment_point(contacts, estimate, height=-1.052)[1].round(3))  # m, nearer to the left sole at 0.13
     0.065
     """
-    return _center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))
+    return pressure_center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))
 
 
-def _center(w: np.ndarray, height: float) -> np.ndarray:
+def pressure_center(w: np.ndarray, height: float) -> np.ndarray:
     f, m = w[:3], w[3:]
     if not f[2] > 0.0:
         return np.full(3, np.nan)

@@ -7,7 +7,10 @@ from functools import partial
 from importlib import resources
 
 from freeflyer.checks.findings import SEVERITIES, Finding
+from freeflyer.mechanisms.submechanisms import Mechanism
 from freeflyer.plots import figures
+from freeflyer.plots.linkage import transmissions as draw_transmissions
+from freeflyer.plots.robot import robot as draw_robot
 from freeflyer.plots.svg import inline_svg
 from freeflyer.report.reporting import Report
 from freeflyer.report.tree import tree_lines
@@ -22,9 +25,11 @@ def page(r: Report) -> str:
     """The whole page."""
     style = (resources.files("freeflyer.report") / "style.css").read_text(encoding="utf-8")
     mass, momentum = _matrices(r)
+    robot, masses = _robot(r), _masses(r)
+    first, then = ([robot, _tree(r)], [masses, mass]) if robot else ([_tree(r), masses], [mass])
     sections = [
-        _tree(r), _masses(r), _findings(r), mass, _stack(momentum, _conditioning(r)), _fall(r), _timings(r),
-        _identities(r), _joints(r), _loops(r),
+        *first, _findings(r), *then, _stack(momentum, _conditioning(r)), _stack(_fall(r), _timings(r)),
+        _identities(r), _joints(r), _mechanisms(r), _transmissions(r), _loops(r),
     ]  # fmt: skip
     return f"""<!doctype html>
 <html lang="en">
@@ -80,6 +85,39 @@ def _facts(r: Report) -> str:
     ]  # fmt: skip
     cards = "".join(f'<div class="fact"><b>{value}</b><span>{what}</span></div>' for value, what in facts)
     return f'<div class="facts">{cards}</div>'
+
+
+def _robot(r: Report) -> str:
+    if not r.bodies:
+        return ""
+    groups = {} if r.linkages is None else r.linkages.links
+    about = "Links with mass at the neutral posture, each as a rod that is as heavy over its joints"
+    about += ", in the colour of the motors that move it." if groups else "."
+    return _section("Robot", about, inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
+
+
+def _mechanisms(r: Report) -> str:
+    if r.linkages is None:
+        return _omitted_section(r, "linkages", "Sub-mechanisms") if "linkages" in r.omitted else ""
+    found = r.linkages.mechanisms
+    t = found.table()
+    heads = [(esc(x), k in t.numeric) for k, x in enumerate(t.columns)] + [("strokes of the motors, m or rad", False)]
+    rows = [(*(esc(x) for x in row), _strokes(m)) for row, m in zip(t.rows, found.parts, strict=True)]
+    about = f"{esc(t.title)}. Singularity: 1 / condition of the constraint rows at the assembled posture; 0 is singular."
+    return _section("Sub-mechanisms", about, _table(heads, rows), wide=True)
+
+
+def _strokes(m: Mechanism) -> str:
+    named = zip(m.actuated, m.strokes, strict=False) if len(m.actuated) == len(m.strokes) else []
+    return _each(f"<code>{esc(name, 60)}</code> {number(a, 3)} … {number(b, 3)}" for name, (a, b) in named)
+
+
+def _transmissions(r: Report) -> str:
+    if r.linkages is None or not r.linkages.transmissions:
+        return ""
+    about = "What each motor moves over its stroke (dotted: its ends), the others at rest: joints of its sub-mechanism."
+    figure = inline_svg(partial(draw_transmissions, r.linkages), "transmission")
+    return _section("Transmission", about, figure, wide=True)
 
 
 def _tree(r: Report) -> str:

@@ -13,16 +13,20 @@ from freeflyer.bench.results import Machine, RobotTimings
 from freeflyer.bench.runner import Effort, time_robot
 from freeflyer.checks.checking import Check, check
 from freeflyer.checks.closure import with_loops_closed
+from freeflyer.constraints.reduction import has_loops
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.plots.skeleton import Body, bodies
 from freeflyer.progress import Progress, no_progress
 from freeflyer.studies.facts import Overview, overview
 from freeflyer.studies.fall import FallStudy, free_fall
+from freeflyer.studies.linkage import Linkages, linkages
 from freeflyer.studies.postures import Conditioning, Matrices, conditioning, matrices
 from freeflyer.version import __version__
 
 T = TypeVar("T")
+MOST_DRAWN = 1000  # links
 EFFORT = Effort(batch=1024, blocks=7, block_seconds=1.5e-3)
 
 
@@ -52,8 +56,12 @@ class Report:
         The energy in free fall by five step sizes.
     timings : RobotTimings or None
         Times of the functions, us.
+    linkages : Linkages or None
+        Of a robot whose loops close: sub-mechanisms, strokes, what the motors move.
+    bodies : tuple of Body
+        Links as they are drawn, at the neutral posture; none of robots of more than 1000 links.
     omitted : dict
-        The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings".
+        The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings", "linkages".
 
     Examples
     --------
@@ -75,6 +83,8 @@ class Report:
     conditioning: Conditioning | None
     fall: FallStudy | None
     timings: RobotTimings | None
+    linkages: Linkages | None
+    bodies: tuple[Body, ...]
     omitted: dict[str, str]
 
 
@@ -138,5 +148,7 @@ def report(
         conditioning=part("conditioning", lambda: conditioning(model, seed=seed)),
         fall=part("free fall", lambda: free_fall(model, seed=seed)),
         timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
+        linkages=part("linkages", lambda: linkages(model)) if has_loops(tree) else None,
+        bodies=tuple(bodies(tree, model.neutral)) if len(tree.description.links) <= MOST_DRAWN else (),
         omitted=omitted,
     )

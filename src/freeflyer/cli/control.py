@@ -1,0 +1,172 @@
+"""`freeflyer control`: a robot under whole-body control in MuJoCo, its numbers and pictures."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, make_folder
+
+if TYPE_CHECKING:
+    from freeflyer.control.running import ControlRun
+
+
+class ScenarioName(StrEnum):
+    """What the robot does."""
+
+    stand = "stand"
+    squat = "squat"
+    reach = "reach"
+    lift = "lift"
+    walk = "walk"
+    swing = "swing"
+    all = "all"
+
+
+SCENARIOS = tuple(name.value for name in ScenarioName if name.value != "all")
+
+
+class FormulationName(StrEnum):
+    """Unknowns of the controller."""
+
+    full = "full"
+    reduced = "reduced"
+    three_step = "three-step"
+    projected = "projected"
+
+
+FolderOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Write the pictures there.", show_default=False)
+]
+RobotOption = Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.")]
+FeetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--feet", metavar="NAMES", help="Frames of the feet, separated by commas. [default: found by name or in the file]",
+        show_default=False,
+    ),
+]
+SoleOption = Annotated[
+    str | None,
+    typer.Option("--sole", metavar="LENGTHxWIDTH", help="Of the feet so named, m, around their origins.", show_default=False),
+]
+HandOption = Annotated[str | None, typer.Option("--hand", metavar="FRAME", help="The hand that reaches.", show_default=False)]
+PushesOption = Annotated[
+    int | None, typer.Option("--pushes", min=1, help="stand: so many random pushes, each from rest.", show_default=False)
+]
+BoundaryOption = Annotated[int | None, typer.Option(
+    "--boundary", metavar="DIRECTIONS", min=3, help="stand: the impulse at which it falls, in so many directions.",
+    show_default=False,
+)]  # fmt: skip
+
+
+def control(
+    scenario: Annotated[ScenarioName, typer.Argument(help="What the robot does.", show_default=False)],
+    robot: RobotOption = "humanoid",
+    feet: FeetOption = None, sole: SoleOption = None, loops: LoopsOption = None, hand: HandOption = None,
+    formulation: Annotated[FormulationName, typer.Option("--formulation", help="Its unknowns.")] = FormulationName.full,
+    compare: Annotated[bool, typer.Option("--compare", help="Full and reduced formulation, errors side by side.")] = False,
+    solver: Annotated[str, typer.Option("--solver", help="Of quadratic programs.")] = "daqp",
+    weighted: Annotated[bool, typer.Option("--weighted", help="Weights in place of strict levels of tasks.")] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of pushes and noise.")] = 0,
+    dt: Annotated[float, typer.Option("--dt", help="Control period, s.")] = 1e-3,
+    duration: Annotated[float | None, typer.Option("--duration", help="s. [default: the scenario's]", show_default=False)] = None,
+    delay: Annotated[float, typer.Option("--delay", min=0.0, help="Age of the measured state, s.")] = 0.0,
+    position_noise: Annotated[float, typer.Option("--position-noise", min=0.0, help="Standard deviation, m and rad.")] = 0.0,
+    velocity_noise: Annotated[float, typer.Option("--velocity-noise", min=0.0, help="Standard deviation, m/s and rad/s.")] = 0.0,
+    pushes: PushesOption = None, boundary: BoundaryOption = None,
+    processes: Annotated[int, typer.Option("--processes", min=1, help="That share pushes.")] = 1,
+    folder: FolderOption = None, json: JsonOption = None, debug: DebugOption = False,
+) -> None:  # fmt: skip
+    """Control a robot on its feet: standing under pushes, squatting, reaching, lifting a foot, walking, swinging, or all."""
+    from freeflyer.cli.control_robot import standing_robot
+    from freeflyer.cli.output import output, write_json
+    from freeflyer.cli.progress import status
+    from freeflyer.cli.pushes import push_study
+    from freeflyer.control.running import run
+    from freeflyer.sim.sensing import Sensing
+
+    out = output(json)
+    if folder is not None:
+        make_folder(folder)
+    standing = standing_robot(robot, feet, sole, loops)
+    exact = delay == position_noise == velocity_noise == 0.0
+    sensing = None if exact else Sensing(position_noise, velocity_noise, delay, seed)
+    if pushes is not None or boundary is not None:
+        if scenario is not ScenarioName.stand:
+            raise typer.BadParameter("--pushes and --boundary belong to the scenario stand")
+        options = {"formulation": formulation.value, "dt": dt, "sensing": sensing, "processes": processes}
+        write_json(json, "control", push_study(out, standing, pushes, boundary, seed, folder, options))
+        return
+    found = []
+    for name in SCENARIOS if scenario is ScenarioName.all else [scenario.value]:
+        for form in ("full", "reduced") if compare else (formulation.value,):
+            extra = {"hand": hand} if name == "reach" and hand is not None else {}
+            with status(f"{robot}: {name} under control, {form}") as progress:
+                found.append(run(
+                    name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, strict=not weighted,
+                    seed=seed, dt=dt, duration=duration, sensing=sensing, progress=progress, **extra,
+                ))  # fmt: skip
+            if folder is not None:
+                for path in draw(found[-1], folder):
+                    out.print(f"wrote {path}", soft_wrap=True)
+    out.print(_table(found[0]) if len(found) == 1 else _comparison(found))
+    fallen = [f"{r.scenario} ({r.formulation})" for r in found if r.fell]
+    out.print(f"it fell: {', '.join(fallen)}" if fallen else "it stands")
+    write_json(json, "control", summary(found[0]) if len(found) == 1 else {"runs": [summary(r) for r in found]})
+
+
+def draw(result: ControlRun, folder: Path) -> list[Path]:
+    """Writes both pictures of a run into a folder."""
+    from freeflyer.plots.controlled import run_figure, run_strip
+    from freeflyer.plots.files import save
+
+    name = f"{result.scenario}_{result.robot}_{result.formulation}"
+    return [*save(folder, f"{name}_strip", lambda: run_strip(result)), *save(folder, name, lambda: run_figure(result))]
+
+
+def summary(result: ControlRun) -> dict[str, Any]:
+    """What the table says, as numbers."""
+    import numpy as np
+
+    times = 1e6 * np.percentile(result.solve_times, [50.0, 99.9])
+    return {
+        "scenario": result.scenario, "robot": result.robot, "formulation": result.formulation, "fell": result.fell,
+        "duration": float(result.run.t[-1]), "cycles": len(result.solve_times), "statuses": dict(result.statuses),
+        "largest_errors": result.largest_errors(), "largest_torque": float(np.abs(result.tau).max()),
+        "solve_time_median": float(times[0]), "solve_time_99_9": float(times[1]),
+    }  # fmt: skip
+
+
+def _table(result: ControlRun) -> Any:
+    from freeflyer.cli.output import table
+    from freeflyer.text import number
+
+    s = summary(result)
+    rows = [(f"largest error of {name}", number(e, 3), "m or rad") for name, e in s["largest_errors"].items()]
+    rows.append(("largest torque", number(s["largest_torque"]), "N m or N"))
+    rows += [(f"cycles {status}", str(count), "") for status, count in s["statuses"].items()]
+    rows.append(("a cycle, median", number(s["solve_time_median"]), "us"))
+    rows.append(("a cycle, 99.9 % are below", number(s["solve_time_99_9"]), "us"))
+    title = f"{result.robot}: {result.scenario}, {result.formulation} formulation, {s['duration']:g} s"
+    return table(title, ("what", "value", "unit"), rows, (1,))
+
+
+def _comparison(found: list[ControlRun]) -> Any:
+    """Errors of several runs; of two formulations side by side, with their ratio."""
+    from freeflyer.cli.output import table
+    from freeflyer.text import number
+
+    forms = list(dict.fromkeys(r.formulation for r in found))
+    rows = []
+    for name in dict.fromkeys(r.scenario for r in found):
+        errors = [r.largest_errors() for r in found if r.scenario == name]
+        for task in errors[0]:
+            mine = [e[task] for e in errors]
+            ratio = [number(mine[-1] / mine[0], 4)] if len(mine) > 1 else []
+            rows.append((name, task, *(number(e, 3) for e in mine), *ratio))
+    titles = ("scenario", "largest error of (m or rad)", *forms, *(("ratio",) if len(forms) > 1 else ()))
+    return table(f"{found[0].robot}: tracking errors", titles, rows, tuple(range(2, len(titles))))

@@ -1,0 +1,118 @@
+"""Pictures of runs under whole-body control: what happened over time, and a film strip."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from freeflyer.constraints.set_tables import surface_points
+from freeflyer.control.coordinates import actuated_coordinates
+from freeflyer.plots.control_run import control_run
+from freeflyer.plots.film import film_strip
+
+if TYPE_CHECKING:
+    from freeflyer.control.running import ControlRun
+    from freeflyer.model.model import Model
+    from freeflyer.sim.run import Run
+
+LOADED = 0.01  # of the weight: feet that bear less have no centre of pressure
+SHORTEST_PHASE = 0.1  # s: changes of support that follow sooner are those of a foot that lands
+SETTLED = 0.05  # s: until the contacts of a robot that is put on the floor bear its weight evenly
+SHOWN = 10  # joints whose torques are drawn: those nearest to their limits
+
+
+def run_figure(result: ControlRun, width: float = 9.6) -> Any:
+    """Figure of a control run: errors of tasks, contact forces, torques, solve times, and centres of pressure in the soles.
+
+    Parameters
+    ----------
+    result : ControlRun
+    width : float, optional
+        Inches.
+
+    Returns
+    -------
+    Figure
+        matplotlib's; freeflyer.plots.files.save_png writes it.
+
+    Examples
+    --------
+    >>> from freeflyer.plots.controlled import run_figure
+    >>> figure = run_figure(ff.control.run("squat", "humanoid", duration=0.05))
+    >>> len(figure.axes)
+    6
+    """
+    run, model = result.run, result.stance.model
+    weight = model.mass * float(np.linalg.norm(model.gravity))
+    n = min(len(run.t), len(result.solve_times))
+    pressure, soles = {}, {}
+    for foot in result.stance.feet:
+        if foot.kind != "point" and foot.name in run.forces:
+            pressure[foot.name] = pressure_points(run.forces[foot.name][:n], LOADED * weight)
+            points = surface_points(model.tree, foot)[:, :2]
+            middle = points.mean(axis=0)
+            around = np.argsort(np.arctan2(points[:, 1] - middle[1], points[:, 0] - middle[0]))
+            soles[foot.name] = points[around]
+    names, limits, nearest = _nearest(result)
+    return control_run(
+        run.t[:n], errors={name: e[:n] for name, e in result.errors.items()}, forces={k: f[:n] for k, f in run.forces.items()},
+        torques={name: result.tau[:n, k] for name, k in zip(names, nearest)}, torque_limits=limits,
+        solve_times=result.solve_times[:n], period=result.stance.dt, pressure=pressure, soles=soles, width=width,
+    )  # fmt: skip
+
+
+def run_strip(result: ControlRun, count: int = 6, width: float = 10.0) -> Any:
+    """Film strip of a control run, in the middle of its phases of support; see freeflyer.plots.film.film_strip.
+
+    Parameters ---------- result : ControlRun count : int, optional Postures, at most: of a robot that steps, its first and last
+    ones, and in between one in the middle of each phase of support. width : float, optional Inches.
+
+    Returns
+    -------
+    Figure
+
+    Examples
+    --------
+    >>> from freeflyer.plots.controlled import run_strip
+    >>> len(run_strip(ff.control.run("squat", "humanoid", duration=0.05), count=2).axes)
+    1
+    """
+    run, stance = result.run, result.stance
+    return film_strip(stance.model, run, times=strip_times(run, stance.model, count), feet=stance.feet, width=width)
+
+
+def strip_times(run: Run, model: Model, count: int) -> np.ndarray:
+    """Times (k,) of a run to draw, s: evenly spread where the feet that bear weight stay the same.
+
+    Else the first, the middles of the phases of support between the first and the last one, and the end; of too many phases those
+    in the middle of the run, one after the other. The first is where a simulator's contacts have settled.
+    """
+    first, last = min(run.t[0] + SETTLED, run.t[-1]), run.t[-1]
+    least = LOADED * model.mass * float(np.linalg.norm(model.gravity))
+    bears = np.array([wrench[:, 2] > least for wrench in run.forces.values()]).reshape(-1, len(run.t))
+    changes = 1 + np.flatnonzero((bears[:, 1:] != bears[:, :-1]).any(axis=0))
+    ends = run.t[[k for k in changes if k > 1]]
+    kept = ends[np.diff(ends, prepend=run.t[0]) > SHORTEST_PHASE]
+    if len(kept) < 2 or count < 3:
+        return np.linspace(first, last, count)
+    middles = 0.5 * (kept[:-1] + kept[1:])
+    begin = max(0, (len(middles) - (count - 2)) // 2)
+    return np.array([first, *middles[begin : begin + count - 2], last])
+
+
+def pressure_points(wrenches: np.ndarray, least: float) -> np.ndarray:
+    """Centres of pressure (T, 2) of wrenches (T, 6) in their frame, m; NaN where the normal force is below `least`, N."""
+    normal = np.where(wrenches[:, 2] > least, wrenches[:, 2], np.nan)
+    return np.column_stack([-wrenches[:, 4] / normal, wrenches[:, 3] / normal])
+
+
+def _nearest(result: ControlRun) -> tuple[list[str], dict[str, float], list[int]]:
+    """Names, limits and numbers of the motors that come nearest to their limits."""
+    model = result.stance.model
+    limits = np.asarray(model.effort_limit)[actuated_coordinates(model)]
+    share = np.abs(result.tau).max(axis=0, initial=0.0) / limits
+    finite = [k for k in np.argsort(-share) if np.isfinite(limits[k]) and limits[k] > 0.0]
+    chosen = [int(k) for k in finite[:SHOWN]] if len(model.actuated) == len(limits) else []
+    names = [model.actuated[k] for k in chosen]
+    return names, {name: float(limits[k]) for name, k in zip(names, chosen)}, chosen

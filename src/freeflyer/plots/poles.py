@@ -1,0 +1,142 @@
+"""Poles in the complex plane: angles as they are, so that damping shows, distances linear or logarithmic, coinciding poles
+counted."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from freeflyer.plots.figures import BLUE, GREY, ORANGE, label, new_figure
+from freeflyer.studies.linearization import LinearStudy
+
+ZERO = 1e-6  # of the largest pole: smaller ones are drawn at zero
+LINEAR_SPAN = 12.0  # largest over smallest: beyond, distances are logarithmic
+SAME_PLACE = 0.06  # of the outer ring: poles nearer than this on the page are counted together
+DAMPING = (0.2, 0.4, 0.6, 0.8)  # ratios, as rays
+RINGS = 5  # at most
+MARGIN = 1.12
+HEIGHT = 4.8  # inches, of the plane
+RIGHT = 0.35  # of the outer ring: least reach to the right
+
+
+class Radius(NamedTuple):
+    """Distance from zero on the page, 1 at the outer ring, of a pole of size s in rad/s: linear, or log(s / inner)."""
+
+    inner: float
+    outer: float
+
+    def __call__(self, size: np.ndarray) -> np.ndarray:
+        """(n,) of sizes (n,)."""
+        if not self.inner:
+            return np.asarray(size / self.outer)
+        shown = np.log(np.maximum(size, self.inner) / self.inner) / np.log(self.outer / self.inner)
+        return np.asarray(shown)
+
+    @property
+    def rings(self) -> np.ndarray:
+        """Round sizes up to the outer ring, rad/s."""
+        if self.inner:
+            decades = 10.0 ** np.arange(np.floor(np.log10(self.inner)), np.floor(np.log10(self.outer)) + 1.0)
+            sizes = np.outer(decades, (1.0, 2.0, 5.0) if len(decades) < RINGS else (1.0,)).ravel()
+            sizes = sizes[(sizes > self.inner) & (sizes <= self.outer)][::-1]
+            return np.asarray(sizes[:: int(np.ceil(len(sizes) / (RINGS + 1)))])
+        step = 10.0 ** np.floor(np.log10(self.outer))
+        step = next(step * k for k in (0.2, 0.5, 1.0, 2.0) if self.outer / (step * k) <= RINGS)
+        return np.asarray(step * np.arange(1, int(self.outer / step + 1e-9) + 1))
+
+
+def radius_of(sizes: np.ndarray) -> Radius:
+    """The distances for poles of these sizes (n,), rad/s."""
+    outer = float(np.max(sizes, initial=0.0))
+    seen = sizes[sizes > ZERO * outer]
+    if not len(seen):
+        return Radius(0.0, 1.0)
+    smallest = float(seen.min())
+    return Radius(0.0 if outer <= LINEAR_SPAN * smallest else 10.0 ** np.floor(np.log10(0.5 * smallest)), outer)
+
+
+def poles(result: LinearStudy) -> Any:
+    """Open poles, and those under the regulator, on equal axes with rings of equal size and rays of equal damping.
+
+    Parameters
+    ----------
+    result : LinearStudy
+        Of freeflyer.studies.linearization.
+
+    Returns
+    -------
+    Figure
+        matplotlib's, drawn without a display.
+
+    Notes
+    -----
+    Poles that lie together are counted. Angles are those of the complex plane; distances from zero are logarithmic where poles
+    differ by more than a factor of 12, and poles at zero then stand in the middle.
+
+    Examples
+    --------
+    >>> from freeflyer.plots.poles import poles
+    >>> from freeflyer.studies.linearization import study
+    >>> model = ff.robots.chain(2)
+    >>> figure = poles(study(model, model.neutral, ff.control.joint_inputs(model)))
+    >>> figure.axes[0].get_aspect()
+    1.0
+    """
+    sets = [(result.poles, "x", ORANGE, f"{label(result.robot, 40)} left alone")]
+    if len(result.closed):
+        sets.append((result.closed, "o", BLUE, f"under the regulator, {result.bandwidth:g} rad/s"))
+    radius = radius_of(np.linalg.norm(np.vstack([p for p, *_ in sets]), axis=1))
+    places = [_place(p, radius) for p, *_ in sets]
+    right = max(RIGHT, MARGIN * max(float(np.max(p[:, 0], initial=0.0)) for p in places))
+    figure, axes = new_figure(max(3.6, HEIGHT * (MARGIN + right) / (2.0 * MARGIN)), HEIGHT + 0.9)
+    axes.set(xlim=(-MARGIN, right), ylim=(-MARGIN, MARGIN))
+    axes.set_aspect("equal")
+    axes.axis("off")
+    _draw_plane(axes, radius, right)
+    for (_, marker, colour, words), place, side in zip(sets, places, (-1, 1)):
+        look = {"c": colour} if marker == "x" else {"facecolors": "none", "edgecolors": colour}
+        axes.scatter(*place.T, marker=marker, s=42, linewidths=1.4, label=f"{words} ({len(place)})", zorder=3, **look)
+        for middle, count in _together(place):
+            axes.annotate(f"{count}", middle, xytext=(7 * side, 5), textcoords="offset points", fontsize=8, color=colour,
+                          ha="left" if side > 0 else "right", fontweight="bold", zorder=4)  # fmt: skip
+    axes.legend(fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return figure
+
+
+def _place(poles: np.ndarray, radius: Radius) -> np.ndarray:
+    """On the page (n, 2)."""
+    size = np.linalg.norm(poles, axis=1)
+    return poles / np.maximum(size, 1e-300)[:, None] * radius(size)[:, None] * (size > ZERO * radius.outer)[:, None]
+
+
+def _together(places: np.ndarray) -> list[tuple[np.ndarray, int]]:
+    """(middle, count) of poles that lie together, where they are more than one."""
+    groups: list[list[np.ndarray]] = []
+    for p in places:
+        near = [g for g in groups if min(np.linalg.norm(g - p, axis=1)) < SAME_PLACE]
+        groups = [g for g in groups if not any(g is x for x in near)] + [[p, *(x for g in near for x in g)]]
+    return [(np.mean(g, axis=0), len(g)) for g in groups if len(g) > 1]
+
+
+def _draw_plane(axes: Any, radius: Radius, right: float) -> None:
+    """The right half shaded, rings with their sizes, rays with their damping."""
+    axes.axvspan(0.0, 2.0 * right, color=GREY, alpha=0.12, lw=0)
+    axes.plot((-MARGIN, right), (0.0, 0.0), color=GREY, lw=0.8)
+    axes.plot((0.0, 0.0), (-MARGIN, MARGIN), color=GREY, lw=0.8)
+    turn = np.linspace(0.0, 2.0 * np.pi, 181)
+    for size in radius.rings:
+        r = float(radius(np.array([size]))[0])
+        axes.plot(r * np.cos(turn), r * np.sin(turn), color=GREY, lw=0.5, alpha=0.6)
+        axes.annotate(f"{size:g}", (0.0, r), xytext=(3, 1), textcoords="offset points", fontsize=7, color=GREY)
+    axes.annotate("rad/s", (0.0, MARGIN), xytext=(3, -8), textcoords="offset points", fontsize=7, color=GREY)
+    for ratio in DAMPING:
+        x, y = -ratio, np.sqrt(1.0 - ratio**2)
+        for sign in (1.0, -1.0):
+            axes.plot((0.0, x), (0.0, sign * y), color=GREY, lw=0.5, ls=(0, (4, 3)))
+        axes.annotate(f"{ratio:g}", (1.04 * x, 1.04 * y), fontsize=7, color=GREY, ha="center", va="center")
+    axes.annotate("damping ratio", (-0.8, 0.98), fontsize=7, color=GREY, ha="center")
+    words = ["left: decays; right, shaded: grows", "numbers: poles that lie together"]
+    words += ["distances are logarithmic, poles at zero in the middle"] if radius.inner else []
+    axes.annotate("\n".join(words), (-MARGIN, -MARGIN), xytext=(0, -3), textcoords="offset points", va="top", fontsize=7,
+                  color=GREY)  # fmt: skip

@@ -1,0 +1,87 @@
+"""A robot drawn from three sides: each link as the hull of its joints, in the colour of its group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, label
+from freeflyer.plots.skeleton import Body, outline
+from freeflyer.plots.view import View
+
+VIEWS = (("from the front", View(0.0, 0.0)), ("from its right", View(-90.0, 0.0)), ("from above", View(-90.0, 90.0)),
+         ("from the front right", View()))  # fmt: skip
+PALETTE = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c", "#b98a2e", "#3aa6a0", "#6b7f3a", "#a05a3c", "#4f5fae")
+PLAIN = "#aeb6c0"  # links of no group
+HEIGHT, MOST_WIDTH = 3.6, 9.6  # inches, of the tallest view; of all
+LEAST_SHARE = 0.06  # of the largest extent: a view is at least as wide
+
+
+def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = None) -> Any:
+    """Figure of a robot from the front, from its right, from above and from the front right, to one scale.
+
+    Parameters
+    ----------
+    bodies : sequence of Body
+        Of freeflyer.plots.skeleton.bodies.
+    groups : mapping, optional
+        Names of links by the name of their group, in whose colour they are drawn.
+
+    Returns
+    -------
+    Figure
+        matplotlib's, drawn without a display.
+
+    Examples
+    --------
+    >>> from freeflyer.plots.robot import robot
+    >>> from freeflyer.plots.skeleton import bodies
+    >>> model = ff.robots.humanoid(33)
+    >>> figure = robot(bodies(model, ff.robots.standing_posture(model)))
+    >>> [axes.get_title() for axes in figure.axes]
+    ['from the front', 'from its right', 'from above', 'from the front right']
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    given = dict(groups or {})
+    colours = {link: PALETTE[k % len(PALETTE)] for k, links in enumerate(given.values()) for link in links}
+    shapes = [[(outline(view, body), view.depth(body.points).mean(), body.name) for body in bodies] for _, view in VIEWS]
+    corners = [np.vstack([shape for shape, *_ in shown]) if shown else np.zeros((1, 2)) for shown in shapes]
+    extents = np.array([np.ptp(c, axis=0) for c in corners])
+    least = max(LEAST_SHARE * float(extents.max(initial=0.0)), 1e-3)
+    widths = np.maximum(extents[:, 0], least) * 1.08
+    tall = max(float(extents[:, 1].max()), least) * 1.08
+    scale = min(HEIGHT / tall, MOST_WIDTH / float(widths.sum()))
+    legend = 0.2 * -(-len(given) // 2) + 0.1 if given else 0.0
+    figure = Figure(figsize=(max(scale * float(widths.sum()) + 1.2, 4.8), scale * tall + 0.9 + legend), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(1, len(VIEWS), width_ratios=widths.tolist())
+    for axes, shown, c, (words, _), width in zip(panels, shapes, corners, VIEWS, widths):
+        middle, bottom = 0.5 * (c[:, 0].min() + c[:, 0].max()), 0.5 * (c[:, 1].min() + c[:, 1].max())
+        axes.set(xlim=(middle - 0.5 * width, middle + 0.5 * width), ylim=(bottom - 0.5 * tall, bottom + 0.5 * tall), title=words)
+        axes.title.set_fontsize(8)
+        axes.set_aspect("equal")
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        for shape, _, name in sorted(shown, key=lambda x: x[1]):
+            axes.fill(*shape.T, fc=colours.get(name, PLAIN), ec=GREY, lw=0.5)
+    _draw_scale(panels[0], tall)
+    if given:
+        marks = [Patch(fc=PALETTE[k % len(PALETTE)], label=label(name, 60)) for k, name in enumerate(given)]
+        figure.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=7)
+    return figure
+
+
+def _draw_scale(axes: Any, tall: float) -> None:
+    """A line of a round length at the bottom left."""
+    decade = 10.0 ** np.floor(np.log10(0.3 * tall))
+    size = float(max(k for k in (1.0, 2.0, 5.0) if k * decade <= 0.3 * tall) * decade)
+    x, y = axes.get_xlim()[0], axes.get_ylim()[0]
+    axes.plot((x, x + size), (y, y), color=GREY, lw=2.0, clip_on=False)
+    axes.annotate(f"{size:g} m", (x, y), xytext=(0, -9), textcoords="offset points", fontsize=7, color=GREY, annotation_clip=False)
