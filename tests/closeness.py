@@ -12,6 +12,7 @@ TINY = 1e-30  # of a complex step, which loses nothing to rounding, however smal
 WEIGHTS = {  # of f(k h) - f(-k h), k = 1, 2, ...; the error is a constant times h^order times the derivative of order + 1
     2: ((1 / 2,), 1 / 6), 4: ((2 / 3, -1 / 12), 1 / 30), 6: ((3 / 4, -3 / 20, 1 / 60), 1 / 140),
 }  # fmt: skip
+UNKNOWN = 1e-5  # difference quotients of two steps that are so far apart know no derivative
 Function = Callable[[np.ndarray], np.ndarray]
 
 
@@ -77,6 +78,40 @@ def slopes(f: Function, n: int, h: float = STEP, order: int = 4) -> np.ndarray:
 def slopes_at_once(f: Function, n: int, h: float = STEP, order: int = 4) -> np.ndarray:
     """The same of an f that takes a batch (n, n) of steps."""
     return np.moveaxis(central(lambda t: f(t * np.eye(n)), h, order), 0, -1)
+
+
+def close_to_differences(found: np.ndarray, quotient: Callable[[float], np.ndarray], h: float = STEP, tolerance: float = EXACT,
+                         axes: int | None = None, least: float = 1.0, what: object = "") -> None:  # fmt: skip
+    """Asserts closeness to quotient(h), by steps h, h/2, ... until one agrees: the first that is fine enough for this function.
+
+    Where none is, the two neighbours that agree best decide, within twice what they disagree by: truncation falls by
+    2^order, so that the finer one is known better than that, and rounding at most doubles. They must agree to five digits.
+    """
+    last, best, doubt = np.asarray(quotient(h)), np.empty(0), np.inf
+    if distance(found, last, axes, least) <= tolerance:
+        return
+    for k in range(1, 14):
+        finer = np.asarray(quotient(h / 2.0**k))
+        if distance(found, finer, axes, least) <= tolerance:
+            return
+        apart = distance(last, finer, axes, least)
+        if apart < doubt:
+            best, doubt = finer, apart
+        last = finer
+    assert doubt < UNKNOWN, f"{what}: differences by steps from {h} down agree to {doubt:.2g} only"
+    close(found, best, max(tolerance, 2.0 * doubt), axes, least, what=what)
+
+
+def close_to_rate(found: np.ndarray, f: Callable[[float], np.ndarray], h: float = STEP, tolerance: float = EXACT,
+                  axes: int | None = None, least: float = 1.0, what: object = "") -> None:  # fmt: skip
+    """The same of `central`."""
+    close_to_differences(found, lambda x: central(f, x), h, tolerance, axes, least, what)
+
+
+def close_to_slopes(found: np.ndarray, f: Function, h: float = STEP, tolerance: float = EXACT, axes: int | None = None,
+                    least: float = 1.0, what: object = "") -> None:  # fmt: skip
+    """The same of `slopes`; found (..., n)."""
+    close_to_differences(found, lambda x: slopes(f, np.shape(found)[-1], x), h, tolerance, axes, least, what)
 
 
 def complex_slopes(f: Function, n: int) -> np.ndarray:

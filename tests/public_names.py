@@ -8,9 +8,11 @@ from importlib import import_module
 from typing import Any
 
 ROOMS = (
-    "", "checks", "contacts", "control", "estimation", "export", "formulations.geometric", "mechanisms", "optimization", "papers",
-    "report", "robots", "sim", "spatial.consistency", "spatial.dual_quaternion", "spatial.inertia", "spatial.quaternion",
-    "spatial.se2", "spatial.se3", "spatial.twist", "spatial.wrench", "studies", "symbolic",
+    "", "checks", "contacts", "control", "estimation", "export", "formulations.constrained", "formulations.dual_quaternion",
+    "formulations.gauss", "formulations.geometric", "formulations.gibbs_appell", "formulations.kane", "hamel", "mechanisms",
+    "optimization", "papers", "report", "robots", "sim", "spatial.consistency", "spatial.dual_quaternion", "spatial.inertia",
+    "spatial.quaternion", "spatial.se2", "spatial.se3", "spatial.twist", "spatial.wrench", "studies", "symbolic",
+    "symbolic.planar",
 )  # fmt: skip
 
 

@@ -8,6 +8,8 @@ from closeness import (
     TINY,
     central,
     close,
+    close_to_differences,
+    close_to_slopes,
     complex_slopes,
     distance,
     rounding,
@@ -38,6 +40,24 @@ def test_derivatives_of_a_known_function():
     close(complex_slopes(lambda e: A @ np.sin(e), 4), A, rounding(4.0))
     close(complex_slopes(lambda u: np.sin(1.0 + u), 1), np.array([[np.cos(1.0)]]), rounding(4.0))
     assert TINY < EPS**1.8
+
+
+@pytest.mark.parametrize("rate", [1.0, 30.0, 1000.0, 30000.0])
+def test_steps_become_fine_enough_for_the_function(rate):
+    """Whatever its rate, what is right passes and what is off by 1e-6 does not; of 3e4, steps of 1e-3 tell nothing."""
+    A, phase = fresh().standard_normal((3, 4)), fresh(1).uniform(-1.0, 1.0, 4)
+    exact = A * (rate * np.cos(phase))
+    if rate * STEP > 0.02:
+        assert distance(slopes(lambda e: A @ np.sin(rate * e + phase), 4), exact) > 1e-8
+    close_to_slopes(exact, lambda e: A @ np.sin(rate * e + phase), tolerance=1e-8)
+    with pytest.raises(AssertionError, match="slope: relative error"):
+        close_to_slopes(exact * (1.0 + 1e-6), lambda e: A @ np.sin(rate * e + phase), tolerance=1e-8, what="slope")
+
+
+def test_what_has_no_known_slope_is_not_accepted():
+    rng = fresh()
+    with pytest.raises(AssertionError, match=r"noise: differences by steps from 0\.001 down agree to"):
+        close_to_differences(np.zeros(4), lambda h: rng.standard_normal(4) * 1e-6 / h, tolerance=1e-8, what="noise")
 
 
 def test_the_worst_entry_is_named():

@@ -38,6 +38,7 @@ WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints,
 ONE = "takes one posture a call"
 SET = "its result is one for the robot, whatever the state"
 NO_LOOPS = "the formulation is that of trees (papers/002): loops have no place in it"
+PRINTED = "the recursion is the printed one, of trees (papers/001)"
 CUT = "makes no sense on a tree whose loops are open: refused, with the way to close them"
 LONG = "runs for minutes: tested by itself (tests/{})"
 REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or of columns
@@ -46,17 +47,29 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
         "reachable_set", "selected_posture", "sweep", "transmission_curve")},
     **{f"control.{n}": {"tree": CUT, "batch": ONE} for n in ("energy_costs", "equilibrium", "inverse_kinematics", "lqr", "track")},
     **{f"control.{n}": {"batch": SET} for n in (
-        "controllability", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs")},
+        "controllability", "kinematic_chains", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs")},
     **{f"estimation.{n}": {"batch": ONE} for n in (
         "calibrate", "closed_torques", "contact_history", "contact_model",
         "start", "step", "select_encoders")},
     "estimation.sensors": {"batch": SET},
+    **{f"control.{n}": {"all": "takes a robot that stands on its feet: tested by itself (tests/control/test_capture.py)"} for n in (
+        "capture_margin", "capture_point", "impulse_limits", "stand_on_feet")},
+    **{f"control.{n}": {"all": "takes a robot that stands on its feet: tested by itself (tests/control/test_pushes.py)"} for n in (
+        "falls_when_pushed", "push_boundary", "random_pushes")},
     "contacts.feet_of": {"batch": SET},
+    "hamel.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
+    "contacts.held_feet": {"batch": ONE},
+    "formulations.constrained.differential_drive": {
+        "all": "takes a base on a planar joint: tested by itself (tests/formulations/test_constrained_motion.py)"},
+    "formulations.constrained.prescribed_motion": {"closed": "takes the tree, its loops among the constraints"},
+    "formulations.constrained.unilateral_accelerations": {"batch": ONE},
     "formulations.geometric.tree_of": {"closed": NO_LOOPS, "batch": SET},
+    **{f"formulations.dual_quaternion.{n}": {"closed": PRINTED, "batch": ONE} for n in (
+        "bodies_of", "inverse_dynamics_as_printed")},
     **{f"formulations.geometric.{n}": {"closed": NO_LOOPS, "batch": ONE} for n in (
         "forward_dynamics_derivatives", "inverse_dynamics", "inverse_dynamics_derivatives", "inverse_mass_matrix", "linearize")},
     **{f"checks.{n}": {"batch": SET} for n in ("check", "identities")},
-    **{f"studies.{n}": {"batch": SET} for n in ("conditioning", "free_fall", "matrices", "middle_posture", "overview")},
+    **{f"studies.{n}": {"batch": SET} for n in ("conditioning", "free_fall", "matrices", "middle_posture", "overview", "linkages")},
     **{n: {"batch": SET} for n in (
         "attach_payload", "close_loops", "frame_set", "lock_joints", "merge_fixed", "neutral", "to_mjcf", "to_urdf",
         "with_gravity")},
@@ -71,7 +84,9 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     "mechanisms.manipulability": {"all": "takes three motors at least: tested by itself (tests/mechanisms)"},
     "mechanisms.reachable_set": {"all": "takes two motors and two joints: tested by itself (tests/mechanisms)"},
     "sim.mujoco_plant": {"batch": ONE},
+    "symbolic.variables": {"closed": "its symbols are those of a tree", "batch": SET},
     "sim.simulate": {"batch": "samples come first, (T, ..., nq): tested by itself (tests/sim)"},
+    "sim.hop_start": {"all": "takes a leg that hops: tested by itself (tests/sim/test_hopping.py)"},
     "sim.replay": {"all": "takes a run of its robot: tested by itself (tests/sim)"},
     "estimation.base_over_soles": {"all": "takes feet whose points are on no line: tested by itself (tests/estimation)"},
 }  # fmt: skip
@@ -83,7 +98,8 @@ def functions() -> dict[str, Callable[..., Any]]:
     first: dict[int, str] = {}
     for name in found:
         first.setdefault(id(found[name]), name)
-    kept = [name for name in first.values() if not name.startswith("robots.")]  # those make the robot that they describe
+    other = ("robots.", "symbolic.planar.")  # the first make the robot that they describe, the others take one in formulas
+    kept = [name for name in first.values() if not name.startswith(other)]
     return {name: found[name] for name in sorted(kept, key=lambda x: x.rpartition(".")[::2])}
 
 
@@ -110,13 +126,19 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()}, "to_mjcf": {"path": None}, "to_urdf": {"path": None},
         "constraint_multipliers": {"a": a}, "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
         "motion_map": {"split": mechanisms.partition(model)}, "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
+        "kinematic_chains": {"contacts": ff.ConstraintSet(model)},
         "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
+        "unilateral_accelerations": {"inequalities": (np.eye(model.nv)[:1], [0.0])},
+        "unilateral_contacts": {"contacts": [ff.contacts.point("tip")]},
+        "prescribed_motion": {"joint": "c", "position": 0.1, "velocity": 0.2, "acceleration": 0.3},
         "simulate": {"dt": 1e-3, "duration": 2e-3},
         "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},
         "free_fall": {}, "motor_velocities": {"velocities": rng.standard_normal((*lead, 1))}, "tree_of": {},
         "motor_accelerations": {"velocities": rng.standard_normal((*lead, 1)), "accelerations": rng.standard_normal((*lead, 1))},
         "motor_forces": {"forces": rng.standard_normal((*lead, 1))}, "selected_forces": {"forces": rng.standard_normal((*lead, 1))},
         "first_singularity": {"furthest": 1.0}, "close_loops": {},
+        "blocks": {"matrix": rng.standard_normal((*lead, model.nv, model.nv))}, "external_internal": {"rows": (0,)},
+        "center_of_mass_angle": {"path": np.stack([q, ff.integrate(closed, q, np.full(closed.nv, 0.02))])},
         "selected_posture": {"positions": (closed.neutral[model.joint("d").iq] + 0.05,)},
     }  # fmt: skip
     if short == "from_mujoco":
@@ -222,7 +244,7 @@ def test_every_function_takes_every_robot(name: str, column: str) -> None:
         with pytest.raises(ff.InputError, match="close_loops"):
             call(name, model, ())
         return
-    if why == NO_LOOPS:
+    if why in (NO_LOOPS, PRINTED):
         with pytest.raises(ff.InputError):
             call(name, model, ())
         return
@@ -264,7 +286,8 @@ def table() -> str:
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     head = (
         "# Which function takes which robot\n\nWritten by `python tests/test_every_function.py`, which the test run repeats: each "
-        "`yes` is a call, each batch is compared with its\nstates one by one. `closed` is a model of `freeflyer.close_loops`.\n\n"
+        "`yes` is a call, each batch is compared with its\nstates one by one. `tree` is a robot whose loops are open; "
+        "functions that refuse it for that take every tree without loops.\n`closed` is a model of `freeflyer.close_loops`.\n\n"
     )
     columns = f"| function | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}\n"
     return head + columns + "\n".join(lines) + "\n\n" + "\n".join(f"[{k}] {why}  " for why, k in notes.items()) + "\n"

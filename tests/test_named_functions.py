@@ -45,7 +45,7 @@ def test_names_in_the_source_exist():
 @pytest.mark.skipif(not DOCS.is_dir(), reason="the pages are beside the source only")
 def test_names_on_the_pages_exist():
     absent = []
-    for path in sorted(DOCS.glob("*.md")):
+    for path in sorted(DOCS.rglob("*.md")):
         text = path.read_text()
         names = NAME.findall(text) + [f"freeflyer.{name}" for name in ROOM.findall(text)]
         absent += [(path.name, name) for name in names if not exists(name)]

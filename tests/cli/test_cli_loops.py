@@ -35,3 +35,21 @@ def test_a_tree_has_none(tmp_path, words):
     result = run("loops", path)
     assert result.exit_code == 2
     assert words in result.output
+
+
+def test_pictures_are_drawn_into_a_folder(models_folder, tmp_path):
+    five_bar = models_folder / "five_bar"
+    folder = tmp_path / "new" / "pictures"
+    result = run("loops", five_bar / "robot.urdf", "--base", "fixed", "--loops", five_bar / "robot.yaml", "-o", folder)
+    assert result.exit_code == 0, result.output
+    names = {"robot", "transmission", "singularity"}
+    assert {path.name for path in folder.iterdir()} == {f"{name}.{kind}" for name in names for kind in ("png", "svg")}
+    assert all(name in result.stdout for name in names)
+
+
+def test_a_folder_that_cannot_be_is_refused_first(models_folder, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    result = run("loops", models_folder / "kangaroo" / "kangaroo.xml", "-o", tmp_path / "taken")
+    assert result.exit_code == 2
+    assert "there is a file of that name" in result.stderr
+    assert "rank 60" not in result.stdout

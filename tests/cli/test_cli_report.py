@@ -51,3 +51,10 @@ def test_the_demo_tours_every_robot_and_prints_the_path_of_its_report(tmp_path, 
         assert row["round_trip"] < 1e-8
         assert row["momentum"] < 1e-10
         assert row["robot"] in result.stdout
+    picture = tmp_path / "demo-squat.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "squats by 20 cm" in result.stdout
+    page.unlink()  # the picture alone may be somebody's own
+    again = run("demo", "-o", page)
+    assert again.exit_code != 0
+    assert "demo-squat.png" in again.output + str(again.exception)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from command import run
 
 from freeflyer import papers
+from freeflyer.papers import running
 from freeflyer.papers.linearization import cost, recursion
+from freeflyer.plots.figures import new_figure
 
 
 @pytest.fixture
@@ -73,3 +76,70 @@ def test_unknown_papers_and_folders_that_cannot_be(tmp_path):
         assert result.stderr.startswith("error: ")
         assert "Traceback" not in result.output
     assert (tmp_path / "taken").read_text() == "a file"
+
+
+def two_papers(monkeypatch):
+    """A paper that works and one that fails, in place of the registry."""
+    figure = new_figure(2.0, 2.0)[0]
+    works = papers.Reproduction(
+        "works", "A paper <that> works", lambda progress: {"answer": 42},
+        lambda result: [papers.Table("answers & more", ("paper",), [(f"{result['answer']}",)], note="It differs by 1.")],
+        lambda result: {"fig1": figure}, captions={"fig1": "Fig 1: an empty plane."},
+    )  # fmt: skip
+
+    def compute(progress):
+        progress(0.5, "half way")
+        raise ValueError("no <root> was found")
+
+    fails = papers.Reproduction("fails", "A paper that fails", compute, lambda result: [], lambda result: {})
+    monkeypatch.setattr(running, "names", lambda: ("fails", "works"))
+    monkeypatch.setattr(running, "reproduction", {"fails": fails, "works": works}.__getitem__)
+
+
+def test_all_of_them_on_one_page(tmp_path, monkeypatch):
+    two_papers(monkeypatch)
+    result = run("reproduce", "--all", "-o", tmp_path, "--json", tmp_path / "all.json")
+    assert result.exit_code == 1, "one failed"
+    assert "ValueError: no <root> was found" in result.stdout
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert unclosed_tags(page) == []
+    for text in ("A paper &lt;that&gt; works", "answers &amp; more", "It differs by 1.", "Fig 1: an empty plane.",
+                 "1 table, 1 picture", "ValueError: no &lt;root&gt; was found", "data:image/png;base64,"):  # fmt: skip
+        assert text in page, text
+    assert json.loads((tmp_path / "works.json").read_text())["data"] == {"answer": 42}
+    assert not (tmp_path / "fails.json").exists()
+    data = json.loads((tmp_path / "all.json").read_text())["data"]
+    assert data == {"fails": {"failure": "ValueError: no <root> was found"}, "works": {"answer": 42}}
+
+
+def unclosed_tags(page):
+    """Tags that are not closed in their order."""
+    stack, wrong = [], []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            if tag not in ("meta", "img"):
+                stack.append(tag)
+
+        def handle_endtag(self, tag):
+            if not stack or stack.pop() != tag:
+                wrong.append(tag)
+
+    Reader().feed(page)
+    return wrong + stack
+
+
+def test_all_goes_with_no_key(tmp_path):
+    for options in (("linearization",), ("--robot", "x.urdf"), ("--peer", "y.urdf")):
+        result = run("reproduce", "--all", *options, "-o", tmp_path / "never")
+        assert result.exit_code == 2
+        assert "--all takes every paper as it is" in result.stderr
+    assert not (tmp_path / "never").exists()
+
+
+def test_progress_tells_which_paper(monkeypatch):
+    two_papers(monkeypatch)
+    heard = []
+    done = list(running.outcomes(lambda fraction, what: heard.append((fraction, what))))
+    assert heard == [(0.5, "1 of 2, fails: half way")]
+    assert [bool(x.failure) for x in done] == [True, False]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from closeness import close
+from closeness import close, rounding
 from random_robots import BASES, random_robot
 
 import freeflyer as ff
 from freeflyer import contacts
 
 __all__ = [
-    "BASES", "check_dense", "kkt", "moving_robot", "random_set",
+    "BASES", "check_dense", "condition_in_order", "kkt", "moving_robot", "random_set", "whitened",
 ]  # fmt: skip
 
 
@@ -58,11 +58,29 @@ def kkt(M: np.ndarray, h: np.ndarray, J: np.ndarray, bias: np.ndarray, tau: np.n
     return x[:n], x[n:]
 
 
+def whitened(model: ff.Model, q: np.ndarray, s: ff.ConstraintSet) -> np.ndarray:
+    """Rows (r, nv) of J L^-T, M = L L^T, each of unit length: their products are J M^-1 J^T without units."""
+    W = np.linalg.solve(np.linalg.cholesky(ff.mass_matrix(model, q)), s.jacobian(q).T).T
+    return W / np.linalg.norm(W, axis=1, keepdims=True)
+
+
+def condition_in_order(W: np.ndarray) -> float:
+    """Condition number of those rows of unit length that do not depend on rows before them."""
+    kept = np.zeros((0, W.shape[1]))
+    for row in W:
+        more = np.vstack([kept, row])
+        if np.linalg.svd(more, compute_uv=False)[-1] > 1e-9 and len(more) <= W.shape[1]:
+            kept = more
+    return float(np.linalg.cond(kept))
+
+
 def check_dense(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray, tolerance: float) -> None:
     """Against one least-squares solve of everything."""
     d = ff.constrained_dynamics(model, q, v, tau, constraints=s)
     J, bias = s.jacobian(q), s.bias(q, v)
-    a, multipliers = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, v), J, bias, tau)
+    M = ff.mass_matrix(model, q)
+    a, multipliers = kkt(M, ff.bias_forces(model, q, v), J, bias, tau)
+    tolerance = max(tolerance, rounding(45, np.linalg.cond(np.block([[M, -J.T], [J, np.zeros((len(J), len(J)))]]))))
     assert d.redundant == ()
     close(d.a, a, tolerance)
     close(d.multipliers, multipliers, tolerance)

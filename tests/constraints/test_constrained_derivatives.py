@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
-from closeness import slopes
+from closeness import close_to_slopes
 from constrained_samples import BASES, moving_robot, random_set
 from seeds import fresh
 
@@ -27,14 +27,9 @@ def check(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, ta
         return stacked(ff.constrained_dynamics(model, q, v, tau, constraints=s, **loads), names)
 
     h = 2e-4 if model.reduction else 4e-4
-    by_q, finer = (slopes(lambda e: at(ff.integrate(model, q, e), v, tau), model.nv, step) for step in (h, h / 2))
-    doubt = np.abs(finer - by_q).max()  # the finer one's own error is smaller: a sixteenth of the truncation
-    assert doubt < 1e-4 * max(1.0, np.abs(by_q).max()), "differences tell nothing so near to a singular posture"
-    by_v = slopes(lambda e: at(q, v + e, tau), model.nv, 2e-3)
-    by_tau = slopes(lambda e: at(q, v, tau + e), model.nv, 2e-3)
-    for found, expected, own in ((d.dq, finer, doubt), (d.dv, by_v, 0.0), (d.dtau, by_tau, 0.0)):
-        size = max(1.0, np.abs(expected).max())
-        assert np.abs(stacked(found, names) - expected).max() < max(tolerance * size, own)
+    close_to_slopes(stacked(d.dq, names), lambda e: at(ff.integrate(model, q, e), v, tau), h, tolerance)
+    close_to_slopes(stacked(d.dv, names), lambda e: at(q, v + e, tau), 2e-3, tolerance)
+    close_to_slopes(stacked(d.dtau, names), lambda e: at(q, v, tau + e), 2e-3, tolerance)
 
 
 @pytest.mark.parametrize("base", BASES)

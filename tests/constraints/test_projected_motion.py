@@ -7,19 +7,25 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from closed_robots import State, reference, robot, robots, shared, state
-from closeness import central, close
+from closeness import STEP, close, close_to_rate
 from seeds import fresh
 
 import freeflyer as ff
+from freeflyer.constraints.partition import partition
 from freeflyer.constraints.rows import constraint_residual
+from freeflyer.tolerances import WARNING_GAP
 
 PARTIAL = ("weld", "slider", "held")  # a ball joint is independent in some of its coordinates, which make no position
 
 
-def slope(f: Callable[[np.ndarray, np.ndarray], np.ndarray], model: ff.Model, s: State) -> np.ndarray:
-    """Rate of f(q, u) on a smooth motion through (q, u, u_dot)."""
+def check_rate(rate: np.ndarray, f: Callable[[np.ndarray, np.ndarray], np.ndarray], model: ff.Model, s: State) -> None:
+    """That of f(q, u) on a smooth motion through (q, u, u_dot)."""
     closed = ff.close_loops(model)
-    return central(lambda t: f(ff.integrate(closed, s.q, t * s.u + 0.5 * t * t * s.u_dot), s.u + t * s.u_dot))
+
+    def along(t: float) -> np.ndarray:
+        return f(ff.integrate(closed, s.q, t * s.u + 0.5 * t * t * s.u_dot), s.u + t * s.u_dot)
+
+    close_to_rate(rate, along, STEP, 1e-7)
 
 
 @pytest.mark.parametrize("name", robots())
@@ -32,15 +38,15 @@ def test_frames_and_momentum(name: str) -> None:
         J = ff.frame_jacobian(model, s.q, frame, expressed)
         close(ff.frame_jacobian(ff.close_loops(model), s.q, frame, expressed), J @ r.G, 1e-11)
         close(ff.frame_velocity(ff.close_loops(model), s.q, s.u, frame, expressed), J @ r.v, 1e-11)
-        rate = slope(lambda q, u, e=expressed: ff.frame_velocity(ff.close_loops(model), q, u, frame, e), model, s)
         bias = ff.frame_bias_acceleration(ff.close_loops(model), s.q, s.u, frame, expressed)
-        close(ff.frame_jacobian(ff.close_loops(model), s.q, frame, expressed) @ s.u_dot + bias, rate, 1e-6)
+        rate = ff.frame_jacobian(ff.close_loops(model), s.q, frame, expressed) @ s.u_dot + bias
+        check_rate(rate, lambda q, u, e=expressed: ff.frame_velocity(ff.close_loops(model), q, u, frame, e), model, s)
     A = ff.centroidal_momentum_matrix(ff.close_loops(model), s.q)
     close(A, ff.centroidal_momentum_matrix(model, s.q) @ r.G, 1e-11)
     close(ff.centroidal_momentum(ff.close_loops(model), s.q, s.u), A @ s.u, 1e-11)
     close(ff.center_of_mass_jacobian(ff.close_loops(model), s.q), A[:3] / model.mass, 1e-11)
-    rate = slope(lambda q, u: ff.centroidal_momentum(ff.close_loops(model), q, u), model, s)
-    close(A @ s.u_dot + ff.centroidal_bias(ff.close_loops(model), s.q, s.u), rate, 1e-6)
+    rate = A @ s.u_dot + ff.centroidal_bias(ff.close_loops(model), s.q, s.u)
+    check_rate(rate, lambda q, u: ff.centroidal_momentum(ff.close_loops(model), q, u), model, s)
 
 
 @pytest.mark.parametrize("name", robots())
@@ -54,12 +60,13 @@ def test_integrate_moves_the_independent_joints_and_keeps_the_loops_closed(name:
     if name not in PARTIAL:
         close(ff.difference(ff.close_loops(model), s.q, q), du, 1e-12)
     r = reference(model, s)
-    close(ff.difference(model, s.q, ff.integrate(ff.close_loops(model), s.q, 1e-6 * s.u)) / 1e-6, r.v, 1e-4)
+    close_to_rate(r.v, lambda t: ff.difference(model, s.q, ff.integrate(ff.close_loops(model), s.q, t * s.u)), STEP, 1e-8)
 
 
 def test_kangaroo_moves_over_its_strokes(models_folder) -> None:
     model = shared(models_folder, "kangaroo")
     rng = fresh(8)
     for _ in range(5):
-        s = state(model, rng, 0.004)
-        assert np.abs(constraint_residual(model, s.q)).max() < 1e-6
+        open_by = np.abs(constraint_residual(model, state(model, rng, 0.004).q))
+        assert open_by[partition(model).rows].max() < 1e-9
+        assert open_by.max() < WARNING_GAP  # what redundant rows stay open by is the digits of the file

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, rounding
 from random_robots import KINDS, random_robot
 from seeds import fresh
 
@@ -333,7 +333,7 @@ def test_a_far_base_costs_what_it_must(robot: str, robots: dict[str, ff.Model]) 
         here, there = (np.asarray(f(model, x, *(v, a)[: len(letters) - 1])) for x in (q, far))
         if name in ("frame_pose", "center_of_mass", "all_terms: pose", "all_terms: com"):
             here, there = np.diff(here, axis=0), np.diff(there, axis=0)  # the same displacement for all
-            close(there, here, 1e-11, axes, what=name)
+            close(there, here, rounding(20.0, 1e4), axes, what=name)  # ten sums along the tree, of two places
         elif name.endswith(", world"):
             continue  # about the world's origin: another quantity there
         else:

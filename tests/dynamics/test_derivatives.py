@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from answers import times
 from cases import Case, case, cases, few
-from closeness import central, close, distance, rounding, slope_error
+from closeness import STEP, central, close, close_to_rate, distance, rounding, slope_error
 from hypothesis import given
 from random_robots import BASES, KINDS, ONE_DOF, random_robot
 from seeds import fresh
@@ -41,9 +43,13 @@ def test_linear_in_acceleration(c: Case) -> None:
     close(twice.dv, zero.dv, EXACT, 2)
 
 
-def steps(c: Case, f: object) -> np.ndarray:
+def check_columns(found: np.ndarray, c: Case, f: Callable[[np.ndarray], np.ndarray]) -> None:
     """d f / dq by differences, column by column along `integrate`."""
-    return central(lambda h: np.moveaxis(f(ff.integrate(c.model, c.q, h * np.eye(c.model.nv))), 0, -1))  # type: ignore[operator]
+
+    def moved(h: float) -> np.ndarray:
+        return np.moveaxis(f(ff.integrate(c.model, c.q, h * np.eye(c.model.nv))), 0, -1)
+
+    close_to_rate(found, moved, STEP, DIFFERENCE, 2, least=0.0)
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -54,11 +60,11 @@ def test_differences(seed: int) -> None:
     frames = [str(rng.choice(c.links)), "site_0", "site_1"]
     wrenches = {name: 10.0 * rng.standard_normal(6) for name in frames}
     D = ff.inverse_dynamics_derivatives(m, c.q, c.v, c.a, wrenches)
-    close(D.dq, steps(c, lambda q: ff.inverse_dynamics(m, q, c.v, c.a, wrenches)), DIFFERENCE, 2, least=0.0)
+    check_columns(D.dq, c, lambda q: ff.inverse_dynamics(m, q, c.v, c.a, wrenches))
     by_v = central(lambda h: ff.inverse_dynamics(m, c.q, c.v + h * np.eye(n), c.a, wrenches).T)
     close(D.dv, by_v, DIFFERENCE, 2)
     F = ff.forward_dynamics_derivatives(m, c.q, c.v, c.tau, wrenches)
-    close(F.dq, steps(c, lambda q: ff.forward_dynamics(m, q, c.v, c.tau, wrenches)), 1e-5, 2, least=0.0)
+    check_columns(F.dq, c, lambda q: ff.forward_dynamics(m, q, c.v, c.tau, wrenches))
     by_v = central(lambda h: ff.forward_dynamics(m, c.q, c.v + h * np.eye(n), c.tau, wrenches).T)
     close(F.dv, by_v, DIFFERENCE, 2)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pin_built
 import pytest
 from answers import answers, answers_at_once, errors, times
-from closeness import central, close, slope_error
+from closeness import STEP, central, close, close_to_rate, slope_error
 from flow import flow
 from peers import following, reference
 from random_robots import BASES, KINDS, ONE_DOF, random_description, random_joint, random_robot
@@ -65,8 +65,10 @@ def test_kind_agrees_with_one_joint_of_pinocchio(kind: str) -> None:
 def test_mimic_joints_agree(seed: int) -> None:
     """Against the un-mimicked robot: with v = G v_free, M = G^T M G, and so on for every quantity."""
     rng = fresh(seed)
-    model = random_robot(rng, 9, (*ONE_DOF, "spherical"), BASES[seed % 4], mimics=0.7)
-    assert any(j.mimic is not None for j in model.joints)
+    while True:  # until one joint follows another
+        model = random_robot(rng, 9, (*ONE_DOF, "spherical"), BASES[seed % 4], mimics=0.7)
+        if any(j.mimic is not None for j in model.joints):
+            break
     assert too_large(compare(model, seed)) == {}
 
 
@@ -164,8 +166,11 @@ def single(kind: str, base: str = "free") -> tuple[ff.Model, np.ndarray, np.ndar
 def test_gravity_is_the_gradient_of_potential_energy(kind: str) -> None:
     model, q, _, _ = single(kind)
     directions = np.eye(model.nv)
-    gradient = central(lambda h: ff.potential_energy(model, ff.integrate(model, q, h * directions)))
-    close(ff.gravity_forces(model, q), gradient, DIFFERENCE, 1, least=0.0)
+
+    def energy(h: float) -> np.ndarray:
+        return ff.potential_energy(model, ff.integrate(model, q, h * directions))
+
+    close_to_rate(ff.gravity_forces(model, q), energy, STEP, DIFFERENCE, 1, least=0.0)
 
 
 @pytest.mark.parametrize("kind", MOVING)
@@ -199,7 +204,7 @@ def test_power_balance(kind: str) -> None:
         return ff.kinetic_energy(model, x, y) + ff.potential_energy(model, x)
 
     tau = ff.inverse_dynamics(model, q, v, a)
-    close(np.einsum("bi,bi->b", v, tau), central(energy), DIFFERENCE, 1, least=0.0)
+    close_to_rate(np.einsum("bi,bi->b", v, tau), energy, STEP, DIFFERENCE, 1, least=0.0)
 
 
 def origin_momentum(model: ff.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -215,23 +220,25 @@ def test_energy_and_momentum_along_a_motion(kind: str) -> None:
     """Forward dynamics under constant joint forces, a base wrench and gravity for 0.1 s: energy grows by the work done,
     momentum about the world's origin by the impulse of weight and wrench. Joint forces, joints' armature and mimicry add none."""
     model, q, v, _ = single(kind)
-    rng = fresh(2)
-    tau = np.abs(rng.standard_normal(model.nv)) * np.sign(v)  # so that work is done
-    base = model.joint("base")
+    rng, base = fresh(2), model.joint("base")
     here = slice(base.iv, base.iv + 6)
 
-    def watch(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def watch(q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
         X, c = ff.frame_pose(model, q, "link_0"), ff.center_of_mass(model, q)
         force, torque = X[:3, :3] @ tau[here][:3], X[:3, :3] @ tau[here][3:]
         weight = model.mass * model.gravity
         moment = torque + np.cross(X[:3, 3], force) + np.cross(c, weight)
         return np.concatenate([[v @ tau], force + weight, moment])
 
-    x, y, gained = flow(model, q, v, lambda q, v: tau, watch, 5e-4, 200)
+    size = ff.kinetic_energy(model, q, v) + 9.81 * model.mass
+    for _ in range(20):  # until work is done: what it does while velocities agree in sign, it may take back
+        tau = np.abs(rng.standard_normal(model.nv)) * np.sign(v)
+        x, y, gained = flow(model, q, v, lambda q, v, tau=tau: tau, lambda q, v, tau=tau: watch(q, v, tau), 5e-4, 200)
+        if abs(gained[0]) > 1e-4 * size:
+            break
     energy = [ff.kinetic_energy(model, *s) + ff.potential_energy(model, s[0]) for s in ((q, v), (x, y))]
     momentum = [origin_momentum(model, *s) for s in ((q, v), (x, y))]
-    size = ff.kinetic_energy(model, q, v) + 9.81 * model.mass
-    assert abs(gained[0]) > 1e-3 * size
+    assert abs(gained[0]) > 1e-4 * size
     # h^4 = 6e-14 a step, times fifth derivatives of some 1e3 to 1e5
     assert energy[1] - energy[0] == pytest.approx(gained[0], abs=1e-8 * size)
     np.testing.assert_allclose(momentum[1] - momentum[0], gained[1:], atol=1e-8 * size)

@@ -24,10 +24,10 @@ def test_offsets_are_found_from_a_hundred_starts_inside_the_limits(name, models_
     truth, steps = postures[0], []
     readings = np.linspace(-0.01, 0.02, len(s.names))
     for begin in postures[1:]:
-        c = calibrate(s.model, shown(s, truth), readings, begin)
+        c = calibrate(s.model, shown(s, truth), readings, begin, tolerance=1e-5)  # offsets err a few times as much
         np.testing.assert_allclose(readings + c.offsets, truth[s.positions], atol=1e-4)
         assert c.errors[-1] == pytest.approx(np.hypot(c.closure, c.misread), rel=1e-9)
-        assert c.errors[-1] < 1e-4 < c.errors[0]
+        assert c.errors[-1] < 1e-5 < c.errors[0]
         steps.append(c.iterations)
     assert max(steps) <= 8
     assert np.median(steps) <= 4
@@ -47,7 +47,7 @@ def test_more_encoders_than_motors_average_their_noise():
     rng = fresh(7)
     names = [j.name for j in s.model.joints if j.nq == 1 and j.name not in s.names]
     few, many = [], []
-    for _ in range(4):
+    for _ in range(12):
         noise = {n: truth[s.model.joint(n).iq] + 1e-4 * rng.standard_normal() for n in names}
         few.append(calibrate(s.model, {n: noise[n] for n in encoders_of(s.model)}).offsets - truth[s.positions])
         many.append(calibrate(s.model, noise, tolerance=1e-2).offsets - truth[s.positions])

@@ -53,7 +53,7 @@ def hostile(folder, text):
     for name, (content, _) in files.items():
         (inside / name).write_text(content)
     return {inside / name: words for name, (_, words) in files.items()} | {
-        inside / "pipe": "not a regular file", inside: "is a folder", inside / "gone.xml": "no MJCF at",
+        inside / "pipe": "not a regular file", inside: "is a folder", inside / "gone.xml": "no (MJCF|robot file) at",
         Path("/dev/zero"): "not a regular file",
     }  # fmt: skip
 

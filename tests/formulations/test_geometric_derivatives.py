@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from closeness import central, close, complex_slopes, rounding, slopes
+from closeness import STEP, central, close, close_to_slopes, complex_slopes, rounding
 from geometric_cases import CASES, rates, robot_and_state, solved
 from seeds import fresh
 
@@ -118,8 +118,8 @@ def test_in_the_library_s_coordinates(base, mimics, seed):
     close(d.dq, complex_slopes(lambda u: geometric.forces_of(tree, q + 1j * rates(model, q, u.imag), v, a), n), EXACT)
     close(d.dv, complex_slopes(lambda u: geometric.forces_of(tree, q, v + u, a), n), EXACT)
     close(d.da, ff.mass_matrix(model, q), EXACT)
-    close(d.dq, slopes(lambda u: ff.inverse_dynamics(model, ff.integrate(model, q, u), v, a), n), 1e-9)
-    close(d.dv, slopes(lambda u: ff.inverse_dynamics(model, q, v + u, a), n), 1e-9)
+    close_to_slopes(d.dq, lambda u: ff.inverse_dynamics(model, ff.integrate(model, q, u), v, a), STEP, 1e-9)
+    close_to_slopes(d.dv, lambda u: ff.inverse_dynamics(model, q, v + u, a), STEP, 1e-9)
 
 
 @pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
@@ -200,10 +200,9 @@ def test_linearisation_of_forward_dynamics(base, mimics, seed):
         return central(error, 1e-3)
 
     zero = np.zeros(n)
-    close(L.A[:n, :n], slopes(lambda u: drift(u, zero), n), 1e-7)
-    close(L.A[:n, n:], slopes(lambda u: drift(zero, u), n), 1e-7)
-    by_q = slopes(lambda u: ff.forward_dynamics(model, ff.integrate(model, q, u), v, tau), n)
-    close(L.A[n:, :n], by_q, 1e-6)
-    close(L.A[n:, n:], slopes(lambda u: ff.forward_dynamics(model, q, v + u, tau), n), 1e-6)
-    close(L.B[n:], slopes(lambda u: ff.forward_dynamics(model, q, v, tau + u), n, 1.0), 1e-9)
+    close_to_slopes(L.A[:n, :n], lambda u: drift(u, zero), STEP, 1e-7)
+    close_to_slopes(L.A[:n, n:], lambda u: drift(zero, u), STEP, 1e-7)
+    close_to_slopes(L.A[n:, :n], lambda u: ff.forward_dynamics(model, ff.integrate(model, q, u), v, tau), STEP, 1e-6)
+    close_to_slopes(L.A[n:, n:], lambda u: ff.forward_dynamics(model, q, v + u, tau), STEP, 1e-6)
+    close_to_slopes(L.B[n:], lambda u: ff.forward_dynamics(model, q, v, tau + u), 1.0, 1e-9)
     assert not L.B[:n].any()

@@ -29,7 +29,7 @@ OTHER_WORDS = {"robot": ("Model",), "policy": ("tau",)}
 
 
 def calls() -> list[Call]:
-    return [*control_calls(), *estimation_calls()]
+    return [*control_calls(), *walking_calls(), *estimation_calls()]
 
 
 def bad_calls(call: Call) -> Iterator[tuple[str, dict[str, Any], tuple[str, ...]]]:
@@ -98,6 +98,32 @@ def control_calls() -> Iterator[Call]:
     held = control.lqr(**robot)
     for method in (held.error, held.command, held.tau):
         yield Call(method, {"q": q, "v": v}, {"q": "posture", "v": "rates"})
+
+
+def walking_calls() -> Iterator[Call]:
+    model = ff.robots.humanoid()
+    q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
+    robot, state = {"model": model, "q": q, "v": v}, {"q": "posture", "v": "rates", "feet": "thing"}
+    for function in (control.capture_point, control.capture_margin):
+        yield Call(function, robot, state)
+    yield Call(control.impulse_limits, {**robot, "angles": np.zeros(3)}, {**state, "angles": "numbers"})
+    ends = {"start": np.zeros(3), "end": np.ones(3), "duration": 1.0}
+    yield Call(control.MinimumJerkReference, ends, {"start": "rates", "end": "rates", "duration": "positive", "begin": "scalar"})
+    swing = {"center": np.zeros(3), "amplitude": np.ones(3), "frequency": 1.0, "ramp": 1.0}
+    times = {"duration": "positive", "begin": "scalar"}
+    yield Call(control.SinusoidReference, swing, {"center": "rates", "frequency": "positive", "ramp": "positive"})
+    yield Call(control.move_pose, {"start": np.eye(4), "end": np.eye(4), "duration": 1.0}, times)
+    feet = ff.contacts.held_feet(model, q)
+    steps = {"feet": feet, "step_length": 0.2, "steps": 3}
+    numbers = {"step_duration": "positive", "rest_duration": "positive", "step_length": "scalar", "begin": "scalar"}
+    yield Call(control.walk_forward, steps, {"feet": "thing", "steps": "count", "clearance": "scalar", **numbers})
+    walk = control.walk_forward(**steps)
+    yield Call(control.walking_dcm, {"footsteps": walk, "height": 0.8}, {"footsteps": "thing", "height": "positive"})
+    knots = {"times": np.array([0.0, 1.0]), "zmp": np.zeros((2, 3)), "height": 0.8}
+    yield Call(control.dcm_plan, knots, {"times": "rates", "zmp": "rates", "height": "positive"})
+    tracked = {"plan": control.dcm_plan(**knots), "t": 0.5, "position": np.zeros(3), "velocity": np.zeros(3)}
+    kinds = {"plan": "thing", "t": "scalar", "position": "rates", "velocity": "rates", "gain": "positive"}
+    yield Call(control.track_dcm, tracked, kinds)
 
 
 def estimation_calls() -> Iterator[Call]:

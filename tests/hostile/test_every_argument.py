@@ -18,9 +18,14 @@ OWN_TESTS = {  # besides those that `REASONS` names
 }  # fmt: skip
 TRIED = [name for name in FUNCTIONS if "all" not in REASONS.get(name, {}) and name not in OWN_TESTS]
 OTHER_WORDS = {  # that name the argument as well
-    "values": ("positions of", "stroke"), "constraints": ("A must hold", "ConstraintSet"), "configuration": ("q ",)
+    "values": ("positions of", "stroke"), "constraints": ("A must hold", "ConstraintSet"),
+    "inequalities": ("A cannot be", "A must hold"), "configuration": ("q ",)
 }  # fmt: skip
-MEANT = {("normalize_configuration", "q"), ("symbolic.parameters", "gravity")}  # what it makes right; complex numbers, for steps
+MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of constraint sets
+    ("normalize_configuration", "q"), ("symbolic.parameters", "gravity"), ("hamel.external_velocity", "frame"),
+    ("formulations.constrained.accelerations", "constraints"),
+    ("formulations.constrained.unilateral_accelerations", "inequalities"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", TRIED)

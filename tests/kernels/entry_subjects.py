@@ -21,12 +21,14 @@ from freeflyer.contacts import sole
 from freeflyer.estimation.contact import make_standing
 from freeflyer.estimation.sensing import sensors
 from freeflyer.kernels.calls import python_calls
-from freeflyer.kernels.calls.running import FUNCTION
+from freeflyer.kernels.calls.running import FUNCTION, table_handle
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.set_layout import SETS
+from freeflyer.kernels.sim.layout import HOPPERS
+from freeflyer.sim.hopping.records import make_record, table_of
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
 POINTS = np.array([[0.1, 0.0, 0.0], [-0.1, 0.05, 0.0], [0.0, -0.1, 0.02]])
@@ -97,6 +99,13 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         x = subject(ENTRIES["solve_system"], tree(), rng, system_handle(unknowns, rows, 0), label=f"{rows} rows")
         x.inputs[0][:] = numbers
         found.append(x)
+    model = ff.robots.revolute_hopper()
+    for tries, traced in ((3, True), (2, False)):
+        settings = ff.sim.hop_settings("revolute-V")
+        hopper = table_handle(model.topology, model.parameters, HOPPERS, table_of(model, settings, tries, traced))
+        made = subject(ENTRIES["hop_steps"], model, rng, hopper, label=f"{tries} tries")
+        made.inputs[0][:] = make_record(model, settings, np.array(model.keyframes["start"]), 0.1 * rng.standard_normal(4), 1.0)
+        found.append(made)
     measured = sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q
     for entry in (e for e in ENTRIES.values() if e.table == MEASURED):

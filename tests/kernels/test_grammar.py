@@ -22,7 +22,7 @@ INPUTS = {
     "q": ("q",),
     "v": ("v", "a", "tau", "dv"),
     "u": ("u", "tau", "du"),
-    "m": ("positions", "rates", "system", "linear"),
+    "m": ("positions", "rates", "system", "linear", "accelerations"),
     "f": ("tau",),
     "g": ("g",),
     "w": ("wrenches",),

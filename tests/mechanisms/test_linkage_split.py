@@ -79,13 +79,16 @@ def test_stewart_platform_has_six_motors_that_move_the_floating_plate():
 @pytest.mark.parametrize("mask", ["point", "hinge", "slider", "one_turn", "plane", "line"])
 def test_random_linkages_split_at_the_posture_that_closes_them(seed, mask):
     rng = fresh(seed)
-    model, q = random_linkage(rng, (MASKS[mask], MASKS["line"]), n=14)
-    tied = {j for k in range(2) for j in structure(model).coordinates[k]}
-    model = ff.build(replace(model.description, actuated=("joint1",)))
-    if structure(model).owner.index("joint1") in tied:
-        model = ff.build(replace(model.description, actuated=("base",)))
+    while True:  # drawn again where the loops do not leave the driven joint all its motions
+        model, q = random_linkage(rng, (MASKS[mask], MASKS["line"]), n=14)
+        tied = {j for k in range(2) for j in structure(model).coordinates[k]}
+        motor = model.joint("base" if structure(model).owner.index("joint1") in tied else "joint1")
+        J = constraints(model, q)[1]
+        passive = np.delete(J, np.arange(motor.iv, motor.iv + motor.nv), axis=1)
+        if np.linalg.matrix_rank(passive, 1e-7) == np.linalg.matrix_rank(J, 1e-7):
+            break
+    model = ff.build(replace(model.description, actuated=(motor.name,)))
     found = partition(model, q)
-    J = constraints(model, q)[1]
     assert found.rank == np.linalg.matrix_rank(J, 1e-7)
     assert len(found.rows) == len(found.dependent)
     assert np.linalg.matrix_rank(J[np.ix_(found.rows, found.dependent)], 1e-9) == found.rank

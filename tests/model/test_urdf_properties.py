@@ -91,9 +91,10 @@ def wrong_number(root, draw):
     names = ("xyz", "rpy", "lower", "upper", "damping", "ixy", "value", "multiplier", "values", "initial", "mask", "coefficients")
     one = pick(draw, root.xpath("|".join(f"//@{name}" for name in names)))
     if one is not None:
-        words = one.split()
+        words, wrong = one.split(), ["nan", "infinity", "1_0", "0x1p3", "1,5", "two", "1e999", "${x}"]
+        counted = one.attrname != "coefficients"  # of these there may be any number
         words[draw(st.integers(0, len(words) - 1))] = draw(
-            st.sampled_from(["nan", "infinity", "1_0", "0x1p3", "1,5", "two", "1 2 3 4 5 6 7 8", "", "1e999", "${x}"])
+            st.sampled_from([*wrong, "1 2 3 4 5 6 7 8", ""] if counted else wrong)
         )
         one.getparent().set(one.attrname, " ".join(words))
         return [one.getparent(), one.getparent().getparent()]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+from pathlib import Path
 
 import pytest
 
@@ -27,3 +29,12 @@ def test_keys_are_sorted_and_complete():
 def test_unknown_keys_come_with_what_exists(key):
     with pytest.raises(ff.UnknownNameError, match="linearization"):
         papers.reproduction(key)
+
+
+def test_the_page_about_papers_is_true():
+    """Code of docs/papers.md runs, and its comments hold."""
+    text = (Path(__file__).parents[2] / "docs" / "papers.md").read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "docs/papers.md", "exec"), {})
+    assert papers.reproduction("kangaroo").options == ("robot", "peer")
+    assert "fig13_squat" in papers.reproduction("kangaroo").captions

@@ -161,3 +161,21 @@ def test_the_page_of_a_robot_with_loops_marks_which_numbers_are_of_the_tree():
     assert "Closed in the matrices" not in text
     assert "They cannot be closed" in text
     assert "loops open" not in page(report(build(arm()), effort=QUICK))
+
+
+def test_closed_robots_show_sub_mechanisms_strokes_and_transmission():
+    result = report(robots.make("kangaroo_like"), effort=QUICK)
+    outline = Outline(page(result))
+    text = " ".join(outline.text)
+    assert outline.open == []
+    for part in ("Robot", "Sub-mechanisms", "Transmission", "left_ankle_outer_motor, left_ankle_inner_motor", "strokes of the"):
+        assert part in text, part
+    assert len(result.linkages.transmissions) == 12
+    assert {body.name for body in result.bodies} >= {link for links in result.linkages.links.values() for link in links}
+
+
+def test_robots_without_loops_are_drawn_and_have_no_sub_mechanisms(quadruped):
+    text = " ".join(Outline(page(quadruped)).text)
+    assert "Links with mass at the neutral posture" in text
+    assert "Sub-mechanisms" not in text
+    assert quadruped.linkages is None

@@ -79,9 +79,9 @@ def test_energy_and_momentum_of_ten_seconds():
         E, momentum = ff.kinetic_energy(model, run.q, run.v), ff.centroidal_momentum(model, run.q, run.v)
         drift.append(np.abs(E / E[0] - 1.0).max())
         spins.append(np.abs(momentum - momentum[0]).max() / np.abs(momentum[0]).max())
-    assert drift[1] < 1e-6
-    assert spins[1] < 1e-6
-    assert drift[0] > 8.0 * drift[1]  # order 4: 16 times; above rounding
+    for coarse, fine in (drift, spins):
+        assert fine < 1e-4  # of the fastest motions
+        assert fine < coarse / 8.0 + 2e-12  # order 4: 16 times, but for the rounding of slow motions
 
 
 def test_a_tree_on_its_loops_is_the_closed_model():
@@ -150,10 +150,10 @@ def test_controllers_are_sampled_and_functions_are_not():
 
 def test_the_last_step_ends_at_the_duration():
     model, q, v = tumbling(fresh())
-    run = sim.simulate(model, q, v, dt=0.03, duration=0.1)
-    assert run.t.tolist() == [0.0, 0.03, 0.06, 0.09, 0.1]
-    whole = sim.simulate(model, q, v, dt=0.01, duration=0.1)
-    assert gap(model, (run.q[-1], run.v[-1]), (whole.q[-1], whole.v[-1])) < 1e-6
+    run = sim.simulate(model, q, v, dt=0.004, duration=0.014)
+    assert run.t.tolist() == [0.0, 0.004, 0.008, 0.012, 0.014]
+    whole = sim.simulate(model, q, v, dt=0.002, duration=0.014)
+    assert gap(model, (run.q[-1], run.v[-1]), (whole.q[-1], whole.v[-1])) < 1e-8  # a step of 1e-6 s less would show
     assert sim.simulate(model, q, v, dt=1.0, duration=0.1).t.tolist() == [0.0, 0.1]
 
 

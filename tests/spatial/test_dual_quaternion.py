@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from closeness import central
+from closeness import STEP, close_to_rate
 from hypothesis import given, settings, strategies as st
 from seeds import fresh
 from spatial_samples import ALL_ANGLES, TO_PI, close, exact_sum, random_pose, random_twist, rng, twists_at
@@ -119,21 +119,18 @@ def test_vec_orders():
 class Motion:
     """x(t) = x0 exp(t a) exp(t^2 b), differentiated by central differences."""
 
-    x0, a, b, h = poses()[0], D.from_twist(random_twist(seed=1)), D.from_twist(random_twist(seed=2)), 1e-5
+    x0, a, b = poses()[0], D.from_twist(random_twist(seed=1)), D.from_twist(random_twist(seed=2))
 
     def pose(self, t):
         return D.multiply(D.multiply(self.x0, D.exp(t * self.a)), D.exp(t * t * self.b))
-
-    def rate(self):
-        return (self.pose(self.h) - self.pose(-self.h)) / (2 * self.h)
 
 
 def test_rate_equation_4():
     m = Motion()
     body = 2.0 * m.a
     world = D.adjoint(m.x0, body)
-    close(D.rate_from_twist(m.x0, body, "body"), m.rate(), 1e-9)
-    close(D.rate_from_twist(m.x0, world, "world"), m.rate(), 1e-9)
+    close_to_rate(D.rate_from_twist(m.x0, body, "body"), m.pose, STEP, 1e-9)
+    close_to_rate(D.rate_from_twist(m.x0, world, "world"), m.pose, STEP, 1e-9)
     close(D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, body, "body"), "body"), body)
     close(D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, body, "body"), "world"), world)
 
@@ -142,18 +139,20 @@ def test_twists_of_equations_5_and_6():
     """World: omega + eps (pdot + p x omega). Body: omega + eps (pdot in body axes)."""
     m = Motion()
     X = D.to_pose(m.x0)
-    pdot = central(lambda t: D.to_pose(m.pose(t))[:3, 3])
+
+    def place(t):
+        return D.to_pose(m.pose(t))[:3, 3]
+
     world, body = (D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, 2 * m.a, "body"), e) for e in ("world", "body"))
-    close(world[4:7], pdot + np.cross(X[:3, 3], world[:3]), 1e-9)
-    close(body[4:7], X[:3, :3].T @ pdot, 1e-9)
+    close_to_rate(world[4:7] - np.cross(X[:3, 3], world[:3]), place, STEP, 1e-9)
+    close_to_rate(X[:3, :3] @ body[4:7], place, STEP, 1e-9)
 
 
 def test_lemma_9():
     m = Motion()
     xi, slope = D.from_twist(random_twist(seed=5)), D.from_twist(random_twist(seed=6))
-    difference = central(lambda t: D.adjoint(m.pose(t), xi + t * slope))
     world = D.adjoint(m.x0, 2 * m.a)
-    close(D.adjoint_rate(m.x0, world, xi, slope), difference, 1e-8)
+    close_to_rate(D.adjoint_rate(m.x0, world, xi, slope), lambda t: D.adjoint(m.pose(t), xi + t * slope), STEP, 1e-8)
 
 
 @pytest.mark.parametrize("angle", ALL_ANGLES)

@@ -32,28 +32,28 @@ def test_product_is_hamiltons():
 
 def test_group_axioms():
     a, b, c = Q.random(rng(), (3, 20))
-    assert np.allclose(Q.multiply(Q.multiply(a, b), c), Q.multiply(a, Q.multiply(b, c)), atol=4 * EPS)
-    assert np.allclose(Q.multiply(a, Q.conjugate(a)), [0, 0, 0, 1], atol=4 * EPS)
-    assert np.allclose(Q.conjugate(Q.multiply(a, b)), Q.multiply(Q.conjugate(b), Q.conjugate(a)), atol=4 * EPS)
-    assert np.allclose(Q.to_matrix(Q.multiply(a, b)), Q.to_matrix(a) @ Q.to_matrix(b), atol=8 * EPS)
+    assert np.allclose(Q.multiply(Q.multiply(a, b), c), Q.multiply(a, Q.multiply(b, c)), rtol=0.0, atol=8 * EPS)
+    assert np.allclose(Q.multiply(a, Q.conjugate(a)), [0, 0, 0, 1], rtol=0.0, atol=8 * EPS)
+    assert np.allclose(Q.conjugate(Q.multiply(a, b)), Q.multiply(Q.conjugate(b), Q.conjugate(a)), rtol=0.0, atol=8 * EPS)
+    assert np.allclose(Q.to_matrix(Q.multiply(a, b)), Q.to_matrix(a) @ Q.to_matrix(b), rtol=0.0, atol=16 * EPS)
 
 
 def test_against_scipy_and_pinocchio():
     q, v = Q.random(rng(), (40,)), rng().standard_normal((40, 3))
     R = Rotation.from_quat(q)
-    assert np.allclose(Q.to_matrix(q), R.as_matrix(), atol=8 * EPS)
-    assert np.allclose(Q.rotate(q, v), R.apply(v), atol=16 * EPS)
-    assert np.allclose(Q.log(q), R.as_rotvec(), atol=16 * EPS)
+    assert np.allclose(Q.to_matrix(q), R.as_matrix(), rtol=0.0, atol=16 * EPS)
+    assert np.allclose(Q.rotate(q, v), R.apply(v), rtol=0.0, atol=16 * EPS * np.abs(v).max())
+    assert np.allclose(Q.log(q), R.as_rotvec(), rtol=0.0, atol=16 * EPS)
     assert same_rotation(Q.exp(3 * v), Rotation.from_rotvec(3 * v).as_quat()).max() < 16 * EPS
     for one in q:
-        assert np.allclose(Q.to_matrix(one), pin.Quaternion(one).toRotationMatrix(), atol=8 * EPS)
+        assert np.allclose(Q.to_matrix(one), pin.Quaternion(one).toRotationMatrix(), rtol=0.0, atol=16 * EPS)
 
 
 @pytest.mark.parametrize("angle", ALL_ANGLES)
 def test_matrix_round_trip_at_every_angle(angle):
     """Every branch of from_matrix: near the identity, near half turns about each axis, between."""
     q = Q.exp(angle * directions(30))
-    assert same_rotation(Q.from_matrix(Q.to_matrix(q)), q).max() < 4 * EPS
+    assert same_rotation(Q.from_matrix(Q.to_matrix(q)), q).max() < 8 * EPS
 
 
 @pytest.mark.parametrize("angle", TO_PI)
@@ -86,15 +86,15 @@ def test_exp_is_a_half_angle(w):
     q, t = Q.exp(w), np.linalg.norm(w)
     assert abs(np.linalg.norm(q) - 1.0) < 4 * EPS
     assert abs(q[3] - np.cos(t / 2)) < 4 * EPS
-    assert np.allclose(Q.rotate(q, w), w, atol=1e-14)  # the axis stays
+    assert np.allclose(Q.rotate(q, w), w, rtol=0.0, atol=16 * EPS * max(1.0, t))  # the axis stays
 
 
 def test_axis_angle():
     axes, angles = directions(20), np.linspace(0.0, np.pi, 20)
     q = Q.from_axis_angle(3.0 * axes, angles)
     a, t = Q.to_axis_angle(q)
-    assert np.allclose(t, angles, atol=4 * EPS)
-    assert np.allclose(a[1:], axes[1:], atol=8 * EPS)
+    assert np.allclose(t, angles, rtol=0.0, atol=8 * EPS)
+    assert np.allclose(a[1:], axes[1:], rtol=0.0, atol=16 * EPS)
     assert np.array_equal(Q.to_axis_angle([0, 0, 0, 1.0])[0], [1, 0, 0])
     tiny, _ = Q.to_axis_angle(Q.from_axis_angle([1e-170, 1e-170, 0.0], 1e-170))
     assert np.allclose(tiny, [np.sqrt(0.5), np.sqrt(0.5), 0.0])
@@ -105,9 +105,9 @@ def test_axis_angle():
 def test_rpy_is_urdfs():
     rpy = rng().uniform(-1.5, 1.5, (30, 3)) * [2.0, 1.0, 2.0]
     R = Q.to_matrix(Q.from_rpy(rpy))
-    assert np.allclose(R, Rotation.from_euler("xyz", rpy).as_matrix(), atol=8 * EPS)
-    assert np.allclose(R[0], pin.rpy.rpyToMatrix(*rpy[0]), atol=8 * EPS)
-    assert np.allclose(Q.to_rpy(Q.from_rpy(rpy)), rpy, atol=1e-14)
+    assert np.allclose(R, Rotation.from_euler("xyz", rpy).as_matrix(), rtol=0.0, atol=16 * EPS)
+    assert np.allclose(R[0], pin.rpy.rpyToMatrix(*rpy[0]), rtol=0.0, atol=16 * EPS)
+    assert np.allclose(Q.to_rpy(Q.from_rpy(rpy)), rpy, rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-16, 1e-12, 1e-9, 1e-8, 1e-7, 1e-4, 1e-2])
@@ -117,8 +117,8 @@ def test_rpy_round_trip_through_gimbal_lock(gap, sign):
     angles[:, 1] = sign * (np.pi / 2 - gap)
     q = Q.from_rpy(angles)
     out = Q.to_rpy(q)
-    assert same_rotation(Q.from_rpy(out), q).max() < 4 * EPS
-    assert np.abs(out[:, 1] - angles[:, 1]).max() < 4 * EPS
+    assert same_rotation(Q.from_rpy(out), q).max() < 8 * EPS
+    assert np.abs(out[:, 1] - angles[:, 1]).max() < 8 * EPS
     assert np.abs(out).max() <= np.pi
 
 
@@ -128,9 +128,9 @@ def test_slerp():
     for x, y in zip(a, b):
         inside = Slerp([0.0, 1.0], Rotation.from_quat([x, y]))(t[2:7]).as_quat()
         assert same_rotation(Q.slerp(x, y, t[2:7]), inside).max() < 1e-14
-    assert same_rotation(Q.slerp(a, b, 0.0), a).max() < 4 * EPS
-    assert same_rotation(Q.slerp(a, b, 1.0), b).max() < 4 * EPS
-    assert np.allclose(Q.slerp(a, -b, 0.3), Q.slerp(a, b, 0.3), atol=4 * EPS)  # the same rotation, the same way
+    assert same_rotation(Q.slerp(a, b, 0.0), a).max() < 8 * EPS
+    assert same_rotation(Q.slerp(a, b, 1.0), b).max() < 8 * EPS
+    assert np.allclose(Q.slerp(a, -b, 0.3), Q.slerp(a, b, 0.3), rtol=0.0, atol=8 * EPS)  # the same rotation, the same way
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-8, 1e-4, *NEAR_PI[:-2]])
@@ -138,7 +138,7 @@ def test_slerp_angle_is_linear_in_time(angle):
     u, start = directions(8), Q.random(rng())
     end = Q.multiply(start, Q.exp(angle * u))
     part = Q.log(Q.multiply(Q.conjugate(start), Q.slerp(start, end, 0.25)))
-    assert np.abs(part - 0.25 * angle * u).max() < 4 * EPS
+    assert np.abs(part - 0.25 * angle * u).max() < 8 * EPS
 
 
 def test_wxyz():
@@ -179,4 +179,4 @@ def test_normalize():
 def test_rounded_quaternions_still_make_rotations():
     """Six digits as in a file: accepted, and the matrix is orthogonal to rounding."""
     R = Q.to_matrix(np.round(Q.random(rng(), (20,)), 6))
-    assert np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max() < 8 * EPS
+    assert np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max() < 16 * EPS

@@ -84,7 +84,9 @@ ARGUMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "dual_quaternion.adjoint": (("unit dual", "pure dual"), ()),
     "dual_quaternion.adjoint_rate": (("unit dual", "pure dual", "pure dual", "pure dual"), ()),
     "dual_quaternion.check_unit": (("unit dual",), ()), "dual_quaternion.conjugate": (("any dual",), ()),
-    "dual_quaternion.cross": (("pure dual", "pure dual"), ()), "dual_quaternion.dual_conjugate": (("any dual",), ()),
+    "dual_quaternion.cross": (("pure dual", "pure dual"), ()), "dual_quaternion.decomposed_exp": (("pure dual",), ()),
+    "dual_quaternion.decomposed_log": (("unit dual",), ()), "dual_quaternion.inner": (("pure dual", "pure dual"), ()),
+    "dual_quaternion.screw_parameters": (("unit dual",), ()), "dual_quaternion.dual_conjugate": (("any dual",), ()),
     "dual_quaternion.exp": (("pure dual",), ()), "dual_quaternion.from_pose": (("X",), ()),
     "dual_quaternion.from_position_quaternion": (("three", "unit q"), ()),
     "dual_quaternion.from_twist": (("six",), ()), "dual_quaternion.from_vec6": (("six",), ()),
@@ -105,7 +107,9 @@ ARGUMENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "inertia.pseudo_inertia": (("mass", "com", "I"), ()), "inertia.transform": (("X", "spatial"), ()),
     "consistency.check": (("mass", "com", "I"), ()),
 }  # fmt: skip
-ELSEWHERE = {"quaternion.random"}  # takes a generator: tested with the quaternions
+ELSEWHERE = {  # takes a generator; takes a line, direction and moment at a right angle: tested with their modules
+    "quaternion.random", "dual_quaternion.from_screw_parameters",
+}  # fmt: skip
 
 
 def case_of(name):

@@ -18,7 +18,7 @@ ROUNDING = rounding(450)  # of sums over eight points and two changes of frame
 
 
 def close(found, expected, tolerance=ROUNDING):
-    closeness.close(found, expected, tolerance, most=1.0)
+    closeness.close(found, expected, tolerance)
 
 
 def points():

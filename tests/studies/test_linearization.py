@@ -8,7 +8,8 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control, robots
-from freeflyer.plots.linearization import poles, recovery as draw_recovery
+from freeflyer.plots.linearization import recovery as draw_recovery
+from freeflyer.plots.poles import poles, radius_of
 from freeflyer.spatial import quaternion
 from freeflyer.studies.linearization import study
 from freeflyer.studies.linearization_euler import EulerRegulator, angle_linearization, angle_map, body_rates
@@ -136,6 +137,25 @@ def test_poles_are_drawn_open_and_closed() -> None:
     model, inputs, q = aerial()
     result = study(model, q, inputs, bandwidth=4.0)
     axes = poles(result).axes[0]
-    drawn = [line for line in axes.lines if len(line.get_xdata()) == 2 * model.nv]
-    np.testing.assert_allclose(drawn[0].get_xdata(), result.poles[:, 0])
-    np.testing.assert_allclose(drawn[1].get_ydata(), result.closed[:, 1])
+    assert axes.get_aspect() == 1.0
+    for points, expected in zip([x.get_offsets() for x in axes.collections], (result.poles, result.closed), strict=True):
+        assert points.shape == expected.shape
+        moves = np.linalg.norm(expected, axis=1) > 1e-6 * np.linalg.norm(np.vstack([result.poles, result.closed]), axis=1).max()
+        turned = np.arctan2(*np.asarray(points)[moves].T[::-1]) - np.arctan2(*expected[moves].T[::-1])
+        np.testing.assert_allclose(np.sin(turned), 0.0, atol=1e-9)  # the angle, and so the damping, is the plane's
+        np.testing.assert_allclose(np.asarray(points)[~moves], 0.0, atol=1e-12)
+    counted = [int(t.get_text()) for t in axes.texts if t.get_fontweight() == "bold"]
+    assert max(counted) >= 2
+    assert sum(counted) <= len(result.poles) + len(result.closed)
+
+
+def test_distances_of_poles_are_linear_or_logarithmic() -> None:
+    linear, wide = radius_of(np.array([0.0, 1.0, 3.0])), radius_of(np.array([0.0, 0.02, 5.0, 300.0]))
+    np.testing.assert_allclose(linear(np.array([0.0, 1.5, 3.0])), [0.0, 0.5, 1.0])
+    steps = np.diff(wide(np.array([0.3, 3.0, 30.0, 300.0])))
+    np.testing.assert_allclose(steps, steps[0])
+    assert wide(np.array([300.0]))[0] == 1.0
+    assert wide(np.array([0.02]))[0] > 0.0
+    for radius in (linear, wide, radius_of(np.zeros(3))):
+        assert 1 <= len(radius.rings) <= 6
+        assert (radius.rings <= radius.outer * (1 + 1e-9)).all()

@@ -1,0 +1,69 @@
+"""`freeflyer control`."""
+
+from __future__ import annotations
+
+import json
+
+from command import run
+
+
+def test_a_squat_with_pictures_and_numbers(tmp_path):
+    numbers = tmp_path / "numbers.json"
+    arguments = ("control", "squat", "--dt", "0.002", "--duration", "0.1", "-o", tmp_path / "out", "--json", numbers)
+    done = run(*arguments)
+    assert done.exit_code == 0, done.output
+    assert "it stands" in done.stdout
+    found = json.loads(numbers.read_text())["data"]
+    assert found["scenario"] == "squat"
+    assert found["cycles"] == 51
+    assert not found["fell"]
+    assert found["largest_errors"]["CenterOfMassTask"] < 1e-3
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert len(names) == 4
+    assert all(name.startswith("squat_humanoid") for name in names)
+
+
+def test_unknown_scenarios_and_robots():
+    assert run("control", "dance").exit_code == 2
+    done = run("control", "squat", "--robot", "no_such_robot", "--duration", "0.01")
+    assert done.exit_code != 0
+    assert "no_such_robot" in done.output + str(done.exception)
+
+
+def test_robots_from_files_and_named_feet(models_folder):
+    done = run("control", "squat", "--robot", models_folder / "tocabi" / "tocabi.urdf", "--dt", "0.002", "--duration", "0.02")
+    assert done.exit_code == 0, done.output
+    assert "Pelvis_Link" in done.stdout
+    feet = ("--feet", "left_sole,right_sole", "--sole", "0.2x0.1")
+    assert run("control", "swing", "--dt", "0.002", "--duration", "0.02", *feet).exit_code == 0
+
+
+def test_bad_feet_are_refused_with_words():
+    for arguments, words in (
+        (("--feet", "left_palm"), "its sole's sides"), (("--feet", "nose", "--sole", "0.2x0.1"), "nose"),
+        (("--sole", "0.2x0.1"), "--feet names"), (("--feet", "left_sole", "--sole", "wide"), "LENGTHxWIDTH"),
+    ):  # fmt: skip
+        done = run("control", "squat", "--duration", "0.01", *arguments)
+        assert done.exit_code != 0
+        assert words in done.output + str(done.exception), arguments
+
+
+def test_formulations_side_by_side(tmp_path):
+    numbers = tmp_path / "numbers.json"
+    done = run("control", "all", "--compare", "--dt", "0.005", "--duration", "0.02", "--json", numbers)
+    assert done.exit_code == 0, done.output
+    assert "ratio" in done.stdout
+    runs = json.loads(numbers.read_text())["data"]["runs"]
+    assert [(r["scenario"], r["formulation"]) for r in runs[:3]] == [("stand", "full"), ("stand", "reduced"), ("squat", "full")]
+    assert len(runs) == 12
+
+
+def test_pushes_and_their_boundary(tmp_path):
+    numbers = tmp_path / "numbers.json"
+    pushes = ("control", "stand", "--dt", "0.005", "--pushes", "1", "--seed", "3", "-o", tmp_path / "out", "--json", numbers)
+    done = run(*pushes)
+    assert done.exit_code == 0, done.output
+    assert "0 of 1 pushes lost" in done.stdout
+    assert json.loads(numbers.read_text())["data"]["fell"] == [False]
+    assert sorted(path.suffix for path in (tmp_path / "out").iterdir()) == [".png", ".svg"]
+    assert run("control", "walk", "--pushes", "2").exit_code == 2

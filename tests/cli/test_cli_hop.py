@@ -1,0 +1,34 @@
+"""`freeflyer hop`: experiments, settings, pictures and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+from command import run, run_json
+
+
+def test_an_experiment_with_pictures(tmp_path):
+    result, data = run_json("hop", "prismatic-III", "--duration", 0.6, "-o", tmp_path / "hop")
+    assert result.exit_code == 0, result.output
+    assert data["events"]["touch-down"] >= 1
+    assert data["time"] == pytest.approx(0.6)
+    drawn = {path.suffix for path in (tmp_path / "hop").iterdir()}
+    assert ".png" in drawn
+
+
+def test_without_an_experiment_they_are_listed():
+    result = run("hop")
+    assert result.exit_code == 0
+    assert "prismatic-I" in result.output
+    assert "revolute-VI" in result.output
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (("hop", "revolute-VII"), "revolute-VI"),
+    (("hop", "prismatic-I", "--set", "energy_gain"), "NAME=VALUE"),
+    (("hop", "prismatic-I", "--set", "gain_of_energy=1"), "gain_of_energy"),
+    (("hop", "prismatic-I", "--duration", "-1"), "duration"),
+])  # fmt: skip
+def test_what_is_refused(arguments, words):
+    result = run(*arguments)
+    assert result.exit_code != 0
+    assert words in result.output

@@ -1,0 +1,127 @@
+"""Capture points are where the linear inverted pendulum comes to rest; margins and impulses are those at the edge of the feet."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closeness import central, close, slope_error
+from scipy.integrate import solve_ivp
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+from freeflyer.control.polygons import convex_polygon
+
+RNG = fresh("capture")
+HUMANOID, QUADRUPED = ff.robots.humanoid(), ff.robots.quadruped()
+CLOSED = ff.close_loops(ff.robots.kangaroo_like())
+POINT_FEET = [ff.contacts.point(name) for name in QUADRUPED.frame_names if name.endswith("_foot")]
+ROBOTS = {
+    "humanoid": (HUMANOID, ff.robots.standing_posture(HUMANOID), None),
+    "quadruped": (QUADRUPED, ff.robots.standing_posture(QUADRUPED), POINT_FEET), "closed": (CLOSED, CLOSED.neutral, None),
+}  # fmt: skip
+ANGLES = np.linspace(0.0, 2.0 * np.pi, 25)
+
+
+def state(name: str, speed: float = 0.1):
+    """A posture and slow velocities near standing."""
+    model, q, feet = ROBOTS[name]
+    spread = 0.0 if model.reduction else 0.02
+    return model, ff.integrate(model, q, spread * RNG.standard_normal(model.nv)), speed * RNG.standard_normal(model.nv), feet
+
+
+def pushed(model, q, v, impulse: np.ndarray) -> np.ndarray:
+    """The velocity after the whole robot has been moved by an impulse (3,), N s: all links alike."""
+    after = v.copy()
+    after[:3] += ff.frame_pose(model, q, model.tree.joints[0].child)[:3, :3].T @ impulse / model.mass
+    return after
+
+
+def feet_points(model, q, feet) -> np.ndarray:
+    held = ff.contacts.held_feet(model, q, feet)
+    return np.vstack([foot.points @ foot.at[:3, :3].T + foot.at[:3, 3] for foot in held])
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_capture_points(name: str) -> None:
+    """By the speed of the centre of mass as a difference of its positions."""
+    model, q, v, feet = state(name)
+    c, points = ff.center_of_mass(model, q), feet_points(model, q, feet)
+    speed = central(lambda h: ff.center_of_mass(model, ff.integrate(model, q, h * v)))
+    omega = np.sqrt(9.81 / (c[2] - points[:, 2].mean()))
+    found = control.capture_point(model, q, v, feet)
+    close(found[:2], (c + speed / omega)[:2], slope_error(rate=20.0))
+    assert found[2] == pytest.approx(points[:, 2].mean())
+
+
+def test_the_pendulum_comes_to_rest_there() -> None:
+    model, q, v, feet = state("humanoid", 0.3)
+    c, target = ff.center_of_mass(model, q), control.capture_point(model, q, v, feet)
+    speed = ff.centroidal_momentum(model, q, v)[:3] / model.mass
+    square = 9.81 / (c[2] - target[2])
+    start = np.concatenate([c[:2], speed[:2]])
+    found = solve_ivp(lambda t, x: np.r_[x[2:], square * (x[:2] - target[:2])], (0.0, 3.0), start, rtol=1e-12, atol=1e-14)
+    close(found.y[:2, -1], target[:2] + (c - target)[:2] * np.exp(-3.0 * np.sqrt(square)), 1e-6)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_margins_are_distances_from_the_edge(name: str) -> None:
+    model, q, v, feet = state(name)
+    corners = convex_polygon(feet_points(model, q, feet)[:, :2])
+    share = np.linspace(0.0, 1.0, 4001)[:, None]
+    edge = np.vstack([a + share * (b - a) for a, b in zip(corners, np.roll(corners, -1, axis=0))])
+    for speed in (0.0, 20.0):
+        at = control.capture_point(model, q, speed * v, feet)[:2]
+        nearest = np.linalg.norm(edge - at, axis=1).min()
+        assert abs(control.capture_margin(model, q, speed * v, feet)) == pytest.approx(nearest, abs=1e-4)
+    assert control.capture_margin(model, q, 0.0 * v, feet) > 0.0
+    assert control.capture_margin(model, q, pushed(model, q, v, np.array([9.0 * model.mass, 0.0, 0.0])), feet) < 0.0
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_largest_impulses_bring_the_capture_point_to_the_edge(name: str) -> None:
+    model, q, v, feet = state(name, 0.01)
+    limits = control.impulse_limits(model, q, v, ANGLES, feet)
+    assert (limits > 0.0).all()
+    assert limits[0] == pytest.approx(limits[-1])
+    for angle, limit in zip(ANGLES, limits):
+        d = np.array([np.cos(angle), np.sin(angle), 0.0])
+        margins = [float(control.capture_margin(model, q, pushed(model, q, v, s * limit * d), feet)) for s in (0.99, 1.0, 1.01)]
+        assert margins[0] > 0.0 > margins[2]
+        assert abs(margins[1]) < 1e-9
+
+
+def test_no_impulse_where_the_capture_point_is_outside() -> None:
+    model, q, v, feet = state("humanoid", 0.0)
+    v[0] = 2.0
+    assert np.isnan(control.impulse_limits(model, q, v, ANGLES, feet)).all()
+
+
+@pytest.mark.parametrize("name", ["humanoid", "quadruped"])
+def test_batches(name: str) -> None:
+    model, q0, feet = ROBOTS[name]
+    q = ff.integrate(model, q0, 0.02 * RNG.standard_normal((2, 3, model.nv)))
+    v = 0.1 * RNG.standard_normal((3, model.nv))
+    for f, rest in ((control.capture_point, ()), (control.capture_margin, ()), (control.impulse_limits, (ANGLES,))):
+        whole = f(model, q, v, *rest, feet)
+        assert whole.shape[:2] == (2, 3)
+        for k in np.ndindex(2, 3):
+            close(whole[k], f(model, q[k], v[k[1]], *rest, feet), 1e-11, what=f.__name__)
+
+
+def test_bad_input() -> None:
+    model, q, v, _ = state("humanoid")
+    with pytest.raises(ff.InputError, match="gravity along -z"):
+        control.capture_point(ff.with_gravity(model, (0.0, 0.0, 0.0)), q, v)
+    lying = q.copy()
+    lying[3:7] = [1.0, 0.0, 0.0, 0.0]
+    with pytest.raises(ff.InputError, match="above the feet"):
+        control.capture_margin(model, lying, v)
+    with pytest.raises(ff.InputError, match="angles"):
+        control.impulse_limits(model, q, v, 0.3)
+    with pytest.raises(ff.InputError, match="_sole"):
+        control.capture_point(QUADRUPED, QUADRUPED.neutral, np.zeros(QUADRUPED.nv))
+    with pytest.raises(ff.InputError, match="q has shape"):
+        control.capture_point(model, q[:-1], v)
+    with pytest.raises(ff.InputError, match="v has shape"):
+        control.capture_point(model, q, v[:-1])

@@ -1,0 +1,111 @@
+"""Limits of controllers: torques, accelerations, normal forces, and joint limits that can be kept in all later cycles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closeness import close
+from problems import FEET, humanoid, standing_problem, standing_state
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+from freeflyer.control.joint_limits import viable_accelerations
+
+
+@pytest.mark.parametrize("wish", ["up", "down", "random"])
+def test_joints_never_leave_their_limits(wish):
+    """Whatever a controller wishes: 3000 cycles of exact motion at constant accelerations within the bounds."""
+    rng = fresh(wish)
+    n, dt, brake = 200, 2e-3, 50.0
+    low, high, fastest = -rng.uniform(0.1, 2.0, n), rng.uniform(0.1, 2.0, n), rng.uniform(0.5, 8.0, n)
+    q, v = np.zeros(n), np.zeros(n)
+    for _ in range(3000):
+        least, most = viable_accelerations(q, v, low, high, fastest, brake, dt)
+        assert (least <= most).all()
+        assert (np.abs([least, most]) <= brake).all()
+        a = {"up": most, "down": least, "random": rng.uniform(least, most)}[wish]
+        q, v = q + v * dt + 0.5 * a * dt**2, v + a * dt
+        assert (q <= high + 1e-9).all()
+        assert (q >= low - 1e-9).all()
+        assert (np.abs(v) <= fastest + 1e-9).all()
+    if wish == "up":
+        assert (high - q < 1e-3).all()  # the whole range is used
+
+
+@pytest.mark.parametrize(("q", "v"), [(1.2, 0.0), (1.2, 1.0), (0.9999, 5.0), (-1.5, -3.0)])
+def test_beyond_its_limits_a_joint_brakes_and_returns(q, v):
+    q, v, ends = np.array([q]), np.array([v]), (np.array([-1.0]), np.array([1.0]), np.array([np.inf]))
+    for _ in range(4000):
+        least, most = viable_accelerations(q, v, *ends, 50.0, 2e-3)
+        a = np.clip(0.0, least, most)
+        q, v = q + v * 2e-3 + 0.5 * a * 4e-6, v + a * 2e-3
+    assert abs(q[0]) <= 1.0 + 1e-6
+
+
+def test_an_arm_that_is_pulled_at_its_limit_stays_within():
+    model = ff.robots.humanoid(20)
+    q = ff.robots.standing_posture(model)
+    knee = model.joint("left_knee")
+    target = q.copy()
+    target[knee.iq] = -2.0  # beyond straight
+    task = control.PostureTask(target, stiffness=400.0)
+    problem = control.Problem(model, [task], limits=[control.JointLimits(dt=2e-3, acceleration=100.0)])
+    v, lowest = np.zeros(model.nv), np.inf
+    for _ in range(400):
+        solution = problem.solve(q, v)
+        q, v = ff.step(model, q, v, np.concatenate([np.zeros(6), solution.tau]), 2e-3)
+        lowest = min(lowest, q[knee.iq])
+    lower = float(model.position_lower[knee.iv])
+    assert lowest >= lower - 1e-3
+    assert lowest < lower + 0.02
+
+
+def test_torque_limits_hold_and_are_named():
+    rng = fresh()
+    model, q, v = standing_state(rng)
+    problem = standing_problem(model, q, drop=0.05, limits=[control.TorqueLimits(scale=0.1)])
+    solution = problem.solve(q, v)
+    assert (np.abs(solution.tau) <= 0.1 * model.effort_limit[6:] * (1 + 1e-6)).all() or solution.status == "relaxed"
+    assert any(name.startswith("TorqueLimits: ") for name in solution.levels[0].active)
+
+
+def test_a_normal_force_is_limited():
+    rng = fresh()
+    model, q, v = standing_state(rng, 0.01)
+    limit = control.NormalForceLimits("left_sole", 200.0)
+    tasks = [control.FrameOrientationTask("pelvis", np.eye(3))]
+    solution = control.Problem(model, tasks, FEET, [limit]).solve(q, v)
+    assert solution.status == "solved"
+    assert solution.forces["left_sole"][2] <= 200.0 * (1 + 1e-6)
+
+
+def test_limits_of_accelerations_hold():
+    rng = fresh()
+    model, q, v = standing_state(rng)
+    problem = standing_problem(model, q, drop=0.3, limits=[control.AccelerationLimits(5.0)])
+    solution = problem.solve(q, v)
+    assert np.abs(solution.a[6:]).max() <= 5.0 * (1 + 1e-6)
+    assert solution.status in ("solved", "relaxed")
+
+
+def test_a_limit_of_ones_own():
+    class Quiet(control.Limit):
+        def rows(self, at):
+            J = at.model.joint("neck_yaw").iv if "neck_yaw" in at.model.joint_names else at.model.nv - 1
+            A = np.eye(at.model.nv)[[J]]
+            return control.LimitRows("acceleration", ("quiet",), A, np.array([-0.1]), np.array([0.1]))
+
+    rng = fresh()
+    model, q, v = standing_state(rng)
+    base = standing_problem(model, q, limits=[])
+    solution = control.Problem(model, base.tasks, FEET, [Quiet()]).solve(q, v)
+    place = model.joint("neck_yaw").iv if "neck_yaw" in model.joint_names else model.nv - 1
+    assert abs(solution.a[place]) <= 0.1 + 1e-9
+
+
+def test_the_default_torque_limits_are_those_of_the_model():
+    model, q = humanoid()
+    rows = control.TorqueLimits().rows(control.StateTerms.of(model, q, np.zeros(model.nv), ff.frame_set(model)))
+    close(rows.upper, model.effort_limit[6:])
+    close(rows.lower, -model.effort_limit[6:])

@@ -1,0 +1,209 @@
+"""The DCM: its differential equations hold, it begins and ends at rest, the ZMP stays on the feet, feedback converges; numerical
+integration and a boundary value problem give the same plan."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from closeness import EXACT, central, close, slope_error
+from scipy.integrate import solve_bvp, solve_ivp
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+from freeflyer.control.polygons import signed_distance
+
+RNG = fresh("dcm")
+HUMANOID = ff.robots.humanoid()
+POSTURE = ff.robots.standing_posture(HUMANOID)
+HEIGHT = float(ff.center_of_mass(HUMANOID, POSTURE)[2])
+FEET = ff.contacts.held_feet(HUMANOID, POSTURE)
+STEPS = {
+    "walk": control.walk_forward(FEET, 0.3, 6, begin=1.0),
+    "slow": control.walk_forward(FEET[::-1], 0.15, 3, step_duration=1.5, double_support=0.4, rest_duration=2.0),
+    "fast": control.walk_forward(FEET, 0.4, 8, step_duration=0.5, double_support=0.15, rest_duration=1.5),
+}  # fmt: skip
+RISING = np.cumsum(RNG.uniform(0.4, 1.2, 7))
+PLANS = {name: control.walking_dcm(steps, HEIGHT) for name, steps in STEPS.items()} | {
+    "any": control.dcm_plan(RISING, RNG.uniform(-0.3, 0.3, (7, 3)), 0.7, gravity=3.7),
+    "one segment": control.dcm_plan([0.0, 1.5], [[0.0, 0.0, 0.0], [0.1, 0.2, 0.05]], 0.9),
+}
+STEP = 1e-3
+RATE = 5.0  # 1/s, above every omega
+
+
+def times(name: str, count: int = 300) -> np.ndarray:
+    """Of which no difference reaches over a knot."""
+    knots = PLANS[name].times
+    t = RNG.uniform(knots[0] - 0.5, knots[-1] + 0.5, count)
+    return t[np.abs(t[:, None] - knots).min(axis=1) > 3.0 * STEP]
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_differential_equations_hold(name: str) -> None:
+    plan, t = PLANS[name], times(name)
+    c, w, bound = plan(t), plan.omega, slope_error(STEP, RATE)
+    assert w < RATE
+    close(plan.dcm(t), c.target + c.velocity / w)
+    close(c.acceleration, w**2 * (c.target - plan.vrp(t)), 1e-12)
+    close(plan.dcm_velocity(t), w * (plan.dcm(t) - plan.vrp(t)), 1e-12)
+    close(central(lambda h: plan(t + h).target, STEP), c.velocity, RATE * bound)
+    close(central(lambda h: plan(t + h).velocity, STEP), c.acceleration, RATE**2 * bound)
+    close(central(lambda h: plan.dcm(t + h), STEP), plan.dcm_velocity(t), RATE * bound)
+    close(plan.vrp(t) - plan.zmp(t), np.broadcast_to([0.0, 0.0, plan.height], (len(t), 3)))
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_nothing_jumps(name: str) -> None:
+    """Position, velocity and acceleration of the centre of mass, DCM with its velocity, ZMP, at all knots."""
+    plan, d = PLANS[name], 1e-9
+    before, after = plan.times - d, plan.times + d
+    for f in (plan.dcm, plan.dcm_velocity, plan.zmp, *(lambda t, k=k: plan(t)[k] for k in range(3))):
+        close(f(before), f(after), 2.0 * d * 100.0 + EXACT)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_begins_and_ends_at_rest(name: str) -> None:
+    plan = PLANS[name]
+    for t, where in ((plan.times[0], plan.vrp_knots[0]), (plan.times[-1], plan.vrp_knots[-1])):
+        for moment in (t, t - 1e-12, t + 1e-12):
+            c = plan(moment)
+            close(c.target, where, 1e-11)
+            assert np.abs(c.velocity).max() < 1e-10
+            assert np.abs(c.acceleration).max() < 1e-9
+    close(plan(plan.times[-1] + 50.0).target, plan.vrp_knots[-1])
+    close(plan.dcm(plan.times[0] - 50.0), plan.vrp_knots[0])
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_zmp_stays_on_the_feet(name: str) -> None:
+    plan, steps = PLANS[name], STEPS[name]
+    for phase in steps.phases:
+        t = np.linspace(phase.begin, phase.end, 101)
+        zmp = plan.zmp(t)
+        assert signed_distance(phase.polygon, zmp[:, :2]).min() > 0.01
+        close(zmp[:, 2], np.zeros(len(t)))
+        if phase.swing:
+            middle = (FEET[0].points.mean(axis=0) + phase.feet[0].at[:3, 3])[:2]
+            close(zmp[:, :2], np.broadcast_to(middle, (len(t), 2)))
+    ends = [np.mean([foot.at[:3, 3] for foot in steps.phases[k].feet], axis=0) + FEET[0].points.mean(axis=0) for k in (0, -1)]
+    close(plan([steps.begin, steps.end]).target, np.array(ends) + [0.0, 0.0, HEIGHT], 1e-11)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_numerical_integration_gives_the_same(name: str) -> None:
+    """The DCM backward from the end, the centre of mass forward from the beginning: both ways are stable."""
+    plan, w = PLANS[name], PLANS[name].omega
+    t, options = plan.times, {"rtol": 1e-11, "atol": 1e-12, "method": "DOP853"}
+    xi, c = [plan.vrp_knots[-1]], [plan.vrp_knots[0]]
+    for k in range(len(t) - 1, 0, -1):  # from knot to knot: the VRP has corners there
+        slope = (plan.vrp_knots[k] - plan.vrp_knots[k - 1]) / (t[k] - t[k - 1])
+        v = lambda s, k=k, slope=slope: plan.vrp_knots[k] + (s - t[k]) * slope
+        xi.append(solve_ivp(lambda s, x, v=v: w * (x - v(s)), (t[k], t[k - 1]), xi[-1], **options).y[:, -1])
+    close(plan.dcm(t), np.array(xi[::-1]), 1e-9)
+    for a, b in pairwise(t):
+        c.append(solve_ivp(lambda s, x: w * (plan.dcm(s) - x), (a, b), c[-1], **options).y[:, -1])
+    close(plan(t).target, np.array(c), 1e-9)
+
+
+def test_a_boundary_value_problem_gives_the_same() -> None:
+    """c'' = omega^2 (c - v) with the centre of mass given at both ends: its velocities there come out as zero."""
+    plan = PLANS["walk"]
+    mesh = np.unique(np.concatenate([np.linspace(plan.times[0], plan.times[-1], 2001), plan.times]))
+    guess = np.vstack([plan.vrp(mesh)[:, :2].T, np.zeros((2, len(mesh)))])
+    ends = plan.vrp_knots[[0, -1], :2]
+    found = solve_bvp(
+        lambda t, x: np.vstack([x[2:], plan.omega**2 * (x[:2] - plan.vrp(t)[:, :2].T)]),
+        lambda a, b: np.concatenate([a[:2] - ends[0], b[:2] - ends[1]]), mesh, guess, tol=1e-9, max_nodes=100000,
+    )  # fmt: skip
+    assert found.success
+    t = np.linspace(plan.times[0], plan.times[-1], 500)
+    close(plan(t).target[:, :2], found.sol(t)[:2].T, 1e-7)
+    close(plan(t).velocity[:, :2], found.sol(t)[2:].T, 1e-6)
+
+
+def test_symmetry_in_time() -> None:
+    """The plan of the ZMP that goes the other way is the plan backwards."""
+    forth = PLANS["any"]
+    t = RISING[-1] - RISING[::-1]
+    points = forth.zmp(RISING)
+    back = control.dcm_plan(t, points[::-1], 0.7, gravity=3.7)
+    s = np.linspace(0.0, t[-1], 100)
+    close(back(s).target, forth(RISING[-1] - s).target, 1e-10)
+
+
+def test_long_rests_do_not_overflow() -> None:
+    plan = control.dcm_plan([0.0, 1.0, 5000.0, 5001.0], [[0, 0, 0], [0, 0.1, 0], [0, 0.1, 0], [0, 0, 0]], 0.8)
+    assert np.isfinite(plan(np.linspace(-1.0, 5002.0, 1000)).target).all()
+    close(plan(2500.0).target, [0.0, 0.1, 0.8])
+
+
+def test_feedback_converges_as_its_gain_says() -> None:
+    """A disturbed DCM comes back with e^(-gain t), and the centre of mass follows."""
+    plan, gain, pushed = PLANS["walk"], 4.0, np.array([0.02, -0.01, 0.005])
+    start = plan.times[0] + 1.3
+
+    def motion(t: float, x: np.ndarray) -> np.ndarray:
+        return np.concatenate([x[3:], control.track_dcm(plan, t, x[:3], x[3:], gain=gain).acceleration])
+
+    c = plan(start)
+    x0 = np.concatenate([c.target, c.velocity + plan.omega * pushed])
+    found = solve_ivp(motion, (start, start + 4.0), x0, rtol=1e-9, atol=1e-11, max_step=0.02, dense_output=True)
+    for t in start + np.linspace(0.0, 2.0, 9):
+        x = found.sol(t)
+        close(x[:3] + x[3:] / plan.omega - plan.dcm(t), pushed * np.exp(-gain * (t - start)), 1e-6)
+    close(found.y[:3, -1], plan(start + 4.0).target, 1e-5)
+
+
+def test_commands_keep_the_zmp_in_the_polygon() -> None:
+    plan, steps = PLANS["walk"], STEPS["walk"]
+    t = steps.phases[3].begin + 0.1
+    polygon = steps.phase(t).polygon
+    c = plan(t)
+    velocity = c.velocity + 0.3 * RNG.standard_normal((50, 3))
+    found = control.track_dcm(plan, t, c.target, velocity, polygon=polygon)
+    free = control.track_dcm(plan, t, c.target, velocity)
+    inside = signed_distance(polygon, free.zmp[:, :2]) >= 0.0
+    assert 0 < inside.sum() < len(inside), "some commands are projected, some are not"
+    assert signed_distance(polygon, found.zmp[:, :2]).min() > -EXACT
+    close(found.zmp[inside], free.zmp[inside])
+    close(found.zmp[:, 2], free.zmp[:, 2])
+    close(found.acceleration, plan.omega**2 * (c.target - found.zmp - [0.0, 0.0, plan.height]))
+    close(found.dcm, c.target + velocity / plan.omega)
+
+
+def test_short_rests_are_refused() -> None:
+    steps = control.walk_forward(FEET, 0.4, 4, rest_duration=0.15)
+    with pytest.raises(ff.InputError, match="rest_duration"):
+        control.walking_dcm(steps, HEIGHT)
+
+
+GOOD = {"times": [0.0, 1.0], "zmp": np.zeros((2, 3)), "height": 0.8}
+BAD = [
+    ({"times": [1.0, 1.0]}, "times"), ({"times": [1.0]}, "times"), ({"zmp": np.zeros((2, 2))}, "zmp"),
+    ({"zmp": np.zeros(3)}, "zmp"), ({"height": 0.0}, "height"), ({"gravity": -9.81}, "gravity"),
+    ({"zmp": np.full((2, 3), np.nan)}, "zmp"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "word"), BAD)
+def test_bad_plans(changes, word) -> None:
+    with pytest.raises(ff.InputError, match=word):
+        control.dcm_plan(**{**GOOD, **changes})
+
+
+TRACKED = {"plan": PLANS["any"], "t": 1.0, "position": np.zeros(3), "velocity": np.zeros(3)}
+BAD_TRACKED = [
+    ({"plan": 3}, "plan"), ({"t": [1.0]}, "t must"), ({"position": np.zeros(2)}, "position"), ({"velocity": 1.0}, "velocity"),
+    ({"gain": 0.0}, "gain"), ({"polygon": np.zeros((3, 3))}, "polygon"), ({"polygon": [[0, 0], [0, 1], [1, 0]]}, "convex"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "word"), BAD_TRACKED)
+def test_bad_states(changes, word) -> None:
+    with pytest.raises(ff.InputError, match=word):
+        control.track_dcm(**{**TRACKED, **changes})
+    with pytest.raises(ff.InputError, match="walk_forward"):
+        control.walking_dcm(TRACKED["plan"], 0.8)

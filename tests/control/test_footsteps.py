@@ -1,0 +1,159 @@
+"""Footsteps: phases follow each other without gaps, feet swing from where they stood to where they stand, and rest in between."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from closeness import EXACT, close
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+from freeflyer.control.polygons import convex_polygon, signed_distance
+from freeflyer.spatial import se3
+
+RNG = fresh("footsteps")
+HUMANOID = ff.robots.humanoid()
+HELD = ff.contacts.held_feet(HUMANOID, ff.robots.standing_posture(HUMANOID))
+YAW = float(RNG.uniform(-3.0, 3.0))
+TURN = se3.from_position_rotation([3.0, -1.0, 0.2], ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, YAW])))
+TURNED = [foot.held_at(TURN @ foot.at) for foot in HELD]
+SHIFTED = [HELD[0], HELD[1].held_at(HELD[1].at + 0.1 * np.eye(4)[:, [0]] * np.eye(4)[3])]  # one foot 0.1 m ahead
+PLANS = {
+    "forward": control.walk_forward(HELD, 0.3, 5), "turned": control.walk_forward(TURNED, 0.25, 4, begin=2.0),
+    "backward": control.walk_forward(HELD[::-1], -0.2, 3, double_support=0.4), "on the spot": control.walk_forward(HELD, 0.0, 4),
+    "one foot ahead": control.walk_forward(SHIFTED, 0.3, 4),
+}  # fmt: skip
+AHEAD = {"forward": 1.2, "turned": 0.75, "backward": -0.4, "on the spot": 0.0}
+
+
+def place(foot: ff.contacts.Contact) -> np.ndarray:
+    return np.asarray(foot.at)[:3, 3]
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_phases_follow_each_other(name: str) -> None:
+    phases = PLANS[name].phases
+    assert len(phases[0].feet) == len(phases[-1].feet) == 2
+    for a, b in pairwise(phases):
+        assert a.end == b.begin > a.begin
+        assert {len(a.feet), len(b.feet)} == {1, 2}
+        assert (a.swing is None) == (len(a.feet) == 2)
+        for foot in a.feet:
+            kept = [x for x in b.feet if x.name == foot.name]
+            assert not kept or np.array_equal(kept[0].at, foot.at), "feet on the ground do not move"
+        if a.swing:
+            assert a.swing not in [foot.name for foot in a.feet]
+    swings = [x.swing for x in phases if x.swing]
+    assert all(a != b for a, b in pairwise(swings))
+
+
+def test_durations() -> None:
+    plan = control.walk_forward(HELD, 0.3, 4, step_duration=0.9, double_support=0.3, rest_duration=1.7, begin=-1.0)
+    lengths = [x.end - x.begin for x in plan.phases]
+    close(np.array(lengths), np.array([1.7, 0.63, 0.27, 0.63, 0.27, 0.63, 0.27, 0.63, 1.7]))
+    assert (plan.begin, plan.phase(-9.0), plan.phase(99.0)) == (-1.0, plan.phases[0], plan.phases[-1])
+    assert all(plan.phase(0.5 * (x.begin + x.end)) is x for x in plan.phases)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_lengths_and_widths(name: str) -> None:
+    plan = PLANS[name]
+    begin, end = plan.phases[0].feet, plan.phases[-1].feet
+    way = np.cos(YAW), np.sin(YAW), 0.0
+    way = np.array(way if name == "turned" else (1.0, 0.0, 0.0))
+    assert abs((place(end[0]) - place(end[1])) @ way) < EXACT, "side by side"
+    if name in AHEAD:
+        for a, b in zip(begin, end):
+            close(place(b) - place(a), AHEAD[name] * way)
+    for a, b in zip(begin, end):
+        close(np.asarray(b.at)[:3, :3], np.asarray(a.at)[:3, :3])
+        close(np.cross(place(b) - place(a), way), np.zeros(3))
+    singles = [x for x in plan.phases if x.swing][:-1]
+    for x in singles:
+        landed = x.reference(x.end).target[:3, 3]
+        step = {"backward": -0.2, "on the spot": 0.0, "turned": 0.25}.get(name, 0.3)
+        assert (landed - place(x.feet[0])) @ way == pytest.approx(step, abs=1e-12), "the foot lands one step length ahead"
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_feet_leave_and_meet_the_ground_softly(name: str) -> None:
+    plan = PLANS[name]
+    for x in plan.phases:
+        if not x.swing:
+            continue
+        t = np.linspace(x.begin, x.end, 201)
+        found = plan.foot(x.swing)(t)
+        lift, land = found.target[0], found.target[-1]
+        for edge in (0, -1):
+            assert np.abs(found.velocity[edge]).max() < 1e-10
+            assert np.abs(found.acceleration[edge]).max() < 1e-8
+        before, after = (next(f.at for f in plan.phase(t).feet if f.name == x.swing) for t in (x.begin - 1e-6, x.end + 1e-6))
+        close(lift, before, 1e-12)
+        close(land, after, 1e-12)
+        height = found.target[:, 2, 3]
+        assert height.max() == pytest.approx(height[0] + 0.05, abs=1e-12)
+        assert (height >= height[0] - EXACT).all()
+        assert (np.diff(height[:101]) > -EXACT).all()
+        assert (np.diff(height[100:]) < EXACT).all()
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_references_of_feet_over_all_steps(name: str) -> None:
+    """They do not move while their foot holds, and never jump."""
+    plan = PLANS[name]
+    t = np.linspace(plan.begin - 0.5, plan.end + 0.5, 4001)
+    for foot in plan.phases[0].feet:
+        found = plan.foot(foot.name)(t)
+        assert np.abs(np.diff(found.target, axis=0)).max() < 0.01
+        for x in plan.phases:
+            for held in x.feet:
+                if held.name == foot.name:
+                    inside = (t > x.begin) & (t < x.end)
+                    close(found.target[inside], np.broadcast_to(held.at, (inside.sum(), 4, 4)), 1e-12)
+                    assert not found.velocity[inside].any()
+        close(plan.foot(foot.name)(float(t[1234])).target, found.target[1234])
+
+
+def test_polygons_of_phases() -> None:
+    plan = PLANS["turned"]
+    single, double = plan.phases[1], plan.phases[2]
+    points = double.feet[0].points @ np.asarray(double.feet[0].at)[:3, :3].T + place(double.feet[0])
+    assert signed_distance(double.polygon, points[:, :2]).min() > -EXACT
+    assert signed_distance(double.polygon, single.polygon).min() > -EXACT
+    area = 0.25 * 0.1
+    x, y = convex_polygon(single.polygon).T
+    assert 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) == pytest.approx(area)
+
+
+def test_forward_may_be_given() -> None:
+    way = np.array([1.0, 0.1, 0.0]) / np.hypot(1.0, 0.1)
+    first, last = (control.walk_forward(HELD, 0.2, 3, forward=10.0 * way + [0.0, 0.0, 5.0]).phases[k].feet for k in (0, -1))
+    for a, b in zip(first, last):
+        close(np.cross(place(b) - place(a), way), np.zeros(3))
+    assert (place(last[0]) - place(last[1])) @ way == pytest.approx(0.0, abs=1e-12)
+    assert (place(last[1]) - place(first[1])) @ way == pytest.approx(0.4), "from the foot that stands first"
+
+
+BAD = [
+    ({"steps": 1}, "steps"), ({"steps": 2.5}, "steps"), ({"step_length": np.nan}, "step_length"),
+    ({"double_support": 0.0}, "double_support"), ({"double_support": 1.0}, "double_support"),
+    ({"step_duration": -1.0}, "step_duration"), ({"rest_duration": 0.0}, "rest_duration"), ({"clearance": "high"}, "clearance"),
+    ({"forward": [0.0, 0.0, 1.0]}, "forward"), ({"forward": [1.0, 0.0]}, "forward"), ({"feet": HELD[:1]}, "two feet"),
+    ({"feet": [HELD[0], HELD[0]]}, "two feet"), ({"feet": ff.contacts.feet_of(HUMANOID)}, "held_feet"),
+    ({"begin": np.inf}, "begin"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "word"), BAD)
+def test_bad_plans(changes, word) -> None:
+    good = {"feet": HELD, "step_length": 0.3, "steps": 4}
+    with pytest.raises(ff.InputError, match=word):
+        control.walk_forward(**{**good, **changes})
+
+
+def test_unknown_feet() -> None:
+    with pytest.raises(ff.UnknownNameError, match="left_sole"):
+        PLANS["forward"].foot("left_foot")

@@ -1,0 +1,95 @@
+"""pink's differential inverse kinematics of TALOS: the same targets are reached, and the same single steps are made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closeness import close
+from robots_on_disk import needs_examples
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+from freeflyer.bench.peer import peer_for
+from freeflyer.bench.pink_peer import TOLERANCE, Reach, error, own_solver, pink_solver, reach
+from freeflyer.optimization import solve_qp
+from freeflyer.spatial import se3
+
+pytestmark = needs_examples
+# pink squares its rows: errors of solved steps are rounding times the squared condition of all rows, some 1e3
+STEP = 1e-9
+
+
+@pytest.fixture(scope="module")
+def pink():
+    return pytest.importorskip("pink")
+
+
+@pytest.mark.parametrize("distance", [0.02, 0.1])
+def test_both_reach_the_targets(pink, distance):
+    r = reach(distance)
+    for run in (own_solver(r), pink_solver(r)):
+        q, steps = run()
+        assert error(r, q) <= 2.0 * TOLERANCE  # pink's errors are in the frame's axes, and their linear part is log6's
+        assert steps < 10
+
+
+def away(rng: np.random.Generator) -> tuple[Reach, np.ndarray]:
+    """The problem, and a configuration near its start."""
+    r = reach()
+    return r, ff.integrate(r.problem.model, r.q, 0.05 * rng.standard_normal(r.problem.model.nv))
+
+
+def test_a_step_of_pink_is_the_least_squares_step_of_log6(pink):
+    """Minimum of |J d + e|^2 over d with e = log6(X*^-1 X) in the frame's axes, and J its derivative; costs are squared there."""
+    rng = fresh()
+    for _ in range(5):
+        r, q = away(rng)
+        model, cost = r.problem.model, rng.uniform(0.5, 2.0, 2)
+        peer = peer_for(model, r.problem.urdf, r.problem.hand)
+        wanted, rows, errors = [], [], []
+        for frame, X in r.frames.items():
+            wanted.append(pink.tasks.FrameTask(frame, position_cost=float(cost[0]), orientation_cost=float(cost[1])))
+            wanted[-1].set_target(peer.pin.SE3(X[:3, :3], X[:3, 3]))
+            e = se3.log(se3.inverse(X) @ ff.frame_pose(model, q, frame))
+            weight = np.repeat(cost, 3)
+            rows.append(weight[:, None] * (se3.right_jacobian_inverse(e) @ ff.frame_jacobian(model, q, frame, "body")))
+            errors.append(weight * e)
+        posture = pink.tasks.PostureTask(cost=0.3)
+        posture.set_target(ff.to_pinocchio(peer.model, model, r.q).q)
+        ours = control.PostureTask(r.q)
+        rows.append(0.3 * ours.jacobian(model, q)); errors.append(0.3 * ours.error(model, q))
+        J, e = np.vstack(rows), np.concatenate(errors)
+        d = solve_qp(J.T @ J, J.T @ e, tolerance=1e-11).x
+        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(peer.model, model, q).q)
+        theirs = pink.solve_ik(at, [*wanted, posture], 1.0, "daqp", limits=[], safety_break=False)
+        close(ff.from_pinocchio(peer.model, model, at.q, theirs).v, d, STEP)
+
+
+def test_our_first_step_is_pinks_where_the_errors_are_the_same(pink):
+    """Centre of mass and posture are far, feet and pelvis where they shall stay: there log6 and its derivative are 0 and 1."""
+    rng = fresh()
+    for _ in range(5):
+        r, q = away(rng)
+        model, p = r.problem.model, r.problem
+        peer = peer_for(model, p.urdf, p.hand)
+        com = ff.center_of_mass(model, q) + 0.03 * rng.standard_normal(3)
+        posture = ff.integrate(model, q, 0.1 * rng.standard_normal(model.nv))
+        costs = dict(zip((*p.feet, p.pelvis, "com", "posture"), rng.uniform(0.5, 2.0, 5)))
+        ours: list[control.Task] = []
+        theirs = []
+        for frame in (*p.feet, p.pelvis):
+            X = ff.frame_pose(model, q, frame)
+            ours.append(control.FramePoseTask(frame, X, weight=costs[frame] ** 2))
+            theirs.append(pink.tasks.FrameTask(frame, position_cost=costs[frame], orientation_cost=costs[frame]))
+            theirs[-1].set_target(peer.pin.SE3(X[:3, :3], X[:3, 3]))
+        ours.append(control.CenterOfMassTask(com, weight=costs["com"] ** 2))
+        ours.append(control.PostureTask(posture, weight=costs["posture"] ** 2))
+        theirs += [pink.tasks.ComTask(cost=float(costs["com"])), pink.tasks.PostureTask(cost=float(costs["posture"]))]
+        theirs[-2].set_target(com)
+        theirs[-1].set_target(ff.to_pinocchio(peer.model, model, posture).q)
+        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(peer.model, model, q).q)
+        at.integrate_inplace(pink.solve_ik(at, theirs, 1.0, "daqp", limits=[], safety_break=False), 1.0)
+        found = control.inverse_kinematics(model, ours, q, limits=False, iterations=1)
+        assert np.abs(ff.difference(model, q, found.q)).max() > 1e-3
+        close(found.q, ff.from_pinocchio(peer.model, model, at.q).q, STEP)

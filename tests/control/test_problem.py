@@ -1,0 +1,203 @@
+"""Whole-body control: the answer is physics, forces stay in their cones, levels are met, problems say what they are."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from closeness import close
+from problems import FEET, check_physics, humanoid, standing_problem, standing_state
+from scipy.optimize import linprog
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+
+FORMULATIONS = ["full", "three-step", "projected"]
+
+
+def point_forces_exist(points, wrench, friction, slack):
+    """Whether forces in the points, each in a pyramid of four edges on its cone, make a wrench: a linear program of its own."""
+    side = friction / np.sqrt(2.0)
+    columns = []
+    for p, x, y in itertools.product(points, (-1, 1), (-1, 1)):
+        f = np.array([x * side, y * side, 1.0])
+        columns.append(np.concatenate([f, np.cross(p, f)]))
+    A = np.array(columns).T
+    limits = np.concatenate([wrench + slack, slack - wrench])
+    found = linprog(np.zeros(A.shape[1]), A_ub=np.vstack([A, -A]), b_ub=limits, bounds=(0, None))
+    return found.status == 0
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("strict", [True, False])
+def test_the_answer_obeys_mechanics(formulation, strict):
+    rng = fresh(formulation, strict)
+    model, q, v = standing_state(rng)
+    problem = standing_problem(model, q)
+    solution = problem.solve(q, v, formulation=formulation, strict=strict)
+    assert solution.status == "solved", solution.reason
+    check_physics(problem, q, v, solution)
+    for foot in FEET:
+        points = ff.contacts.feet_of(model)[0].points
+        assert point_forces_exist(points, solution.forces[foot.name], 0.7, 1e-6 * 9.81 * model.mass)
+    assert (np.abs(solution.tau) <= 1.000001 * model.effort_limit[6:]).all()
+    assert np.abs(solution.levels[0].residuals["dynamics"]).max() <= 1e-9 * 9.81 * model.mass
+
+
+def test_tasks_that_can_be_met_are_met():
+    rng = fresh()
+    model, q, v = standing_state(rng, 0.01)  # slow enough for soles of this size
+    problem = standing_problem(model, q, drop=0.02)
+    solution = problem.solve(q, v)
+    for task in problem.tasks:
+        close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-7)
+    assert all(level.met for level in solution.levels)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_cones_are_those_of_point_forces(seed):
+    """Wrenches of forces in the points lie inside of the cone; a wrench on its surface, moved out, is no longer made by any."""
+    rng = fresh(seed)
+    model, _ = humanoid()
+    points = np.column_stack([rng.uniform(-0.2, 0.2, (5, 2)), rng.uniform(-0.02, 0.02, 5)])
+    friction = rng.uniform(0.1, 1.2)
+    foot = ff.contacts.surface("left_sole", points, friction=friction)
+    ((_, _, cone, _, _),) = control.Problem(model, contacts=[foot]).cones
+    for _ in range(20):
+        normal, angle = rng.uniform(0.0, 300.0, 5), rng.uniform(0.0, 2.0 * np.pi, 5)
+        tangent = rng.uniform(0.0, friction / 2.0, 5) * normal  # within the pyramid, whatever the direction
+        f = np.column_stack([tangent * np.cos(angle), tangent * np.sin(angle), normal])
+        inside = np.concatenate([f.sum(axis=0), np.cross(points, f).sum(axis=0)])
+        assert (cone.C @ inside <= 1e-9 * np.linalg.norm(inside)).all()
+        out = inside + 10.0 * rng.standard_normal(6) * [1, 1, 1, 0.1, 0.1, 0.1]
+        beyond = (cone.C @ out).max()
+        if abs(beyond) > 1e-3:
+            assert point_forces_exist(points, out, friction, 1e-7) == (beyond < 0.0)
+
+
+def test_contacts_come_and_go():
+    rng = fresh()
+    model, q, v = standing_state(rng)
+    both = standing_problem(model, q, drop=0.0)
+    one = standing_problem(model, q, contacts=FEET[:1], drop=0.0)
+    first = both.solve(q, v)
+    second = one.solve(q, v, warm=first)
+    assert set(second.forces) == {"left_sole"}
+    assert set(first.forces) == {"left_sole", "right_sole"}
+    check_physics(one, q, v, second)
+
+
+def test_a_start_with_known_limits_changes_nothing():
+    rng = fresh()
+    model, q, v = standing_state(rng)
+    problem = standing_problem(model, q, drop=0.3)
+    cold = problem.solve(q, v)
+    warm = problem.solve(q, v, warm=cold)
+    close(warm.tau, cold.tau, 1e-6)
+
+
+def test_external_wrenches_are_carried():
+    rng = fresh()
+    model, q, v = standing_state(rng)
+    problem = standing_problem(model, q)
+    push = {"chest": np.array([20.0, 10.0, -50.0, 1.0, 2.0, 3.0])}
+    solution = problem.solve(q, v, external=push, expressed="mixed")
+    pushed = ff.inverse_dynamics(model, q, v, solution.a, external=push, expressed="mixed")
+    pushes = ff.inverse_dynamics(model, q, v, solution.a) - pushed
+    feet = {c.frame: solution.forces[c.name] for c in problem.constraints.contacts}
+    left = ff.inverse_dynamics(model, q, v, solution.a, external=feet) - pushes
+    assert np.abs(left[:6]).max() <= 1e-8 * 9.81 * model.mass
+    close(left[6:], solution.tau, 1e-8)
+
+
+def test_a_grasp_may_pull():
+    """A hand on a rail above: with both feet off the ground it hangs from one bilateral contact; a palm that only pushes cannot."""
+    model, q = humanoid()
+    v = np.zeros(model.nv)
+    rail = [ff.contacts.surface("left_palm")]
+    tasks = [control.PostureTask(q, damping=10.0)]
+    hanging = control.Problem(model, tasks, rail, bilateral=["left_palm"]).solve(q, v)
+    assert hanging.levels[1].met
+    check_physics(control.Problem(model, tasks, rail, bilateral=["left_palm"]), q, v, hanging)
+
+
+def test_a_task_of_ones_own_takes_a_dozen_lines():
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True, eq=False)
+    class HandsApart(control.Task):
+        distance: float
+
+        def error(self, model, q):
+            d = ff.frame_pose(model, q, "left_palm")[:3, 3] - ff.frame_pose(model, q, "right_palm")[:3, 3]
+            return np.array([np.linalg.norm(d) - self.distance])
+
+        def jacobian(self, model, q):
+            d = ff.frame_pose(model, q, "left_palm")[:3, 3] - ff.frame_pose(model, q, "right_palm")[:3, 3]
+            J = ff.frame_jacobian(model, q, "left_palm", "mixed") - ff.frame_jacobian(model, q, "right_palm", "mixed")
+            return (d / np.linalg.norm(d))[None] @ J[:3]
+
+    rng = fresh()
+    model, q, v = standing_state(rng)
+    task = HandsApart(0.5, level=3)
+    base = standing_problem(model, q)
+    problem = control.Problem(model, [*base.tasks, task], FEET, base.limits)
+    solution = problem.solve(q, v)
+    close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-5)
+
+
+def test_what_is_minimised_is_printed():
+    model, q = humanoid()
+    text = str(standing_problem(model, q))
+    for word in ("TorqueLimits", "left_sole cone", "CenterOfMassTask", "a^T M a / 2", "|point forces|^2", "51 unknowns"):
+        assert word in text
+
+
+def test_the_regularisation_is_what_is_printed():
+    """Perturbations along which nothing above changes raise the printed sum."""
+    rng = fresh()
+    model, q, v = standing_state(rng)
+    problem = standing_problem(model, q)
+    solution = problem.solve(q, v)
+    M, J = ff.mass_matrix(model, q), problem.constraints.jacobian(q)
+    F = np.concatenate([solution.forces[c.name] for c in problem.constraints.contacts])
+    T = np.vstack([task.jacobian(model, q) for task in problem.tasks])
+    rows = np.block([[M[:6], -J[:, :6].T], [J, np.zeros((12, 12))], [T, np.zeros((len(T), 12))]])
+    _, _, V = np.linalg.svd(rows)
+    free = V[np.linalg.matrix_rank(rows) :]
+
+    def cost(x):
+        a, F = x[: model.nv], x[model.nv :]
+        return 0.5 * a @ M @ a + 0.5 * problem.force_weight * F @ problem.force_metric @ F
+
+    x = np.concatenate([solution.a, F])
+    held = [name for level in solution.levels for name in level.active]
+    for _ in range(20):
+        d = free.T @ rng.standard_normal(len(free))
+        d[model.nv :] *= 1.0
+        ahead, behind = (cost(x + s * 1e-3 * d) - cost(x) for s in (1.0, -1.0))
+        assert ahead + behind > 0.0
+        if not held:
+            assert ahead > 0.0
+            assert behind > 0.0
+
+
+def test_normals_of_points_are_against_gravity():
+    """The shanks of a quadruped are inclined: forces stay in cones about the vertical, or about a normal that is given."""
+    rng = fresh()
+    model = ff.robots.quadruped()
+    q, v = ff.robots.standing_posture(model), 0.1 * rng.standard_normal(model.nv)
+    names = [name for name in model.frame_names if name.endswith("_foot")]
+    feet = [ff.contacts.point(name, friction=0.2) for name in names]
+    com = control.CenterOfMassTask(ff.center_of_mass(model, q) + [0.2, 0.1, 0.0])
+    tilted = np.array([0.3, 0.0, 1.0])
+    for normals in ({}, {names[0]: tilted}):
+        solution = control.Problem(model, [com], feet, normals=normals).solve(q, v)
+        for name in names:
+            n = normals.get(name, np.array([0.0, 0.0, 1.0]))
+            n = n / np.linalg.norm(n)
+            f = ff.frame_pose(model, q, name)[:3, :3] @ solution.forces[name][:3]
+            assert np.linalg.norm(f - (f @ n) * n) <= 0.2 * (f @ n) + 1e-6
+    assert any(level.active for level in solution.levels)

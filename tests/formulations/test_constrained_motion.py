@@ -1,0 +1,315 @@
+"""Udwadia and Kalaba's equations: against the paper's own form, Gauss's principle, compiled constrained dynamics, and physics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closed_robots import robot
+from closeness import close, close_to_rate, rounding
+from constrained_samples import BASES, moving_robot, random_set
+from scipy.linalg import sqrtm
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import contacts
+from freeflyer.errors import InputError
+from freeflyer.formulations import constrained
+
+WHEELS = [contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
+
+
+def state(rng: np.random.Generator, model: ff.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+
+
+def doubt(M: np.ndarray, A: np.ndarray) -> float:
+    """The error that rounding leaves in a solve with M and with the rows A in its metric."""
+    D = np.linalg.solve(np.linalg.cholesky(M), A.T).T
+    D = D / np.linalg.norm(D, axis=1, keepdims=True)
+    s = np.linalg.svd(D, compute_uv=False)
+    s = s[s > 1e-9 * s[0]]
+    return rounding(450, np.linalg.cond(M) * (s[0] / s[-1]) ** 2)
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_the_printed_equations(base):
+    """(62) and (63) as they stand, with the symmetric root of M and Moore and Penrose's inverse."""
+    rng = fresh()
+    model = moving_robot(rng, 6, least=4, base=base)
+    q, v, tau = state(rng, model)
+    A, b = rng.standard_normal((3, model.nv)), rng.standard_normal(3)
+    M, h = ff.mass_matrix(model, q), ff.bias_forces(model, q, v)
+    root = np.real(sqrtm(M))
+    pseudo = np.linalg.pinv(A @ np.linalg.inv(root))
+    found = constrained.accelerations(model, q, v, tau, constraints=(A, b))
+    tolerance = doubt(M, A)
+    forces = root @ pseudo @ (b - A @ np.linalg.solve(M, tau - h))
+    close(found.forces, forces, tolerance * np.linalg.cond(root))
+    Omega = np.eye(model.nv) - root @ pseudo @ A @ np.linalg.inv(M)
+    size = np.linalg.cond(root) * max(1.0, np.abs(M @ found.a).max())
+    close(M @ found.a + Omega @ h - root @ pseudo @ b, Omega @ tau, tolerance * size)
+    close(A.T @ found.multipliers, found.forces, tolerance)
+    close(A @ found.a, b, tolerance * max(1.0, np.abs(found.a).max()))
+    assert found.rank == 3
+    assert found.redundant == ()
+    assert found.names == ("row 0", "row 1", "row 2")
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("mimics", [0.0, 0.3])
+def test_beside_compiled_constrained_dynamics(base, mimics):
+    """Another algorithm for the same motion: elimination without pivoting, in compiled code."""
+    rng = fresh()
+    for _ in range(3):
+        model = moving_robot(rng, int(rng.integers(4, 12)), base=base, mimics=mimics)
+        q, v, tau = state(rng, model)
+        held = random_set(rng, model, q, model.nv - 1)
+        found = constrained.accelerations(model, q, v, tau, constraints=held)
+        beside = ff.constrained_dynamics(model, q, v, tau, constraints=held)
+        J, M = held.jacobian(q), ff.mass_matrix(model, q)
+        tolerance = doubt(M, J) if len(J) else rounding(450, np.linalg.cond(M))
+        close(found.a, beside.a, tolerance)
+        close(found.forces, J.T @ beside.multipliers, tolerance)
+        close(found.multipliers, beside.multipliers, tolerance)
+        assert found.names == held.row_names
+        assert found.rank == len(J)
+
+
+@pytest.mark.parametrize("name", ["point", "hinge", "weld", "slider", "nested"])
+def test_loops(name):
+    """Loops as rows of a tree, and of the closed model in its own velocities: one motion."""
+    rng = fresh()
+    model = robot(name)
+    tree, closed = model.tree, ff.close_loops(model)
+    q = closed.neutral
+    u, push = rng.standard_normal((2, closed.nv))
+    G = ff.velocity_map(closed, q)
+    v, tau = G @ u, np.linalg.lstsq(G.T, push, rcond=None)[0]
+    found = constrained.accelerations(tree, q, v, tau, constraints=ff.ConstraintSet(tree))
+    u_dot = constrained.accelerations(closed, q, u, push, constraints=[]).a
+    J = ff.ConstraintSet(tree).jacobian(q)
+    tolerance = doubt(ff.mass_matrix(tree, q), J) * max(1.0, np.linalg.cond(G))
+    close(found.a, G @ u_dot + ff.velocity_map_bias(closed, q, u), tolerance)
+    close(u_dot, ff.forward_dynamics(closed, q, u, push), tolerance)
+    J = ff.mechanisms.constraint_jacobian(tree, q)  # all rows, of which some depend on others
+    every = constrained.accelerations(tree, q, v, tau, constraints=(J, -ff.mechanisms.constraint_bias(tree, q, v)))
+    close(every.a, found.a, 100.0 * tolerance)
+    assert every.rank == found.rank
+    assert len(every.redundant) == len(J) - found.rank
+
+
+def test_gauss_of_all_accelerations_that_are_allowed_this_is_the_nearest():
+    rng = fresh()
+    model = ff.robots.quadruped()
+    q, v, tau = state(rng, model)
+    A, b = rng.standard_normal((5, model.nv)), rng.standard_normal(5)
+    a = constrained.accelerations(model, q, v, tau, constraints=(A, b)).a
+    M, free = ff.mass_matrix(model, q), ff.forward_dynamics(model, q, v, tau)
+    null = np.linalg.svd(A)[2][5:].T
+    least = (a - free) @ M @ (a - free)
+    for step in null.T:
+        for size in (1e-2, -1e-2, 1.0):
+            x = a + size * step - free
+            assert x @ M @ x > least
+    power = null.T @ (M @ (a - free))  # ideal constraints do no work on motions that they allow
+    close(power, np.zeros(len(power)), doubt(M, A) * max(1.0, np.abs(M @ (a - free)).max()))
+
+
+def test_the_differential_drive_row_is_the_rate_of_its_velocity():
+    """(64): A v = 0 is held by A a = -Adot v."""
+    rng = fresh()
+    model = ff.robots.differential_drive_manipulator()
+    q, v, _ = state(rng, model)
+    rows = constrained.differential_drive(model, q, v)
+    close(rows.A @ v, rows.rate, rounding(20))
+
+    def sideways(t: float) -> np.ndarray:
+        return constrained.differential_drive(model, ff.integrate(model, q, t * v), v).rate
+
+    close_to_rate(-rows.b, sideways)
+    assert np.isnan(rows.gap).all()
+    heading = np.array([np.cos(q[2]), np.sin(q[2])])
+    a = constrained.accelerations(model, q, v, np.zeros(9), constraints=rows).a
+    across = np.array([-heading[1], heading[0]])
+    assert across @ a[:2] == pytest.approx(v[2] * (heading @ v[:2]), abs=1e-9)  # v omega, as of a circle
+    batch = constrained.differential_drive(model, np.stack([q, model.neutral]), v)
+    close(batch.A[0], rows.A, rounding(1))
+    close(batch.b[0], rows.b, rounding(1))
+
+
+def test_rolling_wheels_are_the_differential_drive():
+    """Wheels that roll, whose rows depend on each other, against the row of (64) and two more for what the wheels turn."""
+    rng = fresh()
+    model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
+    q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    wheels = ff.ConstraintSet(model, rolling=WHEELS)
+    v = ff.project_velocity(model, q, rng.standard_normal(model.nv), constraints=wheels)
+    rows = constrained.differential_drive(model, q, v)
+    close(rows.rate, np.zeros(1), rounding(450) * max(1.0, np.abs(v).max()))
+    yaw, turn, track = q[2], v[2], 0.56
+    A = np.zeros((2, model.nv))
+    A[:, :2] = np.cos(yaw), np.sin(yaw)
+    A[:, 2] = np.array([-0.5, 0.5]) * track
+    A[0, model.joint("left_wheel").iv] = A[1, model.joint("right_wheel").iv] = -0.1
+    b = np.full(2, -turn * (np.cos(yaw) * v[1] - np.sin(yaw) * v[0]))
+    found = constrained.accelerations(model, q, v, tau, constraints=wheels)
+    beside = constrained.accelerations(model, q, v, tau, constraints=[rows, (A, b)])
+    tolerance = doubt(ff.mass_matrix(model, q), np.vstack([rows.A, A]))
+    close(found.a, beside.a, tolerance)
+    close(found.forces, beside.forces, tolerance)
+    close(found.a, ff.constrained_dynamics(model, q, v, tau, constraints=wheels).a, tolerance)
+    assert found.rank == beside.rank == 3
+    assert found.redundant == ("left_wheel_link.normal", "right_wheel_link.across", "right_wheel_link.normal")
+
+
+def test_a_prescribed_joint_takes_the_force_of_inverse_dynamics():
+    rng = fresh()
+    model = ff.robots.quadruped()
+    q, v, tau = state(rng, model)
+    info = model.joint("front_left_knee")
+    rows = constrained.prescribed_motion(model, q, v, info.name, q[info.iq] - 0.2, v[info.iv] - 0.3, 1.5)
+    close(rows.gap, np.array([0.2]), rounding(20))
+    close(rows.rate, np.array([0.3]), rounding(20))
+    found = constrained.accelerations(model, q, v, tau, constraints=rows)
+    assert found.a[info.iv] == pytest.approx(1.5, rel=1e-9)
+    force = ff.inverse_dynamics(model, q, v, found.a) - tau
+    close(found.forces, force, rounding(450, np.linalg.cond(ff.mass_matrix(model, q))))
+    target = np.concatenate([ff.random_configuration(model, rng)[:7], q[7:]])
+    base = constrained.prescribed_motion(model, q, v, "root_joint", target[:7], v[:6], np.zeros(6))
+    assert base.names == tuple(f"root_joint.{k}" for k in range(6))
+    close(base.gap, ff.difference(model, target, q)[:6], rounding(450))
+
+
+def test_drift_decays_as_it_is_said():
+    """Errors of position as a critically damped oscillator, of velocity exponentially, in closed form."""
+    rng = fresh()
+    model, T = ff.robots.chain(3), 0.05
+    control = constrained.DriftControl(T)
+    q0, v0 = rng.uniform(-0.5, 0.5, 3), rng.uniform(-0.5, 0.5, 3)
+
+    def field(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        rows = constrained.prescribed_motion(model, q, v, "joint_2", 0.1, 0.0, 0.0)
+        speed = constrained.Rows(np.eye(3)[:1], np.zeros(1), v[:1], np.array([np.nan]), ("speed",))
+        return constrained.accelerations(model, q, v, np.zeros(3), constraints=[rows, speed], drift=control).forces
+
+    end = 0.2
+    run = ff.sim.simulate(model, q0, v0, field, dt=0.02, duration=end, integrator="dop853", rtol=1e-11, atol=1e-12)
+    gap, rate = q0[1] - 0.1, v0[1]
+    left = (gap + (rate + gap / T) * end) * np.exp(-end / T)
+    assert run.q[-1, 1] - 0.1 == pytest.approx(left, abs=1e-8)
+    assert run.v[-1, 0] == pytest.approx(v0[0] * np.exp(-end / T), abs=1e-8)
+
+
+def test_drift_of_sets():
+    """Contacts and locks take their residual, what rolls its velocity alone."""
+    rng = fresh()
+    model = ff.robots.quadruped()
+    q, v, tau = state(rng, model)
+    held = ff.ConstraintSet(model, contacts=[contacts.point("front_left_foot")], locks=["rear_left_knee"]).anchored(q)
+    moved = ff.integrate(model, q, 1e-2 * rng.standard_normal(model.nv))
+    T, z = 0.1, 0.7
+    found = constrained.accelerations(model, moved, v, tau, constraints=held, drift=constrained.DriftControl(T, z))
+    J = held.jacobian(moved)
+    wanted = -held.bias(moved, v) - 2.0 * z / T * (J @ v) - held.residual(moved) / T**2
+    close(J @ found.a, wanted, doubt(ff.mass_matrix(model, moved), J) * max(1.0, np.abs(found.a).max()))
+    drive = ff.robots.differential_drive_manipulator(rolling_wheels=True)
+    q, v, tau = state(rng, drive)
+    wheels = ff.ConstraintSet(drive, rolling=WHEELS)
+    J = wheels.jacobian(q)
+    v[:] = v - np.linalg.pinv(J, rcond=1e-9) @ (J @ v) + 1e-3 * np.eye(11)[1]
+    found = constrained.accelerations(drive, q, v, tau, constraints=wheels, drift=constrained.DriftControl(T))
+    close(J @ found.a, -wheels.bias(q, v) - J @ v / T, 1e-9 * max(1.0, np.abs(found.a).max()))
+
+
+def test_rank_changes_along_a_motion():
+    """A slider-crank at its dead point: two rows that agree there, and differ everywhere else."""
+    model = ff.robots.chain(2)
+    turned = np.array([-1e-2, -1e-6, 0.0, 1e-6, 1e-2])
+    A = np.stack([np.stack([[1.0, 1.0], [np.cos(x), 1.0 + np.sin(x)]]) for x in turned])
+    found = constrained.accelerations(model, np.zeros(2), np.zeros(2), np.zeros(2), constraints=(A, np.zeros((5, 2))))
+    assert found.rank.tolist() == [2, 2, 1, 2, 2]
+    assert found.redundant["row 1"].tolist() == [False, False, True, False, False]
+    assert not found.redundant["row 0"].any()
+    alone = constrained.accelerations(model, np.zeros(2), np.zeros(2), np.zeros(2), constraints=(A[2, :1], [0.0]))
+    close(found.a[2], alone.a, rounding(450))
+    close(found.a[[0, 1, 3, 4]], np.zeros((4, 2)), rounding(450, 1e6), least=100.0)  # two rows leave nothing free
+
+
+def test_rank_does_not_depend_on_units():
+    rng = fresh()
+    model = ff.robots.quadruped()
+    q, v, tau = state(rng, model)
+    A = rng.standard_normal((4, model.nv))
+    A[3] = A[0] - 2.0 * A[1]
+    scale = np.array([1.0, 1e-4, 1e4, 1e3])
+    b = np.array([0.3, -0.1, 0.2, 0.5])
+    one = constrained.accelerations(model, q, v, tau, constraints=(A, b))
+    other = constrained.accelerations(model, q, v, tau, constraints=(scale[:, None] * A, scale * b))
+    assert one.rank == other.rank == 3
+    assert one.redundant == other.redundant == ("row 3",)
+    tolerance = doubt(ff.mass_matrix(model, q), A)
+    close(other.a, one.a, tolerance)
+    close(other.forces, one.forces, tolerance)
+
+
+def test_too_many_and_contradictory_constraints_are_refused():
+    model, rest = ff.robots.chain(3), np.zeros(3)
+    A = np.vstack([np.eye(3), np.ones((1, 3))])
+    with pytest.raises(InputError, match=r"4 rows for 3 freedoms.*'row 3' contradicts these by 1\b"):
+        constrained.accelerations(model, rest, rest, rest, constraints=(A, [1.0, 2.0, 3.0, 7.0]))
+    full = constrained.accelerations(model, rest, rest, rest, constraints=(A, [1.0, 2.0, 3.0, 6.0]))
+    close(full.a, np.array([1.0, 2.0, 3.0]), rounding(450, np.linalg.cond(ff.mass_matrix(model, rest))))
+    assert full.rank == 3
+    with pytest.raises(InputError, match=r"'row 1' depends on rows before it and contradicts them by 0.5\b"):
+        constrained.accelerations(model, rest, rest, rest, constraints=(np.ones((2, 3)), [1.0, 1.5]))
+    with pytest.raises(InputError, match=r"'row 1' at state \[2\]"):
+        constrained.accelerations(model, rest, rest, rest, constraints=(np.ones((2, 3)), [[1.0, 1.0], [2.0, 2.0], [1.0, 1.5]]))
+    with pytest.raises(InputError, match="'row 0' depends"):
+        constrained.accelerations(model, rest, rest, rest, constraints=(np.zeros((1, 3)), [1.0]))
+
+
+def test_bad_arguments():
+    model, rest = ff.robots.chain(3), np.zeros(3)
+    good = (np.eye(3)[:1], [0.0])
+    cases = [
+        ({"constraints": "wheels"}, "ConstraintSet, Rows"), ({"constraints": (np.eye(2), [0.0, 0.0])}, "shapes"),
+        ({"constraints": (np.eye(3)[:1], [np.nan])}, "finite"), ({"constraints": good, "drift": 0.1}, "DriftControl"),
+        ({"constraints": good, "drift": constrained.DriftControl(0.1)}, "rate of 'row 0' is unknown"),
+        ({"constraints": ff.ConstraintSet(ff.robots.chain(2))}, "another model"),
+        ({"constraints": constrained.Rows(np.eye(3)[:1], np.zeros(1), np.zeros(2), np.zeros(1), ("x",))}, "rate of shape"),
+    ]  # fmt: skip
+    for arguments, text in cases:
+        with pytest.raises(InputError, match=text):
+            constrained.accelerations(model, rest, rest, rest, **arguments)
+    with pytest.raises(InputError, match=r"^v "):
+        constrained.accelerations(model, rest, rest[:2], rest, constraints=good)
+    held = ff.ConstraintSet(model, contacts=[contacts.point("tip")])
+    with pytest.raises(InputError, match="held nowhere"):
+        constrained.accelerations(model, rest, rest, rest, constraints=held, drift=constrained.DriftControl(0.1))
+    for bad in (0.0, -1.0, np.inf, "fast", True):
+        with pytest.raises(InputError, match="positive number"):
+            constrained.DriftControl(bad)
+    with pytest.raises(ff.UnknownNameError, match="root_joint"):
+        constrained.differential_drive(model, rest, rest)
+    with pytest.raises(InputError, match="planar"):
+        constrained.differential_drive(model, rest, rest, "joint_1")
+    body = ff.robots.quadruped()
+    with pytest.raises(InputError, match="position must have 7"):
+        constrained.prescribed_motion(body, body.neutral, np.zeros(18), "root_joint", np.zeros(6), np.zeros(6), np.zeros(6))
+    closed = ff.close_loops(robot("point"))
+    with pytest.raises(InputError, match=r"model\.tree"):
+        constrained.prescribed_motion(closed, closed.neutral, np.zeros(closed.nv), "j00", 0.0, 0.0, 0.0)
+
+
+def test_batches_are_their_states():
+    rng = fresh()
+    model = ff.robots.quadruped()
+    q, v, tau = (np.stack(x) for x in zip(*(state(rng, model) for _ in range(4))))
+    held = ff.ConstraintSet(model, contacts=[contacts.point("front_left_foot"), contacts.point("front_left_foot", name="again")])
+    batch = constrained.accelerations(model, q, v, tau, constraints=held)
+    for k in range(4):
+        one = constrained.accelerations(model, q[k], v[k], tau[k], constraints=held)
+        for x, y in ((batch.a[k], one.a), (batch.forces[k], one.forces), (batch.multipliers[k], one.multipliers)):
+            close(x, y, doubt(ff.mass_matrix(model, q[k]), held.jacobian(q[k])))
+        assert batch.rank[k] == one.rank == 3
+        assert [name for name, flag in batch.redundant.items() if flag[k]] == list(one.redundant)

@@ -1,0 +1,264 @@
+"""Newton-Euler, Gauss, Gibbs-Appell and Kane in dual quaternion algebra (papers/001) beside the library's other algorithms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cases import Case, cases, few
+from closed_robots import robot, state as closed_state
+from closeness import EXACT, TINY, close, close_to_rate, rounding
+from geometric_cases import CASES, robot_and_state, solved, state
+from hypothesis import given
+from robots_on_disk import example, needs_examples
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer.formulations import dual_quaternion, gauss, gibbs_appell, kane
+from freeflyer.kernels import plain
+from freeflyer.spatial import se3
+
+ALL = (dual_quaternion, gauss, gibbs_appell, kane)
+MATRICES = (dual_quaternion, gauss)
+CLOSED = ("point", "nested", "cylinder")
+NAMES = [m.__name__.rpartition(".")[2] for m in ALL]
+every = pytest.mark.parametrize("formulation", ALL, ids=NAMES)
+with_matrices = pytest.mark.parametrize("formulation", MATRICES, ids=NAMES[:2])
+
+
+def check_all(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> None:
+    """All four, all their terms, beside the library's; forces relative to the largest, 1 N or N m at least."""
+    tau, M, g = ff.inverse_dynamics(model, q, v, a), ff.mass_matrix(model, q), ff.gravity_forces(model, q)
+    C, size = ff.coriolis_matrix(model, q, v), float(np.abs(M).max())
+    for f in ALL:
+        close(f.inverse_dynamics(model, q, v, a), tau, EXACT, what=f.__name__)
+        close(f.gravity_forces(model, q), g, EXACT, what=f.__name__)
+        close(f.mass_matrix(model, q), M, EXACT, least=size, what=f.__name__)
+    for f in MATRICES:
+        close(times(f.coriolis_matrix(model, q, v), v), times(C, v), EXACT, least=size * float(v @ v), what=f.__name__)
+
+
+def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return (A @ x[..., None])[..., 0]
+
+
+@pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
+def test_all_agree_on_random_trees(base, mimics, seed):
+    check_all(*robot_and_state(base, mimics, seed))
+
+
+@few
+@given(cases())
+def test_all_agree_on_any_tree(c: Case):
+    check_all(c.model, c.q, c.v, c.a)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "cylindrical", "spherical", "planar", "free", "universal"])
+def test_every_joint_of_table_1_by_itself(kind):
+    rng = fresh(kind)
+    links, joints = [], []
+    for k in range(3):
+        links.append(ff.Link(f"l{k}", ff.Inertia(1.0 + k, 0.1 * rng.standard_normal(3), np.diag(rng.uniform(0.1, 0.15, 3)))))
+        X = se3.exp(rng.standard_normal(6))
+        axis = np.array([0.0, 0.6, 0.8])
+        joints.append(ff.Joint(f"j{k}", kind, f"l{k - 1}" if k else "world", f"l{k}", X, axis, axis2=np.array([1.0, 0.0, 0.0]),
+                               pitch=0.2 if kind == "helical" else 0.0))  # fmt: skip
+    model = ff.build(ff.Description(kind, tuple(links), tuple(joints)))
+    check_all(model, *state(model, rng))
+
+
+@needs_examples
+def test_all_agree_on_talos():
+    model = ff.load(example("talos_reduced.urdf"))
+    check_all(model, *state(model, fresh("talos")))
+
+
+@with_matrices
+@few
+@given(cases())
+def test_rate_of_the_mass_matrix_less_twice_c_is_skew(formulation, c: Case):
+    """(52), as Mdot = C + C^T."""
+    C = formulation.coriolis_matrix(c.model, c.q, c.v)
+    size = float(np.abs(ff.mass_matrix(c.model, c.q)).max())
+
+    def mass(t: float) -> np.ndarray:
+        return formulation.mass_matrix(c.model, ff.integrate(c.model, c.q, t * c.v))
+
+    close_to_rate(C + C.T, mass, tolerance=1e-10, axes=2, least=size)
+
+
+def test_both_matrices_are_one():
+    """(47) by executions of the recursion and by sums over bodies."""
+    model, q, v, _ = robot_and_state("free", 0.3, 4)
+    C = gauss.coriolis_matrix(model, q, v)
+    size = float(np.abs(ff.mass_matrix(model, q)).max() * np.linalg.norm(v))
+    close(dual_quaternion.coriolis_matrix(model, q, v), C, EXACT, least=size)
+    M, D, g = gauss.equations(model, q, v)
+    assert np.array_equal(M, gauss.mass_matrix(model, q))
+    assert np.array_equal(M, M.T)
+    assert np.array_equal(D, C)
+    assert np.array_equal(g, gauss.gravity_forces(model, q))
+
+
+@every
+@pytest.mark.parametrize("expressed", ["body", "mixed", "world"])
+def test_wrenches_and_gravity(formulation, expressed):
+    model, q, v, a = robot_and_state("free", 0.3, 5)
+    rng = fresh(6)
+    external = {"site_0": rng.standard_normal(6), "link_2": rng.standard_normal(6), "link_0": rng.standard_normal(6)}
+    gravity = rng.standard_normal(3)
+    loads = {"external": external, "expressed": expressed, "gravity": gravity}
+    close(formulation.inverse_dynamics(model, q, v, a, **loads), ff.inverse_dynamics(model, q, v, a, **loads), EXACT)
+    close(formulation.inverse_dynamics(model, q, v, a, external=external), ff.inverse_dynamics(model, q, v, a, external), EXACT)
+
+
+@with_matrices
+def test_forward_dynamics_undoes_inverse_dynamics(formulation):
+    model, q, v, a = robot_and_state("free", 0.3, 7)
+    external = {"site_1": np.arange(6.0)}
+    tau = ff.inverse_dynamics(model, q, v, a, external, expressed="mixed")
+    found = formulation.forward_dynamics(model, q, v, tau, external=external, expressed="mixed")
+    close(found, a, solved(model, q))
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_closed_robots(name):
+    model = ff.close_loops(robot(name))
+    s = closed_state(robot(name), fresh(name))
+    external = {model.description.links[-1].name: np.arange(6.0)}
+    within = rounding(10_000, float(np.linalg.cond(ff.velocity_map(model, s.q))))
+    bias, size = ff.bias_forces(model, s.q, s.u), float(np.abs(ff.mass_matrix(model, s.q)).max() * (s.u @ s.u))
+    for f in ALL:
+        for load in (None, external):
+            expected = ff.inverse_dynamics(model, s.q, s.u, s.u_dot, load)
+            close(f.inverse_dynamics(model, s.q, s.u, s.u_dot, external=load), expected, within)
+        close(f.mass_matrix(model, s.q), ff.mass_matrix(model, s.q), within)
+        close(f.gravity_forces(model, s.q), ff.gravity_forces(model, s.q), within)
+    for f in MATRICES:
+        found = f.coriolis_matrix(model, s.q, s.u) @ s.u + f.gravity_forces(model, s.q)
+        close(found, bias, within, least=size)
+        tau = ff.inverse_dynamics(model, s.q, s.u, s.u_dot)
+        M = ff.mass_matrix(model, s.q)
+        close(f.forward_dynamics(model, s.q, s.u, tau), s.u_dot, within * float(np.linalg.cond(M)), least=10.0)
+
+
+@every
+def test_batches_are_states_one_by_one(formulation):
+    model, rng = robot_and_state("free", 0.3, 8)[0], fresh(9)
+    q = ff.random_configuration(model, rng, (2, 9))
+    v, a = rng.standard_normal((2, 9, model.nv)), rng.standard_normal(model.nv)
+    tau, M = formulation.inverse_dynamics(model, q, v, a), formulation.mass_matrix(model, q)
+    assert tau.shape == (2, 9, model.nv)
+    for k in np.ndindex(2, 9):
+        close(tau[k], formulation.inverse_dynamics(model, q[k], v[k], a), EXACT)
+        close(M[k], formulation.mass_matrix(model, q[k]), EXACT)
+
+
+def com_motions(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[tuple[ff.Inertia, np.ndarray, np.ndarray]]:
+    """Of every link, its inertia, angular velocity and acceleration and classical acceleration of its centre of mass, in its axes;
+    by frames of the library, which are another algorithm."""
+    found = []
+    for link in model.description.links:
+        V, A, c = ff.frame_velocity(model, q, v, link.name), ff.frame_acceleration(model, q, v, a, link.name), link.inertia.com
+        w, dw = V[3:], A[3:]
+        acceleration = A[:3] + np.cross(w, V[:3]) + np.cross(dw, c) + np.cross(w, np.cross(w, c))
+        found.append((link.inertia, w, np.stack([dw, acceleration])))
+    return found
+
+
+def gauss_function(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
+    """(31): bodies' accelerations less those of free bodies under gravity, in the metric of inertia."""
+    total = 0.0
+    for link, (inertia, w, moved) in zip(model.description.links, com_motions(model, q, v, a)):
+        I, R = inertia.rotational, ff.frame_pose(model, q, link.name)[:3, :3]
+        d = moved[1] - R.T @ model.gravity
+        turn = moved[0] + np.linalg.solve(I, np.cross(w, I @ w))
+        total += 0.5 * inertia.mass * d @ d + 0.5 * turn @ I @ turn
+    return float(total)
+
+
+def slope(f, a: np.ndarray, step: float = 0.5) -> np.ndarray:
+    """df/da of a quadratic function: central differences are exact."""
+    return np.array([(f(a + step * e) - f(a - step * e)) / (2.0 * step) for e in np.eye(len(a))])
+
+
+@pytest.mark.parametrize("base", ["free", "fixed", "two free"])
+def test_equality_61(base):
+    """dG/da of Gauss's function, dS/da less the active forces, and Kane's phi less the active forces are one vector."""
+    rng = fresh(base)
+    from random_robots import random_robot
+
+    model = random_robot(rng, 6, base=base, mimics=0.3, armature=False)
+    q, v, a = state(model, rng)
+    by_gauss, S = slope(lambda x: gauss_function(model, q, v, x), a), gibbs_appell.appell_function
+    size = gauss_function(model, q, v, a) + abs(float(S(model, q, v, a)))
+    within = rounding(20_000)
+    by_appell = slope(lambda x: float(S(model, q, v, x)), a) + gibbs_appell.gravity_forces(model, q)
+    by_kane = kane.inertia_forces(model, q, v, a) + kane.gravity_forces(model, q)
+    close(by_appell, gibbs_appell.inverse_dynamics(model, q, v, a), within, least=size)
+    close(by_kane, kane.inverse_dynamics(model, q, v, a), EXACT)
+    close(by_gauss, by_kane, within, least=size)
+    close(by_appell, by_kane, within, least=size)
+    M, C, g = gauss.equations(model, q, v)
+    close(M @ a + C @ v + g, by_kane, EXACT)
+
+
+def test_appell_function_is_that_of_the_bodies():
+    """(54) by frames of the library: 1/2 m a^2 + 1/2 w' I w' + w' (w x I w), less what does not depend on a."""
+    model, q, v, a = robot_and_state("free", 0.0, 11)
+    model = ff.build(ff.Description("bare", model.description.links, tuple(
+        ff.Joint(**{**vars(j), "armature": ()}) for j in model.description.joints)))  # fmt: skip
+
+    def by_frames(x: np.ndarray) -> float:
+        return sum(
+            0.5 * i.mass * m[1] @ m[1] + 0.5 * m[0] @ i.rotational @ m[0] + m[0] @ np.cross(w, i.rotational @ w)
+            for i, w, m in com_motions(model, q, v, x)
+        )
+
+    S = gibbs_appell.appell_function
+    rest = np.zeros(model.nv)
+    change = float(S(model, q, v, a) - S(model, q, v, rest))
+    close(np.array(change), np.array(by_frames(a) - by_frames(rest)), rounding(20_000), least=by_frames(a) + by_frames(rest))
+
+
+@every
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("q", np.zeros(3), "q has shape"), ("v", np.zeros(3), "v has shape"), ("a", np.array("x"), "a "),
+    ("v", np.nan, "v"), ("a", np.inf, "a"), ("q", 0.0, "q"),
+])  # fmt: skip
+def test_bad_input_is_named(formulation, name, value, words):
+    model, q, v, a = robot_and_state("free", 0.0, 12)
+    state = {"q": q, "v": v, "a": a}
+    state[name] = np.full_like(state[name], value) if isinstance(value, float) else value
+    with pytest.raises(ff.InputError, match=words):
+        formulation.inverse_dynamics(model, state["q"], state["v"], state["a"])
+
+
+def test_a_singular_mass_matrix_is_refused():
+    links = (ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3))), ff.Link("b"))
+    joints = (ff.Joint("j", "revolute", "world", "a"), ff.Joint("k", "revolute", "a", "b"))
+    model = ff.build(ff.Description("massless", links, joints))
+    for f in MATRICES:
+        with pytest.raises(ff.InputError, match="mass matrix is singular"):
+            f.forward_dynamics(model, model.neutral, np.zeros(2), np.zeros(2))
+
+
+def test_unknown_frames_are_named():
+    model, q, v, a = robot_and_state("free", 0.0, 13)
+    for f in ALL:
+        with pytest.raises(ff.UnknownNameError, match="nowhere"):
+            f.inverse_dynamics(model, q, v, a, external={"nowhere": np.zeros(6)})
+
+
+def test_one_source_runs_on_symbols_and_complex_numbers():
+    """Closed forms of a double pendulum, put in numbers; a derivative by a complex step."""
+    sympy = pytest.importorskip("sympy")
+    model, rng = ff.robots.chain(2), fresh("symbols")
+    symbols = sympy.symbols("q0 q1 v0 v1 a0 a1")
+    numbers = rng.standard_normal(6)
+    closed = plain.run("dq_newton_euler", model, symbols[:2], symbols[2:4], symbols[4:])
+    found = np.array([float(x.subs(dict(zip(symbols, numbers)))) for x in closed])
+    q, v, a = numbers.reshape(3, 2)
+    close(found, ff.inverse_dynamics(model, q, v, a), EXACT)
+    tau = plain.run("dq_newton_euler", model, q, v + np.array([1j * TINY, 0.0]), a)
+    slope = np.array([x.imag / TINY for x in tau])
+    close(slope, ff.inverse_dynamics_derivatives(model, q, v, a).dv[:, 0], EXACT)

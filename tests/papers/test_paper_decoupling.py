@@ -1,0 +1,73 @@
+"""papers/004 reproduced, chapters 2 and 3."""
+
+from __future__ import annotations
+
+import pytest
+
+from freeflyer.papers.decoupling import (
+    com_frame,
+    free_flight,
+    propositions,
+    regulation,
+    theory,
+    theory_pictures,
+    theory_tables,
+    times,
+)
+
+
+def quiet(fraction, what):
+    del fraction, what
+
+
+@pytest.fixture(scope="module")
+def result():
+    """All of it, briefly."""
+    patch = pytest.MonkeyPatch()
+    for module, name, value in (
+        (propositions, "STATES", 1), (free_flight, "DURATION", 0.5), (com_frame, "POSTURES", 3), (times, "BLOCKS", 1),
+        (times, "CALLS", 2), (regulation, "DURATION", 1.0),
+    ):  # fmt: skip
+        patch.setattr(module, name, value)
+    made = theory.compute(quiet)
+    patch.undo()
+    return made
+
+
+def test_all_statements_hold(result):
+    assert len(result.statements) >= 20
+    assert all(s.residual < propositions.BOUND for s in result.statements)
+
+
+def test_momentum_is_conserved_where_it_should_be(result):
+    found = {f.frame: (f.conserved, f.change < free_flight.BOUND) for f in result.flights}
+    yes, no = (True, True), (False, False)
+    assert found == {"world": yes, "center_of_mass": yes, "center_of_mass_along_base": no, "satellite": no}
+
+
+def test_one_joint_is_integrable(result):
+    assert {(f.joints == 1, f.integrable) for f in result.frames} == {(True, True), (False, False)}
+    assert all(f.slope > 1e-4 for f in result.frames)
+    one, many = ([p.angle[-1] for p in result.paths if p.integrable is yes] for yes in (True, False))
+    assert max(one) - min(one) < 1e-11
+    assert max(many) - min(many) > 1e-3
+
+
+def test_tables_and_pictures(result):
+    made = theory_tables.tables(result)
+    assert all(len(row) == len(t.columns) for t in made for row in t.rows)
+    assert not any("FAILS" in row for t in made for row in t.rows)
+    assert set(theory_pictures.pictures(result)) == {
+        "free_flight", "com_frame_angle", "regulated_space_manipulator", "regulated_aerial_manipulator",
+    }  # fmt: skip
+
+
+def test_a_motion_that_disturbs_fails(result):
+    """The comparison sees a joint that moves with the centre of mass."""
+    from dataclasses import replace
+
+    def moved(r, rate):
+        return replace(r, joints=tuple(tuple(x + rate * k for x in row) for k, row in enumerate(r.joints)))
+
+    wrong = tuple(moved(r, 1e-6 * (r.case == "both")) for r in result.runs)
+    assert regulation.deviations(wrong, "space_manipulator")["joints, both against internal"] > theory_tables.SAME

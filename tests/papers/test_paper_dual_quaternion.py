@@ -1,0 +1,140 @@
+"""papers/001 reproduced: Table 1, equality of the formulations, Table 3 counted, the printed algorithms that are counted."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from closeness import close, rounding
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer.formulations import gauss
+from freeflyer.formulations.dual_quaternion import printed
+from freeflyer.kernels.model import layout as L
+from freeflyer.papers import dual_quaternion
+from freeflyer.papers.dual_quaternion import (
+    agreements,
+    counts,
+    hollerbach,
+    printed_gauss,
+    tables,
+    timings,
+    validation_waveforms,
+    validation_wheels,
+)
+from freeflyer.papers.dual_quaternion.arms import KINDS, serial_arm
+
+
+@pytest.fixture(scope="module")
+def result():
+    """All of it, with short times."""
+    patch = pytest.MonkeyPatch()
+    for module, name, value in (
+        (timings, "SIZES", (6, 50)), (timings, "BLOCKS", 1), (timings, "BLOCK_SECONDS", 1e-3), (timings, "BATCH", 64),
+        (agreements, "STATES", 2), (validation_waveforms, "DURATION", 0.5), (validation_wheels, "SECONDS", 0.1),
+        (validation_wheels, "DURATION", 0.4),
+    ):  # fmt: skip
+        patch.setattr(module, name, value)
+    made = dual_quaternion.compute(lambda fraction, what: None)
+    patch.undo()
+    return made
+
+
+def test_every_joint_of_table_1_has_its_twist(result):
+    assert [t.joint for t in result.twists] == list(KINDS)
+    assert [t.velocities for t in result.twists] == [6, 1, 3, 2, 3, 1, 1]
+    assert max(t.error for t in result.twists) < 1e-11
+
+
+def test_all_formulations_agree_to_ten_digits(result):
+    assert len(result.agreements) == len(KINDS) + 2
+    for x in result.agreements:
+        assert max(x.newton_euler, x.printed, x.gauss, x.gibbs_appell, x.kane) < 1e-10, x
+        assert x.skew < 1e-6, x
+
+
+def test_counts_are_far_below_the_papers(result):
+    by = {(c.line, c.algorithm, c.joints): c for c in result.counts}
+    assert len(by) == len(result.counts) == 10
+    assert set(counts.PAPER) == {c.line for c in result.counts}
+    for joints, most in (("any, 6 DoF each", 0.35), ("any screw", 0.17), ("revolute", 0.15)):
+        c = by["dqNE", "ours", joints]
+        assert c.multiplications[:2] == c.additions[:2] == (0.0, 0.0)
+        assert c.multiplications[2] < most * 882
+        assert c.additions[2] < most * 724
+    classic = by["dqNE", "ours", "revolute"]
+    assert classic.multiplications[2] < 150
+    assert classic.additions[2] < 131
+    cubic = by["dqGP", "ours", "any screw"]
+    for n in (3, 10, 50, 200):
+        assert np.polyval(cubic.multiplications, n) < 4 * n**3 + 386 * n**2 + 401 * n
+        assert np.polyval(cubic.additions, n) < 16 / 3 * n**3 + 326 * n**2 + 908 / 3 * n
+
+
+def test_polynomials_are_exact():
+    n = range(3, 9)
+    assert counts.polynomial(n, [3 * k**3 + 119 * k**2 // 1 - 5 for k in n], 3) == (3.0, 119.0, 0.0, -5.0)
+    assert counts.polynomial(n, [k * (k + 1) // 2 for k in n], 3) == (0.0, 0.5, 0.5, 0.0)
+    with pytest.raises(ValueError, match="no polynomial of degree 1"):
+        counts.polynomial(n, [k * k for k in n], 1)
+    assert tables.formula((3.0, 59.5, -21.5, 15.0)) == "3 n^3 + 119/2 n^2 - 43/2 n + 15"
+    assert tables.formula((0.0, 0.0, -2.0, 1.0)) == "-2 n + 1"
+    assert tables.formula((0.0,) * 4) == "0"
+
+
+def test_products_as_printed_are_counted_by_hand():
+    from freeflyer.kernels.counting import CountingScalar, Operations
+
+    x = CountingScalar(Operations())
+    full = np.array([x] * 8)
+    printed.product(full, full)
+    assert (x.operations.multiplications, x.operations.additions) == (48, 40)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "helical", "prismatic"])
+def test_gauss_as_printed(kind):
+    model, rng = serial_arm(6, kind), fresh(kind)
+    q, v, a = rng.standard_normal((3, 6))
+    bodies, columns = printed._bodies(model, q, v, a)
+    found = printed_gauss.gauss_as_printed(
+        [b.x_parent for b in bodies], [b.x_joint for b in bodies], [of_body[0][1] for of_body in columns], v,
+        [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies], model.gravity,
+    )  # fmt: skip
+    for x, y in zip(found, gauss.equations(model, q, v)):
+        close(x, y, rounding(20_000))
+
+
+def test_recursive_lagrange():
+    model, rng = serial_arm(7), fresh("lagrange")
+    q, v, a = rng.standard_normal((3, 7))
+    numbers = model.parameters[L.BODIES : L.BODIES + 8 * L.BODY_FLOATS].reshape(8, -1)[1:]
+
+    def link(x: np.ndarray) -> hollerbach.Link:
+        m, c, I = x[L.MASS], x[L.COM : L.INERTIA], np.zeros((3, 3))
+        I[np.triu_indices(3)] = I.T[np.triu_indices(3)] = x[L.INERTIA : L.INERTIA + 6]
+        second = 0.5 * np.trace(I) * np.eye(3) - I + m * np.outer(c, c)
+        return hollerbach.Link(x[: L.TRANSLATION].reshape(3, 3), x[L.TRANSLATION : L.MASS], m, m * c, second)
+
+    angles = numbers[:, L.TURN] * q + numbers[:, L.TURN_OFFSET]
+    tau = hollerbach.recursive_lagrange([link(x) for x in numbers], np.sin(angles), np.cos(angles), v, a, model.gravity)
+    close(tau, ff.inverse_dynamics(model, q, v, a), rounding(20_000))
+
+
+def test_times_are_of_both_sizes(result):
+    assert [t.n for t in result.timings] == [6, 50]
+    for t in result.timings:
+        assert min(t.newton_euler, t.rnea, t.gauss, t.batch) > 0.0
+    assert result.peer
+
+
+def test_tables_and_pictures_show_the_result(result):
+    shown = tables.tables(result)
+    for table in shown:
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert not any("FAILS" in cell for row in table.rows for cell in row)
+    pictures = ff.papers.reproduction("dual-quaternion").pictures(result)
+    assert {"table3_operations", "section6_times"} <= set(pictures)
+    json.dumps(dataclasses.asdict(result), default=np.ndarray.tolist)

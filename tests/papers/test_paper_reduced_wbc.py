@@ -1,0 +1,169 @@
+"""papers/003 reproduced: the rows of its tables, the dynamics of the base, both methods along one motion."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from closeness import close
+from robots_on_disk import MODELS, needs_models
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer.bench.standing import sway
+from freeflyer.papers import reduced_wbc
+from freeflyer.papers.reduced_wbc import counts, cycles, robot, stances, times, tracking
+
+TOCABI = MODELS / "tocabi" / "tocabi.urdf"
+
+
+def quiet(fraction, what):
+    del fraction, what
+
+
+@pytest.fixture(scope="module")
+def result():
+    """All of it, for the humanoid, on few states."""
+    patch = pytest.MonkeyPatch()
+    for module, name, value in (
+        (times, "CYCLES", 2), (times, "CYCLES_OF_SIZES", 2), (times, "SIZES", (20, 45)), (times, "FIRST", 1),
+        (tracking, "DURATION", 0.4), (tracking, "PERIOD", 2e-3), (tracking, "WAY_OF_MASS", (0.0, 0.0, -2e-3)),
+        (tracking, "WAY_OF_HAND", (2e-3, 2e-3, 0.0)),
+    ):  # fmt: skip
+        patch.setattr(module, name, value)
+    patch.delenv("FREEFLYER_MODELS", raising=False)
+    made = reduced_wbc.compute(quiet)
+    patch.undo()
+    return made
+
+
+def check_counts(found):
+    """Tables 1 and 2, but for what the table's note says: 16 facets a sole, and no limits of centroidal coordinates."""
+    by = {(c.support, c.program, c.rows): c for c in found}
+    assert len(by) == len(found) == 2 * (9 + 8 + 5)
+    for (support, program, rows), c in by.items():
+        feet = {"double": 2, "single": 1}[support]
+        if rows == "cones":
+            assert (c.ours, c.paper) == (16 * feet, 10 * feet)
+        elif program == "LQP 1" and "limits" in rows:
+            assert c.ours == 2 * 6 * feet == c.paper - 2 * 6
+        else:
+            assert c.ours == c.paper, c
+        assert c.level == c.paper_level or program == "LQP 2"
+    assert [by["double", p, counts.VARIABLES].ours for p in counts.PROGRAMS] == [51, 36, 21]
+    assert [by["single", p, counts.VARIABLES].ours for p in counts.PROGRAMS] == [45, 24, 27]
+
+
+def test_tables_1_and_2(result):
+    check_counts(result.counts)
+
+
+def test_the_base_obeys_mechanics(result):
+    assert {t.method for t in result.times} == {"conventional", "reduced"}
+    assert all(t.base < 1e-9 for t in (*result.times, *result.sizes))
+    assert {t.joints for t in result.sizes} == {20, 45}
+
+
+def test_a_wrong_answer_is_no_identity():
+    st = stances.stance(robot.robot(), "double")
+    v = np.zeros(st.problem.model.nv)
+    right = cycles.reduced(st.problem, st.q, v, cycles.WAYS[1])
+    assert times.base_residual(st.problem, st.q, v, right) < 1e-9
+    wrong = right._replace(F=right.F * (1.0 + 1e-6))
+    assert times.base_residual(st.problem, st.q, v, wrong) > 1e-8
+
+
+@pytest.mark.parametrize("support", stances.SUPPORTS)
+def test_cycles_in_parts_are_those_of_the_library(support):
+    st = stances.stance(robot.robot(), support)
+    q, v = sway(st.problem.constraints, st.q, 3)
+    for method, formulation in (("conventional", "full"), ("reduced", "reduced")):
+        solution = st.problem.solve(q[1], v[1], formulation=formulation)
+        assert solution.status == "solved"
+        size = np.abs(solution.a).max()
+        for way in cycles.WAYS:
+            close(cycles.METHODS[method](st.problem, q[1], v[1], way).a, solution.a, 1e-5, least=size)
+
+
+def test_parts_take_the_time_of_the_whole():
+    """By a clock that counts its calls: each is read once between two parts."""
+    st = stances.stance(robot.robot(), "double")
+    ticks = iter(range(100))
+    found = cycles.reduced(st.problem, st.q, np.zeros(st.problem.model.nv), cycles.WAYS[1], clock=lambda: next(ticks))
+    assert (found.seconds, found.total, found.again) == ((1, 1, 1, 1), 4, False)
+
+
+def test_both_methods_track_alike(result):
+    conventional, reduced = result.runs
+    assert tracking.agree(result.runs)
+    assert not conventional.fell
+    assert conventional.solved == reduced.solved == 1.0
+    close(reduced.center, conventional.center, 1e-6, least=1e-3)
+    close(reduced.hand, conventional.hand, 1e-6, least=1e-3)
+    worse = dataclasses.replace(reduced, largest=tuple(1.2 * x for x in conventional.largest))
+    assert not tracking.agree((conventional, worse))
+
+
+def test_tables_and_pictures(result):
+    made = reduced_wbc.REPRODUCTION.tables(result)
+    assert all(len(row) == len(t.columns) for t in made for row in t.rows)
+    titles = " ".join(t.title for t in made)
+    for word in ("Tables 1 and 2", "Table 3", "Fig 4", "Fig 5", "base"):
+        assert word in titles
+    assert not any("FAILS" in row for t in made for row in t.rows)
+    times_table = next(t for t in made if t.title.startswith("Table 3: time"))
+    assert [row[10] for row in times_table.rows if row[0] == "double" and "OSQP" in row[2]] == ["2176", "981"]
+    assert set(reduced_wbc.REPRODUCTION.pictures(result)) == set(reduced_wbc.REPRODUCTION.captions)
+
+
+@needs_models
+def test_tocabi_stands(models_folder):
+    model, q = robot.standing_tocabi(TOCABI)
+    for foot, y in zip(ff.contacts.held_feet(model, q), (0.1025, -0.1025)):
+        X = np.eye(4)
+        X[1, 3] = y
+        np.testing.assert_allclose(foot.at, X, atol=1e-7)
+    np.testing.assert_allclose(ff.center_of_mass(model, q)[:2], 0.0, atol=1e-7)
+    assert q[model.joint("L_Knee_Joint").iq] == pytest.approx(robot.KNEE, abs=0.1)
+    assert q[model.joint("R_Knee_Joint").iq] == pytest.approx(robot.KNEE, abs=0.1)
+    run = ff.control.run("squat", model, q=q, duration=0.02)
+    assert run.statuses == {"solved": 21}
+    one = robot.on_one_foot(robot.robot(TOCABI))
+    np.testing.assert_allclose(ff.center_of_mass(model, one)[:2], [0.0, 0.1025], atol=1e-7)
+    assert ff.frame_pose(model, one, "right_sole")[2, 3] == pytest.approx(robot.LIFT, abs=1e-7)
+
+
+@needs_models
+def test_tocabis_rows(models_folder):
+    r = robot.robot(TOCABI)
+    check_counts([c for support in stances.SUPPORTS for c in counts.counts(stances.stance(r, support))])
+
+
+@needs_models
+def test_soles_are_the_boxes_of_the_file(models_folder):
+    from lxml import etree
+
+    for link in robot.SOLE_LINKS.values():
+        shape = etree.parse(TOCABI).find(f"link[@name='{link}']/collision")
+        center = np.array(shape.find("origin").get("xyz").split(), float)
+        size = np.array(shape.find("geometry/box").get("size").split(), float)
+        np.testing.assert_allclose(center - [0.0, 0.0, 0.5 * size[2]], robot.SOLE_CENTER, atol=1e-12)
+        np.testing.assert_allclose(size[:2], [robot.SOLE_LENGTH, robot.SOLE_WIDTH])
+
+
+def test_inertias_that_no_body_has_are_reduced():
+    R = np.linalg.qr(fresh().standard_normal((3, 3)))[0]
+    given = ff.Inertia(2.0, np.zeros(3), R @ np.diag([0.01, 0.02, 0.3]) @ R.T)
+    np.testing.assert_allclose(np.linalg.eigvalsh(robot.possible(given).rotational), [0.01, 0.02, 0.03], atol=1e-12)
+    sphere = ff.Inertia(2.0, np.zeros(3), 0.1 * np.eye(3))
+    assert robot.possible(sphere) is sphere
+
+
+def test_other_robots_are_refused(tmp_path):
+    path = tmp_path / "chain.urdf"
+    path.write_text(ff.to_urdf(ff.robots.chain(2)))
+    with pytest.raises(ff.InputError, match="not TOCABI"):
+        robot.robot(path)
+    with pytest.raises(ff.InputError, match="knee"):
+        robot.standing_tocabi(path, knee=3.0)

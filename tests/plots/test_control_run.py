@@ -1,0 +1,112 @@
+"""The figure of a control run: a panel for each kind of data, over one time axis, with units, limits and legends off the curves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closeness import close
+from matplotlib.image import imread
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer.plots.control_run import control_run
+from freeflyer.plots.controlled import strip_times
+from freeflyer.plots.files import save_png
+from freeflyer.sim.run import Run
+
+RNG = fresh("control run")
+TIME = np.linspace(0.0, 2.0, 60)
+SOLE = np.array([[0.16, 0.05], [0.16, -0.05], [-0.09, -0.05], [-0.09, 0.05]])
+JOINTS = [f"joint_{k}" for k in range(8)]
+DATA = {
+    "errors": {"hand": RNG.standard_normal((60, 3)), "height": RNG.standard_normal(60)},
+    "forces": {"left": RNG.standard_normal((60, 6)), "right": RNG.standard_normal((60, 3))},
+    "torques": {name: (k + 1.0) * np.sin(TIME * 3.0) for k, name in enumerate(JOINTS)},
+    "torque_limits": dict.fromkeys(JOINTS, 10.0) | {"joint_0": (-2.0, 1.2)},
+    "solve_times": RNG.uniform(1e-4, 2e-4, 60), "period": 1e-3,
+    "pressure": {"left": np.where(TIME[:, None] < 1.0, 0.02, np.nan) * np.ones((60, 2)), "right": np.zeros((60, 2))},
+    "soles": {"left": SOLE, "right": SOLE},
+}  # fmt: skip
+LABELS = ["error (m, rad)", "normal force (N)", "torque / limit", "solve time (ms)", "forward (mm)", "forward (mm)"]
+
+
+def legend(axes) -> list[str]:
+    return [x.get_text() for x in axes.get_legend().get_texts()]
+
+
+def test_all_panels() -> None:
+    figure = control_run(TIME, **DATA)
+    panels = [axes for axes in figure.axes if axes.get_ylabel()]
+    assert [axes.get_ylabel() for axes in panels] == LABELS
+    assert all(axes.get_shared_x_axes().joined(panels[0], axes) for axes in panels[:4])
+    assert panels[3].get_xlabel() == "time (s)"
+    figure.canvas.draw()
+    for axes in panels[:4]:
+        assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1, "the legend is beside the curves"
+
+
+def test_values() -> None:
+    panels = control_run(TIME, **DATA).axes
+    close(panels[0].lines[0].get_ydata(), np.linalg.norm(DATA["errors"]["hand"], axis=1))
+    close(panels[0].lines[1].get_ydata(), np.abs(DATA["errors"]["height"]))
+    close(panels[1].lines[0].get_ydata(), DATA["forces"]["left"][:, 2])
+    close(panels[3].lines[0].get_ydata(), 1e3 * DATA["solve_times"])
+    close(panels[4].collections[0].get_offsets()[0], np.array([20.0, 20.0]))
+
+
+def test_torques_are_shares_of_their_limits() -> None:
+    axes = control_run(TIME, torques=DATA["torques"], torque_limits=DATA["torque_limits"]).axes[0]
+    names = [text.split(":")[0] for text in legend(axes)]
+    assert names == ["joint_0", "joint_7", "joint_6", "joint_5", "joint_4", "3 others"][: len(names)], "nearest to their limits"
+    shares = {line.get_label().split(":")[0]: line.get_ydata() for line in axes.lines}
+    s = np.sin(TIME * 3.0)
+    close(shares["joint_0"], np.where(s > 0.0, s / 1.2, s / 2.0))
+    close(shares["joint_7"], 0.8 * s)
+    assert "of 10 N m" in legend(axes)[1]
+
+
+@pytest.mark.parametrize("kept", [("errors",), ("solve_times",), ("pressure", "soles"), ("forces", "pressure", "soles")])
+def test_parts_alone(kept, tmp_path) -> None:
+    path = save_png(control_run(TIME, **{name: DATA[name] for name in kept}), tmp_path / "run.png")
+    assert imread(path)[..., :3].std() > 0.01
+
+
+BAD = [
+    ({"errors": None, "forces": None, "torques": None, "solve_times": None, "pressure": None}, ff.InputError, "nothing to draw"),
+    ({"time": [[0.0]]}, ff.InputError, "time"), ({"errors": {"a": np.zeros(3)}}, ff.InputError, "errors of 'a'"),
+    ({"forces": {"a": np.zeros((60, 2))}}, ff.InputError, "forces of 'a'"),
+    ({"solve_times": np.zeros(3)}, ff.InputError, "solve_times"), ({"torque_limits": {}}, ff.UnknownNameError, "joint_0"),
+    ({"torque_limits": dict.fromkeys(JOINTS, -1.0)}, ff.InputError, "limits"),
+    ({"soles": {}}, ff.UnknownNameError, "sole"), ({"soles": dict.fromkeys(("left", "right"), np.zeros(2))}, ff.InputError, "sole"),
+    ({"pressure": {"left": np.zeros((60, 3))}}, ff.InputError, "pressure"), ({"errors": {"a": "x"}}, ff.InputError, "errors"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "kind", "word"), BAD)
+def test_bad_input(changes, kind, word) -> None:
+    with pytest.raises(kind, match=word):
+        control_run(**{"time": TIME, **DATA, **changes})
+
+
+def stepping(supports, dt=0.01):
+    """A run whose feet bear weight by turns: (seconds, left bears, right bears)."""
+    pieces = [np.tile([left, right], (round(seconds / dt), 1)) for seconds, left, right in supports]
+    bears = np.vstack(pieces).astype(float)
+    forces = {name: np.outer(bears[:, k], [0.0, 0.0, 500.0, 0.0, 0.0, 0.0]) for k, name in enumerate(("left", "right"))}
+    n = len(bears)
+    return Run(dt * np.arange(n), np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, 1)), forces)
+
+
+def test_strips_show_the_middles_of_phases():
+    model = ff.robots.humanoid()
+    run = stepping([(1.0, 1, 1), (0.8, 1, 0), (0.4, 1, 1), (0.8, 0, 1), (1.0, 1, 1)])
+    close(strip_times(run, model, 6), np.array([0.05, 1.4, 2.0, 2.6, 3.99]), 1e-9)
+    close(strip_times(run, model, 3), np.array([0.05, 2.0, 3.99]), 1e-9)
+    assert len(strip_times(run, model, 2)) == 2
+    walk = stepping([(1.0, 1, 1), *([(0.6, 1, 0), (0.2, 1, 1), (0.6, 0, 1), (0.2, 1, 1)] * 3), (1.0, 1, 1)])
+    steps = np.diff(strip_times(walk, model, 6)[1:-1])
+    close(steps, np.full(3, 0.4), 1e-9)  # one phase after the other: a whole stride
+    landing = stepping([(1.0, 1, 1), (0.8, 1, 0), (0.02, 1, 1), (0.02, 1, 0), (0.4, 1, 1), (0.8, 0, 1), (1.0, 1, 1)])
+    assert len(strip_times(landing, model, 9)) == len(strip_times(run, model, 9)) == 5
+    resting = stepping([(2.0, 1, 1)])
+    close(strip_times(resting, model, 3), np.array([0.05, 1.02, 1.99]), 1e-9)

@@ -1,0 +1,152 @@
+"""Film strips: views are rotations, links reach from joint to joint and down to the floor, equal forces are drawn equally long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from closeness import close
+from matplotlib.image import imread
+from matplotlib.patches import FancyArrow
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer.plots.files import save_png
+from freeflyer.plots.film import film_strip
+from freeflyer.plots.film_scene import postures
+from freeflyer.plots.skeleton import bodies
+from freeflyer.plots.view import View
+from freeflyer.sim.run import Run, digest
+
+RNG = fresh("film")
+HUMANOID, QUADRUPED = ff.robots.humanoid(), ff.robots.quadruped()
+POINT_FEET = [ff.contacts.point(name) for name in QUADRUPED.frame_names if name.endswith("_foot")]
+
+
+def standing_run(model: ff.Model, feet, samples: int = 3, force: float = 100.0) -> Run:
+    """The robot on its feet, which all bear one force; the last sample is 1 m ahead."""
+    q = np.tile(ff.robots.standing_posture(model), (samples, 1))
+    q[-1, 0] += 1.0
+    wrench = np.tile([0.0, 0.0, force, 0.0, 0.0, 0.0], (samples, 1))
+    rest = np.zeros((samples, model.nv))
+    forces = {foot.name: wrench for foot in feet}
+    return Run(np.arange(samples) * 0.5, q, rest, rest, forces, robot=model.name, digest=digest(model))
+
+
+RUNS = {
+    "humanoid": (HUMANOID, standing_run(HUMANOID, ff.contacts.feet_of(HUMANOID)), None),
+    "quadruped": (QUADRUPED, standing_run(QUADRUPED, POINT_FEET), POINT_FEET),
+}
+
+
+def arrows(figure) -> list[float]:
+    """Lengths of all arrows, m, the longest distance of two of their corners being that from tail to tip."""
+    found = [x.get_xy() for x in figure.axes[0].patches if isinstance(x, FancyArrow)]
+    return [float(np.linalg.norm(x[:, None] - x[None], axis=-1).max()) for x in found]
+
+
+def test_views_are_rotations() -> None:
+    view = View(*RNG.uniform(-80.0, 80.0, 2))
+    axes = view.axes()
+    close(axes @ axes.T, np.eye(3))
+    assert np.linalg.det(axes) > 0.0
+    assert view.project(np.array([0.0, 0.0, 1.0]))[0] == pytest.approx(0.0, abs=1e-12)
+    assert view.project(np.array([0.0, 0.0, 1.0]))[1] > 0.0
+    close(View(-90.0, 0.0).project(np.array([[1.0, 2.0, 3.0]])), np.array([[1.0, 3.0]]))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_links_reach_from_joint_to_joint_and_to_the_floor(name: str) -> None:
+    model, run, feet = RUNS[name]
+    contacts = ff.contacts.feet_of(model) if feet is None else feet
+    shown = {x.name: x for x in bodies(model, run.q[0], contacts)}
+    assert set(shown) == {x.name for x in model.description.links if x.inertia.mass > 0.0}
+    for joint in model.description.joints[1:]:
+        p = ff.frame_pose(model, run.q[0], joint.child)[:3, 3]
+        for link in (joint.parent, joint.child):
+            body = shown[link]
+            alone = link not in [x.parent for x in model.description.joints] and body.points.shape == (2, 3)
+            assert np.linalg.norm(body.points - p, axis=1).min() < (2.0 * body.radius if alone else 1e-12)
+    lowest = min(float(x.points[:, 2].min() - x.radius) for x in shown.values())
+    assert abs(lowest) < 0.015
+    heavy, light = max(shown.values(), key=lambda x: x.radius), min(shown.values(), key=lambda x: x.radius)
+    assert heavy.radius > 3.0 * light.radius
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("overlaid", [False, True])
+def test_equal_forces_are_equally_long(name: str, overlaid: bool) -> None:
+    model, run, feet = RUNS[name]
+    figure = film_strip(model, run, count=3, feet=feet, overlaid=overlaid)
+    *drawn, scale = arrows(figure)
+    assert len(drawn) == 3 * len(run.forces)
+    close(np.array(drawn), np.full(len(drawn), drawn[0]), 1e-6)
+    assert scale == pytest.approx(drawn[0] / 2.0, rel=1e-3), "the arrow of 50 N, whose tail is as broad"
+    assert "50 N" in [x.get_text() for x in figure.axes[0].texts]
+
+
+def test_forces_begin_at_the_centre_of_pressure() -> None:
+    model, run, _ = RUNS["humanoid"]
+    shifted = np.tile([0.0, 0.0, 100.0, 2.0, -5.0, 0.0], (3, 1))  # 0.05 m forward, 0.02 m to the left
+    view = View()
+    found = postures(model, replace(run, forces={"left_sole": shifted}), 1, None, None, view)[0].forces
+    X = ff.frame_pose(model, run.q[0], "left_sole")
+    assert len(found) == 1
+    close(found[0].at, view.project((X @ [0.05, 0.02, 0.0, 1.0])[:3]))
+
+
+def test_small_and_absent_forces_are_left_out() -> None:
+    model, run, _ = RUNS["humanoid"]
+    forces = {"left_sole": np.tile([0.0, 0.0, 0.1, 0.0, 0.0, 0.0], (3, 1)), "right_sole": np.full((3, 6), np.nan)}
+    figure = film_strip(model, replace(run, forces=forces), count=2)
+    assert arrows(figure) == []
+
+
+def test_postures_side_by_side_do_not_overlap() -> None:
+    model, run, _ = RUNS["humanoid"]
+    figure = film_strip(model, run, times=[0.0, 0.5, 0.52])
+    texts = [x for x in figure.axes[0].texts if x.get_text().endswith(" s")]
+    assert [x.get_text() for x in texts] == ["0.00 s", "0.50 s", "0.50 s"]
+    shown = postures(model, run, 3, None, None, View())
+    size = max(float(np.ptp(p.corners[:, 0])) for p in shown)
+    assert np.diff([x.xy[0] for x in texts]).min() > size
+
+
+def test_overlaid_postures_stand_where_they_were() -> None:
+    model, run, _ = RUNS["humanoid"]
+    axes = film_strip(model, run, count=3, overlaid=True, view=View(-90.0, 10.0)).axes[0]
+    marks = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "x"]
+    close(np.diff(marks), np.array([0.0, 1.0]), 1e-9)
+
+
+def test_robots_without_named_feet_are_drawn_without_soles() -> None:
+    model, run, _ = RUNS["quadruped"]
+    found = postures(model, run, 2, None, None, View())
+    assert [p.soles for p in found] == [[], []]
+    closed = ff.close_loops(ff.robots.kangaroo_like())
+    still = Run(np.zeros(1), closed.neutral[None], np.zeros((1, closed.nv)), np.zeros((1, closed.nv)), digest=digest(closed))
+    assert len(postures(closed, still, 1, None, None, View())[0].soles) == 2
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_it_is_saved_without_a_display(name: str, tmp_path) -> None:
+    model, run, feet = RUNS[name]
+    path = save_png(film_strip(model, run, count=3, feet=feet, width=6.0), tmp_path / "film.png")
+    picture = imread(path)
+    assert picture.shape[1] <= 901
+    assert picture[..., :3].std() > 0.05
+
+
+def test_bad_input() -> None:
+    model, run, _ = RUNS["humanoid"]
+    with pytest.raises(ff.InputError, match="another robot"):
+        film_strip(QUADRUPED, run)
+    with pytest.raises(ff.InputError, match="batch"):
+        film_strip(model, replace(run, q=run.q[:, None]))
+    with pytest.raises(ff.InputError, match="count"):
+        film_strip(model, run, count=0)
+    with pytest.raises(ff.InputError, match="times"):
+        film_strip(model, run, times=[])
+    with pytest.raises(ff.InputError, match="feet must be contacts"):
+        film_strip(model, run, feet=["left_sole"])

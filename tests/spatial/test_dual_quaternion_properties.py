@@ -1,0 +1,206 @@
+"""Dual quaternions by hypothesis: the group's axioms, exp and log from zero past pi, Ad, lemma (9), screws; all to 1e-12."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closeness import close, close_to_rate
+from hypothesis import given, settings, strategies as st
+
+from freeflyer.errors import InputError
+from freeflyer.spatial import dual_quaternion as D, quaternion, se3
+
+WITHIN = 1e-12
+ONE = np.eye(8)[3]
+fast = settings(max_examples=150, deadline=None)
+entries = st.floats(-2.0, 2.0)
+vectors = st.tuples(entries, entries, entries).map(np.array)
+# angles next to every place where formulas change: zero, where series begin, half a turn, a whole one
+angles = st.one_of(
+    st.floats(0.0, 2.0 * np.pi), st.sampled_from([0.0, 1e-300, 1e-160, 1e-16, 1e-8, 1e-4, 1.99, 2.0, 2.01, np.pi]),
+    st.tuples(st.sampled_from([-1.0, 1.0]), st.floats(-15.0, -3.0)).map(lambda x: np.pi + x[0] * 10.0 ** x[1]),
+)  # fmt: skip
+
+
+@st.composite
+def directions(draw: st.DrawFn) -> np.ndarray:
+    v = draw(vectors)
+    n = np.linalg.norm(v)
+    return v / n if n > 1e-3 else np.eye(3)[draw(st.integers(0, 2))]
+
+
+@st.composite
+def poses(draw: st.DrawFn) -> np.ndarray:
+    return D.from_position_quaternion(draw(vectors), quaternion.exp(draw(angles) * draw(directions())))
+
+
+@st.composite
+def pure(draw: st.DrawFn) -> np.ndarray:
+    return D.from_vec6(np.concatenate([draw(vectors), draw(vectors)]))
+
+
+@fast
+@given(poses(), poses(), poses())
+def test_group_axioms(x, y, z):
+    m = D.multiply
+    close(m(m(x, y), z), m(x, m(y, z)), WITHIN)
+    close(m(x, ONE), x, 0.0)
+    close(m(ONE, x), x, 0.0)
+    close(m(x, D.conjugate(x)), ONE, WITHIN)
+    close(m(D.conjugate(x), x), ONE, WITHIN)
+    close(D.norm(m(x, y)), np.array([1.0, 0.0]), WITHIN)
+    close(D.to_pose(m(x, y)), D.to_pose(x) @ D.to_pose(y), WITHIN)
+
+
+@fast
+@given(poses(), poses(), pure(), pure())
+def test_adjoint_is_a_homomorphism(x, y, a, b):
+    close(D.adjoint(D.multiply(x, y), a), D.adjoint(x, D.adjoint(y, a)), WITHIN)
+    close(D.adjoint(x, D.cross(a, b)), D.cross(D.adjoint(x, a), D.adjoint(x, b)), WITHIN)
+    close(D.adjoint(D.conjugate(x), D.adjoint(x, a)), a, WITHIN)
+    close(D.inner(D.adjoint(x, a), D.adjoint(x, b)), D.inner(a, b), WITHIN)
+    close(D.power(D.adjoint(x, a), D.adjoint(x, b)), D.power(a, b), WITHIN)
+    full = D.multiply(D.hamilton_left(x) @ a, D.conjugate(x))
+    close(D.adjoint(x, a), full, WITHIN)
+    close(D.hamilton_right(D.conjugate(x)) @ D.hamilton_left(x) @ a, full, WITHIN)
+
+
+@fast
+@given(pure(), pure(), pure())
+def test_cross_product_is_a_lie_bracket(a, b, c):
+    close(D.cross(a, b), -D.cross(b, a), 0.0)
+    jacobi = D.cross(a, D.cross(b, c)) + D.cross(b, D.cross(c, a)) + D.cross(c, D.cross(a, b))
+    close(jacobi, np.zeros(8), WITHIN, least=10.0)
+    ab, ba = D.multiply(a, b), D.multiply(b, a)
+    close(D.cross(a, b), 0.5 * (ab - ba), WITHIN)
+    close(D.inner(a, b), -0.5 * (ab + ba)[[3, 7]], WITHIN)
+    close(ab, D.cross(a, b) - np.insert(np.zeros(6), [3, 6], D.inner(a, b)), WITHIN)
+    close(D.inner(a, b)[1], D.power(a, b), WITHIN)
+
+
+@fast
+@given(poses())
+def test_exp_undoes_log_at_any_angle(x):
+    back = D.exp(D.log(x))
+    assert min(np.abs(back - x).max(), np.abs(back + x).max()) < WITHIN
+    assert np.linalg.norm(D.log(x)[:3]) <= np.pi / 2 * (1.0 + 1e-15)
+
+
+@fast
+@given(directions(), angles, vectors)
+def test_log_undoes_exp_up_to_half_a_turn(direction, angle, linear):
+    h = 0.5 * D.from_vec6(np.concatenate([angle * direction, linear]))
+    found = D.log(D.exp(h))
+    if angle < np.pi - 1e-12:
+        close(found, h, WITHIN)
+    else:  # the other way round
+        close(D.to_pose(D.exp(found)), D.to_pose(D.exp(h)), WITHIN)
+
+
+@fast
+@given(pure(), st.floats(-2.0, 2.0), st.floats(-2.0, 2.0))
+def test_exp_is_a_one_parameter_group(h, s, t):
+    close(D.multiply(D.exp(s * h), D.exp(t * h)), D.exp((s + t) * h), WITHIN, least=10.0)
+    close(D.exp(-h), D.conjugate(D.exp(h)), WITHIN)
+
+
+@fast
+@given(poses(), pure(), pure(), pure())
+def test_lemma_9(x, a, h, rate):
+    """By the product rule, exactly: d/dt (x h x*) with x' = a x / 2."""
+    dx = D.rate_from_twist(x, a, "world")
+    m, bar = D.multiply, D.conjugate
+    slope = m(m(dx, h), bar(x)) + m(m(x, rate), bar(x)) + m(m(x, h), bar(dx))
+    close(D.adjoint_rate(x, a, h, rate), slope, WITHIN, least=10.0)
+
+
+@settings(max_examples=20, deadline=None)
+@given(poses(), pure(), pure(), pure())
+def test_lemma_9_in_time(x, a, h, rate):
+    def adjoint(t):
+        return D.adjoint(D.multiply(D.exp(0.5 * t * a), x), h + t * rate)
+
+    close_to_rate(D.adjoint_rate(x, a, h, rate), adjoint, tolerance=1e-10, least=10.0)
+
+
+@fast
+@given(poses())
+def test_screw_parameters_give_the_pose(x):
+    s = D.screw_parameters(x)
+    close(D.to_pose(D.from_screw_parameters(*s)), D.to_pose(x), WITHIN, least=float(1.0 + np.abs(s.moment * s.angle).max()))
+    close(np.linalg.norm(s.direction), np.array(1.0), WITHIN)
+    assert 0.0 <= s.angle <= np.pi * (1.0 + 1e-15)
+    line = D.from_vec6(np.concatenate([s.direction, s.moment]))
+    close(D.inner(line, line), np.array([1.0, 0.0]), WITHIN, least=float(1.0 + np.abs(s.moment).max()))
+    if s.angle > 1e-3:  # points of the line shift along it
+        point = np.cross(s.direction, s.moment)
+        close(se3.act(D.to_pose(x), point), point + s.translation * s.direction, WITHIN, least=10.0 + float(np.abs(point).max()))
+
+
+def test_screw_parameters_in_batches():
+    x = D.from_position_quaternion([[0.0, 0, 0], [0, 2, 0], [1, 0, 4]], [[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 1, 0]])
+    s = D.screw_parameters(x[None])
+    close(s.angle, np.array([[0.0, 0.0, np.pi]]), 1e-15)
+    close(s.translation, np.array([[0.0, 2.0, 4.0]]), 1e-15)
+    close(s.direction, np.array([[[0, 0, 1.0], [0, 1, 0], [0, 0, 1]]]), 1e-15)
+    close(D.from_screw_parameters(*s)[0], x, 1e-15)
+
+
+@fast
+@given(poses(), poses(), st.floats(-0.5, 1.5))
+def test_sclerp_is_left_invariant_and_uniform(x, y, t):
+    z = D.multiply(x, D.exp(np.array([0.3, -0.2, 0.4, 0.0, 1.0, 0.5, -0.7, 0.0])))
+    close(D.to_pose(D.sclerp(x, z, 0.0)), D.to_pose(x), WITHIN)
+    close(D.to_pose(D.sclerp(x, z, 1.0)), D.to_pose(z), WITHIN)
+    moved = D.sclerp(D.multiply(y, x), D.multiply(y, z), t)
+    close(D.to_pose(moved), D.to_pose(D.multiply(y, D.sclerp(x, z, t))), WITHIN, least=10.0)
+    half = D.sclerp(x, z, t / 2.0)
+    step = D.multiply(D.conjugate(x), half)
+    close(D.to_pose(D.multiply(half, step)), D.to_pose(D.sclerp(x, z, t)), WITHIN, least=10.0)
+
+
+@fast
+@given(poses())
+def test_the_log_of_dq_robotics(x):
+    """w / 2 + eps p / 2, by its definition: angle 2 acos(w) about the imaginary part, and the position."""
+    h, p = D.decomposed_log(x), D.to_position_quaternion(x)[0]
+    close(h[4:7], 0.5 * p, WITHIN)
+    close(D.decomposed_exp(h), x, WITHIN)
+    close(np.cos(np.linalg.norm(h[:3])), x[3], WITHIN)
+    if abs(x[3]) < 0.99:
+        axis = x[:3] / np.sin(np.arccos(x[3]))
+        close(h[:3], np.arccos(x[3]) * axis, WITHIN)
+
+
+def test_conventions_of_dq_robotics():
+    """vec8 has each w first, vec6 the imaginary parts; twists are angular + eps linear with x' = xi x / 2."""
+    x = D.from_position_quaternion([1.0, 2.0, 3.0], quaternion.exp([0.3, -0.4, 0.5]))
+    v = D.to_vec8(x)
+    close(v[[0, 4]], x[[3, 7]], 0.0)
+    close(D.from_vec8(v), x, 0.0)
+    xi = D.from_twist([1, 2, 3, 4, 5, 6])
+    assert D.to_vec6(xi).tolist() == [4, 5, 6, 1, 2, 3]
+    close(D.rate_from_twist(x, xi, "world"), 0.5 * D.multiply(xi, x), 0.0)
+    close(D.decomposed_log(-ONE), np.array([0, 0, np.pi, 0, 0, 0, 0, 0]), 0.0)
+    close(D.decomposed_log(ONE), np.zeros(8), 0.0)
+
+
+@pytest.mark.parametrize("function", [D.log, D.screw_parameters, D.decomposed_log, D.to_pose, D.to_position_quaternion])
+@pytest.mark.parametrize(("bad", "words"), [
+    (np.zeros(8), "norm 0"), (np.full(8, 1.0), "norm 2"), (ONE + 0.5 * np.eye(8)[7], r"primary \. dual"),
+    (np.full(8, np.nan), "nan"), (np.ones(7), r"shape \(7,\)"),
+])  # fmt: skip
+def test_zero_and_other_dual_quaternions_are_refused(function, bad, words):
+    with pytest.raises(InputError, match=words):
+        function(bad)
+
+
+def test_bad_screws_are_refused():
+    with pytest.raises(InputError, match="direction has norm 2"):
+        D.from_screw_parameters(1.0, 0.0, [0, 0, 2], [0, 0, 0])
+    with pytest.raises(InputError, match=r"moment \. direction"):
+        D.from_screw_parameters(1.0, 0.0, [0, 0, 1], [0, 0, 1])
+    with pytest.raises(InputError, match="real part of b"):
+        D.inner(np.eye(8)[0], ONE)
+    with pytest.raises(InputError, match="zero primary part"):
+        D.normalize(np.zeros(8))

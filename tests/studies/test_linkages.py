@@ -1,0 +1,57 @@
+"""What motors move over their strokes: the paths that `follow` takes; pictures of robots to one scale."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closeness import close
+
+import freeflyer as ff
+from freeflyer.mechanisms import follow
+from freeflyer.plots import linkage
+from freeflyer.plots.robot import VIEWS, robot
+from freeflyer.plots.skeleton import bodies
+
+MODEL = ff.robots.kangaroo_like()
+FOUND = ff.studies.linkages(MODEL, samples=9)
+
+
+def test_each_motor_moves_its_own_sub_mechanism():
+    assert [x.motor for x in FOUND.transmissions] == [name for part in FOUND.mechanisms.parts for name in part.actuated]
+    owners = {name: part.name for part in FOUND.mechanisms.parts for name in part.dependent}
+    for x in FOUND.transmissions:
+        assert {owners[name] for name in x.joints} == {x.mechanism}
+        assert x.stroke == (x.positions[0], x.positions[-1])
+        path = follow(MODEL, x.motor, x.positions)
+        for name, positions in x.joints.items():
+            close(positions, path.joint(MODEL, name), 1e-9)
+        ranges = [np.ptp(y) for y in x.joints.values()]
+        assert ranges == sorted(ranges, reverse=True)
+
+
+def test_links_belong_to_one_sub_mechanism():
+    links = [link for group in FOUND.links.values() for link in group]
+    assert len(links) == len(set(links)) == 12 + 64
+    assert FOUND.links["left_length_motor"].count("left_knee_link") == 1
+
+
+def test_robots_without_loops_and_bad_samples_are_refused():
+    with pytest.raises(ff.InputError, match="no loops"):
+        ff.studies.linkages(ff.robots.chain(2))
+    for samples in (1, 2.5, "many"):
+        with pytest.raises(ff.InputError, match="samples"):
+            ff.studies.linkages(MODEL, samples=samples)
+
+
+def test_pictures_have_one_scale_and_one_panel_a_motor():
+    figure = robot(bodies(MODEL, MODEL.neutral), FOUND.links)
+    figure.draw_without_rendering()
+    scales = [axes.transData.get_matrix()[0, 0] for axes in figure.axes]
+    heights = [axes.transData.get_matrix()[1, 1] for axes in figure.axes]
+    assert len(figure.axes) == len(VIEWS)
+    np.testing.assert_allclose(scales, scales[0], rtol=1e-3)
+    np.testing.assert_allclose(heights, scales[0], rtol=1e-3)
+    panels = linkage.transmissions(FOUND).axes
+    assert [axes.get_xlabel().split()[0] for axes in panels] == [x.motor for x in FOUND.transmissions]
+    bars = linkage.nearness(FOUND).axes[0].patches
+    np.testing.assert_allclose([bar.get_width() for bar in bars], [p.singularity for p in FOUND.mechanisms.parts])
