@@ -1,47 +1,72 @@
-"""Draws docs/picture.png: the built-in humanoid, its mass matrix, and its centroidal momentum matrix.
+"""Draws docs/picture.png: the built-in humanoid squats in MuJoCo under whole-body control, and Kangaroo's leg retracts.
 
-Run: python docs/picture.py
+Run: python docs/picture.py kangaroo.xml
 """
 
-from pathlib import Path
+from __future__ import annotations
 
-import matplotlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 import freeflyer as ff
-from freeflyer import robots
+from freeflyer.mechanisms import Keep, extract_limb, follow
+from freeflyer.plots.figures import new_figure
+from freeflyer.plots.files import save_png
+from freeflyer.plots.film import film_strip
+from freeflyer.plots.view import View
+from freeflyer.sim.run import digest
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
-model = robots.make("humanoid")
-q = ff.neutral(model)
-for joint in model.joints:  # a stride
-    swing = {"left_hip_pitch": -0.6, "left_knee": 0.7, "right_hip_pitch": 0.35, "right_knee": 0.25, "left_ankle_pitch": -0.1,
-             "left_shoulder_pitch": 0.5, "right_shoulder_pitch": -0.6, "left_elbow": -0.5, "right_elbow": -0.7}  # fmt: skip
-    if joint.name in swing:
-        q[joint.iq] = swing[joint.name]
+def squat() -> Any:
+    """Three postures of a squat, with the forces under the feet."""
+    run = ff.control.run("squat", "humanoid", depth=0.25)
+    return film_strip(run.stance.model, run.run, times=(0.75, 1.15, 1.5), feet=run.stance.feet, width=9.0)
 
-figure, axes = plt.subplots(1, 3, figsize=(13, 4.6), width_ratios=[1.0, 1.25, 1.6], layout="constrained")
-for joint in model.description.joints:
-    if joint.parent == "world":
-        continue
-    a, b = ff.frame_pose(model, q, joint.parent)[:3, 3], ff.frame_pose(model, q, joint.child)[:3, 3]
-    axes[0].plot([a[0], b[0]], [a[2], b[2]], color="#2a6f97", lw=3, solid_capstyle="round")
-for site in model.description.sites:
-    if "sole_" in site.name or "palm" in site.name:
-        p = ff.frame_pose(model, q, site.name)[:3, 3]
-        axes[0].plot(p[0], p[2], "o", color="#e07a1f", ms=4)
-c = ff.center_of_mass(model, q)
-axes[0].plot(c[0], c[2], "o", color="black", ms=8, mfc="white")
-axes[0].annotate("centre of mass", (c[0], c[2]), (c[0] + 0.08, c[2] - 0.07), fontsize=9)
-axes[0].set(aspect="equal", title=f"humanoid, {model.nv - 6} joints, {model.mass:.0f} kg", xlabel="x [m]", ylabel="z [m]")
 
-M = np.abs(ff.mass_matrix(model, q))
-A = np.abs(ff.centroidal_momentum_matrix(model, q))
-for axis, matrix, title in ((axes[1], M, "mass matrix M(q)"), (axes[2], A, "centroidal momentum matrix")):
-    picture = axis.imshow(np.log10(np.where(matrix < 1e-8, np.nan, matrix)), cmap="viridis", aspect="auto" if matrix is A else "equal")
-    axis.set(title=title, xlabel="velocity coordinate")
-    figure.colorbar(picture, ax=axis, shrink=0.8, label="log10 |entry|")
-axes[2].set_yticks(range(6), ["px", "py", "pz", "kx", "ky", "kz"])
-figure.savefig(Path(__file__).with_name("picture.png"), dpi=110)
+def leg(path: str) -> Any:
+    """Kangaroo's left leg along the stroke of its length motor: the ankle's motors keep the foot flat, the hip's rest."""
+    whole = ff.load(path, base="fixed")
+    foot = next(foot for foot in ff.contacts.feet_in_file(ff.close_loops(whole), path) if "left" in foot.frame)
+    limb = extract_limb(whole, foot.frame)
+    level = Keep(foot.frame, "left_hip_roll", (0, 0, 0, 1, 1, 1))
+    ankle = ("leg_left_4_motor", "leg_left_5_motor")
+    found = follow(limb, "leg_left_length_motor", np.linspace(0.0, 0.08, 9), keep=[level], release=ankle)
+    d = limb.description
+    links = tuple(link if link.name.startswith("left_") else ff.Link(link.name) for link in d.links)  # not drawn
+    bare, q = ff.build(replace(d, links=links)), found.q[::4]
+    rest = np.zeros((len(q), bare.nv))
+    run = ff.sim.Run(found.values[::4], q, rest, rest, robot=bare.name, digest=digest(bare))
+    figure = film_strip(bare, run, len(q), feet=[foot], view=View(-65.0, 10.0), width=9.0)
+    axes = figure.axes[0]
+    for line in [line for line in axes.lines if line.get_zorder() > 10.0]:  # the centre of mass, which is that of the leg alone
+        line.remove()
+    for text, stroke in zip(axes.texts, found.values[::4]):
+        text.set_text(f"{1000.0 * stroke:.0f} mm")
+    return figure
+
+
+def pixels(figure: Any) -> np.ndarray:
+    """(rows, columns, 3) in 0 to 1."""
+    figure.set_dpi(150)
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba())[..., :3] / 255.0
+
+
+def beside(*pictures: np.ndarray) -> Any:
+    """A figure of pictures side by side, their lower edges on one line."""
+    height = max(len(x) for x in pictures)
+    rows = np.hstack([np.vstack([np.ones((height - len(x), x.shape[1], 3)), x]) for x in pictures])
+    figure, axes = new_figure(rows.shape[1] / 150.0, height / 150.0)
+    figure.set_layout_engine("none")
+    axes.set_position((0.0, 0.0, 1.0, 1.0))
+    axes.axis("off")
+    axes.imshow(rows)
+    return figure
+
+
+if __name__ == "__main__":
+    save_png(beside(pixels(squat()), pixels(leg(sys.argv[1]))), Path(__file__).with_name("picture.png"))
