@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.control.compiled import Sizes, call, sizes_table
-from freeflyer.kernels.control.layout import ANSWERS
-from freeflyer.kernels.entries import ANSWER_OF_FORCES, CONDENSE, CONDENSE_TO_FORCES
+from freeflyer.kernels.control.layout import ANSWERS, CYCLES
+from freeflyer.kernels.entries import ANSWER_OF_FORCES, CONDENSE, CYCLE_BY_FORCES
 from freeflyer.kernels.optimization.layout import CONDENSATIONS
 
 
@@ -27,15 +27,58 @@ class Condensed(NamedTuple):
 
 
 class ForceProgram(NamedTuple):
-    """As Condensed for w = B F: A (n, r), theta (d, r); beside a constant, the energy is 1/2 F^T H F + slope^T F."""
+    """As Condensed for w = B F, of equations K a = k + [0; B F]: A (n, r), theta (d, r); beside a constant, what is least is
+    1/2 F^T H F + slope^T F."""
 
+    K: np.ndarray
+    k: np.ndarray
     a: np.ndarray
     A: np.ndarray
-    theta: np.ndarray
     beta: np.ndarray
     inverses: np.ndarray
+    theta: np.ndarray
     H: np.ndarray
     slope: np.ndarray
+
+
+class CycleAnswer(NamedTuple):
+    """Accelerations (n,), contact forces (r,), forces (p,) of the motors in the equations of motion, verdicts (3,) on them (see
+    kernels/control/force_programs.py), numbers of the program."""
+
+    alpha: np.ndarray
+    F: np.ndarray
+    forces: np.ndarray
+    verdicts: np.ndarray
+    numbers: np.ndarray
+
+    def program(self, rows: int, d: int) -> ForceProgram:
+        """The program of `rows` equations, `d` of them without motors, for a solver."""
+        n, r = len(self.alpha), len(self.F)
+        shapes = ((rows, n), (rows,), (n,), (n, r), (rows,), (rows,), (d, r), (r, r), (r,))
+        found, at = [], 0
+        for shape in shapes:
+            size = int(np.prod(shape))
+            found.append(self.numbers[at : at + size].reshape(shape))
+            at += size
+        return ForceProgram._make(found)
+
+
+Rows = tuple[np.ndarray, np.ndarray]
+Weighted = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class Cycle(NamedTuple):
+    """What is asked in one cycle: rows (J, b) that hold, rows of tasks that are met and then, of as many as have weights, those whose
+    squares are least, energy (metric, linear), limits (lower, upper) of accelerations and of motors; `undriven` rows of the equations
+    of motion have no motors, `driven` have."""
+
+    fixed: Rows
+    tasks: Weighted
+    energy: tuple[np.ndarray, np.ndarray]
+    accelerations: Rows
+    motors: Rows
+    undriven: tuple[int, ...]
+    driven: tuple[int, ...]
 
 
 class ForceAnswer(NamedTuple):
@@ -50,18 +93,23 @@ class ForceAnswer(NamedTuple):
 def condense(M: np.ndarray, g: np.ndarray, K: np.ndarray, k: np.ndarray, free: int) -> Condensed | None:
     """Of M (n, n), g (n,), K (rows, n), k (rows,), the last `free` rows with a right side that is chosen later; None where M is
     singular to working precision."""
-    found = call(CONDENSE, _program_sizes(len(g), len(k), free, 0), g, M.ravel(), K.ravel(), k)
+    found = call(CONDENSE, _program_sizes(len(g), len(k), free), g, M.ravel(), K.ravel(), k)
     return None if found is None else Condensed._make(found)
 
 
-def condense_to_forces(M: np.ndarray, g: np.ndarray, K: np.ndarray, k: np.ndarray, B: np.ndarray,
-                       metric: np.ndarray) -> ForceProgram | None:  # fmt: skip
-    """Likewise for right sides B F, B (d, r), and 1/2 F^T metric F beside the energy."""
-    d, r = B.shape
-    found = call(
-        CONDENSE_TO_FORCES, _program_sizes(len(g), len(k), d, r), g, M.ravel(), K.ravel(), k, B.ravel(), metric.ravel()
+def cycle_by_forces(c: Cycle, inertia: np.ndarray, h: np.ndarray, force_map: np.ndarray, force_metric: np.ndarray,
+                    cones: Weighted) -> CycleAnswer | None:  # fmt: skip
+    """The answer where no limit is active; see kernels/control/force_programs.py; None where a number is not finite."""
+    (fixed, drift), (tasks, aims, weights), (metric, linear), (C, lower, upper) = c.fixed, c.tasks, c.energy, cones
+    sizes = _cycle_sizes(
+        len(linear), len(force_map), len(h), len(drift), len(aims) - len(weights), len(weights), len(lower), c.undriven, c.driven
     )  # fmt: skip
-    return None if found is None else ForceProgram._make(found)
+    numbers = np.concatenate([force_metric.ravel(), C.ravel(), lower, upper, weights, *c.accelerations, *c.motors])
+    found = call(
+        CYCLE_BY_FORCES, sizes, linear, np.concatenate([h, drift, aims]), metric.ravel(), inertia.ravel(), force_map.ravel(),
+        fixed.ravel(), tasks.ravel(), numbers,
+    )  # fmt: skip
+    return None if found is None else CycleAnswer._make(found)
 
 
 def answer_of_forces(a: np.ndarray, A: np.ndarray, F: np.ndarray, M: np.ndarray, h: np.ndarray, J: np.ndarray, K: np.ndarray,
@@ -76,9 +124,21 @@ def answer_of_forces(a: np.ndarray, A: np.ndarray, F: np.ndarray, M: np.ndarray,
 
 
 @lru_cache(maxsize=256)
-def _program_sizes(n: int, rows: int, free: int, forces: int) -> Sizes:
-    table = [n, n * n, rows * n, rows, free, forces, forces * forces, free * forces]
-    return sizes_table(CONDENSATIONS, table, max(n, rows + 1 + free, forces))
+def _program_sizes(n: int, rows: int, free: int) -> Sizes:
+    return sizes_table(CONDENSATIONS, [n, n * n, rows * n, rows, free, 0, 0, 0], max(n, rows + 1 + free))
+
+
+@lru_cache(maxsize=256)
+def _cycle_sizes(n: int, r: int, p: int, fixed: int, met: int, squares: int, cones: int, undriven: tuple[int, ...],
+                 driven: tuple[int, ...]) -> Sizes:  # fmt: skip
+    d = len(undriven)
+    rows, tasks = fixed + met + d, met + squares
+    numbers = r * r + cones * (r + 2) + squares + 2 * n + 2 * len(driven)
+    table = [
+        n, n * n, rows * n, rows, d, r, r * r, d * r, p, p * n, r * p, fixed, fixed * n, met, squares, tasks * n, cones, len(driven),
+        p + fixed + tasks, numbers, rows * (n + 3) + n * (r + 1) + r * (d + r + 1), *undriven, *driven,
+    ]  # fmt: skip
+    return sizes_table(CYCLES, table, max(n, rows + 1 + d, r, p))
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ import numpy as np
 
 from freeflyer.constraints.running import motion, velocity_map
 from freeflyer.control.compiled import Sizes, call, sizes_table
-from freeflyer.control.limits import Limit, LimitRows
+from freeflyer.control.limits import Limit, LimitRows, bounds_of
 from freeflyer.control.state import StateTerms
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import JOINTS
@@ -75,7 +75,8 @@ class JointLimits(Limit):
         low, high, fastest = _bounds(tree, self.velocities, self.margin)
         if model.reduction is None:
             least, most = viable_accelerations(at.q[iq], at.v[iv], low, high, fastest, self.acceleration, self.dt)
-            return LimitRows("acceleration", names, _unit_rows(model.nv, tuple(iv.tolist())), least, most, places=iv)
+            rows = _unit_rows(model.nv, tuple(iv.tolist()))
+            return LimitRows("acceleration", names, rows, least, most, bounds=bounds_of(model.nv, iv, least, most))
         whole, gamma = motion(model, at.q, at.v)
         least, most = viable_accelerations(at.q[iq], whole[iv], low, high, fastest, self.acceleration, self.dt)
         return LimitRows("acceleration", names, velocity_map(model, at.q)[iv], least - gamma[iv], most - gamma[iv])

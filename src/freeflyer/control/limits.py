@@ -34,8 +34,8 @@ class LimitRows(NamedTuple):
     lower, upper : (m,) array
     contact : str
         Its name, where x are forces.
-    places : (m,) array, optional
-        Where the rows are those of a unit matrix, which ones.
+    bounds : (lower, upper), optional
+        Of rows of a unit matrix: limits of all entries of x, infinite where there is none.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class LimitRows(NamedTuple):
     lower: np.ndarray
     upper: np.ndarray
     contact: str = ""
-    places: np.ndarray | None = None
+    bounds: tuple[np.ndarray, np.ndarray] | None = None
 
 
 class Limit(ABC):
@@ -196,8 +196,14 @@ class NormalForceLimits(Limit):
 
     def rows(self, at: StateTerms) -> LimitRows:
         """One row, of the contact's normal force."""
-        low, high = np.array([self.lower]), np.array([self.upper])
-        return LimitRows("force", (f"{self.contact} normal force",), np.array([[0.0, 0.0, 1.0]]), low, high, self.contact)
+        return _normal_force_rows(self)
+
+
+def bounds_of(n: int, places: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Limits of n numbers, infinite but for those at `places`."""
+    low, high = np.full(n, -np.inf), np.full(n, np.inf)
+    low[places], high[places] = lower, upper
+    return low, high
 
 
 def limit_numbers(name: str, word: str, x: ArrayLike) -> np.ndarray:
@@ -225,6 +231,12 @@ def ordered(name: str, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, n
 
 
 @lru_cache(maxsize=64)
+def _normal_force_rows(limit: NormalForceLimits) -> LimitRows:
+    low, high = np.array([limit.lower]), np.array([limit.upper])
+    return LimitRows("force", (f"{limit.contact} normal force",), np.array([[0.0, 0.0, 1.0]]), low, high, limit.contact)
+
+
+@lru_cache(maxsize=64)
 def _torque_rows(limit: TorqueLimits, model: Model) -> LimitRows:
     places = actuated_coordinates(model)
     upper = model.effort_limit[places] if limit.upper is None else limit.upper
@@ -232,14 +244,14 @@ def _torque_rows(limit: TorqueLimits, model: Model) -> LimitRows:
     low, high = (limit.scale * spread(limit.name, x, len(places), "an actuated coordinate") for x in (lower, upper))
     n = len(places)
     low, high = ordered(limit.name, low, high)
-    return LimitRows("torque", _names(model, places), np.eye(n), low, high, places=frozen_array(np.arange(n)))
+    return LimitRows("torque", _names(model, places), np.eye(n), low, high, bounds=(low, high))
 
 
 @lru_cache(maxsize=64)
 def _acceleration_rows(limit: AccelerationLimits, model: Model) -> LimitRows:
     places = joint_coordinates(model)
     high = spread(limit.name, limit.bound, len(places), "a joint coordinate")
-    return LimitRows("acceleration", _names(model, places), np.eye(model.nv)[places], -high, high, places=places)
+    return LimitRows("acceleration", _names(model, places), np.eye(model.nv)[places], -high, high, bounds=bounds_of(model.nv, places, -high, high))
 
 
 def _names(model: Model, places: np.ndarray) -> tuple[str, ...]:

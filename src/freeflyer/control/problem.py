@@ -207,16 +207,22 @@ class Problem:
 
     @cached_property
     def cone_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """lower <= C F <= upper of all cones, C (m, k); those of points in the axes of their planes."""
+        """lower <= C F <= upper of all cones and normal forces, C (m, k); cones of points in the axes of their planes."""
         k = len(self.force_metric)
-        blocks, lower = [np.zeros((0, k))], [np.zeros(0)]
+        blocks, lower, upper = [np.zeros((0, k))], [np.zeros(0)], [np.zeros(0)]
         for cone in self.cones:
             C = np.zeros((len(cone.cone.C), k))
             C[:, cone.at : cone.at + cone.cone.C.shape[1]] = cone.cone.C
             blocks.append(C)
             lower.append(cone.cone.lower)
-        C = np.concatenate(blocks)
-        return frozen_array(C), frozen_array(np.concatenate(lower)), frozen_array(np.zeros(len(C)))
+            upper.append(np.zeros(len(C)))
+        for limit in self.limits:
+            if isinstance(limit, NormalForceLimits):
+                blocks.append(np.eye(k)[[self.contact_places[limit.contact] + 2]])
+                lower.append(np.array([limit.lower]))
+                upper.append(np.array([limit.upper]))
+        C, low, high = (frozen_array(np.concatenate(x)) for x in (blocks, lower, upper))
+        return C, low, high
 
     @cached_property
     def chains(self) -> Chains:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.control.layout import ANSWERS, JOINTS, TASK_TABLES
+from freeflyer.kernels.control.layout import ANSWERS, CYCLES, JOINTS, TASK_TABLES
 from freeflyer.kernels.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.program_layout import PROGRAMS
@@ -142,15 +142,15 @@ PROGRAM_RESIDUALS = Entry("program_residuals", "optimization.residuals.program_r
 CONDENSE = Entry("condense", "optimization.condensation.condense", "m", (("table 0",), ("table 0", "table 4"),
     ("table 4", "table 4"), ("table 3",), ("table 3",)), square=True, shared=("table 1", "table 2", "table 3"), table=CONDENSATIONS,
     one_by_one=True)
-CONDENSE_TO_FORCES = Entry("condense_to_forces", "optimization.condensation.condense_to_forces", "m", (("table 0",),
-    ("table 0", "table 5"), ("table 4", "table 5"), ("table 3",), ("table 3",), ("table 5", "table 5"), ("table 5",)), square=True,
-    shared=("table 1", "table 2", "table 3", "table 7", "table 6"), table=CONDENSATIONS, one_by_one=True)
 
 # of whole-body control: terms of a state, tasks in a table (control/)
 TASK_ROWS = Entry("task_rows", "control.task_rows.task_rows", "m", (("table 6", "table 0"), ("table 6",)), square=True,
     shared=("6 table 0", "table 1", 15, "table 2", "table 3", "table 4", "table 5"), table=TASK_TABLES, one_by_one=True)
 ANSWER_OF_FORCES = Entry("answer_of_forces", "control.answers.answer_of_forces", "m", (("table 0",), ("table 3",), (1,)),
     square=True, shared=("table 2", "table 1", "table 4", "table 3", "table 5", "table 7", "table 6"), table=ANSWERS,
+    one_by_one=True)
+CYCLE_BY_FORCES = Entry("cycle_by_forces", "control.force_programs.cycle_by_forces", "m", (("table 0",), ("table 5",), ("table 8",),
+    (3,), ("table 20",)), square=True, shared=("table 18", "table 1", "table 9", "table 10", "table 12", "table 15", "table 19"), table=CYCLES,
     one_by_one=True)
 VIABLE_ACCELERATIONS = Entry("viable_accelerations", "control.joint_limits.viable_accelerations", "m", (("table 0",),) * 2,
     square=True, shared=("table 0",) * 4, table=JOINTS, one_by_one=True)

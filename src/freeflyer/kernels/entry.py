@@ -35,7 +35,7 @@ Formula = tuple[int, int, int]  # factor, entry of topology's header (-1 - k: en
 DIMENSIONS: dict[str, Formula] = {
     "nq": (1, L.N_Q, 0), "nv": (1, L.N_V, 0), "2 nv": (2, L.N_V, 0), "bodies": (1, L.N_BODIES, 1),
     "columns": (1, L.N_COLUMNS, 0), "rows": (1, L.N_ROWS, 0), "nu": (1, N_INDEPENDENT, 0),
-    **{f"table {k}": (1, -1 - k, 0) for k in range(8)}, **{f"2 table {k}": (2, -1 - k, 0) for k in range(8)},
+    **{f"table {k}": (1, -1 - k, 0) for k in range(24)}, **{f"2 table {k}": (2, -1 - k, 0) for k in range(8)},
     "6 table 0": (6, -1, 0),
 }  # fmt: skip
 LETTERS: dict[str, Dimension] = {  # of inputs

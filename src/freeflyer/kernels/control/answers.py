@@ -21,20 +21,19 @@ def magnitude(x):
     return select_less(x, 0.0, -1.0 * x, x)
 
 
-@kernel
-def answer_of_forces(topology, parameters, accelerations, A, F, M, h, J, K, k, alpha, forces, missed):
-    """alpha (n,) = accelerations + A F; forces (p,) = M alpha + h - J^T F; missed: the largest part that is left of an equation of
-    K alpha = k + [0; J_u^T F], u the rows without motors, beside the size of its terms and 1.
-
-    A (n, r), F (r,), M (p, n), h (p,), J (r, p), K (rows, n), k (rows,).
-    """
-    n, r, p = table_int(topology, N_ACCELERATIONS), table_int(topology, N_CONTACT_FORCES), table_int(topology, N_EQUATIONS)
-    rows, d = table_int(topology, N_HELD), table_int(topology, N_UNDRIVEN)
+@inlined
+def put_accelerations(a, A, n, r, F, alpha):
+    """alpha (n,) = a + A F, A (n, r)."""
     for i in range(n):
-        x = load(accelerations, i)
+        x = load(a, i)
         for j in range(r):
             x = x + load(A, r * i + j) * load(F, j)
         store(alpha, i, x)
+
+
+@inlined
+def put_motor_forces(M, h, J, p, n, r, alpha, F, forces):
+    """forces (p,) = M alpha + h - J^T F, M (p, n), J (r, p)."""
     for i in range(p):
         store(forces, i, load(h, i))
     for j in range(r):
@@ -45,6 +44,12 @@ def answer_of_forces(topology, parameters, accelerations, A, F, M, h, J, K, k, a
         for j in range(n):
             x = x + load(M, n * i + j) * load(alpha, j)
         store(forces, i, x)
+
+
+@inlined
+def largest_miss(topology, undriven_at, K, k, rows, n, d, J, p, r, alpha, F):
+    """The largest part that is left of an equation of K alpha = k + [0; J_u^T F], beside the size of its terms and 1; u: the d rows
+    without motors that topology lists."""
     worst = 0.0
     for i in range(rows):
         left, size = -1.0 * load(k, i), 1.0 + magnitude(load(k, i))
@@ -52,10 +57,24 @@ def answer_of_forces(topology, parameters, accelerations, A, F, M, h, J, K, k, a
             x = load(K, n * i + j) * load(alpha, j)
             left, size = left + x, size + magnitude(x)
         if i >= rows - d:
-            c = table_int(topology, UNDRIVEN_AT + i - rows + d)
+            c = table_int(topology, undriven_at + i - rows + d)
             for j in range(r):
                 x = load(J, p * j + c) * load(F, j)
                 left, size = left - x, size + magnitude(x)
         share = magnitude(left) / size
         worst = select_less(worst, share, share, worst)
-    store(missed, 0, worst)
+    return worst
+
+
+@kernel
+def answer_of_forces(topology, parameters, accelerations, A, F, M, h, J, K, k, alpha, forces, missed):
+    """alpha (n,) = accelerations + A F; forces (p,) = M alpha + h - J^T F; missed: the largest part that is left of an equation of
+    K alpha = k + [0; J_u^T F], u the rows without motors, beside the size of its terms and 1.
+
+    A (n, r), F (r,), M (p, n), h (p,), J (r, p), K (rows, n), k (rows,).
+    """
+    n, r, p = table_int(topology, N_ACCELERATIONS), table_int(topology, N_CONTACT_FORCES), table_int(topology, N_EQUATIONS)
+    rows, d = table_int(topology, N_HELD), table_int(topology, N_UNDRIVEN)
+    put_accelerations(accelerations, A, n, r, F, alpha)
+    put_motor_forces(M, h, J, p, n, r, alpha, F, forces)
+    store(missed, 0, largest_miss(topology, UNDRIVEN_AT, K, k, rows, n, d, J, p, r, alpha, F))

@@ -1,6 +1,6 @@
-"""Tables of whole-body control: tasks whose rows one call computes with the numbers of each, sizes of answers."""
+"""Tables of whole-body control: tasks whose rows one call computes with the numbers of each, sizes of answers and of cycles."""
 
-TASK_TABLES, ANSWERS, JOINTS = 9, 10, 11  # kinds of tables (see model/layout.py)
+TASK_TABLES, ANSWERS, JOINTS, CYCLES = 9, 10, 11, 12  # kinds of tables (see model/layout.py)
 
 # velocities, 3 times as many, numbers of poses, motions and Jacobians of frames, of tasks; rows; tasks; then a record for each task
 N_VELOCITIES, CENTER_SIZE, POSES_SIZE, MOTIONS_SIZE, JACOBIANS_SIZE, NUMBERS_SIZE, N_TASK_ROWS, N_TASKS = range(8)
@@ -19,3 +19,11 @@ N_ACCELERATIONS, N_CONTACT_FORCES, MAP_SIZE, N_EQUATIONS, INERTIA_SIZE, FORCE_MA
 N_UNDRIVEN, UNDRIVEN_AT = 8, 9
 
 N_JOINTS = 0  # of joints with limits: how many
+
+# of a cycle, behind the sizes of a condensation (optimization/layout.py): rows of the equations of motion, numbers of their matrix
+# and of the forces' map; rows that hold, numbers of these; tasks that are met, tasks whose squares are least, numbers of both; rows of
+# cones; motors; how many numbers of each input and of the program; then the rows without motors, and those of the motors
+N_MOTIONS, MOTION_SIZE, MAPPED_SIZE, N_FIXED, FIXED_SIZE, N_MET, N_SQUARES, TASKS_SIZE, N_CONES, N_MOTORS = range(8, 18)
+SIDES_SIZE, CYCLE_NUMBERS, PROGRAM_SIZE, CYCLE_TABLE = 18, 19, 20, 21
+
+MISSED, OUTSIDE, BEYOND = 0, 1, 2  # of a cycle's verdicts: see force_programs.py

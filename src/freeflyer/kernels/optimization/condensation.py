@@ -2,10 +2,10 @@
 
     a of least 1/2 a^T M a + g^T a with K a = k + [0; w]:   a = M^-1 (K^T y - g),   S y = k + K M^-1 g + [0; w],   S = K M^-1 K^T
 
-With M = L D L^T and X = L^-1 [K^T, g], S and K M^-1 g are columns of X^T D^-1 X. S = E P E^T is eliminated in the order of its rows
-beside the right side and the unit columns of w; a row whose pivot vanishes depends on rows before it, and its right side must
-vanish with it. The least energy is then 1/2 sum (beta + Theta w)^2 / P over the rows of pivots, up to a constant. Where w = B F, it
-is a quadratic function of the forces F.
+With M = W D W^T, W upper triangular, so that zeros of a tree's M stay zero, and X = W^-1 [K^T, g], S and K M^-1 g are columns of
+X^T D^-1 X. S = E P E^T is eliminated in the order of its rows beside the right side and the unit columns of w; a row whose pivot
+vanishes depends on rows before it, and its right side must vanish with it. The least energy is then 1/2 sum (beta + Theta w)^2 / P
+over the rows of pivots, up to a constant. Where w = B F, it is a quadratic function of the forces F.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from freeflyer.kernels.constrained.rows import table_int
 from freeflyer.kernels.constrained.solve import add_scaled_row
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import ZERO
-from freeflyer.kernels.optimization.layout import N_FORCES, N_FREE, N_ROWS, N_UNKNOWNS
+from freeflyer.kernels.optimization.layout import N_FREE, N_ROWS, N_UNKNOWNS
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them
 
 
 @kernel
 def whiten(M, n, U, stride, X, width):
-    """M = L D L^T, U = D L^T on and above the diagonal in rows of `stride`; X (n, width) becomes L^-1 X."""
+    """M = W D W^T, U = D W^T on and below the diagonal in rows of `stride`; X (n, width) becomes W^-1 X."""
     for i in range(n):
-        for j in range(i, n):
+        for j in range(i + 1):
             store(U, stride * i + j, load(M, n * i + j))
-    for c in range(n):
+    for c in range(n - 1, -1, -1):
         inverse = 1.0 / load(U, stride * c + c)
-        for i in range(c + 1, n):
+        for i in range(c):
             s = inverse * load(U, stride * c + i)
             if not all_below(s, ZERO):
-                add_scaled_row(U, stride * i, -1.0 * s, U, stride * c, i, n)
+                add_scaled_row(U, stride * i, -1.0 * s, U, stride * c, 0, i + 1)
                 add_scaled_row(X, width * i, -1.0 * s, X, width * c, 0, width)
 
 
@@ -82,13 +82,8 @@ def solve_upwards(S, rows, width, inverses, Y, wide):
 
 
 @kernel
-def condense(topology, parameters, linear, M, K, k, a, A, theta, beta, inverses):
-    """a (n,) and A (n, d): the accelerations of least energy are a + A w. theta (d, d), beta (rows,), inverses (rows,) of pivots,
-    zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
-
-    linear: g (n,). M (n, n); K (rows, n), k (rows,).
-    """
-    n, rows, d = table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_FREE)
+def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses):
+    """As `condense`, of these sizes."""
     stride, width, wide = row_width(linear, n), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
     narrow = row_width(linear, rows + 1)
     U, X = workspace(linear, n * stride + 8), workspace(linear, n * narrow + 8)
@@ -127,9 +122,9 @@ def condense(topology, parameters, linear, M, K, k, a, A, theta, beta, inverses)
             if not all_below(s, ZERO):
                 add_scaled_row(V, wide * j, s, Y, wide * i, 0, wide)
     step = row_step(V)
-    for j in range(n - 1, -1, -1):
+    for j in range(n):
         inverse = 1.0 / load(U, stride * j + j)
-        for i in range(j + 1, n):
+        for i in range(j):
             s = load(U, stride * j + i)
             if not all_below(s, ZERO):
                 add_scaled_row(V, wide * j, -1.0 * s, V, wide * i, 0, wide)
@@ -139,6 +134,17 @@ def condense(topology, parameters, linear, M, K, k, a, A, theta, beta, inverses)
         store(a, j, load(V, wide * j))
         for i in range(d):
             store(A, d * j + i, load(V, wide * j + 1 + i))
+
+
+@kernel
+def condense(topology, parameters, linear, M, K, k, a, A, theta, beta, inverses):
+    """a (n,) and A (n, d): the accelerations of least energy are a + A w. theta (d, d), beta (rows,), inverses (rows,) of pivots,
+    zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
+
+    linear: g (n,). M (n, n); K (rows, n), k (rows,).
+    """
+    n, rows, d = table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_FREE)
+    condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses)
 
 
 @inlined
@@ -165,16 +171,14 @@ def put_rows(X, rows, columns, wide):
 
 
 @kernel
-def condense_to_forces(topology, parameters, linear, M, K, k, B, metric, a, A, theta, beta, inverses, H, slope):
+def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope):
     """As `condense` for w = B F, B (d, r): a (n,), A (n, r), theta (d, r), beta (rows,), inverses (rows,).
 
     The energy is 1/2 F^T H F + slope^T F beside a constant: H (r, r) with the metric (r, r), slope (r,).
     """
-    n, rows, d, r = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_FREE),
-                     table_int(topology, N_FORCES))  # fmt: skip
     width = row_width(linear, r)
     own, sides = workspace(linear, n * d + 8), workspace(linear, d * d + 8)
-    condense(topology, parameters, linear, M, K, k, a, own, sides, beta, inverses)
+    condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses)
     wide, tall = workspace(linear, d * width + width + 8), workspace(linear, n * width + 8)
     for k in range(width):
         store(wide, k, 0.0)  # read where there are no rows
