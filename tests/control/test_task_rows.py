@@ -10,7 +10,8 @@ from test_tasks import BENT, FRAMES, ROBOTS
 
 import freeflyer as ff
 from freeflyer import control
-from freeflyer.control.condensation import answer_of_forces, condense, condense_to_forces
+from freeflyer.control.condensation import Cycle, answer_of_forces, condense, cycle_by_forces
+from freeflyer.control.coordinates import Motors
 from freeflyer.control.state import StateTerms
 from freeflyer.control.task_rows import all_task_rows
 
@@ -77,26 +78,85 @@ def test_another_target_gives_other_rows():
         all_task_rows([task.with_target([0.0, 0.0, 0.3], velocity=np.zeros(2))], at)
 
 
-SIZES = [(39, 30, 6, 12), (8, 5, 3, 9), (7, 4, 2, 1), (6, 3, 0, 0), (9, 4, 3, 0), (6, 3, 0, 13)]
+SIZES = [  # accelerations, contact rows, tasks met, squares, rows without motors, forces, cones
+    (39, 12, 12, 0, 6, 12, 20), (39, 12, 3, 33, 6, 12, 20), (8, 2, 0, 4, 3, 9, 2), (7, 1, 1, 0, 2, 1, 0), (6, 0, 3, 2, 0, 0, 0),
+    (9, 1, 3, 0, 0, 3, 1), (6, 2, 0, 7, 3, 13, 4),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("n", "rows", "d", "r"), SIZES)
-def test_programs_over_forces(n, rows, d, r):
-    """Beside the program over right sides, with its matrices multiplied; the answer beside the equations it comes from."""
+def random_cycle(rng, n, c, t, s, d, r, m):
+    """A cycle of these sizes, with inertia, h, map and metric of the forces, and cones (m, r)."""
+    L, u = rng.standard_normal((n, n)), rng.permutation(n)
+    M, motors = L @ L.T + np.eye(n), Motors(np.sort(u[:d]), np.sort(u[d:]))
+    rows = rng.standard_normal((c, n)), rng.standard_normal(c)
+    tasks = rng.standard_normal((t + s, n)), rng.standard_normal(t + s), rng.uniform(0.1, 2.0, s)
+    wide = [(np.full(k, -np.inf), np.full(k, np.inf)) for k in (n, n - d)]
+    cycle = Cycle(rows, tasks, (M, rng.standard_normal(n)), *wide, motors)
+    return cycle, rng.standard_normal(n), rng.standard_normal((r, n)), 0.1 * np.eye(r), rng.standard_normal((m, r))
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_cycles_without_active_limits(sizes):
+    """Beside the equations of Lagrange as one system; verdicts beside the answer; the program beside `condense`."""
+    rng = fresh(*sizes)
+    n, c, t, _, d, r, m = sizes
+    cycle, h, J, metric, C = random_cycle(rng, *sizes)
+    (fixed, drift), (tasks, aims, weights), (M, g), u = cycle.fixed, cycle.tasks, cycle.energy, cycle.rows.free
+    none = np.full(m, -np.inf), np.full(m, np.inf)
+    found = cycle_by_forces(cycle, M, h, J, metric, (C, *none))
+    S, goals = tasks[t:], aims[t:]
+    H = np.block([[M + S.T @ (weights[:, None] * S), np.zeros((n, r))], [np.zeros((r, n)), metric]])
+    slope = np.concatenate([g - S.T @ (weights * goals), np.zeros(r)])
+    K, k = np.concatenate([fixed, tasks[:t], M[u]]), np.concatenate([drift, aims[:t], -h[u]])
+    E = np.hstack([K, np.concatenate([np.zeros((c + t, r)), -J[:, u].T])])
+    whole = np.block([[H, E.T], [E, np.zeros((len(k), len(k)))]])
+    x = np.linalg.solve(whole, np.concatenate([-slope, k]))[: n + r]
+    allowed = 1e-14 * np.linalg.cond(whole)
+    close(found.alpha, x[:n], allowed, least=np.abs(x).max())
+    close(found.F, x[n:], allowed, least=np.abs(x).max())
+    close(found.forces, M @ x[:n] + h - J.T @ x[n:], allowed, least=n * np.abs(M).max() * np.abs(x).max())
+    assert found.verdicts[0] <= 1e-12 * np.linalg.cond(M)
+    assert found.verdicts[1:].tolist() == [0.0, 0.0]
+    p, own = found.program(len(k), d), condense(H[:n, :n], slope[:n], K, k, d)
+    B = J[:, u].T
+    theta, inverses, beta = own.theta @ B, own.inverses[c + t :], own.beta[c + t :]
+    expected = (K, k, own.a, own.A @ B, own.beta, own.inverses, theta, metric + theta.T @ (inverses[:, None] * theta),
+                theta.T @ (inverses * beta))  # fmt: skip
+    for y, z in zip(p, expected, strict=True):
+        close(y, z, 1e-12 * np.linalg.cond(H[:n, :n]), least=max(1.0, np.abs(z).max(initial=0.0)))
+
+
+@pytest.mark.parametrize("sizes", [size for size in SIZES if size[-1]])
+def test_verdicts_of_limits(sizes):
+    """Each limit just inside of the answer is reported, and just outside of it is not."""
+    rng = fresh(*sizes)
+    n, m = sizes[0], sizes[-1]
+    cycle, h, J, metric, C = random_cycle(rng, *sizes)
+    M = cycle.energy[0]
+    free = cycle_by_forces(cycle, M, h, J, metric, (C, np.full(m, -np.inf), np.full(m, np.inf)))
+    values = {"cones": C @ free.F, "accelerations": free.alpha, "motors": free.forces[cycle.rows.driven]}
+    for word, value in values.items():
+        k, side = rng.integers(len(value)), rng.integers(2)
+        for beyond in (False, True):
+            limits = [np.full(len(value), -np.inf), np.full(len(value), np.inf)]
+            step = 1e-6 * (1.0 + abs(value[k])) * (1.0 if beyond else -1.0)
+            limits[side][k] = value[k] + (step if side == 0 else -step)
+            cones = (C, *limits) if word == "cones" else (C, np.full(m, -np.inf), np.full(m, np.inf))
+            changed = cycle if word == "cones" else cycle._replace(**{word: tuple(limits)})
+            found = cycle_by_forces(changed, M, h, J, metric, cones)
+            assert found.verdicts[1:].tolist() == [float(beyond and word == "cones"), float(beyond and word != "cones")], word
+    assert n == len(free.alpha)
+
+
+@pytest.mark.parametrize(("n", "rows", "d", "r"), [(39, 30, 6, 12), (8, 5, 3, 9), (6, 3, 0, 0), (6, 3, 0, 13)])
+def test_answers_of_forces(n, rows, d, r):
+    """Beside the equations that they come from."""
     rng = fresh(n, rows, d, r)
-    L = rng.standard_normal((n, n))
-    M, g = L @ L.T + np.eye(n), rng.standard_normal(n)
-    K, k, B = rng.standard_normal((rows, n)), rng.standard_normal(rows), rng.standard_normal((d, r))
-    metric = 0.1 * np.eye(r)
-    c, found = condense(M, g, K, k, d), condense_to_forces(M, g, K, k, B, metric)
-    theta, inverses, beta = c.theta @ B, c.inverses[rows - d :], c.beta[rows - d :]
-    for x, y in zip(found, (c.a, c.A @ B, theta, c.beta, c.inverses, metric + theta.T @ (inverses[:, None] * theta),
-                            theta.T @ (inverses * beta)), strict=True):  # fmt: skip
-        close(x, y, 1e-12 * np.linalg.cond(M), least=max(1.0, np.abs(y).max(initial=0.0)))
-    F, J, h = rng.standard_normal(r), rng.standard_normal((r, n)), rng.standard_normal(n)
-    undriven = tuple(range(d))
-    answer = answer_of_forces(found.a, found.A, F, M, h, J, K, k, undriven)
-    alpha = found.a + found.A @ F
+    a, A, F = rng.standard_normal(n), rng.standard_normal((n, r)), rng.standard_normal(r)
+    M, h, J = rng.standard_normal((n, n)), rng.standard_normal(n), rng.standard_normal((r, n))
+    K, k = rng.standard_normal((rows, n)), rng.standard_normal(rows)
+    answer = answer_of_forces(a, A, F, M, h, J, K, k, Motors(np.arange(d), np.arange(d, n)))
+    alpha = a + A @ F
     close(answer.alpha, alpha, 1e-12, least=np.abs(alpha).max())
     close(answer.forces, M @ alpha + h - J.T @ F, 1e-12, least=np.abs(M).max() * np.abs(alpha).max() * n)
     side = np.concatenate([np.zeros(rows - d), J[:, :d].T @ F])
@@ -104,8 +164,26 @@ def test_programs_over_forces(n, rows, d, r):
     close(answer.missed, (np.abs(K @ alpha - k - side) / size).max(initial=0.0), 1e-9, least=1e-3)
 
 
+def test_equations_without_motors_that_depend_on_tasks():
+    """The forces of a heavy body are given by its acceleration: rows of forces alone are left."""
+    rng = fresh()
+    n, r = 6, 9
+    cycle, h, J, metric, _ = random_cycle(rng, n, 0, n, 0, 3, r, 0)
+    M, g = cycle.energy
+    tasks, aims, _ = cycle.tasks
+    found = cycle_by_forces(cycle, M, h, J, metric, (np.zeros((0, r)), np.zeros(0), np.zeros(0)))
+    alpha, u = np.linalg.solve(tasks, aims), cycle.rows.free
+    side = M[u] @ alpha + h[u]
+    F = J[:, u] @ np.linalg.solve(J[:, u].T @ J[:, u], side)
+    close(found.F, F, 1e-13 * np.linalg.cond(tasks) * np.linalg.cond(M), least=np.abs(F).max())
+    assert found.verdicts[0] <= 1e-12 * np.linalg.cond(tasks) * np.linalg.cond(M)
+    assert g.shape == (n,)
+
+
 def test_numbers_that_are_not_finite_are_refused():
-    n = np.full(3, np.nan)
-    assert condense_to_forces(np.eye(3), n, np.zeros((0, 3)), np.zeros(0), np.zeros((0, 0)), np.zeros((0, 0))) is None
-    answer = answer_of_forces(np.zeros(3), np.zeros((3, 0)), np.zeros(0), np.eye(3), n, np.zeros((0, 3)), np.eye(3), n, ())
+    n, rng = np.full(6, np.nan), fresh()
+    cycle, _, J, metric, C = random_cycle(rng, 6, 2, 0, 7, 3, 13, 4)
+    assert cycle_by_forces(cycle, cycle.energy[0], n, J, metric, (C, np.zeros(4), np.ones(4))) is None
+    none = Motors(np.zeros(0, int), np.arange(6))
+    answer = answer_of_forces(np.zeros(6), np.zeros((6, 0)), np.zeros(0), np.eye(6), n, np.zeros((0, 6)), np.eye(6), n, none)
     assert answer is None or not answer.missed <= 1.0

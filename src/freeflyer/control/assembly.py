@@ -9,7 +9,7 @@ import numpy as np
 from freeflyer.constraints.set_rows import all_rows
 from freeflyer.control.limits import LimitRows
 from freeflyer.control.state import StateTerms
-from freeflyer.control.task_rows import TaskRows, all_task_rows
+from freeflyer.control.task_rows import TaskRows, task_rows
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.errors import InputError
@@ -53,7 +53,7 @@ def assemble(problem: Problem, q: np.ndarray, v: np.ndarray, external: Any, expr
     at = StateTerms.of(model, q, v, problem.frames)
     J, bias, unit = all_rows(problem.constraints, q, v)
     drift = -bias if problem.contact_damping == 0.0 else -bias - problem.contact_damping * (J @ v)
-    tasks = all_task_rows(problem.tasks, at)
+    tasks = task_rows(problem.task_table, at)
     limits = tuple([limit.rows(at) for limit in problem.limits])
     return Assembly(problem, at, forces_at(at, external, expressed), J, drift, unit, tasks, limits, external, expressed)
 

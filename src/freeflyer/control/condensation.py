@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.control.compiled import Sizes, call, sizes_table
+from freeflyer.control.coordinates import Motors
 from freeflyer.kernels.control.layout import ANSWERS, CYCLES
 from freeflyer.kernels.entries import ANSWER_OF_FORCES, CONDENSE, CYCLE_BY_FORCES
 from freeflyer.kernels.optimization.layout import CONDENSATIONS
@@ -68,17 +69,16 @@ Weighted = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Cycle(NamedTuple):
-    """What is asked in one cycle: rows (J, b) that hold, rows of tasks that are met and then, of as many as have weights, those whose
-    squares are least, energy (metric, linear), limits (lower, upper) of accelerations and of motors; `undriven` rows of the equations
-    of motion have no motors, `driven` have."""
+    """What is asked in one cycle: rows (J, b) that hold, rows of tasks that are met and then, of as many as have weights, those
+    whose squares are least, energy (metric, linear), limits (lower, upper) of accelerations and of motors; which rows of the
+    equations of motion have none."""
 
     fixed: Rows
     tasks: Weighted
     energy: tuple[np.ndarray, np.ndarray]
     accelerations: Rows
     motors: Rows
-    undriven: tuple[int, ...]
-    driven: tuple[int, ...]
+    rows: Motors
 
 
 class ForceAnswer(NamedTuple):
@@ -102,7 +102,7 @@ def cycle_by_forces(c: Cycle, inertia: np.ndarray, h: np.ndarray, force_map: np.
     """The answer where no limit is active; see kernels/control/force_programs.py; None where a number is not finite."""
     (fixed, drift), (tasks, aims, weights), (metric, linear), (C, lower, upper) = c.fixed, c.tasks, c.energy, cones
     sizes = _cycle_sizes(
-        len(linear), len(force_map), len(h), len(drift), len(aims) - len(weights), len(weights), len(lower), c.undriven, c.driven
+        len(linear), len(force_map), len(h), len(drift), len(aims) - len(weights), len(weights), len(lower), c.rows
     )  # fmt: skip
     numbers = np.concatenate([force_metric.ravel(), C.ravel(), lower, upper, weights, *c.accelerations, *c.motors])
     found = call(
@@ -113,11 +113,11 @@ def cycle_by_forces(c: Cycle, inertia: np.ndarray, h: np.ndarray, force_map: np.
 
 
 def answer_of_forces(a: np.ndarray, A: np.ndarray, F: np.ndarray, M: np.ndarray, h: np.ndarray, J: np.ndarray, K: np.ndarray,
-                     k: np.ndarray, undriven: tuple[int, ...]) -> ForceAnswer | None:  # fmt: skip
+                     k: np.ndarray, motors: Motors) -> ForceAnswer | None:  # fmt: skip
     """alpha = a + A F, M alpha + h - J^T F, and what is left of K alpha = k + [0; J_u^T F]: M (p, n), J (r, p), u the rows of M
     without motors; None where a number is not finite."""
     found = call(
-        ANSWER_OF_FORCES, _answer_sizes(len(a), len(F), len(h), len(k), undriven), a, A.ravel(), F, M.ravel(), h, J.ravel(),
+        ANSWER_OF_FORCES, _answer_sizes(len(a), len(F), len(h), len(k), motors), a, A.ravel(), F, M.ravel(), h, J.ravel(),
         K.ravel(), k,
     )  # fmt: skip
     return None if found is None else ForceAnswer(found[0], found[1], float(found[2][0]))
@@ -129,19 +129,21 @@ def _program_sizes(n: int, rows: int, free: int) -> Sizes:
 
 
 @lru_cache(maxsize=256)
-def _cycle_sizes(n: int, r: int, p: int, fixed: int, met: int, squares: int, cones: int, undriven: tuple[int, ...],
-                 driven: tuple[int, ...]) -> Sizes:  # fmt: skip
+def _cycle_sizes(n: int, r: int, p: int, fixed: int, met: int, squares: int, cones: int,
+                 motors: Motors) -> Sizes:  # fmt: skip
+    undriven, driven = motors.lists
     d = len(undriven)
     rows, tasks = fixed + met + d, met + squares
     numbers = r * r + cones * (r + 2) + squares + 2 * n + 2 * len(driven)
     table = [
-        n, n * n, rows * n, rows, d, r, r * r, d * r, p, p * n, r * p, fixed, fixed * n, met, squares, tasks * n, cones, len(driven),
-        p + fixed + tasks, numbers, rows * (n + 3) + n * (r + 1) + r * (d + r + 1), *undriven, *driven,
+        n, n * n, rows * n, rows, d, r, r * r, d * r, p, p * n, r * p, fixed, fixed * n, met, squares, tasks * n, cones,
+        len(driven), p + fixed + tasks, numbers, rows * (n + 3) + n * (r + 1) + r * (d + r + 1), *undriven, *driven,
     ]  # fmt: skip
     return sizes_table(CYCLES, table, max(n, rows + 1 + d, r, p))
 
 
 @lru_cache(maxsize=256)
-def _answer_sizes(n: int, r: int, p: int, rows: int, undriven: tuple[int, ...]) -> Sizes:
+def _answer_sizes(n: int, r: int, p: int, rows: int, motors: Motors) -> Sizes:
+    undriven = motors.lists[0]
     table = [n, r, n * r, p, p * n, r * p, rows, rows * n, len(undriven), *undriven]
     return sizes_table(ANSWERS, table, max(n, p, rows))

@@ -10,7 +10,7 @@ are checked afterwards. Where anything is not kept, None is returned, and the le
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from freeflyer.control.forces import ForceRows, cone_rows, with_equations
 from freeflyer.control.least_level import LeastForces, equations, least_level
 from freeflyer.control.limits import LimitRows
 from freeflyer.control.motions import Motion
-from freeflyer.control.task_rows import TaskRows
+from freeflyer.control.task_rows import stacked, weights_of
 from freeflyer.model.frozen import frozen_array
 from freeflyer.optimization.errors import MissingSolverError, SolverError
 from freeflyer.optimization.quadratic import solve_qp
@@ -47,17 +47,18 @@ def solve_condensed(s: Assembly, m: Motion, solver: str, strict: bool = True) ->
         if strict and len(fixed[1]) + len(m.free) + sum([len(t.b) for t in m.tasks]) > n:
             last = max([t.level for t in m.tasks], default=0)
             upper, least = [t for t in m.tasks if t.level < last], [t for t in m.tasks if t.level == last]
-            e = equations(m, fixed, _stacked(upper, n)[:2])
-            found = least_level(s, m, e, _stacked(least, n), solver) if least else None
+            e = equations(m, fixed, stacked(upper, n))
+            found = least_level(s, m, e, (*stacked(least, n), weights_of(least)), solver) if least else None
             if isinstance(found, LeastForces):
                 return _answer(m, found, e.K, e.k)
             if found is not None:  # among the accelerations that reach as much
-                return _energy(s, m, fixed, (*_joined(_stacked(upper, n)[:2], found), NONE), solver)
+                return _energy(s, m, fixed, (*_joined(stacked(upper, n), found), NONE), solver)
         if strict:
-            return _energy(s, m, fixed, (*_stacked(m.tasks, n)[:2], NONE), solver)
-        tasks = sorted(m.tasks, key=lambda t: t.level >= 0)
-        J, b, weights = _stacked(tasks, n)
-        return _energy(s, m, fixed, (J, b, weights[sum([len(t.b) for t in tasks if t.level < 0]) :]), solver)
+            return _energy(s, m, fixed, (*stacked(m.tasks, n), NONE), solver)
+        tasks = m.tasks
+        if any(t.level < 0 for t in tasks):
+            tasks = tuple(sorted(tasks, key=lambda t: t.level >= 0))
+        return _energy(s, m, fixed, (*stacked(tasks, n), weights_of([t for t in tasks if t.level >= 0])), solver)
     except MissingSolverError:
         raise
     except SolverError:
@@ -73,19 +74,12 @@ def _joined(a: Rows, b: Rows) -> Rows:
     return np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])
 
 
-def _stacked(tasks: Sequence[TaskRows], n: int) -> Weighted:
-    """J (rows, n), b (rows,) and weights (rows,) of tasks, one after the other."""
-    if len(tasks) < 2:
-        return tasks[0][2:] if tasks else (np.zeros((0, n)), NONE, NONE)
-    return np.concatenate([t.J for t in tasks]), np.concatenate([t.b for t in tasks]), np.concatenate([t.weights for t in tasks])
-
-
 def _energy(s: Assembly, m: Motion, fixed: Rows, tasks: Weighted, solver: str) -> CondensedAnswer | None:
     """Accelerations of least energy and weighted squares, and forces that share the least sum with them. tasks: as in Cycle."""
     problem, r, weight = s.problem, len(m.force_map), s.problem.acceleration_weight
     energy = (m.metric, m.linear) if weight == 1.0 else (weight * m.metric, weight * m.linear)
     cones, (accelerations, motors, others) = cone_rows(s, m), _bounds(m)
-    cycle = Cycle(fixed, tasks, energy, accelerations, motors, tuple(m.free.tolist()), tuple(m.driven.tolist()))
+    cycle = Cycle(fixed, tasks, energy, accelerations, motors, m.motors)
     metric = problem.weighted_force_metric if r else NO_FORCES
     found = cycle_by_forces(cycle, m.inertia, m.h, m.force_map, metric, cones)
     if found is None:
@@ -110,8 +104,10 @@ def _in_cones(m: Motion, found: CycleAnswer, first: int, limits: ForceRows, solv
 
 def _answer(m: Motion, found: LeastForces, K: np.ndarray, k: np.ndarray) -> CondensedAnswer | None:
     """What the forces mean; None where an equation or a limit is not kept."""
-    answer = answer_of_forces(found.a, found.A, found.F, m.inertia, m.h, m.force_map, K, k, tuple(m.free.tolist()))
-    if answer is None or not answer.missed <= CONTROL_CHECK_TOLERANCE or not _hold([x for _, x in m.limits], m, answer.alpha, answer.forces):
+    answer = answer_of_forces(found.a, found.A, found.F, m.inertia, m.h, m.force_map, K, k, m.motors)
+    if answer is None or not answer.missed <= CONTROL_CHECK_TOLERANCE:
+        return None
+    if not _hold([rows for _, rows in m.limits], m, answer.alpha, answer.forces):
         return None
     return CondensedAnswer(answer.alpha, found.F, answer.forces, found.iterations)
 

@@ -44,7 +44,8 @@ class LeastForces(NamedTuple):
 def equations(m: Motion, fixed: Rows, met: Rows) -> Equations:
     """Rows that hold, tasks that are met, and the rows without motors."""
     u = m.free if len(m.free) == 0 or m.free[-1] - m.free[0] >= len(m.free) else slice(m.free[0], m.free[-1] + 1)
-    return Equations(np.concatenate([fixed[0], met[0], m.inertia[u]]), np.concatenate([fixed[1], met[1], -m.h[u]]), m.force_map[:, u].T)
+    K, k = np.concatenate([fixed[0], met[0], m.inertia[u]]), np.concatenate([fixed[1], met[1], -m.h[u]])
+    return Equations(K, k, m.force_map[:, u].T)
 
 
 def least_level(s: Assembly, m: Motion, e: Equations, least: Weighted, solver: str) -> LeastForces | Rows | None:

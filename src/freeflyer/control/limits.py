@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,8 @@ from freeflyer.model.model import Model
 Space = Literal["torque", "acceleration", "force"]
 
 
-class LimitRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LimitRows:
     """Rows lower <= A x <= upper of a limit at one state.
 
     Attributes
@@ -251,7 +252,8 @@ def _torque_rows(limit: TorqueLimits, model: Model) -> LimitRows:
 def _acceleration_rows(limit: AccelerationLimits, model: Model) -> LimitRows:
     places = joint_coordinates(model)
     high = spread(limit.name, limit.bound, len(places), "a joint coordinate")
-    return LimitRows("acceleration", _names(model, places), np.eye(model.nv)[places], -high, high, bounds=bounds_of(model.nv, places, -high, high))
+    bounds = bounds_of(model.nv, places, -high, high)
+    return LimitRows("acceleration", _names(model, places), np.eye(model.nv)[places], -high, high, bounds=bounds)
 
 
 def _names(model: Model, places: np.ndarray) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ three-step        those of all joints, with the loops as rows, papers/000 (25)-(
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from freeflyer.constraints.running import motion, velocity_map
 from freeflyer.constraints.set_rows import tree_rows
 from freeflyer.control.assembly import Assembly, forces_at
+from freeflyer.control.coordinates import Motors
 from freeflyer.control.limits import LimitRows
 from freeflyer.control.state import StateTerms
 from freeflyer.control.task_rows import TaskRows, all_task_rows
@@ -31,8 +33,8 @@ class TreeForces(NamedTuple):
 class Motion(NamedTuple):
     """Unknown accelerations alpha (n,), and what is asked of them and of the contact forces F (k,).
 
-    The equations of motion are inertia alpha + h = S^T tau + force_map^T F, without motors in the rows `free`, with those of the
-    model in the rows `driven`. Contacts are J alpha = drift, loops L alpha = l; the acceleration energy is
+    The equations of motion are inertia alpha + h = S^T tau + force_map^T F; `motors`: which rows have none, and which those of the
+    model. Contacts are J alpha = drift, loops L alpha = l; the acceleration energy is
     alpha^T metric alpha / 2 + linear alpha. limits: names and rows, of accelerations over alpha, of torques over the `driven`.
     lift: the model's accelerations are lift alpha (None: alpha). tree: where alpha are those of all joints.
     """
@@ -45,12 +47,21 @@ class Motion(NamedTuple):
     loops: tuple[np.ndarray, np.ndarray] | None
     metric: np.ndarray
     linear: np.ndarray
-    free: np.ndarray
-    driven: np.ndarray
+    motors: Motors
     tasks: tuple[TaskRows, ...]
     limits: tuple[tuple[str, LimitRows], ...]
     lift: np.ndarray | None = None
     tree: TreeForces | None = None
+
+    @property
+    def free(self) -> np.ndarray:
+        """Rows of the equations of motion without motors."""
+        return self.motors.free
+
+    @property
+    def driven(self) -> np.ndarray:
+        """Rows of the equations of motion with those of the model."""
+        return self.motors.driven
 
     def model_accelerations(self, alpha: np.ndarray) -> np.ndarray:
         """Accelerations (nv,) of the model."""
@@ -64,12 +75,11 @@ class Motion(NamedTuple):
 def own_motion(s: Assembly) -> Motion:
     """The accelerations of the model's own velocities."""
     model = s.problem.model
-    linear = np.zeros(model.nv)
+    linear = model._zero
     if model.reduction:  # a = G alpha + gamma: the energy is that of all joints
         gamma = motion(model, s.at.q, s.at.v)[1]
         linear = velocity_map(model, s.at.q).T @ (mass_matrix(model.tree, s.at.q) @ gamma)
-    free, driven = s.problem.free, s.problem.driven
-    return Motion(s.M, s.h, s.J, s.J, s.drift, None, s.M, linear, free, driven, s.tasks, _named(s))
+    return Motion(s.M, s.h, s.J, s.J, s.drift, None, s.M, linear, s.problem.motors, s.tasks, _named(s))
 
 
 def motion_of_all_joints(s: Assembly) -> Motion:
@@ -90,16 +100,16 @@ def motion_of_all_joints(s: Assembly) -> Motion:
         next(bodies) if task.record else rows._replace(J=rows.J @ lift) for task, rows in zip(problem.tasks, s.tasks)
     ])  # fmt: skip
     limits = tuple([
-        (name, rows._replace(A=rows.A @ lift) if rows.space == "acceleration" else rows) for name, rows in _named(s)
+        (name, replace(rows, A=rows.A @ lift, bounds=None) if rows.space == "acceleration" else rows) for name, rows in _named(s)
     ])  # fmt: skip
     return Motion(
-        G.T @ M, G.T @ h, s.J, J[loops:], drift, (J[:loops], -bias[:loops]), M, np.zeros(tree.nv), problem.free, problem.driven,
+        G.T @ M, G.T @ h, s.J, J[loops:], drift, (J[:loops], -bias[:loops]), M, np.zeros(tree.nv), problem.motors,
         tasks, limits, lift, TreeForces(M, h, J),
     )  # fmt: skip
 
 
 def _named(s: Assembly) -> tuple[tuple[str, LimitRows], ...]:
-    return tuple([(limit.name, rows) for limit, rows in zip(s.problem.limits, s.limits)])
+    return tuple(zip(s.problem.limit_names, s.limits))
 
 
 def loop_multipliers(s: Assembly, m: Motion, alpha: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,11 +18,13 @@ from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, py
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.wrenches import orthogonal_pair
 from freeflyer.control.chains import Chains, kinematic_chains
-from freeflyer.control.coordinates import actuated_coordinates, unactuated_coordinates
+from freeflyer.control.coordinates import Motors, actuated_coordinates, unactuated_coordinates
 from freeflyer.control.limits import Limit, NormalForceLimits
 from freeflyer.control.outline import outline
+from freeflyer.control.parts import Parts
 from freeflyer.control.solution import ControlSolution
 from freeflyer.control.solving import FORMULATIONS, solve_problem
+from freeflyer.control.task_rows import TaskTable
 from freeflyer.control.tasks import Task, check_tasks
 from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.dynamics.frames import Expressed, expression
@@ -186,6 +188,7 @@ class Problem:
                 raise InputError(f"tasks must be tasks (freeflyer.control.Task), got {format_value(task)}")
         found: Problem = object.__new__(Problem)
         found.__dict__.update(self.__dict__, tasks=tuple(tasks))
+        found.__dict__.pop("task_table", None)
         known = self.frames.names
         for task in tasks:
             for name in task.frames:
@@ -225,9 +228,36 @@ class Problem:
         return C, low, high
 
     @cached_property
+    def wrench_rows(self) -> tuple[tuple[str, int, int, bool], ...]:
+        """Of each contact: its name, where its rows begin and end, and whether they are the wrench itself."""
+        ends = [*list(self.contact_places.values())[1:], len(self.force_metric)]
+        surfaces = {c.name for c in self.constraints.contacts if c.kind == "surface"}
+        return tuple([(name, first, end, name in surfaces) for (name, first), end in zip(self.contact_places.items(), ends)])
+
+    @cached_property
+    def task_table(self) -> TaskTable:
+        """The tasks as compiled code reads them."""
+        return TaskTable.of(self.tasks, self.model, self.frames.places)
+
+    @cached_property
+    def limit_names(self) -> tuple[str, ...]:
+        """Of the limits, in their order."""
+        return tuple([limit.name for limit in self.limits])
+
+    @cached_property
+    def motors(self) -> Motors:
+        """Velocities with and without motors, as compiled code finds them."""
+        return Motors(self.free, self.driven)
+
+    @cached_property
     def chains(self) -> Chains:
         """Chains that contacts need, and branches that the reduced formulation compresses."""
         return kinematic_chains(self.model, contacts=self.constraints, compressed=self.compressed)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """Both parts of the reduced formulation."""
+        return Parts.of(self.chains, self.motors)
 
     @cached_property
     def cone_places(self) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """What a formulation found: accelerations of the model, forces in the contacts' rows, torques of the motors; from what."""
+    """What a formulation found: accelerations of the model, forces in the contacts' rows, torques of the motors; from what; whether
+    equations and all levels of tasks above the last one are known to be met."""
 
     a: np.ndarray
     F: np.ndarray
@@ -36,6 +38,7 @@ class Answer(NamedTuple):
     iterations: int
     limits: tuple[int, ...] = ()
     reason: str = ""
+    all_met: bool = False
 
 
 class Method(NamedTuple):
@@ -62,27 +65,31 @@ def three_step(s: Assembly, method: Method) -> Answer:
 
 def reduced(s: Assembly, method: Method) -> Answer:
     """The contacts' chains with centroidal accelerations of the others; then these."""
-    m, chains = own_motion(s), s.problem.chains
-    if not chains.branches:
+    m, parts = own_motion(s), s.problem.parts
+    if not parts.branches:
         return _solve_motion(s, m, method)
-    split = split_motion(s, m, chains)
-    p, u = chains.kept, chains.unconstrained
-    part, iterations = split.first, 0
+    split = split_motion(s, m)
+    part, iterations, n = split.first, 0, len(parts.kept)
     for again in (True, False):
         one = _solve_motion(s, part, method)
-        alpha, F = one.outcome.alpha, one.F
-        a_p, target = alpha[: len(p)], alpha[len(p) :]
-        rest = second_part(s, m, chains, split, a_p, target, one.tau)
-        two = _solve_motion(s, rest, method)
+        alpha = one.outcome.alpha
+        a_p, target = alpha[:n], alpha[n:]
+        two = _solve_motion(s, second_part(s, m, split, a_p, target, one.tau), method)
         iterations += one.iterations + two.iterations
-        reached = split.branches.A @ two.a
-        if np.abs(reached - target).max() <= CONTROL_TOLERANCE * (1.0 + np.abs(split.branches.A) @ np.abs(two.a)).max():
+        if two.all_met:
+            break
+        reached = split.A @ two.a
+        if np.abs(reached - target).max() <= CONTROL_TOLERANCE * (1.0 + (np.abs(split.A) @ np.abs(two.a)).max()):
             break
         if again:
             part = with_centroidal(split.first, reached)
-    a = np.empty(len(m.h))
-    a[p], a[u] = a_p, two.a
-    return Answer(a, F, m.forces(a, F)[m.driven], Outcome(s, m, a, F), iterations, (), one.reason)
+    a, tau = np.empty(len(m.h)), np.empty(len(m.driven))
+    a[parts.kept], a[parts.loose] = a_p, two.a
+    if two.all_met:
+        tau[parts.ours], tau[parts.others] = one.tau, two.tau
+    else:
+        tau[:] = m.forces(a, one.F)[m.driven]
+    return Answer(a, one.F, tau, Outcome(s, m, a, one.F), iterations, (), one.reason)
 
 
 FORMULATIONS: dict[str, Callable[[Assembly, Method], Answer]] = {
@@ -93,7 +100,7 @@ FORMULATIONS: dict[str, Callable[[Assembly, Method], Answer]] = {
 def _solve_motion(s: Assembly, m: Motion, method: Method) -> Answer:
     short = solve_condensed(s, m, method.solver, method.strict)
     if short is not None:
-        return _answer(s, m, short.alpha, short.F, short.forces, short.iterations)
+        return _answer(s, m, short.alpha, short.F, short.forces, short.iterations, True)
     found = method.solve(program_of(s, m))
     n = m.inertia.shape[1]
     alpha, F = found.x[:n], found.x[n:]
@@ -102,10 +109,12 @@ def _solve_motion(s: Assembly, m: Motion, method: Method) -> Answer:
     return answer._replace(limits=found.limits, reason=reason)
 
 
-def _answer(s: Assembly, m: Motion, alpha: np.ndarray, F: np.ndarray, forces: np.ndarray, iterations: int) -> Answer:
+def _answer(s: Assembly, m: Motion, alpha: np.ndarray, F: np.ndarray, forces: np.ndarray, iterations: int,
+            all_met: bool = False) -> Answer:  # fmt: skip
     if m.tree is not None:
         forces = loop_multipliers(s, m, alpha, F)[1]
-    return Answer(m.model_accelerations(alpha), F, forces[m.driven], Outcome(s, m, alpha, F), iterations)
+    tau = forces[m.driven]
+    return Answer(m.model_accelerations(alpha), F, tau, Outcome(s, m, alpha, F), iterations, (), "", all_met)
 
 
 def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, strict: bool, external: Any,
@@ -118,9 +127,9 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
     reason, answer, kept = "", None, s
     while answer is None:
         try:
-            found = FORMULATIONS[formulation](kept, method)
-            if np.isfinite(found.tau.sum() + found.a.sum()):
-                answer = found
+            attempt = FORMULATIONS[formulation](kept, method)
+            if isfinite(attempt.tau @ attempt.tau + attempt.a @ attempt.a):
+                answer = attempt
                 break
             reason = reason or "the solver's answer is not finite"
         except MissingSolverError:
@@ -137,20 +146,21 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
     forces = _item_forces(s, answer.F)
     end = perf_counter()
     times = {"terms": ready - begin, "solver": end - ready, "total": end - begin}
-    return ControlSolution(
-        answer.tau, answer.a, forces, status, reason or answer.reason, times, answer.iterations,
-        formulation, answer.limits, answer.outcome,
+    found = object.__new__(ControlSolution)  # a frozen dataclass sets its fields one by one
+    found.__dict__.update(
+        tau=answer.tau, a=answer.a, forces=forces, status=status, reason=reason or answer.reason, times=times,
+        iterations=answer.iterations, formulation=formulation, limits=answer.limits, outcome=answer.outcome,
     )  # fmt: skip
+    return found
 
 
 def _item_forces(s: Assembly, F: np.ndarray) -> dict[str, np.ndarray]:
     """The wrench of each contact, in its frame's axes."""
-    unit, places, found = s.unit, s.problem.contact_places, {}
-    at = len(F) - len(unit)  # locked coordinates go first
-    ends = [*list(places.values())[1:], len(F)]
-    for (name, first), end in zip(places.items(), ends):
-        found[name] = F[first:end] @ unit[first - at : end - at]
-    return found
+    at = len(F) - len(s.unit)  # locked coordinates go first
+    return {
+        name: F[first:end].copy() if whole else F[first:end] @ s.unit[first - at : end - at]
+        for name, first, end, whole in s.problem.wrench_rows
+    }
 
 
 def _fall_back(s: Assembly, formulation: str, reason: str, warm: ControlSolution | None, begin: float,

@@ -43,7 +43,7 @@ class StateTerms:
     @staticmethod
     def of(model: Model, q: np.ndarray, v: np.ndarray, frames: FrameSet) -> StateTerms:
         """Terms at the state q (nq,), v (nv,), with these frames. Errors: as all_terms."""
-        return StateTerms(model, q, v, all_terms(model, q, v, frames=frames), {name: k for k, name in enumerate(frames.names)})
+        return StateTerms(model, q, v, all_terms(model, q, v, frames=frames), frames.places)
 
     def pose(self, frame: str) -> np.ndarray:
         """Pose (4, 4) of a frame in the world."""

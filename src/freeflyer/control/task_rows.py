@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,9 @@ from freeflyer.control.state import StateTerms
 from freeflyer.control.tasks import Task
 from freeflyer.kernels.control.layout import TASK_NUMBERS, TASK_TABLES
 from freeflyer.kernels.entries import TASK_ROWS
+from freeflyer.model.model import Model
+
+NONE = np.zeros(0)
 
 
 class TaskRows(NamedTuple):
@@ -26,44 +28,92 @@ class TaskRows(NamedTuple):
     weights: np.ndarray
 
 
-class _Table(NamedTuple):
-    """Tasks as compiled code reads them, and where the rows of each begin and end."""
+class TaskList(tuple[TaskRows, ...]):
+    """Rows of tasks; `stack`: those of all of them, one after the other, where one call has computed them: J (rows, n), b
+    (rows,)."""
 
-    sizes: Sizes
-    ends: tuple[int, ...]
+    stack: tuple[np.ndarray, np.ndarray] | None = None
 
 
-def all_task_rows(tasks: Sequence[Task], at: StateTerms) -> tuple[TaskRows, ...]:
+class _Row(NamedTuple):
+    """Of a task: its name and level, where its rows begin and end, their weights; its rows come from its own methods if `own`."""
+
+    name: str
+    level: int
+    first: int
+    end: int
+    weights: np.ndarray
+    own: Task | None
+
+
+class TaskTable(NamedTuple):
+    """Tasks as compiled code reads them: sizes, numbers of each, rows of each."""
+
+    sizes: Sizes | None
+    numbers: np.ndarray
+    rows: tuple[_Row, ...]
+    whole: bool
+
+    @staticmethod
+    def of(tasks: Sequence[Task], model: Model, places: Mapping[str, int]) -> TaskTable:
+        """Of tasks of a robot, whose frames have these numbers in the terms of a state."""
+        known = [task for task in tasks if task.record is not None]
+        numbers = np.concatenate([task.numbers for task in known]) if known else np.zeros(0)
+        parts = tuple([(places[task.frames[0]] if task.frames else 0, task.record) for task in known])
+        rows, at = [], 0
+        for task in tasks:
+            first, own = at, task if task.record is None else None
+            if own is None:
+                at += len(task.kept_weights)
+            rows.append(_Row(task.name, task.level, first, at, task.kept_weights if own is None else NONE, own))
+        sizes = _sizes(model.nv, model.mass, len(places), at, parts) if known else None
+        return TaskTable(sizes, numbers, tuple(rows), len(known) == len(tasks))
+
+
+def all_task_rows(tasks: Sequence[Task], at: StateTerms) -> TaskList:
     """What tasks ask for at one state, in their order; rows of weight 0 are left out."""
-    known = [task for task in tasks if task.record is not None]
-    if not known:
-        return tuple([_own_rows(task, at) for task in tasks])
-    t, places = at.terms, at.places
-    parts = tuple([(places[task.frames[0]] if task.frames else 0, task.record) for task in known])
-    table = _table(at.model.nv, at.model.mass, len(places), parts)
-    numbers = known[0].numbers if len(known) == 1 else np.concatenate([task.numbers for task in known])
+    return task_rows(TaskTable.of(tasks, at.model, at.places), at)
+
+
+def task_rows(table: TaskTable, at: StateTerms) -> TaskList:
+    """What the tasks of a table ask for at one state, likewise."""
+    if table.sizes is None:
+        return TaskList([_own_rows(row.own, at) for row in table.rows if row.own is not None])
+    t = at.terms
     given = (at.v, t.centroidal_momentum_matrix.ravel(), t.center_of_mass_jacobian.ravel(), t.centroidal, t.frame_poses.ravel(),
-             t.frame_motions.ravel(), t.frame_jacobians.ravel(), numbers)  # fmt: skip
-    rows = call(TASK_ROWS, table.sizes, *given)
-    assert rows is not None  # terms of a state are finite
-    (J, b), ends, found, first = rows, iter(table.ends), [], 0
-    for task in tasks:
-        if task.record is None:
-            found.append(_own_rows(task, at))
-        else:
-            end = next(ends)
-            found.append(TaskRows(task.name, task.level, J[first:end], b[first:end], task.kept_weights))
-            first = end
-    return tuple(found)
+             t.frame_motions.ravel(), t.frame_jacobians.ravel(), table.numbers)  # fmt: skip
+    stack = call(TASK_ROWS, table.sizes, *given)
+    assert stack is not None  # terms of a state are finite
+    J, b = stack
+    found = TaskList([
+        TaskRows(name, level, J[first:end], b[first:end], weights) if own is None else _own_rows(own, at)
+        for name, level, first, end, weights, own in table.rows
+    ])  # fmt: skip
+    if table.whole:
+        found.stack = J, b
+    return found
+
+
+def stacked(tasks: Sequence[TaskRows], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """J (rows, n) and b (rows,) of tasks, one after the other."""
+    stack = getattr(tasks, "stack", None)
+    if stack is not None:
+        return stack[0], stack[1]
+    if len(tasks) < 2:
+        return (tasks[0].J, tasks[0].b) if tasks else (np.zeros((0, n)), np.zeros(0))
+    return np.concatenate([task.J for task in tasks]), np.concatenate([task.b for task in tasks])
+
+
+def weights_of(tasks: Sequence[TaskRows]) -> np.ndarray:
+    """Of the rows of tasks, one after the other."""
+    return np.concatenate([task.weights for task in tasks]) if tasks else np.zeros(0)
 
 
 @lru_cache(maxsize=256)
-def _table(nv: int, mass: float, frames: int, parts: tuple[tuple[int, tuple[int, ...]], ...]) -> _Table:
+def _sizes(nv: int, mass: float, frames: int, rows: int, parts: tuple[tuple[int, tuple[int, ...]], ...]) -> Sizes:
     records = [(kind, place, first, count, *kept) for place, (kind, first, count, *kept) in parts]
-    ends = tuple(accumulate(sum(kept) for _, (_, _, _, *kept) in parts))
-    sizes = [nv, 3 * nv, 16 * frames, 12 * frames, 6 * nv * frames, TASK_NUMBERS * len(parts), ends[-1], len(parts)]
-    table = [*sizes, *(x for record in records for x in record)]
-    return _Table(sizes_table(TASK_TABLES, table, nv, (mass,)), ends)
+    sizes = [nv, 3 * nv, 16 * frames, 12 * frames, 6 * nv * frames, TASK_NUMBERS * len(parts), rows, len(parts)]
+    return sizes_table(TASK_TABLES, [*sizes, *(x for record in records for x in record)], nv, (mass,))
 
 
 def _own_rows(task: Task, at: StateTerms) -> TaskRows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,11 @@ class FrameSet:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The number of each frame, by its name."""
+        return {name: k for k, name in enumerate(self.names)}
 
     def belongs_to(self, model: Model) -> bool:
         """Whether these are frames of this robot, its loops open or closed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.control.layout import ANSWERS, CYCLES, JOINTS, TASK_TABLES
+from freeflyer.kernels.control.layout import ANSWERS, CYCLES, JOINTS, SPLITS, TASK_TABLES
 from freeflyer.kernels.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.program_layout import PROGRAMS
@@ -150,8 +150,11 @@ ANSWER_OF_FORCES = Entry("answer_of_forces", "control.answers.answer_of_forces",
     square=True, shared=("table 2", "table 1", "table 4", "table 3", "table 5", "table 7", "table 6"), table=ANSWERS,
     one_by_one=True)
 CYCLE_BY_FORCES = Entry("cycle_by_forces", "control.force_programs.cycle_by_forces", "m", (("table 0",), ("table 5",), ("table 8",),
-    (3,), ("table 20",)), square=True, shared=("table 18", "table 1", "table 9", "table 10", "table 12", "table 15", "table 19"), table=CYCLES,
-    one_by_one=True)
+    (3,), ("table 20",)), square=True, shared=("table 18", "table 1", "table 9", "table 10", "table 12", "table 15", "table 19"),
+    table=CYCLES, one_by_one=True)
+SPLIT_BY_CHAINS = Entry("split_by_chains", "control.reduction.split_by_chains", "m", (("table 10", "table 10"), ("table 10",),
+    ("table 3", "table 10"), ("table 5", "table 10"), ("table 9", "table 8"), ("table 8", "table 8"), ("table 5", "table 8"),
+    ("table 11",)), square=True, shared=("table 2", "table 1", "table 4", "table 6"), table=SPLITS, one_by_one=True)
 VIABLE_ACCELERATIONS = Entry("viable_accelerations", "control.joint_limits.viable_accelerations", "m", (("table 0",),) * 2,
     square=True, shared=("table 0",) * 4, table=JOINTS, one_by_one=True)
 # in dual quaternion algebra (dual_quaternion/)

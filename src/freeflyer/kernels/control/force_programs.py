@@ -62,7 +62,8 @@ def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
 
 @kernel
 def put_equations(topology, inertia, h, force_map, fixed, drift, tasks, aims, n, r, K, k, B):
-    """K (rows, n) and k (rows,): rows that hold, tasks that are met, and -h in the rows without motors, whose forces are B (d, r)."""
+    """K (rows, n) and k (rows,): rows that hold, tasks that are met, and -h in the rows without motors, whose forces are B (d,
+    r)."""
     p, c, t, d = (table_int(topology, N_MOTIONS), table_int(topology, N_FIXED), table_int(topology, N_MET),
                   table_int(topology, N_FREE))  # fmt: skip
     copy(fixed, c * n, K, 0)
@@ -115,8 +116,9 @@ def cycle_by_forces(
     motors. Drift and aims follow behind h (p,). numbers: force_metric (r, r), cones lower <= C F <= upper, weights of the
     tasks that are not met, and limits of accelerations and of the motors' forces.
 
-    verdicts: by how much an equation is missed (see `largest_miss`); 1 where the cones do not hold, where a limit does not. program: K (rows, n), k (rows,), a (n,), A (n, r), beta (rows,), inverses (rows,),
-    theta (d, r), H (r, r) and slope (r,) of `condense_to_forces`, for a solver that keeps the cones.
+    verdicts: by how much an equation is missed (see `largest_miss`); 1 where the cones do not hold, where a limit does not.
+    program: K (rows, n), k (rows,), a (n,), A (n, r), beta (rows,), inverses (rows,), theta (d, r), H (r, r) and slope (r,) of
+    `condense_to_forces`, for a solver that keeps the cones.
     """
     n, rows, d, r = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_FREE),
                      table_int(topology, N_FORCES))  # fmt: skip

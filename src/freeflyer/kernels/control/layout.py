@@ -1,6 +1,7 @@
-"""Tables of whole-body control: tasks whose rows one call computes with the numbers of each, sizes of answers and of cycles."""
+"""Tables of whole-body control: tasks whose rows one call computes with the numbers of each, sizes of answers and of cycles,
+chains."""
 
-TASK_TABLES, ANSWERS, JOINTS, CYCLES = 9, 10, 11, 12  # kinds of tables (see model/layout.py)
+TASK_TABLES, ANSWERS, JOINTS, CYCLES, SPLITS = 9, 10, 11, 12, 13  # kinds of tables (see model/layout.py)
 
 # velocities, 3 times as many, numbers of poses, motions and Jacobians of frames, of tasks; rows; tasks; then a record for each task
 N_VELOCITIES, CENTER_SIZE, POSES_SIZE, MOTIONS_SIZE, JACOBIANS_SIZE, NUMBERS_SIZE, N_TASK_ROWS, N_TASKS = range(8)
@@ -21,9 +22,18 @@ N_UNDRIVEN, UNDRIVEN_AT = 8, 9
 N_JOINTS = 0  # of joints with limits: how many
 
 # of a cycle, behind the sizes of a condensation (optimization/layout.py): rows of the equations of motion, numbers of their matrix
-# and of the forces' map; rows that hold, numbers of these; tasks that are met, tasks whose squares are least, numbers of both; rows of
-# cones; motors; how many numbers of each input and of the program; then the rows without motors, and those of the motors
+# and of the forces' map; rows that hold, numbers of these; tasks that are met, tasks whose squares are least, numbers of both; rows
+# of cones; motors; how many numbers of each input and of the program; then the rows without motors, and those of the motors
 N_MOTIONS, MOTION_SIZE, MAPPED_SIZE, N_FIXED, FIXED_SIZE, N_MET, N_SQUARES, TASKS_SIZE, N_CONES, N_MOTORS = range(8, 18)
 SIDES_SIZE, CYCLE_NUMBERS, PROGRAM_SIZE, CYCLE_TABLE = 18, 19, 20, 21
 
 MISSED, OUTSIDE, BEYOND = 0, 1, 2  # of a cycle's verdicts: see force_programs.py
+
+# of a motion in two parts: velocities, 6 times as many, numbers of the mass matrix; rows of contacts, numbers of these; of tasks,
+# likewise; kept velocities, loose ones, those of s, kept ones and s; rows of tasks and two; branches. Then the kept velocities, the
+# loose ones, and for each branch: how many, whether it is compressed, its velocities, their places among the loose ones
+N_SPLIT, MOMENTUM_SIZE, MASS_SIZE, N_CONTACT_ROWS, CONTACTS_SIZE, N_SPLIT_TASKS, SPLIT_TASKS_SIZE = range(7)
+N_KEPT, N_LOOSE, N_COMPRESSED, N_PARTS, N_VERDICTS, N_BRANCHES, KEPT_AT = range(7, 14)
+COMPRESSED = 1
+
+LEAST_MOMENTUM, LEAST_ROW, ROWS_LEFT = 0, 1, 2  # of its verdicts: see reduction.py

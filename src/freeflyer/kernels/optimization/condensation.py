@@ -10,61 +10,96 @@ over the rows of pivots, up to a constant. Where w = B F, it is a quadratic func
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend.buffers import load, load_row, row_step, row_width, store, store_row, workspace
-from freeflyer.kernels.backend.pack import all_below
+from freeflyer.kernels.backend.buffers import (
+    from_entry,
+    load,
+    load_row,
+    row_step,
+    row_width,
+    store,
+    store_row,
+    workspace,
+)
 from freeflyer.kernels.constrained.rows import table_int
 from freeflyer.kernels.constrained.solve import add_scaled_row
 from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.optimization.layout import N_FREE, N_ROWS, N_UNKNOWNS
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them
 
 
 @kernel
-def whiten(M, n, U, stride, X, width):
-    """M = W D W^T, U = D W^T on and below the diagonal in rows of `stride`; X (n, width) becomes W^-1 X."""
-    for i in range(n):
-        for j in range(i + 1):
-            store(U, stride * i + j, load(M, n * i + j))
-    for c in range(n - 1, -1, -1):
-        inverse = 1.0 / load(U, stride * c + c)
-        for i in range(c):
-            s = inverse * load(U, stride * c + i)
-            if not all_below(s, ZERO):
-                add_scaled_row(U, stride * i, -1.0 * s, U, stride * c, 0, i + 1)
-                add_scaled_row(X, width * i, -1.0 * s, X, width * c, 0, width)
+def subtract_products(A, to, start, end, factors, first, last, B, stride):
+    """Entries of A from `to` + start to `to` + end, as whole rows, shrink by the sum of factors[c] B[stride c + .] for c from first
+    to last: a few rows of sums stay in registers."""
+    step = row_step(A)
+    begin = start - start % step
+    four = begin + (end - begin) // (4 * step) * 4 * step
+    for k in range(begin, four, 4 * step):
+        x, y = load_row(A, to + k), load_row(A, to + k + step)
+        z, w = load_row(A, to + k + 2 * step), load_row(A, to + k + 3 * step)
+        for c in range(first, last):
+            s, at = load(factors, c), stride * c + k
+            x, y = x - s * load_row(B, at), y - s * load_row(B, at + step)
+            z, w = z - s * load_row(B, at + 2 * step), w - s * load_row(B, at + 3 * step)
+        store_row(A, to + k, x)
+        store_row(A, to + k + step, y)
+        store_row(A, to + k + 2 * step, z)
+        store_row(A, to + k + 3 * step, w)
+    even = first + (last - first) // 4 * 4
+    for k in range(four, end, step):
+        x = load_row(A, to + k)
+        y, z, w = 0.0 * x, 0.0 * x, 0.0 * x
+        for c in range(first, even, 4):
+            at = stride * c + k
+            x, y = x - load(factors, c) * load_row(B, at), y - load(factors, c + 1) * load_row(B, at + stride)
+            z = z - load(factors, c + 2) * load_row(B, at + 2 * stride)
+            w = w - load(factors, c + 3) * load_row(B, at + 3 * stride)
+        for c in range(even, last):
+            x = x - load(factors, c) * load_row(B, stride * c + k)
+        store_row(A, to + k, x + y + (z + w))
 
 
 @kernel
-def gram(U, stride, X, n, rows, narrow, S, width):
-    """S (rows, width) = X^T D^-1 X on and above the diagonal, and as far behind as X (n, narrow) reaches."""
+def whiten(M, n, U, stride, X, width, inverses):
+    """M = W D W^T, U = D W^T on and below the diagonal in rows of `stride`; inverses (n,) of D; X (n, width) becomes W^-1 X."""
+    factors = workspace(M, n + 8)
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1):
+            store(U, stride * i + j, load(M, n * i + j))
+        for c in range(i + 1, n):
+            store(factors, c, load(inverses, c) * load(U, stride * c + i))
+        subtract_products(U, stride * i, 0, i + 1, factors, i + 1, n, U, stride)
+        subtract_products(X, width * i, 0, width, factors, i + 1, n, X, width)
+        store(inverses, i, 1.0 / load(U, stride * i + i))
+
+
+@kernel
+def gram(inverses, X, n, rows, narrow, S, width):
+    """S (rows, width) = X^T D^-1 X on and above the diagonal, and as far behind as X (n, narrow) reaches; then zeros."""
+    factors = workspace(X, n + 8)
     for k in range(rows * width):
         store(S, k, 0.0)
-    for j in range(n):
-        d = 1.0 / load(U, stride * j + j)
-        for i in range(rows):
-            s = d * load(X, narrow * j + i)
-            if not all_below(s, ZERO):
-                add_scaled_row(S, width * i, s, X, narrow * j, i, narrow)
+    for i in range(rows):
+        for j in range(n):
+            store(factors, j, -1.0 * load(inverses, j) * load(X, narrow * j + i))
+        subtract_products(S, width * i, i, narrow, factors, 0, n, X, narrow)
 
 
 @kernel
 def eliminate_in_order(S, rows, width, inverses):
     """S becomes P E^T on and above the diagonal, its columns behind E^-1 times them; inverses (rows,): of P, zero for rows that
     depend on rows before them."""
-    for c in range(rows):
-        store(inverses, c, load(S, width * c + c))
-    for c in range(rows):
-        pivot = load(S, width * c + c)
-        inverse = 0.0
-        if pivot > MIN_PIVOT_RATIO * load(inverses, c):
+    factors = workspace(S, rows + 8)
+    for i in range(rows):
+        whole = load(S, width * i + i)
+        for c in range(i):
+            store(factors, c, load(inverses, c) * load(S, width * c + i))
+        subtract_products(S, width * i, i, width, factors, 0, i, S, width)
+        pivot, inverse = load(S, width * i + i), 0.0
+        if pivot > MIN_PIVOT_RATIO * whole:
             inverse = 1.0 / pivot
-        store(inverses, c, inverse)
-        for i in range(c + 1, rows):
-            s = inverse * load(S, width * c + i)
-            if not all_below(s, ZERO):
-                add_scaled_row(S, width * i, -1.0 * s, S, width * c, i, width)
+        store(inverses, i, inverse)
 
 
 @kernel
@@ -72,10 +107,7 @@ def solve_upwards(S, rows, width, inverses, Y, wide):
     """Y (rows, wide) = E^-T P^-1 Y, zero in dependent rows."""
     step = row_step(Y)
     for c in range(rows - 1, -1, -1):
-        for j in range(c + 1, rows):
-            s = load(S, width * c + j)
-            if not all_below(s, ZERO):
-                add_scaled_row(Y, wide * c, -1.0 * s, Y, wide * j, 0, wide)
+        subtract_products(Y, wide * c, 0, wide, from_entry(S, width * c), c + 1, rows, Y, wide)
         inverse = load(inverses, c)
         for k in range(0, wide, step):
             store_row(Y, wide * c + k, inverse * load_row(Y, wide * c + k))
@@ -86,7 +118,7 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses):
     """As `condense`, of these sizes."""
     stride, width, wide = row_width(linear, n), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
     narrow = row_width(linear, rows + 1)
-    U, X = workspace(linear, n * stride + 8), workspace(linear, n * narrow + 8)
+    U, X, pivots = workspace(linear, n * stride + 8), workspace(linear, n * narrow + 8), workspace(linear, n + 8)
     S, Y, V = workspace(linear, rows * width + 8), workspace(linear, rows * wide + 8), workspace(linear, n * wide + 8)
     for i in range(n):
         for j in range(rows, narrow):
@@ -94,8 +126,8 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses):
         for j in range(rows):
             store(X, narrow * i + j, load(K, n * j + i))
         store(X, narrow * i + rows, load(linear, i))
-    whiten(M, n, U, stride, X, narrow)
-    gram(U, stride, X, n, rows, narrow, S, width)
+    whiten(M, n, U, stride, X, narrow, pivots)
+    gram(pivots, X, n, rows, narrow, S, width)
     first = rows - d
     for i in range(rows):
         at = width * i + rows
@@ -113,27 +145,19 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses):
         for j in range(d):
             store(theta, d * i + j, load(S, width * (first + i) + rows + 1 + j))
     solve_upwards(S, rows, width, inverses, Y, wide)
-    for j in range(n):
+    step = row_step(V)
+    for j in range(n):  # V = -[a, A]
         for i in range(wide):
             store(V, wide * j + i, 0.0)
-        store(V, wide * j, -1.0 * load(X, narrow * j + rows))
-        for i in range(rows):
-            s = load(X, narrow * j + i)
-            if not all_below(s, ZERO):
-                add_scaled_row(V, wide * j, s, Y, wide * i, 0, wide)
-    step = row_step(V)
-    for j in range(n):
-        inverse = 1.0 / load(U, stride * j + j)
-        for i in range(j):
-            s = load(U, stride * j + i)
-            if not all_below(s, ZERO):
-                add_scaled_row(V, wide * j, -1.0 * s, V, wide * i, 0, wide)
+        store(V, wide * j, load(X, narrow * j + rows))
+        subtract_products(V, wide * j, 0, wide, from_entry(X, narrow * j), 0, rows, Y, wide)
+        subtract_products(V, wide * j, 0, wide, from_entry(U, stride * j), 0, j, V, wide)
         for i in range(0, wide, step):
-            store_row(V, wide * j + i, inverse * load_row(V, wide * j + i))
+            store_row(V, wide * j + i, load(pivots, j) * load_row(V, wide * j + i))
     for j in range(n):
-        store(a, j, load(V, wide * j))
+        store(a, j, -1.0 * load(V, wide * j))
         for i in range(d):
-            store(A, d * j + i, load(V, wide * j + 1 + i))
+            store(A, d * j + i, -1.0 * load(V, wide * j + 1 + i))
 
 
 @kernel

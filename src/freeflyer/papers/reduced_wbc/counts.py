@@ -80,9 +80,9 @@ def programs(st: Stance) -> tuple[Program, Program, Program]:
     problem, chains = st.problem, st.problem.chains
     s = assemble(problem, st.q, np.zeros(problem.model.nv), None, "body")
     m = own_motion(s)
-    split = split_motion(s, m, chains)
-    a_p, target, tau = np.zeros(len(chains.kept)), np.zeros(len(split.branches.A)), np.zeros(len(split.first.driven))
-    rest = second_part(s, m, chains, split, a_p, target, tau)
+    split = split_motion(s, m)
+    a_p, target, tau = np.zeros(len(chains.kept)), np.zeros(len(split.A)), np.zeros(len(split.first.driven))
+    rest = second_part(s, m, split, a_p, target, tau)
     return program_of(s, m), program_of(s, split.first), program_of(s, rest)
 
 

@@ -86,7 +86,7 @@ def reduced(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Cal
     s = assemble(problem, q, v, None, "body")
     t.append(clock())
     m, chains = own_motion(s), problem.chains
-    split = split_motion(s, m, chains)
+    split = split_motion(s, m)
     t.append(clock())
     part, first, second, programs = split.first, 0.0, 0.0, 0
     for again in (False, True):
@@ -94,13 +94,13 @@ def reduced(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Cal
         one = way.solve(s, part)
         middle = clock()
         a_p, target = one.alpha[: len(chains.kept)], one.alpha[len(chains.kept) :]
-        rest = second_part(s, m, chains, split, a_p, target, part.forces(one.alpha, one.F)[part.driven])
+        rest = second_part(s, m, split, a_p, target, part.forces(one.alpha, one.F)[part.driven])
         two = way.solve(s, rest)
-        reached = split.branches.A @ two.alpha
+        reached = split.A @ two.alpha
         end = clock()
         first, second = first + middle - start, second + end - middle
         programs += one.programs + two.programs
-        if np.abs(reached - target).max() <= CONTROL_TOLERANCE * (1.0 + np.abs(split.branches.A) @ np.abs(two.alpha)).max():
+        if np.abs(reached - target).max() <= CONTROL_TOLERANCE * (1.0 + np.abs(split.A) @ np.abs(two.alpha)).max():
             break
         if not again:
             part = with_centroidal(split.first, reached)

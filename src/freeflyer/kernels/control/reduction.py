@@ -1,0 +1,216 @@
+"""A motion in two parts, papers/003 section 3: chains that contacts need, beside the momentum of branches that they do not.
+
+Of a branch with mass matrix M_b and columns A of the centroidal momentum matrix, A M_b^-1 A^T = E P E^T. Its accelerations a appear
+in everything else only by s = P^-1/2 E^-1 A a, of inertia 1. With W = M_b^-1 A^T E^-T P^-1/2, which moves it with least energy, it
+pushes the kept chains by M_kb W, and rows J of tasks are J W beside what no motion with the same s changes. """
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import load, row_width, store, workspace
+from freeflyer.kernels.backend.pack import select_less, sqrt
+from freeflyer.kernels.constrained.rows import table_int
+from freeflyer.kernels.control.layout import (
+    COMPRESSED,
+    KEPT_AT,
+    LEAST_MOMENTUM,
+    LEAST_ROW,
+    N_BRANCHES,
+    N_COMPRESSED,
+    N_CONTACT_ROWS,
+    N_KEPT,
+    N_LOOSE,
+    N_SPLIT,
+    N_SPLIT_TASKS,
+    ROWS_LEFT,
+)
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, whiten
+
+MOMENTUM = 6
+
+
+@inlined
+def put_columns(topology, places, count, A, rows, n, B, width):
+    """B (rows, width): columns of A (rows, n) at `count` places, then zeros."""
+    for i in range(rows):
+        for j in range(count):
+            store(B, width * i + j, load(A, n * i + table_int(topology, places + j)))
+        for j in range(count, width):
+            store(B, width * i + j, 0.0)
+
+
+@inlined
+def smaller_share(left, whole, worst):
+    """The smaller one of left / whole and what was found before."""
+    share = left / select_less(0.0, whole, whole, 1.0)
+    return select_less(share, worst, share, worst)
+
+
+@kernel
+def put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, width, own):
+    """Columns of X (count, width): the momentum's, those of kept chains, of tasks, linear; own (count, count): the mass matrix."""
+    for i in range(count):
+        c, at = table_int(topology, places + i), width * i
+        for j in range(width):
+            store(X, at + j, 0.0)
+        for j in range(MOMENTUM):
+            store(X, at + j, load(momentum, n * j + c))
+        for j in range(p):
+            store(X, at + MOMENTUM + j, load(M, n * c + table_int(topology, KEPT_AT + j)))
+        for j in range(t):
+            store(X, at + MOMENTUM + p + j, load(tasks, n * j + c))
+        store(X, at + MOMENTUM + p + t, load(linear, c))
+        for j in range(count):
+            store(own, count * i + j, load(M, n * c + table_int(topology, places + j)))
+
+
+@kernel
+def put_unit_rows(topology, positions, count, p, t, X, width, own, at, metric, sloped, rows, A, u):
+    """Branches that are not compressed: s is their accelerations."""
+    N = p + table_int(topology, N_COMPRESSED)
+    for i in range(count):
+        store(A, u * (at + i) + table_int(topology, positions + i), 1.0)
+        for j in range(count):
+            store(metric, N * (p + at + i) + p + at + j, load(own, count * i + j))
+        for j in range(p):
+            x = load(X, width * i + MOMENTUM + j)
+            store(metric, N * (p + at + i) + j, x)
+            store(metric, N * j + p + at + i, x)
+        for j in range(t):
+            store(rows, N * j + p + at + i, load(X, width * i + MOMENTUM + p + j))
+        store(sloped, p + at + i, load(X, width * i + MOMENTUM + p + t))
+
+
+@kernel
+def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, width, own, at, metric, sloped, rows, A, u, G):
+    """Compressed branches, whose s is their momentum; G (t, t) grows by the gram matrix of their rows of tasks where s = 0, and
+    behind it that of all rows' diagonal. The least pivot, beside its diagonal entry."""
+    N, wide = p + table_int(topology, N_COMPRESSED), row_width(X, width + count)
+    stride = row_width(X, count)
+    U, S, inverses = workspace(X, count * stride + 8), workspace(X, MOMENTUM * wide + 8), workspace(X, count + 8)
+    pivots, diagonal = workspace(X, MOMENTUM), workspace(X, MOMENTUM)
+    whiten(own, count, U, stride, X, width, inverses)
+    gram(inverses, X, count, MOMENTUM, width, S, wide)
+    for i in range(MOMENTUM):
+        for j in range(count):
+            store(S, wide * i + width + j, load(momentum, n * i + table_int(topology, places + j)))
+        store(diagonal, i, load(S, wide * i + i))
+    eliminate_in_order(S, MOMENTUM, wide, pivots)
+    worst = 1.0
+    for i in range(MOMENTUM):
+        scale = sqrt(load(pivots, i))
+        worst = smaller_share(select_less(0.0, load(pivots, i), load(S, wide * i + i), 0.0), load(diagonal, i), worst)
+        store(metric, N * (p + at + i) + p + at + i, 1.0)
+        for j in range(p):
+            x = scale * load(S, wide * i + MOMENTUM + j)
+            store(metric, N * (p + at + i) + j, x)
+            store(metric, N * j + p + at + i, x)
+        for j in range(t):
+            store(rows, N * j + p + at + i, scale * load(S, wide * i + MOMENTUM + p + j))
+        store(sloped, p + at + i, scale * load(S, wide * i + MOMENTUM + p + t))
+        for j in range(count):
+            store(A, u * (at + i) + table_int(topology, positions + j), scale * load(S, wide * i + width + j))
+    first = MOMENTUM + p
+    for c in range(count):
+        d = load(inverses, c)
+        for i in range(t):
+            x = d * load(X, width * c + first + i)
+            for j in range(t):
+                store(G, t * i + j, load(G, t * i + j) + x * load(X, width * c + first + j))
+            store(G, t * t + i, load(G, t * t + i) + x * load(X, width * c + first + i))
+    for i in range(t):
+        for k in range(MOMENTUM):
+            x = load(rows, N * i + p + at + k)
+            for j in range(t):
+                store(G, t * i + j, load(G, t * i + j) - x * load(rows, N * j + p + at + k))
+    return worst
+
+
+@kernel
+def put_rows_left(tasks, rest, rows, A, n, p, t, u, r, verdicts):
+    """How much of the square of each row (n,) of tasks is none of the (a_p, s)."""
+    N = p + r
+    for i in range(t):
+        whole, left = 0.0, 0.0
+        for j in range(n):
+            x = load(tasks, n * i + j)
+            whole = whole + x * x
+        for j in range(u):
+            x = load(rest, u * i + j)
+            for k in range(r):
+                x = x - load(rows, N * i + p + k) * load(A, u * k + j)
+            left = left + x * x
+        store(verdicts, ROWS_LEFT + i, left / select_less(0.0, whole, whole, 1.0))
+
+
+@kernel
+def least_row(G, verdicts, t, tolerance):
+    """The least pivot of the rows that are left for the second part, beside the square of the row."""
+    width = row_width(G, t)
+    S, pivots = workspace(G, t * width + 8), workspace(G, t + 8)
+    for i in range(t):
+        for j in range(width):
+            store(S, width * i + j, 0.0)
+        for j in range(t):
+            other = select_less(load(verdicts, ROWS_LEFT + j), tolerance, 0.0, load(G, t * i + j))
+            store(S, width * i + j, select_less(load(verdicts, ROWS_LEFT + i), tolerance, 0.0, other))
+    eliminate_in_order(S, t, width, pivots)
+    worst = 1.0
+    for i in range(t):
+        share = smaller_share(load(S, width * i + i), load(G, t * t + i), worst)
+        worst = select_less(load(verdicts, ROWS_LEFT + i), tolerance, worst, share)
+    return worst
+
+
+@kernel
+def split_by_chains(
+    topology, parameters, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest, verdicts,
+):
+    """metric (N, N) and sloped (N,) of the energy over (a_p, s), contacts fixed (k, N) and tasks rows (t, N); s = A a_u, A (r, u),
+    of the branches with mass matrix own (u, u) and rows rest (t, u) of the tasks.
+
+    linear (n,), M (n, n), momentum (6, n), contacts (k, n), tasks (t, n). verdicts: the least pivots of momentum and of the rows
+    that are left for the branches; then how much of the square of each row of the tasks is left. The first of the parameters: from
+    which share on a row counts as left.
+    """
+    n, p, u, r = (table_int(topology, N_SPLIT), table_int(topology, N_KEPT), table_int(topology, N_LOOSE),
+                  table_int(topology, N_COMPRESSED))  # fmt: skip
+    k, t, N = table_int(topology, N_CONTACT_ROWS), table_int(topology, N_SPLIT_TASKS), p + r
+    loose_at = KEPT_AT + p
+    put_columns(topology, KEPT_AT, p, contacts, k, n, fixed, N)
+    put_columns(topology, KEPT_AT, p, tasks, t, n, rows, N)
+    put_columns(topology, loose_at, u, tasks, t, n, rest, u)
+    for i in range(u):
+        for j in range(u):
+            store(own, u * i + j, load(M, n * table_int(topology, loose_at + i) + table_int(topology, loose_at + j)))
+    for i in range(N * N):
+        store(metric, i, 0.0)
+    for i in range(r * u):
+        store(A, i, 0.0)
+    for i in range(p):
+        c = table_int(topology, KEPT_AT + i)
+        store(sloped, i, load(linear, c))
+        for j in range(p):
+            store(metric, N * i + j, load(M, n * c + table_int(topology, KEPT_AT + j)))
+    width = row_width(linear, MOMENTUM + p + t + 1)
+    X, block, G = workspace(linear, u * width + 8), workspace(linear, u * u + 8), workspace(linear, t * t + t + 8)
+    for i in range(t * t + t):
+        store(G, i, 0.0)
+    record, at, worst = loose_at + u, 0, 1.0
+    for _ in range(table_int(topology, N_BRANCHES)):
+        count, places = table_int(topology, record), record + 2
+        positions = places + count
+        put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, width, block)
+        if table_int(topology, record + 1) == COMPRESSED:
+            least = put_momentum_rows(
+                topology, positions, places, count, p, t, momentum, n, X, width, block, at, metric, sloped, rows, A, u, G
+            )  # fmt: skip
+            worst = select_less(least, worst, least, worst)
+            at += MOMENTUM
+        else:
+            put_unit_rows(topology, positions, count, p, t, X, width, block, at, metric, sloped, rows, A, u)
+            at += count
+        record = positions + count
+    store(verdicts, LEAST_MOMENTUM, worst)
+    put_rows_left(tasks, rest, rows, A, n, p, t, u, r, verdicts)
+    store(verdicts, LEAST_ROW, least_row(G, verdicts, t, load(parameters, 0)))
