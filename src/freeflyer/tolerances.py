@@ -70,6 +70,7 @@ CENTROIDAL_ROW_RATIO = 1e-9  # of a task's row: what of it is none of a branch's
 CONTROL_MET_TOLERANCE = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it
 CONTROL_DAMPING_TIME = 0.1  # s in which joints are slowed where no solution is at hand
 CONTROL_CHECK_TOLERANCE = 1e-8  # of the size of a row's terms: by what an answer may miss an equation that it is to keep
+CLEAR_MINIMUM = 1e-7  # of the largest pivot of a least squares: where no pivot is smaller, the minimum is clearly the only one
 SEVERAL_MINIMA = 1e-9  # of the largest curvature of a least squares: less than it is none, and the minimum is not the only one
 CONTROL_TOLERANCE = 1e-9  # of the size of a row's terms: violations of a controller's rows that count as none
 

@@ -10,7 +10,8 @@ import numpy as np
 from freeflyer.control.compiled import Sizes, call, sizes_table
 from freeflyer.control.coordinates import Motors
 from freeflyer.kernels.control.layout import ANSWERS, CYCLES
-from freeflyer.kernels.entries import ANSWER_OF_FORCES, CONDENSE, CYCLE_BY_FORCES
+from freeflyer.kernels.entries import ANSWER_OF_FORCES, CONDENSE, CYCLE_BY_FORCES, CYCLE_OF_LEAST_LEVEL
+from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.optimization.layout import CONDENSATIONS
 
 
@@ -43,17 +44,18 @@ class ForceProgram(NamedTuple):
 
 
 class CycleAnswer(NamedTuple):
-    """Accelerations (n,), contact forces (r,), forces (p,) of the motors in the equations of motion, verdicts (3,) on them (see
+    """Accelerations (n,), contact forces (r,), forces (p,) of the motors in the equations of motion, verdicts on them (see
     kernels/control/force_programs.py), numbers of the program."""
 
     alpha: np.ndarray
     F: np.ndarray
     forces: np.ndarray
     verdicts: np.ndarray
-    numbers: np.ndarray
+    numbers: np.ndarray | None = None
 
     def program(self, rows: int, d: int) -> ForceProgram:
         """The program of `rows` equations, `d` of them without motors, for a solver."""
+        assert self.numbers is not None
         n, r = len(self.alpha), len(self.F)
         shapes = ((rows, n), (rows,), (n,), (n, r), (rows,), (rows,), (d, r), (r, r), (r,))
         found, at = [], 0
@@ -100,16 +102,28 @@ def condense(M: np.ndarray, g: np.ndarray, K: np.ndarray, k: np.ndarray, free: i
 def cycle_by_forces(c: Cycle, inertia: np.ndarray, h: np.ndarray, force_map: np.ndarray, force_metric: np.ndarray,
                     cones: Weighted) -> CycleAnswer | None:  # fmt: skip
     """The answer where no limit is active; see kernels/control/force_programs.py; None where a number is not finite."""
+    found = _call(CYCLE_BY_FORCES, c, inertia, h, force_map, force_metric, cones)
+    return None if found is None else CycleAnswer._make(found)
+
+
+def cycle_of_least_level(c: Cycle, inertia: np.ndarray, h: np.ndarray, force_map: np.ndarray, force_metric: np.ndarray,
+                         cones: Weighted) -> CycleAnswer | None:  # fmt: skip
+    """Likewise where the tasks' squares are the last level, which cannot be met; see kernels/control/least_level.py."""
+    found = _call(CYCLE_OF_LEAST_LEVEL, c, inertia, h, force_map, force_metric, cones)
+    return None if found is None else CycleAnswer(*found)
+
+
+def _call(entry: Entry, c: Cycle, inertia: np.ndarray, h: np.ndarray, force_map: np.ndarray, force_metric: np.ndarray,
+          cones: Weighted) -> tuple[np.ndarray, ...] | None:  # fmt: skip
     (fixed, drift), (tasks, aims, weights), (metric, linear), (C, lower, upper) = c.fixed, c.tasks, c.energy, cones
     sizes = _cycle_sizes(
         len(linear), len(force_map), len(h), len(drift), len(aims) - len(weights), len(weights), len(lower), c.rows
     )  # fmt: skip
     numbers = np.concatenate([force_metric.ravel(), C.ravel(), lower, upper, weights, *c.accelerations, *c.motors])
-    found = call(
-        CYCLE_BY_FORCES, sizes, linear, np.concatenate([h, drift, aims]), metric.ravel(), inertia.ravel(), force_map.ravel(),
-        fixed.ravel(), tasks.ravel(), numbers,
+    return call(
+        entry, sizes, linear, np.concatenate([h, drift, aims]), metric.ravel(), inertia.ravel(), force_map.ravel(), fixed.ravel(),
+        tasks.ravel(), numbers,
     )  # fmt: skip
-    return None if found is None else CycleAnswer._make(found)
 
 
 def answer_of_forces(a: np.ndarray, A: np.ndarray, F: np.ndarray, M: np.ndarray, h: np.ndarray, J: np.ndarray, K: np.ndarray,

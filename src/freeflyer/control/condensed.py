@@ -17,16 +17,24 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.control.assembly import Assembly
-from freeflyer.control.condensation import Cycle, CycleAnswer, Rows, Weighted, answer_of_forces, cycle_by_forces
+from freeflyer.control.condensation import (
+    Cycle,
+    CycleAnswer,
+    Rows,
+    Weighted,
+    answer_of_forces,
+    cycle_by_forces,
+    cycle_of_least_level,
+)
 from freeflyer.control.forces import ForceRows, cone_rows, with_equations
 from freeflyer.control.least_level import LeastForces, equations, least_level
 from freeflyer.control.limits import LimitRows
 from freeflyer.control.motions import Motion
-from freeflyer.control.task_rows import stacked, weights_of
+from freeflyer.control.task_rows import TaskRows, stacked, weights_of
 from freeflyer.model.frozen import frozen_array
 from freeflyer.optimization.errors import MissingSolverError, SolverError
 from freeflyer.optimization.quadratic import solve_qp
-from freeflyer.tolerances import CONTROL_CHECK_TOLERANCE
+from freeflyer.tolerances import CLEAR_MINIMUM, CONTROL_CHECK_TOLERANCE
 
 NONE, NO_FORCES = np.zeros(0), np.zeros((0, 0))
 
@@ -47,6 +55,9 @@ def solve_condensed(s: Assembly, m: Motion, solver: str, strict: bool = True) ->
         if strict and len(fixed[1]) + len(m.free) + sum([len(t.b) for t in m.tasks]) > n:
             last = max([t.level for t in m.tasks], default=0)
             upper, least = [t for t in m.tasks if t.level < last], [t for t in m.tasks if t.level == last]
+            quick = _least_quickly(s, m, fixed, upper, least) if least else None
+            if quick is not None:
+                return quick
             e = equations(m, fixed, stacked(upper, n))
             found = least_level(s, m, e, (*stacked(least, n), weights_of(least)), solver) if least else None
             if isinstance(found, LeastForces):
@@ -74,13 +85,34 @@ def _joined(a: Rows, b: Rows) -> Rows:
     return np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])
 
 
+def _least_quickly(s: Assembly, m: Motion, fixed: Rows, upper: list[TaskRows], least: list[TaskRows]) -> CondensedAnswer | None:
+    """The last level by compiled code; None where it can be met, where its minimum is not clearly the only one, where it is outside
+    of the cones, and where an equation or a limit is not kept."""
+    n, weights = len(m.metric), weights_of(least)
+    cycle, cones, metric, others = _cycle(s, m, fixed, (*stacked([*upper, *least], n), weights), (m.metric, m.linear))
+    found = cycle_of_least_level(cycle, m.inertia, m.h, m.force_map, metric, cones)
+    if found is None:
+        return None
+    missed, outside, beyond, regularity, unmet = found.verdicts.tolist()
+    if outside or beyond or regularity < CLEAR_MINIMUM or unmet <= CONTROL_CHECK_TOLERANCE or not missed <= CONTROL_CHECK_TOLERANCE:
+        return None
+    return CondensedAnswer(found.alpha, found.F, found.forces, 0) if _hold(others, m, found.alpha, found.forces) else None
+
+
+def _cycle(
+    s: Assembly, m: Motion, fixed: Rows, tasks: Weighted, energy: Rows
+) -> tuple[Cycle, ForceRows, np.ndarray, list[LimitRows]]:
+    """What is asked, cones, metric of the forces, limits of sums."""
+    accelerations, motors, others = _bounds(m)
+    metric = s.problem.weighted_force_metric if len(m.force_map) else NO_FORCES
+    return Cycle(fixed, tasks, energy, accelerations, motors, m.motors), cone_rows(s, m), metric, others
+
+
 def _energy(s: Assembly, m: Motion, fixed: Rows, tasks: Weighted, solver: str) -> CondensedAnswer | None:
     """Accelerations of least energy and weighted squares, and forces that share the least sum with them. tasks: as in Cycle."""
-    problem, r, weight = s.problem, len(m.force_map), s.problem.acceleration_weight
+    weight = s.problem.acceleration_weight
     energy = (m.metric, m.linear) if weight == 1.0 else (weight * m.metric, weight * m.linear)
-    cones, (accelerations, motors, others) = cone_rows(s, m), _bounds(m)
-    cycle = Cycle(fixed, tasks, energy, accelerations, motors, m.motors)
-    metric = problem.weighted_force_metric if r else NO_FORCES
+    cycle, cones, metric, others = _cycle(s, m, fixed, tasks, energy)
     found = cycle_by_forces(cycle, m.inertia, m.h, m.force_map, metric, cones)
     if found is None:
         return None

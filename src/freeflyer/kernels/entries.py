@@ -152,6 +152,9 @@ ANSWER_OF_FORCES = Entry("answer_of_forces", "control.answers.answer_of_forces",
 CYCLE_BY_FORCES = Entry("cycle_by_forces", "control.force_programs.cycle_by_forces", "m", (("table 0",), ("table 5",), ("table 8",),
     (3,), ("table 20",)), square=True, shared=("table 18", "table 1", "table 9", "table 10", "table 12", "table 15", "table 19"),
     table=CYCLES, one_by_one=True)
+CYCLE_OF_LEAST_LEVEL = Entry("cycle_of_least_level", "control.least_level.cycle_of_least_level", "m", (("table 0",), ("table 5",),
+    ("table 8",), (5,)), square=True, shared=("table 18", "table 1", "table 9", "table 10", "table 12", "table 15", "table 19"),
+    table=CYCLES, one_by_one=True)
 SPLIT_BY_CHAINS = Entry("split_by_chains", "control.reduction.split_by_chains", "m", (("table 10", "table 10"), ("table 10",),
     ("table 3", "table 10"), ("table 5", "table 10"), ("table 9", "table 8"), ("table 8", "table 8"), ("table 5", "table 8"),
     ("table 11",)), square=True, shared=("table 2", "table 1", "table 4", "table 6"), table=SPLITS, one_by_one=True)

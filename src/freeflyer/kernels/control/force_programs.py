@@ -88,8 +88,8 @@ def put_least(H, slope, theta, beta, inverses, d, r, F):
         store(e, i, -1.0 * kept * load(beta, i))
         for j in range(r):
             store(E, r * i + j, kept * load(theta, r * i + j))
-    none, own, pivots = workspace(H, 8), workspace(H, d + 8), workspace(H, d + 8)
-    condense_rows(slope, H, E, e, r, d, 0, F, none, none, own, pivots)
+    none, sides, own, pivots = workspace(H, 8), workspace(H, d + 8), workspace(H, d + 8), workspace(H, r + 8)
+    condense_rows(slope, H, E, e, r, d, 0, F, none, none, sides, own, pivots)
 
 
 @inlined
@@ -98,11 +98,32 @@ def beyond(x, low, high, found):
     return select_less(x, low, 1.0, select_less(high, x, 1.0, found))
 
 
-@inlined
-def beyond_any(x, count, low, high, found):
-    for i in range(count):
-        found = beyond(load(x, i), load(low, i), load(high, i), found)
-    return found
+@kernel
+def judge(topology, inertia, h, force_map, numbers, K, k, alpha, F, forces, verdicts):
+    """forces (p,) of the motors in the equations of motion, and verdicts on them and on alpha and F, as in `cycle_by_forces`."""
+    n, rows, d, r = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_FREE),
+                     table_int(topology, N_FORCES))  # fmt: skip
+    p, m, motors = table_int(topology, N_MOTIONS), table_int(topology, N_CONES), table_int(topology, N_MOTORS)
+    C, lower, upper = from_entry(numbers, r * r), from_entry(numbers, r * (r + m)), from_entry(numbers, r * (r + m) + m)
+    limits = r * r + (r + 2) * m + table_int(topology, N_SQUARES)
+    slowest, fastest = from_entry(numbers, limits), from_entry(numbers, limits + n)
+    weakest, strongest = from_entry(numbers, limits + 2 * n), from_entry(numbers, limits + 2 * n + motors)
+    put_motor_forces(inertia, h, force_map, p, n, r, alpha, F, forces)
+    store(verdicts, MISSED, largest_miss(topology, CYCLE_TABLE, K, k, rows, n, d, force_map, p, r, alpha, F))
+    found = 0.0
+    for i in range(m):
+        x = 0.0
+        for j in range(r):
+            x = x + load(C, r * i + j) * load(F, j)
+        found = beyond(x, load(lower, i), load(upper, i), found)
+    store(verdicts, OUTSIDE, found)
+    found = 0.0
+    for i in range(n):
+        found = beyond(load(alpha, i), load(slowest, i), load(fastest, i), found)
+    for i in range(motors):
+        x = load(forces, table_int(topology, CYCLE_TABLE + d + i))
+        found = beyond(x, load(weakest, i), load(strongest, i), found)
+    store(verdicts, BEYOND, found)
 
 
 @kernel
@@ -124,12 +145,8 @@ def cycle_by_forces(
                      table_int(topology, N_FORCES))  # fmt: skip
     p, c, t, s = (table_int(topology, N_MOTIONS), table_int(topology, N_FIXED), table_int(topology, N_MET),
                   table_int(topology, N_SQUARES))  # fmt: skip
-    m, motors = table_int(topology, N_CONES), table_int(topology, N_MOTORS)
     drift, aims = from_entry(h, p), from_entry(h, p + c)
-    C, lower, upper = from_entry(numbers, r * r), from_entry(numbers, r * (r + m)), from_entry(numbers, r * (r + m) + m)
-    weights = from_entry(numbers, r * (r + m) + 2 * m)
-    slowest, fastest = from_entry(weights, s), from_entry(weights, s + n)
-    weakest, strongest = from_entry(weights, s + 2 * n), from_entry(weights, s + 2 * n + motors)
+    weights = from_entry(numbers, r * r + (r + 2) * table_int(topology, N_CONES))
     k, a, A = from_entry(program, rows * n), from_entry(program, rows * (n + 1)), from_entry(program, rows * (n + 1) + n)
     end = rows * (n + 1) + n * (r + 1)
     beta, inverses, theta = from_entry(program, end), from_entry(program, end + rows), from_entry(program, end + 2 * rows)
@@ -142,17 +159,4 @@ def cycle_by_forces(
     first = rows - d
     put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F)
     put_accelerations(a, A, n, r, F, alpha)
-    put_motor_forces(inertia, h, force_map, p, n, r, alpha, F, forces)
-    store(verdicts, MISSED, largest_miss(topology, CYCLE_TABLE, program, k, rows, n, d, force_map, p, r, alpha, F))
-    found = 0.0
-    for i in range(m):
-        x = 0.0
-        for j in range(r):
-            x = x + load(C, r * i + j) * load(F, j)
-        found = beyond(x, load(lower, i), load(upper, i), found)
-    store(verdicts, OUTSIDE, found)
-    found = beyond_any(alpha, n, slowest, fastest, 0.0)
-    for i in range(motors):
-        x = load(forces, table_int(topology, CYCLE_TABLE + d + i))
-        found = beyond(x, load(weakest, i), load(strongest, i), found)
-    store(verdicts, BEYOND, found)
+    judge(topology, inertia, h, force_map, numbers, program, k, alpha, F, forces, verdicts)

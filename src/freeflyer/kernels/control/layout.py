@@ -27,7 +27,7 @@ N_JOINTS = 0  # of joints with limits: how many
 N_MOTIONS, MOTION_SIZE, MAPPED_SIZE, N_FIXED, FIXED_SIZE, N_MET, N_SQUARES, TASKS_SIZE, N_CONES, N_MOTORS = range(8, 18)
 SIDES_SIZE, CYCLE_NUMBERS, PROGRAM_SIZE, CYCLE_TABLE = 18, 19, 20, 21
 
-MISSED, OUTSIDE, BEYOND = 0, 1, 2  # of a cycle's verdicts: see force_programs.py
+MISSED, OUTSIDE, BEYOND, REGULARITY, UNMET = range(5)  # of a cycle's verdicts: see force_programs.py, least_level.py
 
 # of a motion in two parts: velocities, 6 times as many, numbers of the mass matrix; rows of contacts, numbers of these; of tasks,
 # likewise; kept velocities, loose ones, those of s, kept ones and s; rows of tasks and two; branches. Then the kept velocities, the

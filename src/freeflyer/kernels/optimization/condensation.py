@@ -114,11 +114,11 @@ def solve_upwards(S, rows, width, inverses, Y, wide):
 
 
 @kernel
-def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses):
-    """As `condense`, of these sizes."""
+def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivots):
+    """As `condense`, of these sizes; pivots (n,): the inverses of D."""
     stride, width, wide = row_width(linear, n), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
     narrow = row_width(linear, rows + 1)
-    U, X, pivots = workspace(linear, n * stride + 8), workspace(linear, n * narrow + 8), workspace(linear, n + 8)
+    U, X = workspace(linear, n * stride + 8), workspace(linear, n * narrow + 8)
     S, Y, V = workspace(linear, rows * width + 8), workspace(linear, rows * wide + 8), workspace(linear, n * wide + 8)
     for i in range(n):
         for j in range(rows, narrow):
@@ -168,7 +168,7 @@ def condense(topology, parameters, linear, M, K, k, a, A, theta, beta, inverses)
     linear: g (n,). M (n, n); K (rows, n), k (rows,).
     """
     n, rows, d = table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_FREE)
-    condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses)
+    condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, workspace(linear, n + 8))
 
 
 @inlined
@@ -202,7 +202,7 @@ def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, b
     """
     width = row_width(linear, r)
     own, sides = workspace(linear, n * d + 8), workspace(linear, d * d + 8)
-    condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses)
+    condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses, workspace(linear, n + 8))
     wide, tall = workspace(linear, d * width + width + 8), workspace(linear, n * width + 8)
     for k in range(width):
         store(wide, k, 0.0)  # read where there are no rows
