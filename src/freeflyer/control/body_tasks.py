@@ -105,6 +105,20 @@ class PostureTask(Task):
         rows, J, zeros = _joint_rows(at.model)
         return difference(at.model, np.asarray(self.target), at.q)[rows], J, zeros
 
+    def equations(self, at: StateTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As of other tasks; the Jacobian's product with v is a part of v."""
+        weight = np.asarray(self.weight)
+        if weight.ndim or not weight > 0.0:
+            return super().equations(at)
+        rows, J, _ = _joint_rows(at.model)
+        b = self.wanted(difference(at.model, self.target, at.q)[rows], at.v[rows])
+        return J, b, _same_weights(float(weight), len(rows))
+
+
+@lru_cache(maxsize=64)
+def _same_weights(weight: float, m: int) -> np.ndarray:
+    return frozen_array(np.full(m, weight))
+
 
 @lru_cache(maxsize=64)
 def _joint_rows(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -78,7 +78,7 @@ def all_task_rows(tasks: Sequence[Task], at: StateTerms) -> TaskList:
 def task_rows(table: TaskTable, at: StateTerms) -> TaskList:
     """What the tasks of a table ask for at one state, likewise."""
     if table.sizes is None:
-        return TaskList([_own_rows(row.own, at) for row in table.rows if row.own is not None])
+        return TaskList([TaskRows(row.name, row.level, *row.own.equations(at)) for row in table.rows if row.own is not None])
     t = at.terms
     given = (at.v, t.centroidal_momentum_matrix.ravel(), t.center_of_mass_jacobian.ravel(), t.centroidal, t.frame_poses.ravel(),
              t.frame_motions.ravel(), t.frame_jacobians.ravel(), table.numbers)  # fmt: skip
@@ -86,7 +86,7 @@ def task_rows(table: TaskTable, at: StateTerms) -> TaskList:
     assert stack is not None  # terms of a state are finite
     J, b = stack
     found = TaskList([
-        TaskRows(name, level, J[first:end], b[first:end], weights) if own is None else _own_rows(own, at)
+        TaskRows(name, level, J[first:end], b[first:end], weights) if own is None else TaskRows(name, level, *own.equations(at))
         for name, level, first, end, weights, own in table.rows
     ])  # fmt: skip
     if table.whole:
@@ -114,12 +114,3 @@ def _sizes(nv: int, mass: float, frames: int, rows: int, parts: tuple[tuple[int,
     records = [(kind, place, first, count, *kept) for place, (kind, first, count, *kept) in parts]
     sizes = [nv, 3 * nv, 16 * frames, 12 * frames, 6 * nv * frames, TASK_NUMBERS * len(parts), rows, len(parts)]
     return sizes_table(TASK_TABLES, [*sizes, *(x for record in records for x in record)], nv, (mass,))
-
-
-def _own_rows(task: Task, at: StateTerms) -> TaskRows:
-    e, J, rate = task.terms(at)
-    b, weights = task.wanted(e, J @ at.v) - rate, task.row_weights(len(e))
-    kept = weights > 0.0
-    if not kept.all():
-        J, b, weights = J[kept], b[kept], weights[kept]
-    return TaskRows(task.name, task.level, J, b, weights)

@@ -111,7 +111,7 @@ class Task(ABC):
 
     def wanted(self, e: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """Wanted J a + Jdot v (m,) for an error e (m,) and J v (m,)."""
-        damping = 2.0 * np.sqrt(self.stiffness) if self.damping is None else self.damping
+        damping = 2.0 * sqrt(self.stiffness) if self.damping is None else self.damping
         if self.velocity is not None:
             rate = rate - np.asarray(self.velocity)
         found = -damping * rate - self.stiffness * e
@@ -146,6 +146,13 @@ class Task(ABC):
         if bias.shape != e.shape or not np.isfinite(bias).all():
             raise InputError(f"{self.name} has a bias of shape {bias.shape}, expected finite numbers {e.shape}", task=self.name)
         return e, J, bias
+
+    def equations(self, at: StateTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What it asks for at one state: J a = b, J (m, nv), b (m,), with weights (m,); rows of weight 0 are left out."""
+        e, J, bias = self.terms(at)
+        b, weights = self.wanted(e, J @ at.v) - bias, self.row_weights(len(e))
+        kept = weights > 0.0
+        return (J, b, weights) if kept.all() else (J[kept], b[kept], weights[kept])
 
     def row_weights(self, m: int) -> np.ndarray:
         """Weights (m,) of the squared errors."""
