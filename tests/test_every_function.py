@@ -48,6 +48,7 @@ REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or
     **{f"control.{n}": {"tree": CUT, "batch": ONE} for n in ("energy_costs", "equilibrium", "inverse_kinematics", "lqr", "track")},
     **{f"control.{n}": {"batch": SET} for n in (
         "controllability", "kinematic_chains", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs")},
+    **{f"control.{n}": {"batch": ONE} for n in ("centroidal_jacobians", "reduced_dynamics")},
     **{f"estimation.{n}": {"batch": ONE} for n in (
         "calibrate", "closed_torques", "contact_history", "contact_model",
         "start", "step", "select_encoders")},
@@ -126,7 +127,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()}, "to_mjcf": {"path": None}, "to_urdf": {"path": None},
         "constraint_multipliers": {"a": a}, "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
         "motion_map": {"split": mechanisms.partition(model)}, "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
-        "kinematic_chains": {"contacts": ff.ConstraintSet(model)},
+        **{n: {"contacts": ff.ConstraintSet(model)} for n in ("kinematic_chains", "centroidal_jacobians", "reduced_dynamics")},
         "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
         "unilateral_accelerations": {"inequalities": (np.eye(model.nv)[:1], [0.0])},
         "unilateral_contacts": {"contacts": [ff.contacts.point("tip")]},

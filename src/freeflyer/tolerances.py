@@ -65,6 +65,7 @@ IK_DECREASE = 1e-9  # of a level's sum of squares: smaller changes are rounding,
 IK_LIMIT_GAP = 1e-9  # rad or m: joints nearer to a limit stand at it; errors smaller than it do not compete
 
 BRANCH_DIRECTION_RATIO = 1e-3  # of the norm of a Jacobian: directions in which branches move less count as none of their motion
+BRANCH_MOMENTUM_RATIO = 1e-4  # of a branch's largest direction of average velocity: below, the inertia of the least is lost
 CLEAR_DIRECTION_RATIO = 1e-3  # of the square of a row: branches that move more in it can move so clearly
 CENTROIDAL_ROW_RATIO = 1e-9  # of a task's row: what of it is none of a branch's momentum, and counts as rounding
 CONTROL_MET_TOLERANCE = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it

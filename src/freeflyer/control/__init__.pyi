@@ -10,6 +10,10 @@ from .capture import (
     capture_point as capture_point,
     impulse_limits as impulse_limits,
 )
+from .centroidal_jacobians import (
+    CentroidalJacobian as CentroidalJacobian,
+    centroidal_jacobians as centroidal_jacobians,
+)
 from .chains import Chains as Chains, kinematic_chains as kinematic_chains
 from .controllable import Controllability as Controllability, controllability as controllability
 from .costs import energy_costs as energy_costs
@@ -56,6 +60,7 @@ from .pushes import (
     push_boundary as push_boundary,
     random_pushes as random_pushes,
 )
+from .reduced_dynamics import ReducedDynamics as ReducedDynamics, reduced_dynamics as reduced_dynamics
 from .references import (
     MinimumJerkReference as MinimumJerkReference,
     Reference as Reference,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.constraints.set_tables import path
+from freeflyer.constraints.set_tables import loops_of, path
 from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.control.coordinates import base_coordinates, unactuated_coordinates, velocity_places
 from freeflyer.errors import InputError, format_value
@@ -78,7 +78,8 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: Seque
 
     Notes
     -----
-    On a closed model a sub-mechanism is one piece: contacts beyond it need all its coordinates.
+    On a closed model a sub-mechanism is one piece: contacts beyond it need all its coordinates. Loops that are rows of the set
+    need all coordinates of their tree: close_loops gives a model with chains.
 
     Examples
     --------
@@ -95,6 +96,8 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: Seque
     kept[base_coordinates(model)] = kept[unactuated_coordinates(model)] = True
     held = np.zeros(model.tree.nv, bool)
     held[list(contacts.coordinates)] = True
+    if contacts.loop_names:  # their rows touch what they join
+        held[list(loops_of(model.tree).columns)] = True
     for item in contacts.items:
         held[list(path(model.tree, item.frame))] = True
     kept |= _closure(model, held)
