@@ -124,6 +124,50 @@ def test_targets_out_of_reach_end_at_the_nearest_point():
     close(found.errors[0], np.array([0.0, 0.0, 0.6]), 1e-4)  # stretched, it is singular: sideways errors count by their squares
 
 
+def test_gains_and_moving_targets_do_not_matter():
+    rng = fresh()
+    model = ff.robots.chain(7, base="free")
+    X = ff.frame_pose(model, ff.random_configuration(model, rng), "tip")
+    q = ff.random_configuration(model, rng)
+    plain = control.inverse_kinematics(model, [control.FramePoseTask("tip", X)], q, limits=False)
+    moving = control.FramePoseTask("tip", X, stiffness=7.0, damping=0.3, velocity=np.ones(6), acceleration=np.ones(6))
+    other = control.inverse_kinematics(model, [moving], q, limits=False)
+    assert np.array_equal(plain.q, other.q)
+
+
+def test_far_targets_take_bounded_steps():
+    """Steps of at most 0.5 rad lead as far as short ones do, with limits that are never reached and without."""
+    rng = fresh()
+    model = ff.robots.humanoid(33)
+    q = ff.robots.standing_posture(model)
+    feet = [control.FramePoseTask(name, ff.frame_pose(model, q, name), level=0) for name in ("left_sole", "right_sole")]
+    X = ff.frame_pose(model, q, "left_palm")
+    X[:3, 3] += [0.15, 0.1, 0.35] + 0.02 * rng.standard_normal(3)
+    tasks = [*feet, control.FramePoseTask("left_palm", X, level=1)]
+    for limits in (True, False):
+        found = control.inverse_kinematics(model, tasks, q, limits=limits)
+        assert found.converged, found
+        assert np.linalg.norm(ff.difference(model, q, found.q), np.inf) > 0.5
+
+
+class Fickle(control.Task):
+    """Loses a row once the robot moves."""
+
+    name = "Fickle()"
+
+    def error(self, model, q):
+        return np.ones(2 if not q.any() else 1)
+
+    def jacobian(self, model, q):
+        return np.eye(model.nv)[: len(self.error(model, q))]
+
+
+def test_rows_cannot_come_and_go():
+    model = ff.robots.chain(3)
+    with pytest.raises(ff.InputError, match="has 1 rows here and had 2"):
+        control.inverse_kinematics(model, [Fickle()], np.zeros(3), limits=False)
+
+
 @pytest.mark.parametrize(("given", "words"), [
     ({"q": np.zeros(2)}, "q has shape"),
     ({"q": np.zeros((2, 3))}, "one state"),

@@ -14,7 +14,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from math import sqrt
 from typing import Any, ClassVar, Self
 
@@ -258,12 +257,6 @@ def _real(task: Task, what: str, x: Any) -> np.ndarray:
 def frozen_numbers(name: str, x: Any) -> np.ndarray:
     """A copy that nobody changes, of finite numbers."""
     return frozen_array(np.array(finite_array(name, x)))
-
-
-def by_level(tasks: Sequence[Task]) -> list[tuple[int, list[Task]]]:
-    """Tasks by their levels, the first to be met first."""
-    ordered = sorted(tasks, key=lambda task: task.level)
-    return [(level, list(group)) for level, group in groupby(ordered, key=lambda task: task.level)]
 
 
 def known_frame(model: Model, frame: str) -> str:
