@@ -60,6 +60,7 @@ MAX_SAMPLE_GAP = 1e-6  # m, rad, m/s, rad/s: distance of a sample from the end o
 NAMED_SHARE = 0.3  # of the largest part of a direction: smaller ones are not named
 IK_STEP = 0.5  # rad or m: no entry of a step of inverse kinematics is longer; J is good for no more
 IK_STEP_RESIDUAL = 1e-10  # of the size of a row's terms: what a step that is solved for directly may miss a row by
+IK_RANK_RATIO = 1e-9  # of the largest singular value of J: what counts as none in rows that depend on each other
 IK_SHORTEST_STEP = 1e-6  # rad or m: where shorter steps were needed to come nearer, a level of inverse kinematics ends
 IK_DECREASE = 1e-9  # of a level's sum of squares: smaller changes are rounding, and the next level decides
 IK_LIMIT_GAP = 1e-9  # rad or m: joints nearer to a limit stand at it; errors smaller than it do not compete

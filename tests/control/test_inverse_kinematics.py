@@ -150,6 +150,21 @@ def test_far_targets_take_bounded_steps():
         assert np.linalg.norm(ff.difference(model, q, found.q), np.inf) > 0.5
 
 
+def test_repeated_tasks_change_nothing():
+    """Each foot held three times over: rows depend on each other, agree, and leave the levels below as they were."""
+    rng = fresh()
+    model = ff.robots.humanoid(33)
+    q = ff.robots.standing_posture(model)
+    feet = [control.FramePoseTask(name, ff.frame_pose(model, q, name), level=0) for name in ("left_sole", "right_sole")]
+    squat = control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.1] + rng.uniform(-0.02, 0.02, 3), level=1)
+    once = control.inverse_kinematics(model, [*feet, squat], q)
+    often = control.inverse_kinematics(model, [*feet, *feet, *feet, squat], q)
+    assert once.converged
+    assert often.converged
+    assert often.iterations == once.iterations
+    close(often.q, once.q, 1e-7)
+
+
 class Fickle(control.Task):
     """Loses a row once the robot moves."""
 

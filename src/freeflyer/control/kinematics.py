@@ -21,7 +21,7 @@ from freeflyer.model.public import public
 from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer.text import short_repr
-from freeflyer.tolerances import IK_DECREASE, IK_LIMIT_GAP, IK_SHORTEST_STEP, IK_STEP, IK_STEP_RESIDUAL
+from freeflyer.tolerances import IK_DECREASE, IK_LIMIT_GAP, IK_RANK_RATIO, IK_SHORTEST_STEP, IK_STEP, IK_STEP_RESIDUAL
 
 CORRECTIONS = 4  # steps against the errors that one step leaves; they converge quadratically where the level can be met
 
@@ -142,9 +142,8 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
             ahead, length = _move(wanted, level, best, bounds, reach, tolerance)
         except (LinkageError, SolverError):  # loops that do not close so far away; rows that no solver tells apart
             ahead, length = best, reach
-        if _better(wanted.squares(ahead, level), wanted.squares(best, level), tolerance) and bounds.gap(ahead.q) <= max(
-            IK_LIMIT_GAP, bounds.gap(best.q)
-        ):
+        new, old = wanted.squares(ahead, level, tolerance), wanted.squares(best, level, tolerance)
+        if _better(new, old) and bounds.gap(ahead.q) <= max(IK_LIMIT_GAP, bounds.gap(best.q)):
             best, reach = ahead, min(2.0 * reach, IK_STEP)
             continue
         reach = 0.25 * min(reach, length)
@@ -172,10 +171,10 @@ def _move(tasks: LinearizedTasks, level: int, at: Posture, bounds: PositionBound
     return at, length
 
 
-def _better(new: Sequence[float], old: Sequence[float], tolerance: float) -> bool:
-    """Whether the first level whose sum of squares changes becomes better; errors within the tolerance are alike."""
+def _better(new: Sequence[float], old: Sequence[float]) -> bool:
+    """Whether the first level whose sum of squares changes becomes better."""
     for found, before in zip(new, old):
-        if max(found, before) > tolerance**2 and abs(found - before) > IK_DECREASE * before:
+        if abs(found - before) > IK_DECREASE * before:
             return found < before
     return False
 
@@ -194,8 +193,15 @@ def _step(levels: Sequence[Level], bounds: PositionBounds, q: np.ndarray, reach:
 def _shortest(levels: Sequence[Level]) -> np.ndarray | None:
     """The shortest d (nv,) that meets all rows, which is what the hierarchy gives where no limit is active; None without one."""
     J, b = np.concatenate([level.A for level in levels]), np.concatenate([level.lower for level in levels])
+
+    def met(d: np.ndarray) -> bool:
+        return bool((np.abs(J @ d - b) <= IK_STEP_RESIDUAL * (1.0 + np.abs(J) @ np.abs(d))).all())
+
     try:
         d = J.T @ np.linalg.solve(J @ J.T, b)
+        if met(d):
+            return d
     except np.linalg.LinAlgError:
-        return None
-    return d if (np.abs(J @ d - b) <= IK_STEP_RESIDUAL * (1.0 + np.abs(J) @ np.abs(d))).all() else None
+        pass
+    d = np.linalg.lstsq(J, b, rcond=IK_RANK_RATIO)[0]  # of rows that depend on others and agree with them
+    return d if met(d) else None

@@ -82,9 +82,10 @@ class LinearizedTasks:
         """Whether all rows up to this level, counted from 0, are met; -1: none is asked for."""
         return level < 0 or float(np.abs(at.e[self.by_level[level].upto]).max(initial=0.0)) <= tolerance
 
-    def squares(self, at: Posture, level: int) -> list[float]:
-        """The weighted sum of squares of each level up to this one."""
-        return [float(x.weights @ at.e[x.rows] ** 2) for x in self.by_level[: level + 1]]
+    def squares(self, at: Posture, level: int, tolerance: float) -> list[float]:
+        """The weighted sum of squares of each level up to this one; 0 for a level that is met."""
+        errors = [(x.weights, at.e[x.rows]) for x in self.by_level[: level + 1]]
+        return [0.0 if np.abs(e).max(initial=0.0) <= tolerance else float(w @ e**2) for w, e in errors]
 
     def levels(self, at: Posture, level: int) -> list[Level]:
         """Linearised tasks up to this level: J d = -e."""
