@@ -147,6 +147,7 @@ FLAT_BODY_ROUNDING = 1e-12  # of the sum of two moments: excess of the third tha
 # quadratic programs
 MULTIPLIER_ROUNDING = 1e-13  # of the largest multiplier: smaller ones are zero
 CERTIFICATE_ZERO_RATIO = 1e-9  # relative: to what a combination of rows counts as zero
+PROXIMAL_STEP = 1e-12  # length of a proximal step at which daqp has converged
 SOLVER_TOLERANCE_SHARE = 0.1  # of the tolerance: how far daqp may exceed a limit, whose rows it scales to length 1
 DEPENDENT_DIRECTION_RATIO = 1e-9  # of the largest singular value: directions below count as left free
 UNMET_TOLERANCES = 100.0  # tolerances: violations above, relative to the size of the row's terms, are violations

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from daqp import solve
 
 from freeflyer.optimization.problem import QuadraticProgram
 from freeflyer.optimization.solution import Attempt, Solution
-from freeflyer.tolerances import SOLVER_TOLERANCE_SHARE
+from freeflyer.tolerances import PROXIMAL_STEP, SOLVER_TOLERANCE_SHARE
 
 # tried where rows depend on each other, which daqp would report as infeasible; polishing makes up for them
 LOOSER_TOLERANCES = (1e-9, 1e-7, 1e-6, 1e-5)
@@ -19,7 +20,8 @@ OUTCOMES = {
     -6: ("failed", "more rows hold at the start than are independent"), -7: ("limit", "time limit"), -8: ("failed", "unsupported"),
 }  # fmt: skip
 MAX_ITERATIONS = 10000  # iterations, daqp's own default
-UNBOUNDED = -3
+CLOSE_ITERATIONS = 1000  # iterations with short proximal steps, which far from the origin are too short for rounding to end
+UNBOUNDED, ITERATION_LIMIT = -3, -4
 
 
 def attempt(
@@ -31,18 +33,15 @@ def attempt(
     a transformed problem; only of unbounded programs it returns its last iterate. What it does not return is NaN here.
     """
     H, g, A, lower, upper = [x if x.flags.writeable else x.copy() for x in p]  # daqp takes no others
-    if warm is None or len(warm.dual) != len(lower):
-        x, _, flag, info = solve(
-            H, g, A, upper, lower, primal_tol=SOLVER_TOLERANCE_SHARE * tolerance, iter_limit=iterations or MAX_ITERATIONS,
-            time_limit=seconds or 0.0,
-        )  # fmt: skip
-    else:
-        x, _, flag, info = solve(
-            H, g, A, upper, lower, primal_tol=SOLVER_TOLERANCE_SHARE * tolerance, iter_limit=iterations or MAX_ITERATIONS,
-            time_limit=seconds or 0.0, dual_start=warm.dual,
-        )  # fmt: skip
-        if flag < 0 and flag not in (-4, -7):
-            return attempt(p, tolerance, iterations, seconds, None)
+    given: dict[str, Any] = {"primal_tol": SOLVER_TOLERANCE_SHARE * tolerance, "time_limit": seconds or 0.0}
+    if warm is not None and len(warm.dual) == len(lower):
+        given["dual_start"] = warm.dual
+    # where H is singular, daqp adds a proximal term and repeats until steps are shorter than eta_prox: its own 1e-5 is not enough
+    x, _, flag, info = solve(H, g, A, upper, lower, iter_limit=iterations or CLOSE_ITERATIONS, eta_prox=PROXIMAL_STEP, **given)
+    if flag == ITERATION_LIMIT and iterations is None:
+        x, _, flag, info = solve(H, g, A, upper, lower, iter_limit=MAX_ITERATIONS, **given)
+    if flag < 0 and flag not in (-4, -7) and "dual_start" in given:
+        return attempt(p, tolerance, iterations, seconds, None)
     outcome, status = OUTCOMES.get(flag, ("failed", f"exit flag {flag}"))
     if flag > 0:
         return Attempt(x, info["lam"], outcome, status, info["iterations"])
