@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from freeflyer.constraints.set_rows import all_rows
-from freeflyer.control.limits import LimitRows
+from freeflyer.control.limits import NORMAL, LimitRows
 from freeflyer.control.state import StateTerms
 from freeflyer.control.task_rows import TaskRows, task_rows
 from freeflyer.dynamics.equations import inverse_dynamics
@@ -55,7 +56,18 @@ def assemble(problem: Problem, q: np.ndarray, v: np.ndarray, external: Any, expr
     drift = -bias if problem.contact_damping == 0.0 else -bias - problem.contact_damping * (J @ v)
     tasks = task_rows(problem.task_table, at)
     limits = tuple([limit.rows(at) for limit in problem.limits])
+    if problem.cone_places:
+        limits = tuple([_along_normal(problem, at, rows) for rows in limits])
     return Assembly(problem, at, forces_at(at, external, expressed), J, drift, unit, tasks, limits, external, expressed)
+
+
+def _along_normal(problem: Problem, at: StateTerms, rows: LimitRows) -> LimitRows:
+    """The rows; of a point's normal force along the normal of its friction cone in place of its frame's z axis."""
+    if rows.space != "force" or rows.contact not in problem.cone_places or rows.A is not NORMAL:
+        return rows
+    _, _, _, frame, axes = next(cone for cone in problem.cones if cone.name == rows.contact)
+    assert axes is not None
+    return replace(rows, A=rows.A @ (axes.T @ at.pose(frame)[:3, :3]))
 
 
 def forces_at(at: StateTerms, external: Any, expressed: Expressed) -> np.ndarray:

@@ -13,7 +13,7 @@ NO_ROWS = np.zeros((0, 0)), np.zeros(0), np.zeros(0)
 
 
 def cone_rows(s: Assembly, m: Motion) -> ForceRows:
-    """lower <= C F <= upper, C (m, k): cones, and limits of forces. Those of normal forces are the problem's own."""
+    """lower <= C F <= upper, C (m, k): cones, and limits of forces. The problem has those that do not change with its state."""
     problem, k = s.problem, len(m.force_map)
     if not k:
         return NO_ROWS
@@ -25,7 +25,7 @@ def cone_rows(s: Assembly, m: Motion) -> ForceRows:
                 place = problem.cone_places[name]
                 C[place : place + len(cone.C), at : at + 3] = cone.C @ (axes.T @ s.at.pose(frame)[:3, :3])
     for limit, rows in zip(problem.limits, s.limits):
-        if rows.space == "force" and not isinstance(limit, NormalForceLimits):
+        if rows.space == "force" and (not isinstance(limit, NormalForceLimits) or limit.contact in problem.cone_places):
             at = s.place_of(rows.contact)
             A = np.zeros((len(rows.A), k))
             A[:, at : at + rows.A.shape[1]] = rows.A

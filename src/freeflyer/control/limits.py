@@ -19,6 +19,7 @@ from freeflyer.model.inputs import finite_array, real_array
 from freeflyer.model.model import Model
 
 Space = Literal["torque", "acceleration", "force"]
+NORMAL = frozen_array(np.array([[0.0, 0.0, 1.0]]))  # the row of a normal force in a contact's first three rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +164,7 @@ class AccelerationLimits(Limit):
 
 @dataclass(frozen=True, eq=False)
 class NormalForceLimits(Limit):
-    """Limits of the normal force of one contact.
+    """Limits of the normal force of one contact: along the z axis of its frame, of a point along the axis of its friction cone.
 
     Parameters
     ----------
@@ -234,7 +235,7 @@ def ordered(name: str, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, n
 @lru_cache(maxsize=64)
 def _normal_force_rows(limit: NormalForceLimits) -> LimitRows:
     low, high = np.array([limit.lower]), np.array([limit.upper])
-    return LimitRows("force", (f"{limit.contact} normal force",), np.array([[0.0, 0.0, 1.0]]), low, high, limit.contact)
+    return LimitRows("force", (f"{limit.contact} normal force",), NORMAL, low, high, limit.contact)
 
 
 @lru_cache(maxsize=64)

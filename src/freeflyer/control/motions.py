@@ -95,9 +95,11 @@ def motion_of_all_joints(s: Assembly) -> Motion:
     loops = len(held.loop_names)
     drift = -bias[loops:] - problem.contact_damping * (J[loops:] @ v)
     M, lift = at.terms.mass_matrix, np.eye(tree.nv)[model.reduction.split.independent]
-    bodies = iter(all_task_rows([task for task in problem.tasks if task.record], at))  # the others are of the model's coordinates
+    kept = {rows.level for rows in s.tasks}  # the last levels may have been left out
+    asked = [task for task in problem.tasks if task.level in kept]
+    bodies = iter(all_task_rows([task for task in asked if task.record], at))  # the others are of the model's coordinates
     tasks = tuple([
-        next(bodies) if task.record else rows._replace(J=rows.J @ lift) for task, rows in zip(problem.tasks, s.tasks)
+        next(bodies) if task.record else rows._replace(J=rows.J @ lift) for task, rows in zip(asked, s.tasks)
     ])  # fmt: skip
     limits = tuple([
         (name, replace(rows, A=rows.A @ lift, bounds=None) if rows.space == "acceleration" else rows) for name, rows in _named(s)

@@ -210,7 +210,8 @@ class Problem:
 
     @cached_property
     def cone_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """lower <= C F <= upper of all cones and normal forces, C (m, k); cones of points in the axes of their planes."""
+        """lower <= C F <= upper of all cones and normal forces, C (m, k); cones of points in the axes of their planes, and without
+        limits of their normal forces, which turn with the robot."""
         k = len(self.force_metric)
         blocks, lower, upper = [np.zeros((0, k))], [np.zeros(0)], [np.zeros(0)]
         for cone in self.cones:
@@ -220,7 +221,7 @@ class Problem:
             lower.append(cone.cone.lower)
             upper.append(np.zeros(len(C)))
         for limit in self.limits:
-            if isinstance(limit, NormalForceLimits):
+            if isinstance(limit, NormalForceLimits) and limit.contact not in self.cone_places:
                 blocks.append(np.eye(k)[[self.contact_places[limit.contact] + 2]])
                 lower.append(np.array([limit.lower]))
                 upper.append(np.array([limit.upper]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from math import isfinite
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,12 +16,13 @@ from freeflyer.control.coordinates import actuated_coordinates
 from freeflyer.control.levels import program_of
 from freeflyer.control.lexicographic import Found, solve_strictly, solve_weighted
 from freeflyer.control.motions import Motion, loop_multipliers, motion_of_all_joints, own_motion
+from freeflyer.control.parts import Parts
 from freeflyer.control.reduced import second_part, split_motion, with_centroidal
 from freeflyer.control.results import Outcome, relaxed
 from freeflyer.control.rows import Program
 from freeflyer.control.solution import ControlSolution
 from freeflyer.dynamics.frames import Expressed
-from freeflyer.optimization.errors import MissingSolverError, SolverError
+from freeflyer.optimization.errors import InfeasibleError, MissingSolverError, NumericalError, SolverError
 from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_TOLERANCE
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 class Answer(NamedTuple):
     """What a formulation found: accelerations of the model, forces in the contacts' rows, torques of the motors; from what; whether
-    equations and all levels of tasks above the last one are known to be met."""
+    equations and all levels of tasks above the last one are known to be met; the formulation, where it is not the one asked for."""
 
     a: np.ndarray
     F: np.ndarray
@@ -39,6 +41,7 @@ class Answer(NamedTuple):
     limits: tuple[int, ...] = ()
     reason: str = ""
     all_met: bool = False
+    formulation: str = ""
 
 
 class Method(NamedTuple):
@@ -64,10 +67,18 @@ def three_step(s: Assembly, method: Method) -> Answer:
 
 
 def reduced(s: Assembly, method: Method) -> Answer:
-    """The contacts' chains with centroidal accelerations of the others; then these."""
+    """The contacts' chains with centroidal accelerations of the others; then these. All at once where both parts together do not
+    keep dynamics, contacts and limits."""
     m, parts = own_motion(s), s.problem.parts
-    if not parts.branches:
-        return _solve_motion(s, m, method)
+    if parts.branches:
+        with suppress(NumericalError, InfeasibleError):
+            found = _in_two_parts(s, m, parts, method)
+            if found.all_met or not relaxed(found.outcome.levels()):
+                return found
+    return _solve_motion(s, m, method)._replace(formulation="full")
+
+
+def _in_two_parts(s: Assembly, m: Motion, parts: Parts, method: Method) -> Answer:
     split = split_motion(s, m)
     part, iterations, n = split.first, 0, len(parts.kept)
     for again in (True, False):
@@ -89,7 +100,7 @@ def reduced(s: Assembly, method: Method) -> Answer:
         tau[parts.ours], tau[parts.others] = one.tau, two.tau
     else:
         tau[:] = m.forces(a, one.F)[m.driven]
-    return Answer(a, one.F, tau, Outcome(s, m, a, one.F), iterations, (), one.reason)
+    return Answer(a, one.F, tau, Outcome(s, m, a, one.F), iterations, (), "", one.all_met and two.all_met)
 
 
 FORMULATIONS: dict[str, Callable[[Assembly, Method], Answer]] = {
@@ -149,7 +160,7 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
     found = object.__new__(ControlSolution)  # a frozen dataclass sets its fields one by one
     found.__dict__.update(
         tau=answer.tau, a=answer.a, forces=forces, status=status, reason=reason or answer.reason, times=times,
-        iterations=answer.iterations, formulation=formulation, limits=answer.limits, outcome=answer.outcome,
+        iterations=answer.iterations, formulation=answer.formulation or formulation, limits=answer.limits, outcome=answer.outcome,
     )  # fmt: skip
     return found
 

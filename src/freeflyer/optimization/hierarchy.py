@@ -195,14 +195,14 @@ def _program(
     low, high = np.where(free, -np.inf, np.minimum(s.lower - at, 0.0)), np.where(free, np.inf, np.maximum(s.upper - at, 0.0))
     if free.all() and not soft:
         return np.asarray(np.linalg.lstsq(E, target, rcond=DEPENDENT_DIRECTION_RATIO)[0]), None
-    H, g = E.T @ E, -E.T @ target
+    H, g, feasible = E.T @ E, -E.T @ target, np.zeros(r)
     if rows is not None and soft:
         C = np.block([[C, np.zeros((len(C), soft))], [rows.B, -np.eye(soft)]])
         low, high = np.append(low, rows.lower), np.append(high, rows.upper)
         H = np.block([[H, np.zeros((r, soft))], [np.zeros((soft, r)), np.diag(rows.weights)]])
-        g = np.append(g, np.zeros(soft))
+        g, feasible = np.append(g, np.zeros(soft)), np.append(feasible, -np.clip(0.0, rows.lower, rows.upper))
     try:
-        step = solve_qp(H, g, C, low, high, solver=solver, tolerance=tolerance, warm=warm)
+        step = solve_qp(H, g, C, low, high, solver=solver, tolerance=tolerance, warm=warm, feasible=feasible)
     except SolverError as error:
         raise type(error)(f"level {k} of the hierarchy: {error}", level=k, **error.data) from error
     return step.x[:r], step

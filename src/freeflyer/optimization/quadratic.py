@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError
+from freeflyer.model.inputs import finite_array
 from freeflyer.optimization import daqp_solver
 from freeflyer.optimization.errors import InfeasibleError, UnboundedError
 from freeflyer.optimization.failures import failure
+from freeflyer.optimization.feasible_descent import descend
 from freeflyer.optimization.polishing import polish
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program, refuse_numbers
 from freeflyer.optimization.residual_sums import squared_residuals
-from freeflyer.optimization.residuals import residuals
+from freeflyer.optimization.residuals import limit_violations, residuals
 from freeflyer.optimization.scaling import equilibrate
 from freeflyer.optimization.solution import Attempt, Solution
 from freeflyer.tolerances import ACTIVE_RATIOS, DOUBTFUL_SIZE, MAX_POLISHING_MOVE, QUICK_SHARE, UNDECIDABLE_SIZE
@@ -25,7 +27,7 @@ from freeflyer.tolerances import ACTIVE_RATIOS, DOUBTFUL_SIZE, MAX_POLISHING_MOV
 def solve_qp(
     H: ArrayLike, g: ArrayLike, A: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None,
     x_lower: ArrayLike | None = None, x_upper: ArrayLike | None = None, *, solver: str = "daqp", warm: Solution | None = None,
-    tolerance: float = 1e-8, iterations: int | None = None, seconds: float | None = None,
+    tolerance: float = 1e-8, iterations: int | None = None, seconds: float | None = None, feasible: ArrayLike | None = None,
 ) -> Solution:  # fmt: skip
     """Minimum x of 1/2 x^T H x + g^T x so that lower <= A x <= upper and x_lower <= x <= x_upper.
 
@@ -50,6 +52,9 @@ def solve_qp(
         Limit for the solver: daqp, osqp, proxqp and piqp.
     seconds : float, optional
         Limit for the solver, s: daqp and osqp.
+    feasible : (n,) array, optional
+        A point within all limits. Where the solver fails, a primal active-set method goes down from there: it takes programs in
+        which many limits hold at once and depend on each other.
 
     Returns
     -------
@@ -80,11 +85,16 @@ def solve_qp(
     p = quadratic_program(H, g, A, lower, upper, x_lower, x_upper)
     if not (1e-14 < tolerance < 1e-1) or (iterations is not None and iterations < 1) or (seconds is not None and not seconds > 0.0):
         _refuse(tolerance, iterations, seconds)
+    start = None if feasible is None else finite_array("feasible", feasible)
+    if start is not None and start.shape != p.g.shape:
+        raise InputError(f"feasible has shape {start.shape}, expected {p.g.shape}", shape=start.shape)
     if solver == "daqp":
         found = daqp_solver.attempt(p, tolerance, iterations, seconds, warm)
     else:
         found = _try_others(p, solver, tolerance, iterations, seconds, warm)
     close = quick_check(p, found, tolerance, solver) if found.outcome == "solved" else None
+    if close is None and start is not None:
+        close = _from_feasible(p, found, start, tolerance, solver)
     return close or _answer(p, found, tolerance, solver, iterations, seconds)
 
 
@@ -99,6 +109,15 @@ def quick_check(p: QuadraticProgram, found: Attempt, tolerance: float, solver: s
         return None
     accuracy = max(limits, stationarity / sizes if sizes else 0.0) ** 0.5
     return Solution(found.x, value, found.dual, len(p.A), accuracy, found.iterations, False, solver)
+
+
+def _from_feasible(p: QuadraticProgram, found: Attempt, start: np.ndarray, tolerance: float, solver: str) -> Solution | None:
+    """The attempt as it is or polished, else the minimum from a feasible point; None without one."""
+    refuse_numbers(p)
+    answer = _accept(p, found, tolerance, solver, MAX_POLISHING_MOVE) if found.outcome == "solved" else None
+    if answer is not None or limit_violations(p.rows(), p.lower, p.upper, start)[0].max(initial=0.0) > tolerance:
+        return answer
+    return _accept(p, descend(p, start), tolerance, solver, np.inf)
 
 
 def _answer(
