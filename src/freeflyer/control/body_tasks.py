@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -155,6 +156,12 @@ class CentroidalMomentumTask(Task):
         object.__setattr__(self, "target", shaped(self.name, "target", self.target, (6,)))
         if self.velocity is not None:
             raise InputError(f"{self.name} has no velocity: target is its momentum, acceleration its rate", task=self.name)
+
+    def with_target(self, target: ArrayLike, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> Self:
+        """The same task with another momentum, and its rate as `acceleration`. Errors: as Task.with_target; for a velocity."""
+        if velocity is not None:
+            raise InputError(f"{self.name} has no velocity: target is its momentum, acceleration its rate", task=self.name)
+        return super().with_target(target, None, acceleration)
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
         """Zeros (6,): momentum has no position."""

@@ -105,7 +105,8 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: Seque
         kept |= above[j]
     if compressed is not None:
         asked = np.zeros(model.nv, bool)
-        for name in (compressed,) if isinstance(compressed, str) else compressed:
+        compressed = (compressed,) if isinstance(compressed, str) else tuple(compressed)
+        for name in compressed:
             joint = model.joint(name)
             asked[joint.iv : joint.iv + joint.nv] = True
         if (asked & kept).any():

@@ -13,10 +13,12 @@ from freeflyer.control.tasks import Task, known_frame, shaped
 from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import OF_FRAME
+from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import UNIT_TOLERANCE
 
+UNIT = frozen_array(np.eye(3))
 NEARLY_TURNED = -0.9  # cosine of a turn
 SMALL_TURN = 1e-4  # rad: below it the series of asin to the third order is exact to rounding
 
@@ -119,6 +121,11 @@ class FrameOrientationTask(FrameTask):
         super().__post_init__()
         object.__setattr__(self, "target", _rotation(self.name, shaped(self.name, "target", self.target, (3, 3))))
 
+    def check_target(self, target: np.ndarray) -> None:
+        """InputError for a matrix that is no rotation."""
+        super().check_target(target)
+        _rotation(self.name, target)
+
     def error_at(self, X: np.ndarray) -> np.ndarray:
         """Rotation vector (3,) from the target's axes to the frame's, rad, world axes."""
         return _turn(X[:3, :3], np.asarray(self.target))
@@ -150,11 +157,15 @@ class FramePoseTask(FrameTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        X = shaped(self.name, "target", self.target, (4, 4))
-        if not np.array_equal(X[3], (0.0, 0.0, 0.0, 1.0)):
-            raise InputError(f"target of {self.name} is no pose: its last row is {X[3].tolist()}, expected [0, 0, 0, 1]")
-        _rotation(self.name, X[:3, :3])
-        object.__setattr__(self, "target", X)
+        object.__setattr__(self, "target", shaped(self.name, "target", self.target, (4, 4)))
+        self.check_target(np.asarray(self.target))
+
+    def check_target(self, target: np.ndarray) -> None:
+        """InputError for a matrix that is no pose."""
+        super().check_target(target)
+        if target[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+            raise InputError(f"target of {self.name} is no pose: its last row is {target[3].tolist()}, expected [0, 0, 0, 1]")
+        _rotation(self.name, target[:3, :3])
 
     def error_at(self, X: np.ndarray) -> np.ndarray:
         """Position (3), m, and rotation vector (3), rad, beyond the target, world axes."""
@@ -175,6 +186,8 @@ def _turn(R: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 def _rotation(name: str, R: np.ndarray) -> np.ndarray:
-    if np.abs(R.T @ R - np.eye(3)).max() > UNIT_TOLERANCE or np.linalg.det(R) < 0.0:
+    (a, b, c), (d, e, f), (g, h, i) = R.tolist()
+    turned = a * (e * i - f * h) + b * (f * g - d * i) + c * (d * h - e * g)
+    if turned < 0.0 or np.abs(R.T @ R - UNIT).max() > UNIT_TOLERANCE:
         raise InputError(f"target of {name} has no rotation in it: R'R must be 1 and det R 1, got {R.tolist()}", task=name)
     return R

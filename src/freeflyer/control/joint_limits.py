@@ -64,7 +64,9 @@ class JointLimits(Limit):
         for word, least in (("dt", 0.0), ("acceleration", 0.0), ("margin", -1.0)):
             x = finite_array(word, getattr(self, word))
             if x.ndim or not float(x) > least or float(x) < 0.0:
-                raise InputError(f"{word} of {self.name} must be a positive number, got {getattr(self, word)!r}")
+                kind = "number of 0 or more" if word == "margin" else "positive number"
+                raise InputError(f"{word} of {self.name} must be a {kind}, got {getattr(self, word)!r}")
+            object.__setattr__(self, word, float(x))
         if not isinstance(self.velocities, bool):
             raise InputError(f"velocities of {self.name} must be True or False, got {self.velocities!r}")
 

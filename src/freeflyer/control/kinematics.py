@@ -78,7 +78,7 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     limits : bool
         Keep every joint within its position limits, dependent ones of a closed model too; the start must be within.
     tolerance : float
-        Largest error of a task that counts as met, m and rad.
+        Largest error of a task that counts as met, m and rad, at most 1.
     iterations : int
         Steps tried at most; none moves a coordinate by more than 0.5 m or rad.
 
@@ -123,8 +123,8 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
     now = one_row(model, "q", q, "q")
     if not isinstance(limits, bool):
         raise InputError(f"limits must be True or False, got {limits!r}")
-    if isinstance(tolerance, bool) or not 0.0 < tolerance < np.inf:
-        raise InputError(f"tolerance must be positive and finite, got {tolerance!r}", tolerance=tolerance)
+    if isinstance(tolerance, bool) or not 0.0 < tolerance <= 1.0:
+        raise InputError(f"tolerance must be positive and at most 1 m or rad, got {tolerance!r}", tolerance=tolerance)
     iterations = whole_number("iterations", iterations, 1)
     if has_loops(model) and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open and would be torn: close them, freeflyer.close_loops(model)")

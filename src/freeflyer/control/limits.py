@@ -118,7 +118,8 @@ class TorqueLimits(Limit):
         for word in ("upper", "lower"):
             if getattr(self, word) is not None:
                 object.__setattr__(self, word, limit_numbers(self.name, word, getattr(self, word)))
-        if isinstance(self.scale, bool) or not 0.0 < finite_array("scale", self.scale) < np.inf:
+        scale = finite_array("scale", self.scale)
+        if isinstance(self.scale, bool) or scale.ndim or not scale > 0.0:
             raise InputError(f"scale of {self.name} must be a positive number, got {self.scale!r}")
 
     def rows(self, at: StateTerms) -> LimitRows:
@@ -220,7 +221,7 @@ def spread(name: str, x: ArrayLike, n: int, of: str) -> np.ndarray:
     """x as (n,) numbers."""
     found = np.asarray(x, float)
     if found.ndim and found.shape != (n,):
-        raise InputError(f"{name} takes a number or ({n},) numbers, one for each coordinate of {of}, got shape {found.shape}")
+        raise InputError(f"{name} takes a number or ({n},) numbers, one for each {of}, got shape {found.shape}")
     return np.broadcast_to(found, (n,))
 
 
@@ -243,7 +244,7 @@ def _torque_rows(limit: TorqueLimits, model: Model) -> LimitRows:
     places = actuated_coordinates(model)
     upper = model.effort_limit[places] if limit.upper is None else limit.upper
     lower = -np.asarray(upper) if limit.lower is None else limit.lower
-    low, high = (limit.scale * spread(limit.name, x, len(places), "an actuated coordinate") for x in (lower, upper))
+    low, high = (limit.scale * spread(limit.name, x, len(places), "actuated coordinate") for x in (lower, upper))
     n = len(places)
     low, high = ordered(limit.name, low, high)
     return LimitRows("torque", _names(model, places), np.eye(n), low, high, bounds=(low, high))
@@ -252,7 +253,7 @@ def _torque_rows(limit: TorqueLimits, model: Model) -> LimitRows:
 @lru_cache(maxsize=64)
 def _acceleration_rows(limit: AccelerationLimits, model: Model) -> LimitRows:
     places = joint_coordinates(model)
-    high = spread(limit.name, limit.bound, len(places), "a joint coordinate")
+    high = spread(limit.name, limit.bound, len(places), "joint coordinate")
     bounds = bounds_of(model.nv, places, -high, high)
     return LimitRows("acceleration", _names(model, places), np.eye(model.nv)[places], -high, high, bounds=bounds)
 

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from freeflyer.control.body_tasks import CentroidalMomentumTask
 from freeflyer.control.state import StateTerms
 from freeflyer.control.task_rows import TaskTable, task_rows
 from freeflyer.control.tasks import Task, evaluate
 from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.errors import InputError
-from freeflyer.kernels.control.layout import DAMPING, OF_MOMENTUM, STIFFNESS, TASK_NUMBERS, VELOCITY
+from freeflyer.kernels.control.layout import DAMPING, STIFFNESS, TASK_NUMBERS, VELOCITY
 from freeflyer.model.model import Model
 from freeflyer.optimization.hierarchy import Level
 
@@ -48,8 +49,11 @@ class LinearizedTasks:
     @staticmethod
     def of(model: Model, tasks: Sequence[Task], q: np.ndarray) -> LinearizedTasks:
         """Of tasks that are checked at q (nq,)."""
-        compiled = [task for task in tasks if _is_compiled(task)]
-        others = [task for task in tasks if not _is_compiled(task)]
+        for task in tasks:
+            if isinstance(task, CentroidalMomentumTask):
+                raise InputError(f"{task.name} is a task of velocities: inverse kinematics has none, leave it out", task=task.name)
+        compiled = [task for task in tasks if task.record is not None]
+        others = [task for task in tasks if task.record is None]
         kept = [task.row_weights(len(evaluate(task, model, q)[0])) for task in others]
         frames = frame_set(model, *dict.fromkeys([name for task in compiled for name in task.frames]))
         table = TaskTable.of(compiled, model, frames.places)
@@ -92,15 +96,12 @@ class LinearizedTasks:
         return [Level(at.J[x.rows], -at.e[x.rows], -at.e[x.rows], x.weights) for x in self.by_level[: level + 1]]
 
 
-def _is_compiled(task: Task) -> bool:
-    return task.record is not None and task.record[0] != OF_MOMENTUM
-
-
 def _by_level(levels: Sequence[int], weights: Sequence[np.ndarray]) -> tuple[LevelRows, ...]:
     of_row = np.repeat(np.array(levels, int), [len(w) for w in weights])
     every = np.concatenate([*weights, np.zeros(0)])
     found = []
     for level in sorted(set(levels)):
         rows = np.flatnonzero(of_row == level)
-        found.append(LevelRows(rows, every[rows] / every[rows].max(), np.flatnonzero(of_row <= level)))
+        w = every[rows]
+        found.append(LevelRows(rows, w / w.max() if len(w) else w, np.flatnonzero(of_row <= level)))
     return tuple(found)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
@@ -151,6 +151,9 @@ class Problem:
         driven, free = actuated_coordinates(model), unactuated_coordinates(model)
         for word, least in (("friction", True), ("acceleration_weight", False), ("force_weight", False), ("contact_damping", True)):
             _check_number(word, getattr(self, word), least)
+        for word in ("contacts", "limits", "bilateral"):
+            if getattr(self, word) is None:
+                raise InputError(f"{word} is None: leave it out, or give an empty list")
         held = _constraints(model, self.contacts)
         limits = (self.limits,) if isinstance(self.limits, Limit) else tuple(self.limits)
         for limit in limits:
@@ -183,11 +186,14 @@ class Problem:
 
     def with_tasks(self, tasks: Sequence[Task]) -> Problem:
         """The same problem with other tasks, made in microseconds: for control loops, whose targets move. Errors: InputError."""
+        if isinstance(tasks, Task) or not isinstance(tasks, Iterable):
+            raise InputError(f"tasks must be a list of tasks (freeflyer.control.FramePoseTask, ...), got {format_value(tasks)}")
+        tasks = tuple(tasks)
         for task in tasks:
             if not isinstance(task, Task):
                 raise InputError(f"tasks must be tasks (freeflyer.control.Task), got {format_value(task)}")
         found: Problem = object.__new__(Problem)
-        found.__dict__.update(self.__dict__, tasks=tuple(tasks))
+        found.__dict__.update(self.__dict__, tasks=tasks)
         found.__dict__.pop("task_table", None)
         known = self.frames.names
         for task in tasks:
@@ -312,12 +318,16 @@ class Problem:
             For a solver that is not installed.
         """
         expression(expressed)  # refuses other words
-        if formulation not in FORMULATIONS:
+        if not isinstance(formulation, str) or formulation not in FORMULATIONS:
             raise InputError(f"formulation must be one of {', '.join(map(repr, FORMULATIONS))}, got {formulation!r}")
         if not isinstance(strict, bool):
             raise InputError(f"strict must be True or False, got {strict!r}")
-        if warm is not None and not isinstance(warm, ControlSolution):
-            raise InputError(f"warm must be the solution of an earlier cycle, got {format_value(warm)}")
+        if not isinstance(solver, str):
+            raise InputError(f"solver must be the name of a solver, 'daqp' or another one, got {format_value(solver)}")
+        if solver != "daqp":
+            _check_solver(solver)
+        if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
+            raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
         return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
 
@@ -327,6 +337,13 @@ class Problem:
 
     def __str__(self) -> str:
         return outline(self)
+
+
+@lru_cache(maxsize=16)
+def _check_solver(solver: str) -> None:
+    from freeflyer.optimization.qpsolvers_solver import check_installed  # qpsolvers takes 0.5 s to import
+
+    check_installed(solver)
 
 
 def _state_row(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:

@@ -111,6 +111,9 @@ class Task(ABC):
     def wanted(self, e: np.ndarray, rate: np.ndarray) -> np.ndarray:
         """Wanted J a + Jdot v (m,) for an error e (m,) and J v (m,)."""
         damping = 2.0 * sqrt(self.stiffness) if self.damping is None else self.damping
+        for word, x in (("velocity", self.velocity), ("acceleration", self.acceleration)):
+            if x is not None and np.shape(x) != e.shape:
+                raise InputError(f"{word} of {self.name} has shape {np.shape(x)}, expected {e.shape}", task=self.name)
         if self.velocity is not None:
             rate = rate - np.asarray(self.velocity)
         found = -damping * rate - self.stiffness * e
@@ -124,14 +127,21 @@ class Task(ABC):
         values.update(vars(self))
         values.pop("numbers", None)
         for word, x in (("target", target), ("velocity", velocity), ("acceleration", acceleration)):
-            if x is None:
+            if x is None and word != "target":
                 values[word] = None
                 continue
-            given = np.array(x, float)
-            if not np.isfinite(given).all() or (word == "target" and given.shape != np.shape(vars(self).get("target", ()))):
-                raise InputError(f"{word} of {self.name} must be finite numbers, as before, got {format_value(x)}", task=self.name)
+            given = np.array(real_array(f"{word} of {self.name}", x), float)
+            if not np.isfinite(given).all():
+                raise InputError(f"{word} of {self.name} must be finite numbers, got {format_value(x)}", task=self.name)
             values[word] = frozen_array(given)
+        self.check_target(values["target"])
         return found
+
+    def check_target(self, target: np.ndarray) -> None:
+        """InputError for numbers that cannot take the target's place."""
+        shape = np.shape(vars(self).get("target", ()))
+        if target.shape != shape:
+            raise InputError(f"target of {self.name} has shape {target.shape}, expected {shape} as before", task=self.name)
 
     @property
     def frames(self) -> tuple[str, ...]:

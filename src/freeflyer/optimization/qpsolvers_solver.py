@@ -29,13 +29,18 @@ def available() -> tuple[str, ...]:
     return tuple(sorted(set(qpsolvers.available_solvers) - {"daqp"}))
 
 
+def check_installed(solver: str) -> None:
+    """MissingSolverError for a solver that is not installed."""
+    if solver not in available():
+        raise _missing(solver)
+
+
 def attempt(
     p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None,
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> Attempt:
     """One solution by `qpsolvers.solve_problem`, its multipliers as those of two-sided rows."""
-    if solver not in available():
-        raise _missing(solver)
+    check_installed(solver)
     split = _Split(p)
     options = _options(solver, SOLVER_TOLERANCE_SHARE * tolerance, iterations, seconds) | dict(more)
     if warm is not None and solver in STARTS and len(warm.x) == len(p.g):
