@@ -156,7 +156,8 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
     chains = kinematic_chains(model, contacts=contacts, compressed=compressed)
     branches = centroidal_jacobians(model, q, v, contacts=contacts, compressed=compressed)
     unit = np.eye(model.nv)
-    rows, rates = [unit[chains.kept]], [np.zeros((len(chains.kept), model.nv))]
+    rows: list[np.ndarray] = [unit[chains.kept]]
+    rates: list[np.ndarray] = [np.zeros((len(chains.kept), model.nv))]
     for branch in branches:
         wide = len(branch.coordinates) > CENTROIDAL_ROWS
         if wide:
