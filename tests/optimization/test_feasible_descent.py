@@ -57,10 +57,18 @@ def test_a_solver_that_fails_is_replaced(monkeypatch):
     monkeypatch.setattr(quadratic.daqp_solver, "attempt", lambda *a: nothing)
     found = ff.optimization.solve_qp(*given, feasible=np.zeros(12))
     close(found.value, best.value, 1e-9, least=1.0)
+    assert found.solver == "active set"
     with pytest.raises(ff.optimization.SolverError):
         ff.optimization.solve_qp(*given)
     with pytest.raises(ff.optimization.SolverError):  # a point beyond the limits is none
         ff.optimization.solve_qp(*given, feasible=np.full(12, 10.0))
+
+
+def test_a_limit_of_iterations_is_kept():
+    """A solver that is told to stop early is not replaced."""
+    given = program(fresh(), 12, 0)
+    with pytest.raises(ff.optimization.NotConvergedError):
+        ff.optimization.solve_qp(*given, iterations=1, feasible=np.zeros(12))
 
 
 @pytest.mark.parametrize(("point", "words"), [(np.zeros(3), "expected"), (np.full(12, np.nan), "finite")])

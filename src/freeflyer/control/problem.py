@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
@@ -32,6 +32,7 @@ from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_array, one_row
 from freeflyer.model.model import Model
+from freeflyer.optimization.quadratic import check_solver
 
 Formulation = Literal["full", "reduced", "three-step", "projected"]
 
@@ -322,10 +323,8 @@ class Problem:
             raise InputError(f"formulation must be one of {', '.join(map(repr, FORMULATIONS))}, got {formulation!r}")
         if not isinstance(strict, bool):
             raise InputError(f"strict must be True or False, got {strict!r}")
-        if not isinstance(solver, str):
-            raise InputError(f"solver must be the name of a solver, 'daqp' or another one, got {format_value(solver)}")
         if solver != "daqp":
-            _check_solver(solver)
+            check_solver(solver)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
@@ -337,13 +336,6 @@ class Problem:
 
     def __str__(self) -> str:
         return outline(self)
-
-
-@lru_cache(maxsize=16)
-def _check_solver(solver: str) -> None:
-    from freeflyer.optimization.qpsolvers_solver import check_installed  # qpsolvers takes 0.5 s to import
-
-    check_installed(solver)
 
 
 def _state_row(model: Model, name: str, x: ArrayLike, letter: str) -> np.ndarray:

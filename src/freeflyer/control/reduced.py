@@ -211,14 +211,14 @@ def _forced(left: list[tuple[TaskRows, np.ndarray]], A: np.ndarray, W: np.ndarra
         some = [(task, known, np.sqrt(task.weights)) for task, known in left if task.level == level]
         J = np.concatenate([w[:, None] * task.J for task, _, w in some])
         R, e = J @ G, np.concatenate([w * task.b for task, _, w in some]) - J @ g
-        size_of = np.abs(J) @ np.abs(G)
+        terms = np.abs(J) @ np.abs(G)
         own = np.concatenate([w[:, None] * known for _, known, w in some])
         R[:, :kept] += own
-        size_of[:, :kept] += np.abs(own)
+        terms[:, :kept] += np.abs(own)
         U, size, V = np.linalg.svd(J @ N)
         rank = int((size > BRANCH_DIRECTION_RATIO * np.linalg.norm(J)).sum())
         C = U[:, rank:].T
-        C = C[np.linalg.norm(C @ R, axis=1) > CENTROIDAL_ROW_RATIO * (np.abs(C) @ np.linalg.norm(size_of, axis=1))]
+        C = C[np.linalg.norm(C @ R, axis=1) > CENTROIDAL_ROW_RATIO * (np.abs(C) @ np.linalg.norm(terms, axis=1))]
         if len(C):  # the others are errors that no motion of the first part changes
             name = " and ".join([task.name for task, _, _ in some])
             found.append(TaskRows(f"{name}, as far as branches cannot", level, C @ R, C @ e, np.ones(len(C))))

@@ -23,6 +23,8 @@ from freeflyer.optimization.scaling import equilibrate
 from freeflyer.optimization.solution import Attempt, Solution
 from freeflyer.tolerances import ACTIVE_RATIOS, DOUBTFUL_SIZE, MAX_POLISHING_MOVE, QUICK_SHARE, UNDECIDABLE_SIZE
 
+ACTIVE_SET = "active set"  # what solutions from a feasible start name as their solver
+
 
 def solve_qp(
     H: ArrayLike, g: ArrayLike, A: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None,
@@ -54,7 +56,7 @@ def solve_qp(
         Limit for the solver, s: daqp and osqp.
     feasible : (n,) array, optional
         A point within all limits. Where the solver fails, a primal active-set method goes down from there: it takes programs in
-        which many limits hold at once and depend on each other.
+        which many limits hold at once and depend on each other. Solution.solver is then "active set".
 
     Returns
     -------
@@ -93,9 +95,7 @@ def solve_qp(
     else:
         found = _try_others(p, solver, tolerance, iterations, seconds, warm)
     close = quick_check(p, found, tolerance, solver) if found.outcome == "solved" else None
-    if close is None and start is not None:
-        close = _from_feasible(p, found, start, tolerance, solver)
-    return close or _answer(p, found, tolerance, solver, iterations, seconds)
+    return close or _answer(p, found, tolerance, solver, iterations, seconds, start)
 
 
 def quick_check(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str) -> Solution | None:
@@ -111,25 +111,20 @@ def quick_check(p: QuadraticProgram, found: Attempt, tolerance: float, solver: s
     return Solution(found.x, value, found.dual, len(p.A), accuracy, found.iterations, False, solver)
 
 
-def _from_feasible(p: QuadraticProgram, found: Attempt, start: np.ndarray, tolerance: float, solver: str) -> Solution | None:
-    """The attempt as it is or polished, else the minimum from a feasible point; None without one."""
-    refuse_numbers(p)
-    answer = _accept(p, found, tolerance, solver, MAX_POLISHING_MOVE) if found.outcome == "solved" else None
-    if answer is not None or limit_violations(p.rows(), p.lower, p.upper, start)[0].max(initial=0.0) > tolerance:
-        return answer
-    return _accept(p, descend(p, start), tolerance, solver, np.inf)
-
-
 def _answer(
-    p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, iterations: int | None, seconds: float | None
-) -> Solution:
-    """An attempt that quick_check refuses: checked entry by entry, polished, solved again, or refused with an error."""
+    p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, iterations: int | None, seconds: float | None,
+    start: np.ndarray | None,
+) -> Solution:  # fmt: skip
+    """An attempt that quick_check refuses: checked entry by entry, polished, solved from a feasible start, solved again, or refused
+    with an error."""
     refuse_numbers(p)
     given = [f"{iterations} iterations"] if iterations else []
     limits = " and ".join(given + ([f"{seconds:g} s"] if seconds else []))
     if found.outcome == "limit" and limits:
         raise failure(p, found, solver, limits)
     answer = _accept(p, found, tolerance, solver, MAX_POLISHING_MOVE) if found.outcome == "solved" else None
+    if answer is None and start is not None and _largest_violation(p, start) <= tolerance:
+        answer = _accept(p, descend(p, start), tolerance, ACTIVE_SET, np.inf)
     if answer is not None:
         return answer
     error = failure(p, found, solver, "")
@@ -142,6 +137,10 @@ def _answer(
         if answer is not None and np.abs(answer.x / scaled.columns).max(initial=0.0) <= UNDECIDABLE_SIZE:
             return answer
     raise error
+
+
+def _largest_violation(p: QuadraticProgram, x: np.ndarray) -> float:
+    return float(limit_violations(p.rows(), p.lower, p.upper, x)[0].max(initial=0.0))
 
 
 def _accept(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, furthest: float) -> Solution | None:
@@ -185,6 +184,16 @@ def _further(
     from freeflyer.optimization import qpsolvers_solver
 
     return qpsolvers_solver.further_attempts(p, solver, tolerance, iterations, seconds)
+
+
+def check_solver(solver: str) -> None:
+    """MissingSolverError for a solver that is not installed; InputError for what is no name."""
+    if not isinstance(solver, str):
+        raise InputError(f"solver must be the name of a solver, 'daqp' or another one, got {solver!r}")
+    if solver != "daqp":
+        from freeflyer.optimization import qpsolvers_solver
+
+        qpsolvers_solver.check_installed(solver)
 
 
 def solvers() -> tuple[str, ...]:
