@@ -125,10 +125,10 @@ def _of_branch(model: Model, q: np.ndarray, v: np.ndarray, branch: np.ndarray) -
     mass, center, moving, inertia, inertia_rate = _mass_properties(model, q, own, links)
     if not mass > 0.0:
         raise InputError(f"the branch with the links {', '.join(links)} has no mass, and so no average velocity")
-    way = center_of_mass(model, q) - center
-    way_rate = center_of_mass_jacobian(model, q) @ own - moving
-    angular = A[3:] + skew(way) @ A[:3]
-    angular_rate = rates[3:] + skew(way_rate) @ A[:3] + skew(way) @ rates[:3]
+    offset = center_of_mass(model, q) - center
+    offset_rate = center_of_mass_jacobian(model, q) @ own - moving
+    angular = A[3:] + skew(offset) @ A[:3]
+    angular_rate = rates[3:] + skew(offset_rate) @ A[:3] + skew(offset) @ rates[:3]
     momentum, momentum_rate = (np.concatenate([R.T @ x, R.T @ y]) for x, y in ((A[:3], angular), (rates[:3], angular_rate)))
     I, I_rate = np.zeros((6, 6)), np.zeros((6, 6))
     I[:3, :3], I[3:, 3:], I_rate[3:, 3:] = mass * np.eye(3), R.T @ inertia @ R, R.T @ inertia_rate @ R

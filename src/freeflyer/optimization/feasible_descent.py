@@ -9,7 +9,7 @@ from freeflyer.optimization.solution import Attempt
 from freeflyer.tolerances import DESCENT_CURVATURE_RATIO, DESCENT_RATE_RATIO, DESCENT_STEP, DESCENT_TIE, DESCENT_ZERO
 
 MOST = 300  # changes of the active rows
-PATIENCE = 20  # changes without a step; from there on the first row that may change does, which ends cycles (Bland's rule)
+MOST_IN_PLACE = 20  # changes that do not move x; from there on the first row that may change does, which ends cycles (Bland's rule)
 
 
 def descend(p: QuadraticProgram, x: np.ndarray) -> Attempt:
@@ -36,7 +36,7 @@ def descend(p: QuadraticProgram, x: np.ndarray) -> Attempt:
             x, still = x + length * d, still + 1 if length * longest <= DESCENT_TIE else 0
             if length < 1.0:
                 ties = np.flatnonzero(room <= length + DESCENT_TIE)
-                row = int(ties[0] if still > PATIENCE else ties[np.argmax(np.abs(rate[ties]))])
+                row = int(ties[0] if still > MOST_IN_PLACE else ties[np.argmax(np.abs(rate[ties]))])
                 held[row] = float(np.sign(rate[row]))
             continue
         y = np.linalg.lstsq(C[rows].T, -slope, rcond=DESCENT_ZERO)[0]
@@ -45,7 +45,7 @@ def descend(p: QuadraticProgram, x: np.ndarray) -> Attempt:
             dual = np.zeros(len(size))
             dual[some[rows]] = y / size[some[rows]]
             return Attempt(x, dual, "solved", "optimal", count)
-        del held[min(wrong) if still > PATIENCE else max(wrong, key=wrong.__getitem__)]
+        del held[min(wrong) if still > MOST_IN_PLACE else max(wrong, key=wrong.__getitem__)]
         still += 1
     return Attempt(x, np.zeros(len(size)), "failed", "cycling", MOST)
 

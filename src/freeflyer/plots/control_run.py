@@ -169,7 +169,7 @@ def _draw_torques(axes: Any, t: np.ndarray, torques: Mapping[str, Any]) -> None:
         axes.plot(t, torques[name][0], color=GREY, lw=0.5, alpha=0.6)
     for k, name in enumerate(order[:MOST_LINES]):
         share, most, limit = torques[name]
-        axes.plot(t, share, color=_colour(k), lw=1.1, zorder=3 - 0.1 * k, label=f"{label(name, 20)}: {most:.0f} of {limit:.0f} N m")
+        axes.plot(t, share, color=_colour(k), lw=1.1, zorder=3 - 0.1 * k, label=f"{label(name, 20)}: {most:.0f} of {limit:.0f}")
     if len(order) > MOST_LINES:
         axes.plot([], [], color=GREY, lw=0.8, label=f"{len(order) - MOST_LINES} others")
     for end in (-1.0, 1.0):
