@@ -6,21 +6,23 @@
 
 from __future__ import annotations
 
+import ctypes
+import linecache
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils
-from numba.extending import NativeValue, register_jitable, typeof_impl, unbox
 
 from freeflyer.kernels.backend.pack import LANES
-from freeflyer.kernels.compiler import numba_ir
-from freeflyer.kernels.lowering.types import BufferType, IntegersType, i64, options
-from freeflyer.kernels.marks import MARKED
+from freeflyer.kernels.compiler import meanings, object_code  # noqa: F401  primitives get their compiled meaning
+from freeflyer.kernels.compiler.frontend.functions import Functions
+from freeflyer.kernels.compiler.frontend.kinds import BOOL, FLOAT, INT, INTEGERS, BufferKind
+from freeflyer.kernels.compiler.frontend.source import source
+from freeflyer.kernels.marks import inlined, kernel
 
 CACHE_LINE = 64  # bytes
+C_TYPES = {"i64": ctypes.c_int64, "i1": ctypes.c_bool, "double": ctypes.c_double, "ptr": ctypes.c_void_p, "void": None}
 
 
 class Row:
@@ -30,7 +32,11 @@ class Row:
         self.data, self.kind, self.scratch = data, kind, scratch
         lost = (-scratch.ctypes.data % CACHE_LINE) // 8
         self.record = np.array([scratch.ctypes.data + 8 * lost, scratch.size - lost, 0])
-        self.address, self.record_address = data.ctypes.data, self.record.ctypes.data
+
+    @property
+    def words(self) -> list[int]:
+        """What compiled code takes: the address, and, but for integers, that of the record of the memory for workspaces."""
+        return [self.data.ctypes.data] + ([] if self.kind is INTEGERS else [self.record.ctypes.data])
 
     @property
     def taken(self) -> int:
@@ -41,18 +47,19 @@ class Row:
 def numbers(data: np.ndarray, scratch: int = 0) -> Row:
     assert data.dtype == np.float64
     assert data.flags.c_contiguous
-    return Row(data, BufferType(), np.full(scratch + 8, np.nan))
+    return Row(data, BufferKind(1), np.full(scratch + 8, np.nan))
 
 
 def integers(data: np.ndarray) -> Row:
-    return Row(np.ascontiguousarray(data, np.int64), IntegersType(), np.empty(8))
+    return Row(np.ascontiguousarray(data, np.int64), INTEGERS, np.empty(8))
 
 
 def packs(data: np.ndarray, lanes: int = LANES, scratch: int = 0) -> Row:
-    """Packs of `lanes` neighbouring numbers, float64 or float32, of the array."""
+    """Packs of `lanes` neighbouring numbers of the array."""
+    assert data.dtype == np.float64
     assert data.flags.c_contiguous
     assert data.size % lanes == 0
-    return Row(data, BufferType(lanes, numba.from_dtype(data.dtype)), np.full(scratch + 8, np.nan))
+    return Row(data, BufferKind(lanes), np.full(scratch + 8, np.nan))
 
 
 def aligned(n: int) -> np.ndarray:
@@ -62,34 +69,32 @@ def aligned(n: int) -> np.ndarray:
     return raw[start : start + n]
 
 
-@typeof_impl.register(Row)
-def _(row: Row, context: Any) -> Any:
-    return row.kind
-
-
-def _word(c: Any, row: Any, name: str) -> Any:
-    field = c.pyapi.object_getattr_string(row, name)
-    word = c.pyapi.long_as_longlong(field)
-    c.pyapi.decref(field)
-    return word
-
-
-@unbox(IntegersType)
-@unbox(BufferType)
-def _(kind: Any, row: Any, c: Any) -> NativeValue:
-    address = _word(c, row, "address")
-    if isinstance(kind, IntegersType):
-        return NativeValue(c.builder.inttoptr(address, i64.as_pointer()))
-    made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
-    made.data = c.builder.inttoptr(address, made.data.type)
-    made.record = c.builder.inttoptr(_word(c, row, "record_address"), ir.IntType(64).as_pointer())
-    return NativeValue(made._getvalue())
+@cache
+def machine_code(function: Callable, kinds: tuple[Any, ...]) -> Any:
+    """The function for arguments of these kinds, as ctypes calls it."""
+    made = Functions({}).written(source(function), kinds, "")
+    codes = [object_code.object_code(f.code, object_code.host()) for f in made.closure()]
+    result = C_TYPES[made.result_type]
+    return ctypes.CFUNCTYPE(result, *(C_TYPES[t] for t in made.parameters))(object_code.load(codes, made.symbol))
 
 
 def compiled(function: Callable) -> Callable:
-    """The function compiled for what it is called with: rows, integers and floats; it may call kernels and primitives."""
-    for marked in MARKED:
-        if id(marked) not in numba_ir._registered:
-            numba_ir._registered.add(id(marked))
-            register_jitable(**options(marked))(marked)
-    return numba.njit(function)
+    """The function compiled for what it is called with: rows, integers, floats and truths; it may call kernels and primitives."""
+
+    def kind(x: Any) -> Any:
+        return x.kind if isinstance(x, Row) else BOOL if isinstance(x, bool) else INT if isinstance(x, int | np.integer) else FLOAT
+
+    def call(*arguments: Any) -> Any:
+        code = machine_code(function, tuple(kind(x) for x in arguments))
+        return code(*(word for x in arguments for word in (x.words if isinstance(x, Row) else [x])))
+
+    return call
+
+
+def from_text(text: str, **names: Any) -> Callable:
+    """The last function of a text, as if it stood in a file of its own; `names`: what else it knows."""
+    file = f"<text {hash(text)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    space = {"inlined": inlined, "kernel": kernel, **names}
+    exec(compile(text, file, "exec"), space)
+    return [x for x in space.values() if getattr(getattr(x, "__code__", None), "co_filename", "") == file][-1]

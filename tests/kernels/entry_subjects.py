@@ -117,7 +117,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
 
 
 def address(entry: Entry, lanes: int) -> int:
-    return build.address(entry.name, entry.modules, lanes, entry.facts)
+    return build.address(entry, lanes)
 
 
 def raw_call(function: int, handle: Any, inputs: Sequence[int], options: Sequence[int], outputs: Sequence[int],

@@ -181,10 +181,10 @@ def scaled_sum(x, y, out):
     store(out, 0, 2.0 * load(x, 0) + load(y, 0) * load(y, 0) / (1.0 + load(x, 0)))
 
 
-@pytest.mark.parametrize(("kind", "lanes"), [(np.float64, 4), (np.float64, 8), (np.float32, 8), (np.float32, 16)])
-def test_packs_of_other_sizes_and_of_single_precision(kind, lanes):
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+def test_packs_of_other_sizes(lanes):
     rng = fresh(1)
-    x, y = rng.uniform(0.5, 2.0, (2, lanes)).astype(kind)
-    out = np.zeros(lanes, kind)
+    x, y = rng.uniform(0.5, 2.0, (2, lanes))
+    out = np.zeros(lanes)
     compiled(scaled_sum)(packs(x, lanes), packs(y, lanes), packs(out, lanes))
-    np.testing.assert_allclose(out, 2 * x + y * y / (1 + x), rtol=4 * np.finfo(kind).eps)
+    np.testing.assert_allclose(out, 2 * x + y * y / (1 + x), rtol=1e-15)

@@ -9,14 +9,14 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from freeflyer.kernels.compiler import build, cache, worker
-from freeflyer.kernels.entry import Entry
+from freeflyer.kernels.compiler import build, cache, object_code
+from freeflyer.kernels.compiler.object_code import Target, host
 
-SOURCES = ("model.layout",)  # modules that the functions of these tests come from
 KERNELS = Path(build.__file__).parents[1]
 
 
@@ -46,17 +46,21 @@ def compiled(monkeypatch) -> list[str]:
     """Names of the functions that were compiled: by a stand-in that takes no time."""
     names: list[str] = []
 
-    def compile(name: str, lanes: int, symbol: str) -> bytes:
-        names.append(name)
-        return f"object code of {symbol}".encode()
+    def compile(code: str, target: Target) -> bytes:
+        names.append(code)
+        return f"object code of {code}".encode()
 
-    monkeypatch.setattr(worker, "compile", compile)
+    monkeypatch.setattr(object_code, "object_code", compile)
     return names
 
 
-def make(name: str = "first") -> bytes:
-    code = build.make(name, SOURCES, 1)
-    assert code == f"object code of freeflyer_{name}".encode()
+def symbol(name: str, state: int = 0) -> str:
+    return f"ff_{name}_{state:020x}"
+
+
+def make(name: str = "first", state: int = 0) -> bytes:
+    code = build.make(SimpleNamespace(symbol=symbol(name, state), code=name), host())
+    assert code == f"object code of {name}".encode()
     return code
 
 
@@ -68,7 +72,7 @@ def test_the_second_time_it_is_read(folder, compiled):
     for _ in range(3):
         make()
     assert compiled == ["first"]
-    assert [p.name for p in files(folder)] == [build.file_name("first", SOURCES, 1)]
+    assert [p.name for p in files(folder)] == [build.file_of(symbol("first"), host())]
 
 
 def test_the_folder_is_where_the_user_wants_it(choose_folder, tmp_path):
@@ -217,15 +221,26 @@ def test_the_folder_may_vanish(folder, compiled):
     assert len(compiled) == 3
 
 
-def test_old_versions_are_removed(folder, compiled, monkeypatch):
+def test_old_versions_are_removed(folder, compiled):
     names = []
     for k in range(2 * cache.MAX_KEPT_FILES):
-        monkeypatch.setattr(build, "source_key", lambda *modules, k=k: f"state {k} of the sources")
-        make("first"), make("first_batch")
-        names.append(build.file_name("first", SOURCES, 1))
+        make("first", k), make("first_batch", k)
+        names.append(build.file_of(symbol("first", k), host()))
         os.utime(folder / names[-1], (k, k))
-    assert {p.name for p in folder.glob("freeflyer_first.*")} == set(names[-cache.MAX_KEPT_FILES :])
-    assert len(list(folder.glob("freeflyer_first_batch.*"))) == cache.MAX_KEPT_FILES
+    assert {p.name for p in folder.glob("ff_first_0*")} == set(names[-cache.MAX_KEPT_FILES :])
+    assert len(list(folder.glob("ff_first_batch_*"))) == cache.MAX_KEPT_FILES
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes are POSIX")
+def test_what_is_no_file_is_not_read(folder, compiled):
+    """A pipe would be waited for, a device without end be read for ever."""
+    path = folder / build.file_of(symbol("first"), host())
+    os.mkfifo(path)
+    make()
+    path.unlink(missing_ok=True)
+    path.symlink_to("/dev/zero")
+    make()
+    assert compiled == ["first"] * 2
 
 
 @pytest.mark.parametrize("call", ["mkstemp", "replace", "write"])
@@ -246,12 +261,17 @@ def test_a_full_disk_costs_time_only(folder, compiled, monkeypatch, call):
 
 
 def test_versions_and_the_cpu_are_part_of_the_name(monkeypatch):
-    names = {build.file_name("first", SOURCES, lanes) for lanes in (1, 8)}
-    monkeypatch.setenv("NUMBA_CPU_NAME", "haswell")
-    names.add(build.file_name("first", SOURCES, 1))
-    monkeypatch.setattr(build, "versions", lambda: ("other",))
-    names.add(build.file_name("first", SOURCES, 1))
-    assert len(names) == 4
+    monkeypatch.setattr(build, "stamp", lambda: "of the sources")
+    names = {build.file_of(symbol("first"), target) for target in (host(), Target("haswell"), Target("haswell", "-fma"))}
+    names |= {build.list_of("adapter", 1, target) for target in (host(), Target("haswell"))}
+    monkeypatch.setattr(build, "version", lambda: "other")
+    names |= {build.file_of(symbol("first"), host()), build.list_of("adapter", 1, host())}
+    assert len(names) == 7
+
+
+def test_freeflyer_cpu_names_the_cpu(monkeypatch):
+    monkeypatch.setenv("FREEFLYER_CPU", "haswell")
+    assert host.__wrapped__() == Target("haswell")
 
 
 def test_nothing_in_the_cache_is_a_program_of_python():
@@ -262,13 +282,3 @@ def test_nothing_in_the_cache_is_a_program_of_python():
         used |= {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
         used |= {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
         assert not used & {"pickle", "marshal", "shelve", "dill", "cloudpickle", "eval", "exec"}, path.name
-
-
-def test_entries_are_named_after_all_their_kernels():
-    from freeflyer.kernels import entries
-
-    for entry in vars(entries).values():
-        if isinstance(entry, Entry):
-            assert entry.function.__module__ == f"freeflyer.kernels.{entry.modules[0]}"
-            for function in entry.stages.functions if entry.stages else ():
-                assert function.__module__.removeprefix("freeflyer.kernels.") in entry.modules

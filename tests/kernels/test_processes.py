@@ -19,7 +19,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.kernels.calls import python_calls
 from freeflyer.kernels.entry_code import call_layout
-from freeflyer.kernels.compiler import build, worker
+from freeflyer.kernels.compiler import build
 
 python_calls.known()[call_layout.SHORT_WORK] = 0  # batches are spread over threads whatever their size
 model = ff.robots.chain(2, base="free")
@@ -77,32 +77,33 @@ def test_batches_on_threads_after_fork():
 
 
 FORK_WHILE_COMPILING = """
-def make(lanes):
-    return build.make("adapter", ("entry_code.adapter",), lanes)
+from freeflyer.kernels.compiler import object_code
+from freeflyer.kernels.entries import ALL_TERMS
 
-read, names = build.disk.read, []
+compiling, compile = threading.Event(), object_code.object_code
+
+def slowly(*arguments):
+    compiling.set()
+    return compile(*arguments)
+
+object_code.object_code = slowly
 build.disk.read = lambda name: None  # as if nothing were there
-thread = threading.Thread(target=make, args=(1,))
+thread = threading.Thread(target=build.address, args=(ALL_TERMS, 1))
 thread.start()
-while worker._worker is None:  # until it is compiling
-    time.sleep(0.001)
-time.sleep(0.05)
-compiling = thread.is_alive()
+compiling.wait()
 child = os.fork()
 if child == 0:
-    build.disk.read = read
     same = np.array_equal(moved(), expected)
-    build.disk.read = lambda name: None
-    os._exit(0 if same and len(make(1)) > 1000 and worker._worker._process.poll() is None else 1)
-print(compiling, ended(child))
+    os._exit(0 if same and build.address(ALL_TERMS, 4) else 1)
+print(ended(child), np.array_equal(moved(), expected))
 thread.join()
-print(len(make(1)) > 1000)
+print(build.address(ALL_TERMS, 1) > 0)
 """
 
 
 def test_fork_while_another_thread_compiles():
-    """The child neither waits for a lock that is never released nor uses its parent's worker."""
-    assert run(FORK_WHILE_COMPILING).split() == ["True", "0", "True"]
+    """The child neither waits for a lock that is never released nor finds LLVM in the middle of its work."""
+    assert run(FORK_WHILE_COMPILING).split() == ["0", "True", "True"]
 
 
 POOL = """
@@ -130,28 +131,30 @@ def test_joblib():
 
 
 THREADS = """
-found, compile = [], worker.compile
-def counted(*arguments):
-    found.append(arguments[0])
-    return compile(*arguments)
-worker.compile = counted
+from freeflyer.kernels.compiler import object_code
+from freeflyer.kernels.entries import COM
+
+found, compile = [], object_code.object_code
+def counted(code, target):
+    found.append(code)
+    return compile(code, target)
+object_code.object_code = counted
 start = threading.Barrier(4)
 addresses = []
 def load():
     start.wait()
-    addresses.append(build.address("adapter", ("entry_code.adapter",), 1))
+    addresses.append(build.address(COM, 1))
 threads = [threading.Thread(target=load) for _ in range(4)]
-build._address.cache_clear()
 build.disk.cache_folder.cache_clear()
 os.environ["FREEFLYER_CACHE_DIR"] = os.environ["EMPTY"]
 for t in threads: t.start()
 for t in threads: t.join()
-print(len(set(addresses)), len(addresses), found)
+print(len(set(addresses)), len(addresses), len(found) == len(set(found)) == len(build.closure(COM, 1)))
 """
 
 
 def test_threads_that_compile_the_same_function_compile_it_once(tmp_path):
-    assert run(THREADS, EMPTY=str(tmp_path)).split() == ["1", "4", "['adapter']"]
+    assert run(THREADS, EMPTY=str(tmp_path)).split() == ["1", "4", "True"]
 
 
 LONG_BATCH = """

@@ -1,9 +1,7 @@
-"""Object code is named by the sources that it comes from: what changes with a file is what reaches it, and nothing else."""
+"""Object code is named by the LLVM code that it comes from: an edit changes what reaches it, and nothing else."""
 
 from __future__ import annotations
 
-import ast
-import dataclasses
 import os
 import shutil
 import subprocess
@@ -13,96 +11,50 @@ from pathlib import Path
 import pytest
 
 import freeflyer
-from freeflyer.kernels.compiler import build, sources
+from freeflyer.kernels.compiler import build
 from freeflyer.kernels.entries import COM, CRBA, ENTRIES, POTENTIAL_ENERGY, RNEA
 
 PACKAGE = Path(freeflyer.__file__).parent
-NAMES = sorted(
-    ".".join(p.relative_to(sources.FOLDER).with_suffix("").parts).removesuffix(".__init__")
-    for p in sources.FOLDER.rglob("*.py")
-    if p != sources.FOLDER / "__init__.py"
-)
 
 
-def forget() -> None:
-    for cached in (sources.source_key, sources.imported, sources.source, sources.files):
-        cached.cache_clear()
+def symbols(entry: object, lanes: int = 1) -> list[str]:
+    return [f.symbol for f in build.closure(entry, lanes)]
 
 
-@pytest.fixture
-def copy(tmp_path, monkeypatch):
-    """A copy of the kernels' folder, which names of files are then made from."""
-    copied = tmp_path / "kernels"
-    shutil.copytree(sources.FOLDER, copied, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(sources, "FOLDER", copied)
-    forget()
-    yield copied
-    monkeypatch.undo()
-    forget()
+def test_entries_share_functions():
+    """The same function of a kernel has one name, whichever entry it is written for, and in whichever order."""
+    first = symbols(COM)
+    build._made.clear()
+    other = symbols(POTENTIAL_ENERGY)
+    assert symbols(COM) == first
+    assert set(first[:-1]) & set(other)
+    assert first[-1] != other[-1]
 
 
-def keys() -> dict[str, str]:
-    forget()
-    return {name: build.file_name(name, entry.modules, 8, entry.facts) for name, entry in ENTRIES.items()}
+def test_callees_come_before_their_callers():
+    for entry in (RNEA, CRBA):
+        for lanes in (1, 4, 8):
+            seen: set[str] = set()
+            for f in build.closure(entry, lanes):
+                assert {g.symbol for g in f.callees} <= seen
+                seen.add(f.symbol)
 
 
-def test_files_that_an_entry_reaches():
-    reached = sources.reached(RNEA.modules)
-    assert reached >= {"tree.rnea", "model.joints", "math.algebra", "backend.buffers", "math.trig", "marks"}
-    assert not reached & {"tree.crba", "closed.projection", "estimation.contact", "plain", "counting", "entries"}
-    behind = sources.reached(build.SHARED_MODULES)
-    assert behind >= {"lowering.memory", "lowering.blocks", "lowering.calls", "entry_code.checks", "entry", "lowering"}
-    assert not behind & {"tree.rnea", "entries", "calls.running", "compiler.cache", "entry_code.adapter"}
+def test_names_do_not_depend_on_the_process():
+    """Hashes of Python's strings do: the code must not."""
+    program = "from freeflyer.kernels.compiler import build; from freeflyer.kernels.entries import ALL_TERMS as e; "
+    program += "print(*(f.symbol for lanes in (1, 4) for f in build.closure(e, lanes)))"
+    found = {
+        subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, check=True,
+                       capture_output=True, text=True).stdout for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(found) == 1
 
 
-@pytest.mark.parametrize("module", ["math.dense", "tree.factor", "closed.blocks", "model.joints", "tree.crba"])
-def test_a_change_counts_where_the_source_is_reached(copy, module):
-    original = keys()
-    path = Path(sources.files()[module])
-    path.write_bytes(path.read_bytes() + b"# changed\n")
-    changed = {name for name, key in keys().items() if key != original[name]}
-    always = module in sources.reached(build.SHARED_MODULES)
-    assert changed == {name for name, entry in ENTRIES.items() if always or module in sources.reached(entry.modules)}
-    assert changed
-    assert (len(changed) == len(ENTRIES)) == (module == "model.joints")
-
-
-def test_the_table_counts():
-    entry = RNEA
-    for other in (dataclasses.replace(entry, square=True), dataclasses.replace(entry, options=("frame",))):
-        assert other.modules == entry.modules
-        assert build.file_name("rnea", other.modules, 1, other.facts) != build.file_name(
-            "rnea", entry.modules, 1, entry.facts
-        )
-
-
-def test_what_is_behind_all_changes_all(copy):
-    original = keys()
-    for module in ("lowering.vectors", "lowering.blocks", "entry_code.bodies", "compiler.object_code"):
-        path = Path(sources.files()[module])
-        path.write_bytes(path.read_bytes() + b"# changed\n")
-        now = keys()
-        assert all(now[name] != key for name, key in original.items()), module
-        original = now
-
-
-def named(path: Path) -> set[str]:
-    """Modules of kernels that a file imports at its head, by Python's own grammar."""
-    found: set[str] = set()
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} has a relative import"
-            found |= {node.module, *(f"{node.module}.{x.name}" for x in node.names)}
-        elif isinstance(node, ast.Import):
-            assert not any(x.name.startswith("freeflyer") for x in node.names), f"{path} imports by another form"
-    room = f"{sources.PACKAGE}."
-    return {x.removeprefix(room) for x in found if x.startswith(room)} & set(NAMES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_import_of_a_kernel_file_is_followed(name):
-    """The key finds imports by their text: it must find all that the language finds."""
-    assert named(Path(sources.files()[name])) == set(sources.imported(name))
+def test_every_entry_of_the_library_is_remembered(monkeypatch):
+    monkeypatch.setattr(build, "stamp", lambda: "of the sources")
+    assert all(entry.in_library for entry in ENTRIES.values())
+    assert build.list_of(RNEA, 1, "a CPU") != build.list_of(RNEA, 4, "a CPU")
 
 
 VALUE = """
@@ -113,7 +65,7 @@ print(ff.center_of_mass(ff.robots.chain(2), np.array([0.3, 0.4])).tolist())
 
 
 def test_an_edited_kernel_is_compiled_again(tmp_path):
-    """The package is copied, a kernel of it edited: another file, another result, and the first file still serves."""
+    """The package is copied, a kernel of it edited: other files, another result; a comment and the way back make none."""
     package, cache = tmp_path / "src" / "freeflyer", tmp_path / "cache"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
 
@@ -126,7 +78,7 @@ def test_an_edited_kernel_is_compiled_again(tmp_path):
         return eval(done.stdout)
 
     def made() -> set[str]:
-        return {p.name for p in (cache / "objects").glob("freeflyer_com.*.o")}
+        return {p.name for p in (cache / "objects").glob("*.o")}
 
     before, first = centre(), made()
     kernel = package / "kernels" / "tree" / "energies.py"
@@ -135,14 +87,18 @@ def test_an_edited_kernel_is_compiled_again(tmp_path):
     assert edited != source
     kernel.write_text(edited)
     after, second = centre(), made()
-    assert len(first) == 1
-    assert len(second) == 2
+    assert len(second - first) == 1
     assert after == pytest.approx([2.0 * x for x in before], rel=1e-14)
-    kernel.write_text(source)
+    kernel.write_text(source + "# a comment\n")
     assert centre() == before
     assert made() == second
 
 
-def test_entries_that_share_a_file_share_its_changes():
-    assert COM.modules == POTENTIAL_ENERGY.modules
-    assert CRBA.modules != COM.modules
+def test_a_start_reads_no_kernels(tmp_path):
+    """Once what an entry needs is remembered, neither its kernels nor the compiler are imported."""
+    program = VALUE + "import sys; print([m for m in sys.modules if 'kernels.tree' in m or 'frontend' in m or 'bodies' in m])"
+    for path in (PACKAGE / "kernels").rglob("*.py"):  # files that were written just now are not relied on
+        os.utime(path, (1e9, 1e9)) if path.stat().st_mtime > 2e9 else None
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=100)
+    assert done.stdout.splitlines()[-1] == "[]"

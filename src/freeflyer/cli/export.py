@@ -29,7 +29,7 @@ FolderOption = Annotated[
     Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to; made if it is not there.")
 ]
 CpuOption = Annotated[
-    str, typer.Option("--cpu", metavar="CPU", help="The CPU to compile for: native, x86-64-v3, haswell, ...")
+    str, typer.Option("--cpu", metavar="CPU", help="The CPU to compile for: native, x86-64-v3, haswell, aarch64, aarch64:cortex-a72, ...")
 ]
 BatchOption = Annotated[bool, typer.Option("--batch", help="Functions of many states at a time, too.")]
 PrefixOption = Annotated[
@@ -47,7 +47,7 @@ def export(
     batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False, listed: ListOption = False,
     base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
-    """Write a C library with header, constants, object code and example: no Python or Numba where it runs.
+    """Write a C library with header, constants, object code and example: no Python where it runs.
 
     Loops are closed: v, a and tau are then the independent ones.
     """

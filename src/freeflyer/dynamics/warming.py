@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from freeflyer.errors import unknown_name
 from freeflyer.kernels.compiler.ahead import Function, compile_ahead
+from freeflyer.kernels.compiler.build import PYTHON
 from freeflyer.kernels.compiler.object_code import host, pack_lanes
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.model.layout import PLAN
@@ -58,13 +59,12 @@ def warm(functions: Iterable[str] | None = None, progress: Progress = no_progres
 
 
 def required_functions(functions: Iterable[str]) -> list[Function]:
-    """The compiled functions behind public ones, those that compile longest first."""
+    """The compiled functions behind public ones: those of one state, then those of Packs, with which they share few kernels."""
     names: dict[str, None] = {}
     for function in functions:
         if function not in USES:
             raise unknown_name("function", function, tuple(USES))
         names |= dict.fromkeys(USES[function])
-    entries = sorted((ENTRIES[name] for name in names), key=lambda entry: entry.stages is None)
-    lanes = pack_lanes(*host())
-    parts: list[Function] = [("adapter", ("entry_code.adapter",), 1, "")]
-    return parts + [(e.name, e.modules, n, e.facts) for e in entries for n in (1, 8 if e.one_by_one else lanes)]
+    entries, lanes = [ENTRIES[name] for name in names], pack_lanes(host())
+    batches: list[Function] = [(e, lanes) for e in reversed(entries) if not e.one_by_one]
+    return [(name, 1) for name in PYTHON] + [(e, n) for e in entries for n in ((1, 8) if e.one_by_one else (1,))] + batches

@@ -1,4 +1,4 @@
-"""Exported robots: compiled kernels as a C library that needs neither Python nor Numba to run."""
+"""Exported robots: compiled kernels as a C library that needs no Python to run."""
 
 from freeflyer.export.exporting import Export, export
 from freeflyer.export.functions import exportable

@@ -15,9 +15,8 @@ from freeflyer.export.functions import USUAL, select_functions
 from freeflyer.export.header import header
 from freeflyer.export.identifiers import prefix_of, word
 from freeflyer.export.library import build, cmake
-from freeflyer.export.objects import NATIVE, Compiler, check_cpu, lanes_of
+from freeflyer.export.objects import NATIVE, code_of, lanes_of, target_of
 from freeflyer.export.sources import source
-from freeflyer.kernels.compiler import object_code
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -60,7 +59,7 @@ class Export:
 def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequence[str] = USUAL, *, cpu: str = NATIVE,
            batch: bool = False, prefix: str | None = None, overwrite: bool = False,
            progress: Progress = no_progress) -> Export:  # fmt: skip
-    """C library of a robot's functions that needs neither Python nor Numba, written to a folder.
+    """C library of a robot's functions that needs no Python, written to a folder.
 
     Parameters
     ----------
@@ -72,7 +71,8 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
         Names of public functions, also as 'name,name'; 'all' for all of them (see exportable). By default inverse_dynamics,
         forward_dynamics and mass_matrix.
     cpu : str, optional
-        A CPU that LLVM supports ('x86-64-v3', 'haswell', ...); 'native' is this machine's, with the bits of Python's results.
+        A CPU that LLVM supports ('x86-64-v3', 'haswell', ...), one of another kind of machine ('aarch64', 'aarch64:cortex-a72'), or
+        'native', this machine's, with the bits of Python's results.
     batch : bool, optional
         Also functions of any number of states at a time.
     prefix : str, optional
@@ -90,7 +90,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     ------
     InputError
         For robots whose loops are open, for ones that do not move, for a prefix of other characters than letters, digits and single
-        underscores, and for a CPU of another kind than this machine's.
+        underscores, and for a CPU that is not of the kind named.
     UnknownNameError
         For functions that cannot be exported and CPUs that LLVM does not support.
     FileError
@@ -114,24 +114,23 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     begin = prefix_of(model.name if prefix is None else prefix)
     target = Path(folder)
     refuse_to_replace(target, overwrite)  # before the long work
-    check_cpu(cpu)
-    notes = []
-    calls, codes = [], {}
-    with Compiler(cpu, progress) as compiler:
-        for function in wanted:
-            entry = function.entry_of(model)
-            ways = [1]
-            if batch and function.zero:
-                notes.append(
-                    f"{function.name} has no batch function: that of inverse_dynamics computes it, at zero acceleration"
-                )
-            elif batch:
-                ways.append(lanes_of(entry, cpu))
-            for lanes in ways:
-                symbol, code = compiler.code(entry, lanes)
-                codes[symbol] = code
-                calls.append(Call(begin, function, entry, lanes, symbol, model))
-    library = Library(model, begin, object_code.host()[0] if cpu == NATIVE else cpu, tuple(calls))
+    machine = target_of(cpu)
+    notes, calls, codes = [], [], {}
+    for k, function in enumerate(wanted):
+        entry = function.entry_of(model)
+        progress(k / len(wanted), f"compiling {entry.name}")
+        ways = [1]
+        if batch and function.zero:
+            notes.append(
+                f"{function.name} has no batch function: that of inverse_dynamics computes it, at zero acceleration"
+            )
+        elif batch:
+            ways.append(lanes_of(entry, cpu))
+        for lanes in ways:
+            symbol, code = code_of(entry, lanes, cpu)
+            codes[symbol] = code
+            calls.append(Call(begin, function, entry, lanes, symbol, model))
+    library = Library(model, begin, machine.cpu if cpu == NATIVE else cpu, tuple(calls))
     kernels = {f"objects/{k.entry.name}{'_batch' if k.batch else ''}.o": k.kernel for k in library.kernels}
     progress(0.0, "writing")
     with whole_folder(target, overwrite) as new:
@@ -144,7 +143,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
         }  # fmt: skip
         for name, text in texts.items():
             (new / name).write_text(text, encoding="ascii")
-        notes += build(new, begin, [call.name for call in calls], kernels)
+        notes += build(new, begin, [call.name for call in calls], kernels, machine.triple)
         files = tuple(sorted(str(p.relative_to(new)) for p in new.rglob("*") if p.is_file()))
     return Export(target, begin, library.cpu, tuple(call.name for call in calls), files, tuple(notes))
 

@@ -25,20 +25,22 @@ def tool(variable: str, names: tuple[str, ...]) -> list[str] | None:
     return None if found is None else [found, *given[1:]]
 
 
-def build(folder: Path, prefix: str, functions: Sequence[str], kernels: Mapping[str, str]) -> list[str]:
+def build(folder: Path, prefix: str, functions: Sequence[str], kernels: Mapping[str, str], triple: str = "") -> list[str]:
     """Makes lib{prefix}.a and lib{prefix}.so in a folder that holds the source and the object code.
 
-    `functions`: what the source defines; `kernels`: the symbol of each file of object code. A sentence for what cannot be made.
+    `functions`: what the source defines; `kernels`: the symbol of each file of object code; `triple`: the kind of machine, if it is
+    another. A sentence for what cannot be made.
     """
-    compiler = tool("CC", COMPILERS)
+    compilers = (f"{triple}-gcc",) if triple else COMPILERS
+    compiler = tool("CC", compilers)
     if compiler is None:
-        return [f"no C compiler was found ({', '.join(COMPILERS)}, or $CC): build the libraries with CMakeLists.txt"]
+        return [f"no C compiler was found ({', '.join(compilers)}, or $CC): build the libraries with CMakeLists.txt"]
     own, notes = f"{prefix}.o", []
     symbols = {own: tuple(functions), **{file: (symbol,) for file, symbol in kernels.items()}}
     name = [f"-Wl,-soname,lib{prefix}.so"] if sys.platform == "linux" else []
     try:
         run(folder, [*compiler, "-std=c99", "-O2", "-fPIC", "-c", f"{prefix}.c", "-o", own])
-        make_static(folder, f"lib{prefix}.a", symbols)
+        make_static(folder, f"lib{prefix}.a", symbols, triple)
         run(folder, [*compiler, "-shared", *name, "-o", f"lib{prefix}.so", *symbols, "-lm"])
     except FreeflyerError as error:
         notes.append(f"{error}: what is missing can be built with CMakeLists.txt")
@@ -46,9 +48,9 @@ def build(folder: Path, prefix: str, functions: Sequence[str], kernels: Mapping[
     return notes
 
 
-def make_static(folder: Path, library: str, symbols: Mapping[str, tuple[str, ...]]) -> None:
+def make_static(folder: Path, library: str, symbols: Mapping[str, tuple[str, ...]], triple: str = "") -> None:
     """Archives these files, which define these symbols."""
-    archiver = tool("AR", ARCHIVERS)
+    archiver = tool("AR", (f"{triple}-ar",) if triple else ARCHIVERS)
     if archiver is not None:
         run(folder, [*archiver, "rcs", library, *symbols])
         return

@@ -58,9 +58,12 @@ def value(of: Formula, topology: Any) -> int:
 
 
 def kernel_function(name: str) -> Callable[..., Any]:
-    """The function of a dotted name below kernels. Its file is read now: compiled calls do without it."""
-    module, _, function = name.rpartition(".")
-    found: Callable[..., Any] = getattr(import_module(f"freeflyer.kernels.{module}"), function)
+    """The function of a dotted name below kernels, or of 'module:function'. Its file is read now: compiled calls do without it."""
+    if ":" in name:
+        module, _, function = name.partition(":")
+    else:
+        module, _, function = f"freeflyer.kernels.{name}".rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(module), function)
     return found
 
 
@@ -84,7 +87,7 @@ class Stages:
 class Entry:
     """A kernel(topology, parameters, inputs..., shared..., options..., outputs...) that Python may call.
 
-    `source`: its dotted name below kernels.
+    `source`: its dotted name below kernels; 'module:function' for a kernel of another package.
     `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates), m (measured joints), f (motors),
     g (gravity) or w (wrenches on frames).
     `shared`: sizes of further inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's
@@ -124,17 +127,9 @@ class Entry:
         return (self.source, self.stages.first, self.stages.second, self.stages.sizes) if self.stages else (self.source,)
 
     @property
-    def modules(self) -> tuple[str, ...]:
-        """Files below kernels that the entry's code comes from."""
-        return tuple(dict.fromkeys(name.rpartition(".")[0] for name in self.sources))
-
-    @property
-    def facts(self) -> str:
-        """The entry's data in the table, on which its code also depends."""
-        return repr((
-            self.sources, self.inputs, self.shared, self.options, self.outputs, self.square, self.closed, self.table,
-            self.one_by_one, self.partial,
-        ))  # fmt: skip
+    def in_library(self) -> bool:
+        """Whether its kernels are freeflyer's own."""
+        return not any(":" in name for name in self.sources)
 
     @property
     def rows(self) -> tuple[tuple[Dimension, ...], ...]:

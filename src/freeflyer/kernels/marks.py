@@ -1,7 +1,7 @@
-"""Marks of functions to be compiled: they stay plain Python functions, and Numba is not needed to import them.
+"""Marks of functions to be compiled: they stay plain Python functions.
 
 `kernel` and `inlined` mark the functions of algorithms, `primitive` the few functions below them whose compiled meaning is given in
-kernels/lowering: an operation of registers or memory.
+compiler/meanings: an operation of registers or memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MARKED: list[Callable] = []  # kernels and inlined functions of all modules impo
 
 
 def kernel(function: F) -> F:
-    """A function that is compiled; LLVM decides whether to inline it into its callers."""
+    """A function that is compiled: a function of its own, or, if it is short, a part of each of its callers."""
     return _marked(function, KERNEL)
 
 
@@ -25,7 +25,7 @@ def inlined(function: F) -> F:
 
 
 def primitive(function: F) -> F:
-    """A function whose compiled meaning kernels/lowering states; its Python text is its meaning for one number."""
+    """A function whose compiled meaning compiler/meanings states; its Python text is its meaning for one number."""
     function.mark = PRIMITIVE  # type: ignore[attr-defined]
     return function
 

@@ -91,7 +91,7 @@ def make_function(routine: Routine, name: str, *, language: Literal["numpy", "nu
     Raises
     ------
     InputError
-        As `print_source`, and for C, which a compiler must make.
+        As `print_source`, for C, which a compiler must make, and if Numba is asked for and not installed.
 
     Examples
     --------
@@ -109,8 +109,10 @@ def make_function(routine: Routine, name: str, *, language: Literal["numpy", "nu
     exec(compile(print_source(routine, name, language=language), f"<{name}>", "exec"), space)
     if language == "numpy":
         return space[name]
-    import numba
-
+    try:
+        import numba
+    except ImportError:
+        raise InputError('language "numba" needs Numba, which is not installed: pip install "freeflyer[numba]"') from None
     return numba.njit(error_model="numpy")(space[name])
 
 

@@ -41,16 +41,6 @@ from freeflyer.kernels.entry_code.call_layout import (
 )
 from freeflyer.kernels.model.layout import N_V
 
-RELEASE = """
-declare ptr @PyCapsule_GetContext(ptr)
-declare void @Py_DecRef(ptr)
-define void @freeflyer_release(ptr %capsule) {
-  %owned = call ptr @PyCapsule_GetContext(ptr %capsule)
-  call void @Py_DecRef(ptr %owned)
-  ret void
-}
-"""  # the destructor of a model's handle
-
 _api = ctypes.pythonapi
 _api.PyCapsule_New.restype, _api.PyCapsule_New.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _api.PyCapsule_GetPointer.restype = ctypes.c_void_p

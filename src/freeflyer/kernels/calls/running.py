@@ -45,7 +45,7 @@ def python_function(entry: Entry) -> Callable[..., Any]:
     """f(handle, inputs..., options..., out) of an entry: see python_calls.builtin."""
     if not python_calls.layouts_are_known():
         return call_by_ctypes(entry)
-    return python_calls.builtin(entry.name, build.address("adapter", ("entry_code.adapter",), 1), record(entry))
+    return python_calls.builtin(entry.name, build.address("adapter", 1), record(entry))
 
 
 record = cache(python_calls.record)
@@ -54,7 +54,7 @@ record = cache(python_calls.record)
 @cache
 def function_of(entry: Entry, batch: bool) -> Any:
     """The C function for one state or a batch, compiled if it is not yet; from now on `entry.call` uses it, too."""
-    address = build.address(entry.name, entry.modules, batch_lanes(entry) if batch else 1, entry.facts)
+    address = build.address(entry, batch_lanes(entry) if batch else 1)
     record(entry)[call_layout.BATCH if batch else call_layout.FUNCTION] = address
     return FUNCTION(address)
 
@@ -64,7 +64,7 @@ def batch_lanes(entry: Entry) -> int:
     """How many states the function for a batch takes at a time."""
     from freeflyer.kernels.compiler import object_code
 
-    return 8 if entry.one_by_one else object_code.pack_lanes(*object_code.host())
+    return 8 if entry.one_by_one else object_code.pack_lanes(object_code.host())
 
 
 def handle(topology: np.ndarray, parameters: np.ndarray) -> Any:
@@ -75,9 +75,7 @@ def handle(topology: np.ndarray, parameters: np.ndarray) -> Any:
 @cache
 def release() -> int:
     """Address of the function that releases a model's arrays."""
-    from freeflyer.kernels.compiler import object_code
-
-    return object_code.from_ir(python_calls.RELEASE, "freeflyer_release")
+    return build.address("release", 1)
 
 
 def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray) -> Any:

@@ -1,23 +1,23 @@
-"""Compiling ahead: many functions, by several processes side by side."""
+"""Compiling ahead: many functions, by several processes side by side. LLVM works for one thread of a process at a time."""
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from queue import SimpleQueue
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any
 
-from freeflyer.kernels.compiler import build, cache as disk
-from freeflyer.kernels.compiler.object_code import host
-from freeflyer.kernels.compiler.worker import Worker, compile_here
+from freeflyer.kernels.compiler import build
 
 Progress = Callable[[float, str], object]  # as in freeflyer.progress, which kernels do not know
-Function = tuple[str, tuple[str, ...], int, str]  # an entry's name, the files that it comes from, lanes, its data in the table
-
-
-def missing(functions: Iterable[Function]) -> list[Function]:
-    """Those that the cache does not hold."""
-    return [function for function in dict.fromkeys(functions) if not build.is_cached(*function)]
+Function = tuple[Any, int]  # an entry of the library or the name of another compiled function, and lanes
+MAIN = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from freeflyer.kernels.compiler.ahead import serve; serve()"
 
 
 def compile_ahead(
@@ -25,46 +25,74 @@ def compile_ahead(
 ) -> int:
     """Compiles what the cache does not hold, by as many processes as there are cores; how many functions that were.
 
-    progress(fraction, what): called as functions are done, from the calling thread.
+    progress(fraction, what): called as functions are done, from the calling thread. Two processes begin at both ends of the list:
+    functions that share kernels should be neighbours in it.
     """
-    waiting = missing(functions)
-    count = min(processes or usable_cores(), len(waiting))
-    if not count:
-        return 0
-    idle: SimpleQueue[Worker | None] = SimpleQueue()
-    for _ in range(count):
-        idle.put(None)  # started when first needed
+    missing = [f for f in dict.fromkeys(functions) if not build.is_cached(*f)]
+    waiting, count = deque(missing), min(processes or usable_cores(), len(missing))
+    running: list[subprocess.Popen[bytes]] = []
 
-    def make(function: Function) -> str:
-        name, _, lanes, _ = function
-        worker = idle.get()
+    def work(k: int) -> None:
+        command = [sys.executable, "-c", MAIN, json.dumps(sys.path)]
         try:
-            file = build.file_name(*function)
-            with disk.lock(file):
-                if disk.read(file) is None:
-                    symbol, cpu = build.symbol(name, lanes), host()
-                    try:
-                        worker = worker or Worker()
-                        code = worker.compile(name, lanes, symbol, cpu)
-                    except OSError:  # no process to be had, or it was ended
-                        worker, code = None, compile_here(name, lanes, symbol, *cpu)
-                    disk.write(file, code)
-        finally:
-            idle.put(worker)
-        return f"{name}, batch" if lanes > 1 else name
+            worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        except OSError:  # no process can be started: this one compiles, below
+            return
+        running.append(worker)
+        assert worker.stdin
+        assert worker.stdout
+        try:
+            while waiting:
+                entry, lanes = waiting.pop() if k % 2 else waiting.popleft()
+                worker.stdin.write(f"{entry if isinstance(entry, str) else entry.name} {lanes}\n".encode())
+                worker.stdin.flush()
+                while not (line := worker.stdout.readline()).startswith(DONE):  # programs may print when Python starts
+                    if not line:
+                        return
+                done.put(build.name_of(entry, lanes))
+        except (OSError, IndexError):  # it was ended; or another took the last function
+            pass
 
+    done: SimpleQueue[str] = SimpleQueue()
     progress(0.0, "starting")
-    pool = ThreadPoolExecutor(count)
+    pool = ThreadPoolExecutor(max(count, 1))
     try:
-        for done, task in enumerate(as_completed([pool.submit(make, function) for function in waiting]), 1):
-            progress(done / len(waiting), task.result())
+        tasks, finished = [pool.submit(work, k) for k in range(count if count > 1 else 0)], 0
+        while not all(task.done() for task in tasks) or not done.empty():
+            with suppress(Empty):
+                name, finished = done.get(timeout=0.1), finished + 1
+                progress(finished / len(missing), name)
     finally:
+        waiting.clear()
+        for worker in running:
+            worker.kill()
         pool.shutdown(cancel_futures=True)
-        while not idle.empty():
-            worker = idle.get()
-            if worker is not None:
-                worker.close()
-    return len(waiting)
+        for worker in running:
+            worker.communicate()
+    for k, (entry, lanes) in enumerate(missing):  # what is left, with its errors
+        if not build.is_cached(entry, lanes):
+            build.objects(entry, lanes)
+            progress(k / len(missing), build.name_of(entry, lanes))
+    return len(missing)
+
+
+DONE = b"freeflyer compiled"
+
+
+def serve() -> None:
+    """Compiles the functions that standard input names, a line each, until there are no more."""
+    from freeflyer.kernels.entries import ENTRIES
+
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    for line in sys.stdin.buffer:
+        name, lanes = line.decode().split()
+        try:
+            build.objects(ENTRIES.get(name, name), int(lanes))
+        except Exception as error:
+            answers.write(f"{name}: {error}\n".encode())  # the calling process meets it again
+        answers.write(DONE + b"\n")
+        answers.flush()
 
 
 def usable_cores() -> int:

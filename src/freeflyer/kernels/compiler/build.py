@@ -1,92 +1,187 @@
-"""Compiled functions by name: loaded from the cache, or made first, by a process of its own."""
+"""Compiled entries by name: their object code from the cache or a wheel, or made here, and loaded.
+
+Object code is made and kept for each function of a kernel, under the name that a hash of its LLVM code gives it, so entries share
+it, and an edit of a kernel leaves what it does not reach. Which functions an entry needs is found by writing their LLVM code. It
+is remembered for as long as no kernel file changes, so usual starts read neither kernels nor their code.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import sys
-import sysconfig
 import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from freeflyer.kernels.compiler import cache as disk
-from freeflyer.kernels.compiler.sources import source_key
+from freeflyer.kernels.entry import Entry
 
-SHARED_MODULES = ("entry_code.bodies", "lowering")
-WITHOUT_IMPORTS = ("compiler.numba_ir", "compiler.object_code")  # of these, what they import is not counted: it is all entries
+FOLDER = Path(__file__).parents[1]
+WHEEL = FOLDER / "objects"  # object code that came with the package: a folder for each CPU
+NOTICE_SECONDS = 2.0  # compiling that takes longer is announced on a terminal
+SETTLED_SECONDS = 2.0  # files as young as this may change without a new time
+PYTHON = ("adapter", "release")  # compiled functions that are no entries
 _lock = threading.RLock()
 
+if hasattr(os, "register_at_fork"):  # a child then neither finds the lock taken for ever nor LLVM in the middle of its work
+    os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=lambda: _lock.release())
 
-def _new_lock() -> None:
-    global _lock
-    _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_lock)  # another thread may have held it
+Name = Entry | str  # an entry, or one of PYTHON
 
 
-def symbol(name: str, lanes: int) -> str:
-    """The C name of an entry's function."""
-    return f"freeflyer_{name}" if lanes == 1 else f"freeflyer_{name}_batch"
-
-
-def file_name(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> str:
-    """The file of the object code of an entry, `modules` being those that it comes from and `facts` its data in the table."""
-    from freeflyer.kernels.compiler.object_code import host
-
-    behind = source_key(modules + SHARED_MODULES, WITHOUT_IMPORTS)
-    key = hashlib.sha256(repr((versions(), host(), lanes, facts, behind)).encode()).hexdigest()[:32]
-    return f"{symbol(name, lanes)}.{key}.o"
+def name_of(entry: Name, lanes: int) -> str:
+    return (entry if isinstance(entry, str) else entry.name) + ("_batch" if lanes > 1 else "")
 
 
 @cache
-def versions() -> tuple[object, ...]:
-    """Versions that compiled code depends on."""
-    return sys.version_info[:2], sysconfig.get_config_var("SOABI"), version("numba"), version("llvmlite")
+def stamp() -> str:
+    """A hash of names, sizes and times of all kernel files; empty while one of them may still change without a trace."""
+    found, folders = [], [str(FOLDER)]
+    while folders:
+        for file in os.scandir(folders.pop()):
+            if file.name.endswith(".py"):
+                facts = file.stat()
+                found.append((file.path, facts.st_size, facts.st_mtime_ns))
+            elif "." not in file.name and file.name not in ("__pycache__", WHEEL.name) and file.is_dir():
+                folders.append(file.path)
+    settled = max(t for *_, t in found) < 1e9 * (time.time() - SETTLED_SECONDS)
+    return hashlib.sha256(repr(sorted(found)).encode()).hexdigest() if settled else ""
 
 
-def version(package: str) -> str:
-    """A package's version, from the name of the folder that describes its installation: neither is imported."""
-    spec = find_spec(package)
+@cache
+def version() -> str:
+    """llvmlite's, from the name of the folder that describes its installation: it is not imported."""
+    spec = find_spec("llvmlite")
     folder = Path(spec.origin).parents[1] if spec is not None and spec.origin else Path()
-    found = sorted(name for name in os.listdir(folder) if name.startswith(f"{package}-") and name.endswith(".dist-info"))
+    found = sorted(name for name in os.listdir(folder) if name.startswith("llvmlite-") and name.endswith(".dist-info"))
     if len(found) == 1:
         return found[0]
     from importlib import metadata
 
-    return metadata.version(package)
+    return metadata.version("llvmlite")
 
 
-def is_cached(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> bool:
-    return disk.read(file_name(name, modules, lanes, facts)) is not None
+def file_of(symbol: str, target: Any) -> str:
+    """The file of a function's object code for a CPU."""
+    return f"{symbol}.{_hash(target, version())}.o"
 
 
-def address(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> int:
-    """Where the compiled function of an entry lies in memory: for one state, or, if lanes > 1, for a batch."""
-    with _lock:
-        return _address(name, modules, lanes, facts)
+def list_of(entry: Name, lanes: int, target: Any) -> str | None:
+    """The file that lists the functions of an entry of the library; None for entries of others, and while files change."""
+    if not stamp() or not (isinstance(entry, str) or entry.in_library):
+        return None
+    return f"{name_of(entry, lanes)}.{_hash(stamp(), target, version(), lanes)}.list"
 
 
-@cache
-def _address(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> int:
-    from freeflyer.kernels.compiler import object_code
-
-    return object_code.load(make(name, modules, lanes, facts), symbol(name, lanes))
+def _hash(*facts: object) -> str:
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
 
 
-def make(name: str, modules: tuple[str, ...], lanes: int, facts: str = "") -> bytes:
-    """Object code of an entry, from the cache if it is there."""
-    file = file_name(name, modules, lanes, facts)
+_made: dict[Any, Any] = {}  # functions of kernels that are written already
+
+
+def closure(entry: Name, lanes: int) -> list[Any]:
+    """The functions of an entry as LLVM code, its own last. Errors: KernelError for what is not part of the language."""
+    from freeflyer.kernels.compiler import meanings  # noqa: F401  gives primitives their compiled meaning
+    from freeflyer.kernels.compiler.frontend.functions import c_function
+    from freeflyer.kernels.compiler.frontend.kinds import INT, INTEGERS
+    from freeflyer.kernels.entry_code import adapter, bodies
+
+    name = name_of(entry, lanes)
+    if isinstance(entry, str):
+        body, kinds = {"adapter": (adapter.call, (INT, INTEGERS, INT)), "release": (adapter.release, (INT,))}[entry]
+    else:
+        body, kinds = bodies.single(entry) if lanes == 1 else bodies.batch(entry, lanes), (INTEGERS,) * 8
+    return list(c_function(name, body, kinds, _made).closure())
+
+
+def objects(entry: Name, lanes: int, target: Any = None) -> tuple[list[bytes], str]:
+    """(object code of an entry's functions, symbol of its own) for a CPU, this machine's if None."""
+    from freeflyer.kernels.compiler.object_code import host
+
+    target, functions = target or host(), []
+    listed = list_of(entry, lanes, target)
+    names = (disk.read(listed) or b"").decode().split() if listed else []
+    if not names:
+        functions = closure(entry, lanes)
+        names = [f.symbol for f in functions]
+        if listed and stamp.__wrapped__() == stamp():  # no file changed meanwhile
+            disk.write(listed, " ".join(names).encode())
+    codes: Any = [disk.read(file_of(name, target)) for name in names]
+    if None in codes and target == host():
+        codes = from_wheel(names) or codes
+    if None in codes:
+        notice = announce(name_of(entry, lanes))
+        try:
+            codes = [make(f, target) for f in functions or closure(entry, lanes)]
+        finally:
+            notice.cancel()
+    return codes, names[-1]
+
+
+def from_wheel(symbols: list[str]) -> list[bytes] | None:
+    """The object code that came with the package for this CPU; None if any of it did not."""
+    if WHEEL.is_dir():
+        from freeflyer.kernels.compiler.object_code import levels_here
+
+        for level in levels_here():
+            with suppress(OSError):
+                return [(WHEEL / level.cpu / f"{symbol}.o").read_bytes() for symbol in symbols]
+    return None
+
+
+def make(function: Any, target: Any) -> bytes:
+    """Object code of a function of a kernel, from the cache if it is there."""
+    file = file_of(function.symbol, target)
     code = disk.read(file)
     if code is None:
         with disk.lock(file):
             code = disk.read(file)  # another process may have made it meanwhile
             if code is None:
-                from freeflyer.kernels.compiler import worker
+                from freeflyer.kernels.compiler.object_code import object_code
 
-                code = worker.compile(name, lanes, symbol(name, lanes))
+                code = object_code(function.code, target)
                 disk.write(file, code)
     return code
+
+
+def is_cached(entry: Name, lanes: int) -> bool:
+    """Whether an entry can be loaded without compiling, as far as names of files tell."""
+    from freeflyer.kernels.compiler.object_code import host
+
+    listed = list_of(entry, lanes, host())
+    names = (disk.read(listed) or b"").decode().split() if listed else []
+    folder = disk.cache_folder()
+    return bool(names) and (all((folder / file_of(x, host())).exists() for x in names) or from_wheel(names) is not None)
+
+
+@cache
+def _loaded(entry: Name, lanes: int) -> int:
+    from freeflyer.kernels.compiler.object_code import load
+
+    return load(*objects(entry, lanes))
+
+
+def address(entry: Name, lanes: int) -> int:
+    """Where the compiled function of an entry lies in memory: for one state, or, if lanes > 1, for a batch."""
+    with _lock:
+        return _loaded(entry, lanes)
+
+
+def announce(name: str) -> threading.Timer:
+    """Prints on a terminal, after a while, that a function is being compiled."""
+
+    def notice() -> None:
+        if sys.stderr is not None and sys.stderr.isatty():
+            print(f"freeflyer: compiling {name}, once on this machine (`freeflyer warm` does it ahead)", file=sys.stderr)
+
+    timer = threading.Timer(NOTICE_SECONDS, notice)
+    timer.daemon = True
+    timer.start()
+    return timer

@@ -1,5 +1,5 @@
-"""Object code on disk: one file per function, named by a hash of the sources, versions and CPU behind it, sealed by name
-and content.
+"""Object code on disk: a file for each function of a kernel, named by a hash of its code, of versions and of the CPU, sealed by
+name and content.
 
 The folder is private to its user (mode 0700): one that others own or may write to is not used. A file that is not whole,
 or does not match its name, is compiled again. Files hold object code and nothing that Python would execute.
@@ -25,7 +25,8 @@ except ImportError:  # no such locks: processes may then compile the same functi
     fcntl = None  # type: ignore[assignment]
 
 SEAL = 32  # bytes of a hash
-MAX_KEPT_FILES = 12  # files of one function: of so many states of the sources, say of several checkouts
+MAX_BYTES = 2**26  # of a file that is read
+MAX_KEPT_FILES = 48  # files of one function: for several kinds of arguments, and several states of the sources
 LOCK_SECONDS = 120.0  # the longest wait for another process that compiles the same function
 
 
@@ -64,7 +65,11 @@ def private(folder: Path) -> bool:
 def read(name: str) -> bytes | None:
     """The content of the file of that name; None if there is no such file, or it is not as it was written."""
     try:
-        sealed = (cache_folder() / name).read_bytes()
+        handle = os.open(cache_folder() / name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not be waited for
+        try:
+            sealed = os.read(handle, MAX_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+        finally:
+            os.close(handle)
     except OSError:
         return None
     return sealed[SEAL:] if sealed[:SEAL] == seal(name, sealed[SEAL:]) else None
@@ -94,11 +99,17 @@ def seal(name: str, code: bytes) -> bytes:
 
 def remove_old(newest: Path) -> None:
     """Removes files of the same function for other states of the sources, but for the latest."""
-    function = newest.name.partition(".")[0]
+    function = function_of(newest.name)
     with suppress(OSError):
-        others = [p for p in newest.parent.glob(f"{function}.*") if p != newest and not p.name.endswith(".lock")]
-        for path in sorted(others, key=lambda p: p.stat().st_mtime, reverse=True)[MAX_KEPT_FILES - 1 :]:
+        alike = [p for p in newest.parent.glob(f"{function}*{newest.suffix}") if function_of(p.name) == function and p != newest]
+        for path in sorted(alike, key=lambda p: p.stat().st_mtime, reverse=True)[MAX_KEPT_FILES - 1 :]:
             path.unlink()
+
+
+def function_of(file: str) -> str:
+    """The function of a file: name_hash.hash.o, or name.hash.list."""
+    name = file.partition(".")[0]
+    return name.rpartition("_")[0] if file.endswith(".o") else name
 
 
 @contextmanager

@@ -4,28 +4,60 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Collection
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from llvmlite import binding as llvm
 
+LIBRARY = {"memset", "memcpy", "memmove", "sincos", "sin", "cos", "atan2", "sqrt", "fma"}  # of C: all that entries may call
+OTHERS = ("llvm.", "ff_", "Py")  # begins of other names: LLVM's own, functions of kernels, CPython's
 
-def host() -> tuple[str, str]:
-    """(name, features) of the CPU to compile for: NUMBA_CPU_NAME and NUMBA_CPU_FEATURES where they are set, else this machine's."""
-    name, features = os.environ.get("NUMBA_CPU_NAME"), os.environ.get("NUMBA_CPU_FEATURES")
-    if name:
-        return name, features or ""
-    return llvm.get_host_cpu_name(), features or llvm.get_host_cpu_features().flatten()
+
+@dataclass(frozen=True)
+class Target:
+    """A CPU to compile for. `triple`: its kind, of this machine if it is empty; `features`: in LLVM's form."""
+
+    cpu: str
+    features: str = ""
+    triple: str = ""
+
+
+# levels of the x86-64 psABI, best first, and the features that a CPU of each one has beyond the next
+LEVELS = {
+    Target("x86-64-v4", "+avx512f,-prefer-256-bit"): {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    Target("x86-64-v3"): {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"},
+    Target("x86-64-v2"): {"cx16", "popcnt", "sse4.2", "ssse3"},
+}
 
 
 @cache
-def target_machine(cpu: str, features: str = "") -> Any:
+def host() -> Target:
+    """The CPU to compile for: the one that FREEFLYER_CPU names, else this machine's."""
+    name = os.environ.get("FREEFLYER_CPU")
+    return Target(name) if name else Target(llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+def levels_here() -> list[Target]:
+    """Levels of x86-64 that this machine's CPU has, best first; none on other machines."""
+    if os.environ.get("FREEFLYER_CPU") or not llvm.get_default_triple().startswith("x86_64"):
+        return []
+    features, found = {k for k, present in llvm.get_host_cpu_features().items() if present}, []
+    for level, needed in reversed(LEVELS.items()):
+        if not needed <= features:
+            break
+        found.insert(0, level)
+    return found
+
+
+@cache
+def target_machine(target: Target) -> Any:
     """LLVM's target machine for a CPU."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="default")
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    kind = llvm.Target.from_triple(target.triple or llvm.get_default_triple())
+    return kind.create_target_machine(cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default")
 
 
 WIDE = """
@@ -37,53 +69,51 @@ define <8 x double> @f(<8 x double> %a) {
 
 
 @cache
-def pack_lanes(cpu: str, features: str = "") -> int:
+def pack_lanes(target: Target) -> int:
     """Numbers in a Pack: 8 where the CPU has registers for them (AVX-512), else 4."""
-    if features:
-        return 8 if "+avx512f" in features.split(",") else 4
-    return 8 if "zmm" in target_machine(cpu, features).emit_assembly(llvm.parse_assembly(WIDE)) else 4
+    if target.features:
+        return 8 if "+avx512f" in target.features.split(",") else 4
+    return 8 if "zmm" in target_machine(target).emit_assembly(llvm.parse_assembly(WIDE)) else 4
 
 
-LIBRARY = {"memset", "memcpy", "memmove", "sincos", "sin", "cos", "atan2", "sqrt", "fma"}  # of C: all that entries may call
-
-
-def object_code(ir: str, name: str, symbol: str, machine: Any, library: Collection[str] = LIBRARY) -> bytes:
-    """Object code in which the function `name` is visible as `symbol`, and nothing else is.
-
-    Errors: RuntimeError where it calls functions that are not in `library`: they would be missing where it is loaded.
-    """
-    module = llvm.parse_assembly(ir)
-    for value in (*module.functions, *module.global_variables):
-        if not value.is_declaration and value.name != name:
-            value.linkage = "internal"
-    module.get_function(name).name = symbol
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+def optimized(code: str, target: Target) -> Any:
+    """LLVM's module of a function, optimised. Errors: RuntimeError if it calls what would be missing where it is loaded."""
+    module, options = llvm.parse_assembly(code), llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_unrolling = False  # takes a quarter of the time and makes nothing faster
+    builder = llvm.create_pass_builder(target_machine(target), options)
     builder.getModulePassManager().run(module, builder)
-    missing = {f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")} - set(library)
+    missing = {f.name for f in module.functions if f.is_declaration and not f.name.startswith(OTHERS)} - LIBRARY
     if missing:
-        raise RuntimeError(f"{symbol} calls {', '.join(sorted(missing))}: no entry may")
-    return machine.emit_object(module)
+        raise RuntimeError(f"compiled code calls {', '.join(sorted(missing))}: no entry may")
+    return module
 
 
-def load(code: bytes, symbol: str) -> int:
+def object_code(code: str, target: Target) -> bytes:
+    """Object code of a function."""
+    return target_machine(target).emit_object(optimized(code, target))
+
+
+def linked(codes: Sequence[str], symbol: str, name: str, target: Target) -> bytes:
+    """Object code of functions together, in which `symbol` is visible as `name`, and nothing else is. Each function has the
+    same instructions as in object code of its own."""
+    whole = optimized(codes[-1], target)
+    for code in codes[:-1]:
+        whole.link_in(optimized(code, target))
+    for value in (*whole.functions, *whole.global_variables):
+        if not value.is_declaration and value.name != symbol:
+            value.linkage = "internal"
+    whole.get_function(symbol).name = name
+    return target_machine(target).emit_object(whole)
+
+
+def load(codes: Sequence[bytes], symbol: str) -> int:
     """Address of a function of object code, which stays loaded."""
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{llvm.get_default_triple()}"'), _loader())
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    return _keep_loaded(engine, symbol)
-
-
-def from_ir(ir: str, symbol: str) -> int:
-    """Address of a function of LLVM code, which stays loaded."""
-    return _keep_loaded(llvm.create_mcjit_compiler(llvm.parse_assembly(ir), _loader()), symbol)
-
-
-def _keep_loaded(engine: Any, symbol: str) -> int:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    empty = llvm.parse_assembly(f'target triple = "{llvm.get_default_triple()}"')
+    engine = llvm.create_mcjit_compiler(empty, llvm.Target.from_default_triple().create_target_machine())
+    for code in codes:
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))  # code stays until the process ends: others may call it till then
     return engine.get_function_address(symbol)
-
-
-def _loader() -> Any:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine()

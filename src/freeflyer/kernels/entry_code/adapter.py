@@ -10,20 +10,40 @@ Structures" (METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-
+from freeflyer.kernels.compiler.meanings.objects import (
+    as_integer,
+    bad_argument,
+    call_entry,
+    capsule_context,
+    capsule_is_valid,
+    capsule_pointer,
+    decref,
+    entry_name,
+    error_clear,
+    error_occurred,
+    incref,
+    integers_at,
+    load_int32,
+    model_name,
+    new_array,
+    new_tuple,
+    set_tuple_item,
+    stack_integers,
+    tuple_item,
+    tuple_size,
+    word,
+)
 from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES
 from freeflyer.kernels.entry_code.call_layout import (
     ALONE,
+    ARRAY,
     AXES,
     BATCH,
     CAPSULE,
     DATA,
+    DESCR,
+    FLAGS,
+    FLOAT64,
     FUNCTION,
     INPUTS,
     INT,
@@ -50,29 +70,6 @@ from freeflyer.kernels.entry_code.call_layout import (
     WHERE_AT,
     WRITABLE,
 )
-from freeflyer.kernels.entry_code.objects import (
-    POINTER,
-    address,
-    array_size,
-    bad_argument,
-    capsule_is_valid,
-    capsule_pointer,
-    decref,
-    entry_name,
-    incref,
-    integer,
-    integers_at,
-    is_array,
-    load_int32,
-    model_name,
-    new_array,
-    new_tuple,
-    set_tuple_item,
-    tuple_item,
-    tuple_size,
-    word,
-)
-from freeflyer.kernels.lowering.types import i64
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import N_V, TABLE_AT, TABLE_KIND
 
@@ -80,27 +77,37 @@ SHAPE_ROW = 3 * MAX_ARRAYS + ROWS + 2 * MAX_ARRAYS  # in the words on the stack
 PACKED_ROW = SHAPE_ROW + 3
 
 
-@intrinsic
-def stack_integers(typing_context):
-    """The address of words on the stack: addresses of inputs, options, addresses of outputs, MOST each; sizes; a shape; MOST
-    wrenches."""
-
-    def codegen(context, builder, sig, args):
-        return builder.ptrtoint(cgutils.alloca_once(builder, i64, size=PACKED_ROW + 6 * MAX_ARRAYS), i64)
-
-    return types.int64(), codegen
+# words on the stack: addresses of inputs, options, addresses of outputs, MAX_ARRAYS each; sizes; a shape; MAX_ARRAYS wrenches
+WORDS = PACKED_ROW + 6 * MAX_ARRAYS
 
 
-@intrinsic
-def call_entry(typing_context, function, arguments):
-    """The status of the entry at an address."""
+@inlined
+def is_array(known, x, axes, flags):
+    """Whether an object is a plain float64 array of so many axes, with these flags."""
+    return (
+        word(x, TYPE) == known[ARRAY]
+        and word(x, DESCR) == known[FLOAT64]
+        and load_int32(x, AXES) == axes
+        and load_int32(x, FLAGS) & flags == flags
+    )
 
-    def codegen(context, builder, sig, args):
-        values = [builder.inttoptr(x, address) for x in cgutils.unpack_tuple(builder, args[1])]
-        ty = ir.FunctionType(i64, [address] * len(values))
-        return builder.call(builder.inttoptr(args[0], ty.as_pointer()), values)
 
-    return types.int64(types.int64, arguments), codegen
+@inlined
+def array_size(x, first, axes):
+    """The product of an array's lengths from axis `first` on."""
+    shape, size = integers_at(word(x, SHAPE)), 1
+    for k in range(first, axes):
+        size *= shape[k]
+    return size
+
+
+@inlined
+def integer(x):
+    """The value of an int object; -1 if it has more than 64 bits."""
+    value = as_integer(x)
+    if value == -1 and error_occurred() != 0:
+        error_clear()
+    return value
 
 
 @inlined
@@ -127,10 +134,10 @@ def batch_states(known, entry, arguments):
 @inlined
 def are_wrenches(known, x):
     """Whether x is a tuple of arrays (6,), MOST at most."""
-    if word(x, TYPE) != known[TUPLE] or tuple_size((x,)) > MAX_ARRAYS:
+    if word(x, TYPE) != known[TUPLE] or tuple_size(x) > MAX_ARRAYS:
         return False
-    for k in range(tuple_size((x,))):
-        w = tuple_item((x, k))
+    for k in range(tuple_size(x)):
+        w = tuple_item(x, k)
         if not is_array(known, w, 1, READABLE) or integers_at(word(w, SHAPE))[0] != 6:
             return False
     return True
@@ -139,9 +146,9 @@ def are_wrenches(known, x):
 @inlined
 def pack_wrenches(x, rows):
     """Copies a tuple of wrenches to one row of numbers, and returns their number."""
-    count = tuple_size((x,))
+    count = tuple_size(x)
     for k in range(count):
-        numbers = integers_at(word(tuple_item((x, k)), DATA))
+        numbers = integers_at(word(tuple_item(x, k), DATA))
         for j in range(6):
             rows[6 * k + j] = numbers[j]
     return 6 * count
@@ -149,7 +156,7 @@ def pack_wrenches(x, rows):
 
 @inlined
 def is_model(known, x):
-    return word(x, TYPE) == known[CAPSULE] and capsule_is_valid((x, model_name())) != 0
+    return word(x, TYPE) == known[CAPSULE] and capsule_is_valid(x, model_name()) != 0
 
 
 @inlined
@@ -203,10 +210,10 @@ def has_shape(x, axes, shape):
 def are_outputs(topology, known, entry, out, states, shape):
     """Whether `out` is an output, or a tuple of all of several, of the right shapes."""
     outputs = entry[OUTPUTS]
-    if outputs > 1 and (word(out, TYPE) != known[TUPLE] or tuple_size((out,)) != outputs):
+    if outputs > 1 and (word(out, TYPE) != known[TUPLE] or tuple_size(out) != outputs):
         return False
     for k in range(outputs):
-        x = tuple_item((out, k)) if outputs > 1 else out
+        x = tuple_item(out, k) if outputs > 1 else out
         axes, _ = output_shape(topology, entry, k, states, shape)
         if not is_array(known, x, axes, WRITABLE) or not has_shape(x, axes, shape):
             return False
@@ -220,38 +227,38 @@ def new_outputs(topology, known, entry, states, shape):
     if outputs == 1:
         axes, _ = output_shape(topology, entry, 0, states, shape)
         return new_array(known, axes, shape)
-    made = new_tuple((outputs,))
+    made = new_tuple(outputs)
     for k in range(outputs if made != 0 else 0):
         axes, _ = output_shape(topology, entry, k, states, shape)
         x = new_array(known, axes, shape)
         if x == 0:
-            decref((made,))
+            decref(made)
             return 0
-        set_tuple_item((made, k, x))
+        set_tuple_item(made, k, x)
     return made
 
 
 @inlined
 def refused(known):
-    incref((known[NONE],))
+    incref(known[NONE])
     return known[NONE]
 
 
 def call(self, arguments, given):
-    entry = integers_at(capsule_pointer((self, entry_name())))
+    entry = integers_at(capsule_pointer(self, entry_name()))
     known, inputs, options, outputs = integers_at(entry[KNOWN]), entry[INPUTS], entry[OPTIONS], entry[OUTPUTS]
     if given != 2 + inputs + options:
-        bad_argument(())
+        bad_argument()
         return 0
     states = batch_states(known, entry, arguments)
     if states > MAX_STATES or not is_model(known, arguments[0]):
         return refused(known)
     function = entry[FUNCTION] if states == 0 else entry[BATCH]
-    model = integers_at(capsule_pointer((arguments[0], model_name())))
+    model = integers_at(capsule_pointer(arguments[0], model_name()))
     topology = integers_at(model[TOPOLOGY])
     if function == 0 or (entry[TABLE] != 0 and topology[TABLE_KIND] != entry[TABLE]):
         return refused(known)
-    stack = stack_integers()
+    stack = stack_integers(WORDS)
     input_rows, option_row = integers_at(stack), integers_at(stack + 8 * MAX_ARRAYS)
     output_rows, sizes = integers_at(stack + 16 * MAX_ARRAYS), integers_at(stack + 24 * MAX_ARRAYS)
     shape = integers_at(stack + 8 * SHAPE_ROW)
@@ -272,7 +279,7 @@ def call(self, arguments, given):
         return refused(known)
     if not fits(known, entry, arguments, states):  # only now: a new tuple may have called finalizers, which may change arrays
         if fresh:
-            decref((out,))
+            decref(out)
         return refused(known)
     for k in range(inputs):
         x, axes = arguments[1 + k], entry[LAYOUT + k]
@@ -286,21 +293,22 @@ def call(self, arguments, given):
     for k in range(options):
         option_row[k] = integer(arguments[1 + inputs + k])
     for k in range(outputs):
-        output_rows[k] = word(tuple_item((out, k)) if outputs > 1 else out, DATA)
+        output_rows[k] = word(tuple_item(out, k) if outputs > 1 else out, DATA)
     sizes[SCRATCH], sizes[STATES] = known[SCRATCH_SIZE], max(states, 1)
-    status = call_entry(function, (
-        model[TOPOLOGY], model[PARAMETERS], stack, stack + 8 * MAX_ARRAYS, stack + 16 * MAX_ARRAYS, stack + 24 * MAX_ARRAYS,
-        known[SCRATCH_AT], entry[KNOWN] + 8 * WHERE_AT,
-    ))  # fmt: skip
+    status = call_entry(
+        function, model[TOPOLOGY], model[PARAMETERS], stack, stack + 8 * MAX_ARRAYS, stack + 16 * MAX_ARRAYS,
+        stack + 24 * MAX_ARRAYS, known[SCRATCH_AT], entry[KNOWN] + 8 * WHERE_AT,
+    )  # fmt: skip
     if status == OK:
         if not fresh:
-            incref((out,))
+            incref(out)
         return out
     if fresh:
-        decref((out,))
+        decref(out)
     return refused(known)
 
 
-BODIES: dict[str, tuple[Any, Any]] = {  # compiled functions that are no entries
-    "adapter": (call, types.int64(types.int64, POINTER, types.int64)),
-}
+def release(capsule):
+    """The destructor of a model's handle: gives up the arrays that it kept."""
+    decref(capsule_context(capsule))
+    return 0

@@ -1,4 +1,4 @@
-"""The C functions of an entry, as text for Numba: for one state, and for a batch. Imported only to compile."""
+"""The C functions of an entry, as text for the compiler: for one state, and for a batch. Imported only to compile."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from collections.abc import Callable
 
 from freeflyer.kernels.backend.buffers import row_width, store
 from freeflyer.kernels.backend.transpose import gather, scatter
+from freeflyer.kernels.compiler.meanings import arguments as calls, memory
+from freeflyer.kernels.compiler.meanings.arguments import (
+    integers,
+    numbers,
+    numbers_at,
+    padded_sizes,
+    scratch_record,
+    table_rows,
+    workspaces,
+)
 from freeflyer.kernels.entry import (
     ARGUMENT,
     NOT_FINITE,
@@ -26,13 +36,10 @@ from freeflyer.kernels.entry import (
 )
 from freeflyer.kernels.entry_code.checks import finite, first_not_finite, first_not_unit, no_nan, unit_quaternions
 from freeflyer.kernels.entry_code.scratch import row_need, scratch_need
-from freeflyer.kernels.lowering import calls, memory
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import TABLE_KIND
 from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 
-integers, numbers, numbers_at, scratch_record = calls.integers, calls.numbers, calls.numbers_at, calls.scratch_record
-workspaces, padded_sizes, table_rows, item = calls.workspaces, calls.padded_sizes, calls.table_rows, calls.item
 SCRATCH_TAKEN, SCRATCH_CAPACITY = memory.TAKEN, memory.CAPACITY
 
 
@@ -70,7 +77,7 @@ def check_arguments(entry: Entry, lanes: int) -> Callable:
 
 def one_state(entry: Entry) -> Callable:
     """status(topology, parameters, inputs, options, outputs, sizes, state, record, where): one state of several, by its number."""
-    function, own, count, results = entry.function, len(entry.inputs), entry.input_count, len(entry.outputs)
+    function, own, count, results = calls.in_entry(entry.function), len(entry.inputs), entry.input_count, len(entry.outputs)
     is_q = (*(int(letter == "q") for letter in entry.inputs), *(0,) * len(entry.shared))
     input_rows, output_rows = calls.state_rows(ROWS, count, len(entry.shared)), calls.state_rows(ROWS + count, results)
     option_values, first_output = calls.option_values(len(entry.options)), count + len(entry.options)
@@ -82,11 +89,11 @@ def one_state(entry: Entry) -> Callable:
         given, made = input_rows(inputs, sizes, state, record), output_rows(outputs, sizes, state, record)
         for k in range(count):
             where[ARGUMENT] = k
-            if k < own and not finite(item(given, k), sizes[ROWS + k]):
+            if k < own and not finite(given[k], sizes[ROWS + k]):
                 return NOT_FINITE
-            if k >= own and not no_nan(item(given, k), sizes[ROWS + k]):
+            if k >= own and not no_nan(given[k], sizes[ROWS + k]):
                 return NOT_FINITE
-            if item(is_q, k) and not unit_quaternions(tree, item(given, k)):
+            if is_q[k] and not unit_quaternions(tree, given[k]):
                 return NOT_UNIT
         function(tree, numbers(parameters, record), *given, *option_values(options), *made)
         where[TAKEN] = record[SCRATCH_TAKEN]
@@ -94,7 +101,7 @@ def one_state(entry: Entry) -> Callable:
             return SHORT_SCRATCH
         if not partial:
             for k in range(results):
-                if not finite(item(made, k), sizes[ROWS + count + k]):
+                if not finite(made[k], sizes[ROWS + count + k]):
                     where[ARGUMENT] = first_output + k
                     return REFUSED
         return OK
@@ -155,13 +162,13 @@ def batch(entry: Entry, lanes: int) -> Callable:
         for first in range(0, stop, lanes):
             end = min(first + lanes, stop)
             for k in range(count):
-                rows, n = numbers_at(inputs[k], record), abs(sizes[ROWS + k])
+                rows, n = numbers_at(inputs, k, record), abs(sizes[ROWS + k])
                 alike = sizes[ROWS + k] < 0  # one row for all states
                 where[ARGUMENT] = k
-                if not gather(rows, n, 0 if alike else first, 1 if alike else stop, item(given, k)):
+                if not gather(rows, n, 0 if alike else first, 1 if alike else stop, given[k]):
                     where[STATE] = first if alike else first_not_finite(rows, n, first, end)
                     return NOT_FINITE
-                if item(is_q, k) and not unit_quaternions(tree, item(given, k)):
+                if is_q[k] and not unit_quaternions(tree, given[k]):
                     where[STATE] = first if alike else first_not_unit(tree, rows, n, first, end)
                     return NOT_UNIT
             record[SCRATCH_TAKEN] = used
@@ -172,7 +179,7 @@ def batch(entry: Entry, lanes: int) -> Callable:
             if not fine and not partial:
                 where[STATE] = end
                 for k in range(results):
-                    bad = first_not_finite(numbers_at(outputs[k], record), sizes[ROWS + count + k], first, end)
+                    bad = first_not_finite(numbers_at(outputs, k, record), sizes[ROWS + count + k], first, end)
                     if bad < where[STATE]:
                         where[STATE], where[ARGUMENT] = bad, first_output + k
                 return REFUSED
@@ -183,7 +190,7 @@ def batch(entry: Entry, lanes: int) -> Callable:
 
 def packed_batch(entry: Entry) -> Callable:
     """fine(...): one Pack of states by the kernel itself; whether all results are finite."""
-    function, count, results = entry.function, len(entry.inputs), len(entry.outputs)
+    function, count, results = calls.in_entry(entry.function), len(entry.inputs), len(entry.outputs)
     output_packs, option_values = calls.pack_rows(ROWS + count, results), calls.option_values(len(entry.options))
 
     @inlined
@@ -192,7 +199,7 @@ def packed_batch(entry: Entry) -> Callable:
         function(tree, parameters, *given, *option_values(options), *made)
         fine = True
         for k in range(results):
-            fine &= scatter(item(made, k), sizes[ROWS + count + k], numbers_at(outputs[k], record), first, stop)
+            fine &= scatter(made[k], sizes[ROWS + count + k], numbers_at(outputs, k, record), first, stop)
         return fine
 
     return compute
@@ -201,7 +208,7 @@ def packed_batch(entry: Entry) -> Callable:
 def two_stage_batch(entry: Entry, lanes: int) -> Callable:
     """fine(...): one Pack of states in two stages; whether all results are finite."""
     assert entry.stages is not None
-    first_stage, second_stage, table_sizes = entry.stages.functions
+    first_stage, second_stage, table_sizes = map(calls.in_entry, entry.stages.functions)
     count, results = len(entry.inputs), len(entry.outputs)
     output_rows, option_values = calls.state_rows(ROWS + count, results), calls.option_values(len(entry.options))
 
@@ -210,12 +217,12 @@ def two_stage_batch(entry: Entry, lanes: int) -> Callable:
         widths = table_sizes(tree)
         packs = workspaces(given[0], padded_sizes(widths, 1))
         for k in range(len(packs)):
-            for i in range(row_width(parameters, item(widths, k))):
-                store(item(packs, k), i, 0.0)
+            for i in range(row_width(parameters, widths[k])):
+                store(packs[k], i, 0.0)
         first_stage(tree, parameters, *given, *option_values(options), *packs)
         tables = workspaces(parameters, padded_sizes(widths, lanes))
         for k in range(len(tables)):
-            scatter(item(packs, k), row_width(parameters, item(widths, k)), item(tables, k), 0, lanes)
+            scatter(packs[k], row_width(parameters, widths[k]), tables[k], 0, lanes)
         fine = True
         for state in range(first, min(first + lanes, stop)):
             rows = output_rows(outputs, sizes, state, record)

@@ -1,0 +1,7 @@
+"""The compiled meaning of primitives. Importing this package gives them theirs; backend/ and model/vector4.py say what each one
+computes, in Python for one number.
+"""
+
+from freeflyer.kernels.compiler.meanings import arguments, blocks, memory, objects, scalars, vectors
+
+__all__ = ["arguments", "blocks", "memory", "objects", "scalars", "vectors"]

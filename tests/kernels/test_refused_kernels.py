@@ -1,0 +1,181 @@
+"""What is not part of the language of kernels is refused: where it stands, what was found, what is allowed, who called."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from compiled_parts import compiled, from_text, integers, numbers, packs
+
+from freeflyer.kernels.backend.buffers import load, load_int, store
+from freeflyer.kernels.backend.pack import fma, select_less
+from freeflyer.kernels.compiler.frontend.source import KernelError
+from freeflyer.kernels.marks import inlined, kernel
+
+
+def unmarked(x):
+    return x
+
+
+@kernel
+def deep(x):
+    return [x]
+
+
+@inlined
+def between(x):
+    return deep(x) + 1.0
+
+
+@inlined
+def itself(x):
+    return itself(x)
+
+
+@kernel
+def other(x):
+    return one(x)
+
+
+@kernel
+def one(x):
+    return other(x)
+
+
+NAMES = {
+    "math": math, "np": np, "load": load, "store": store, "load_int": load_int, "fma": fma, "select_less": select_less,
+    "unmarked": unmarked, "deep": deep, "between": between, "itself": itself, "one": one, "NUMPY": np.float64(3.0),
+    "LIST": [1.0, 2.0], "TEXT": "text",
+}  # fmt: skip
+HOSTILE = [  # bodies of f(x, i, b, p, t): a float, an int, a buffer of numbers, one of Packs, one of integers
+    ("if x > 0.0:\n  y = 1.0\nreturn y", "y has no value on one of the paths that lead here"),
+    ("for k in range(i):\n  y = 1.0\nreturn y", "y has no value on one of the paths"),
+    ("for k in range(i):\n  pass\nreturn k", "k has no value on one of the paths"),
+    ("while i > 0:\n  y = i\n  i -= 1\nreturn y", "y has no value here"),
+    ("return y", "y has no value here"),
+    ("y = y + 1.0\nreturn y", "y has no value here"),
+    ("if x > 0.0:\n  y = (x, x)\nelse:\n  y = (x, x, x)\nreturn y[0]", "is a tuple of 2 on one path and a tuple of 3 on another"),
+    ("if x > 0.0:\n  y = (x, x)\nelse:\n  y = x\nreturn y", "is a tuple of 2 on one path and a float on another"),
+    ("y = x\nfor k in range(i):\n  y = (y, y)\nreturn 1.0", "y is a float on one path and a tuple of 2 on another"),
+    ("if x > 0.0:\n  y = x\nelse:\n  y = (x, x)\nreturn 1.0", None),
+    ("y = b if x > 0.0 else t\nreturn load(y, 0)", "the conditional expression is a buffer of numbers on one path"),
+    ("y = math.sin if x > 0.0 else math.cos\nreturn y(x)", "the conditional expression is"),
+    ("if x > 0.0:\n  return x\nreturn (x, x)", "is a float on one path and a tuple of 2 on another"),
+    ("return [x, x]", "found List"),
+    ("return {1: x}", "found Dict"),
+    ("return {x}", "found Set"),
+    ("return sum((x, x))", "found a call of"),
+    ("return [k for k in (x, x)][0]", "found ListComp"),
+    ("return fma(a=x, b=x, c=x)", "found the keyword argument a"),
+    ("return unmarked(x)", "unmarked, which is no kernel"),
+    ("return np.sin(x)", "sin, which is no kernel"),
+    ("return x(1.0)", "found a call of float"),
+    ("return between(x)", "found List"),
+    ("return itself(x)", "itself calls itself"),
+    ("return one(x)", "calls itself"),
+    ("return fma(x, x)", "takes 3 arguments, got 2"),
+    ("return between(x, x)", "between takes 1 arguments, got 2"),
+    ("return 'text'", "found the constant 'text'"),
+    ("return 1j", "found the constant 1j"),
+    ("return TEXT", "found TEXT, a str"),
+    ("return x + NUMPY", "found NUMPY, a float64"),
+    ("return x + LIST[0]", "found LIST, a list"),
+    ("return b[0]", "found an entry of buffer of numbers"),
+    ("b[0] = x\nreturn x", "found an entry of buffer of numbers"),
+    ("t[0:2] = 1\nreturn x", "found an assignment to Subscript"),
+    ("x.real = 1.0\nreturn x", "found an assignment to Attribute"),
+    ("return x.real", "found the attribute real of float"),
+    ("return math.no", "found the attribute no"),
+    ("x, y = x\nreturn x", "found float for 2 names"),
+    ("x, *y = (x, x)\nreturn x", "found an assignment to Starred"),
+    ("return fma(*x)", "found * before float"),
+    ("t[0] += 1\nreturn x", "found an operator and = behind Subscript"),
+    ("return (x, x)[2]", "found entry 2 of a tuple of 2"),
+    ("return (x, (x, x))[i]", "by an index that is not constant"),
+    ("return (x, x)[0:i]", "found a slice of a tuple of 2"),
+    ("return load(b, x)", "found a float where a value of kind int is needed"),
+    ("return load(x, 0)", "a buffer of numbers or Packs here"),
+    ("return load_int(b, 0)", "found an entry of buffer of numbers"),
+    ("return x // 2", "found float // the constant 2"),
+    ("return x % 2.0", "found float % the constant 2.0"),
+    ("return x << 1", "found float << the constant 1"),
+    ("return i << 64", "found a shift by 64"),
+    ("return i ** 2", "found int ** the constant 2"),
+    ("return 1 << -1", "negative shift count"),
+    ("return 1 // 0", "by zero"),
+    ("return i + 2**70", "found the operator Pow"),
+    ("return i + (1 << 70)", "found the integer"),
+    ("return ~i", "found ~ before int"),
+    ("return x and x", "beside 'and' or 'or', whose value is one of the operands"),
+    ("return i or 3", "beside 'and' or 'or'"),
+    ("return x if load(p, 0) else x", "found Pack of 8 as a condition"),
+    ("return x if load(p, 0) > 1.0 else x", "found a comparison of Pack of 8 and the constant 1.0"),
+    ("return x if b else x", "found buffer of numbers as a condition"),
+    ("return x if (x, x) == (x, x) else x", "found a comparison of a tuple of 2"),
+    ("return x if x is None else x", "found a comparison of float"),
+    ("return x if i in (1, 2) else x", "found a comparison of int"),
+    ("return load(p, 0) + (x,)", "found Pack of 8 + a tuple of 1"),
+    ("for k in x:\n  pass\nreturn x", "found a loop over float"),
+    ("for k in range(x):\n  pass\nreturn x", "found range of float"),
+    ("for k in range(0, i, 0):\n  pass\nreturn x", "found range of"),
+    ("for k in range(i):\n  pass\nelse:\n  x = 2.0\nreturn x", "found else after a loop"),
+    ("while i > 0:\n  i -= 1\nelse:\n  x = 2.0\nreturn x", "found else after a loop"),
+    ("try:\n  x = 1.0\nfinally:\n  pass\nreturn x", "found Try"),
+    ("with b:\n  pass\nreturn x", "found With"),
+    ("assert x > 0.0\nreturn x", "found Assert"),
+    ("raise ValueError", "found Raise"),
+    ("del x\nreturn 1.0", "found Delete"),
+    ("import math\nreturn x", "found Import"),
+    ("global y\nreturn x", "found Global"),
+    ("y: float = x\nreturn y", "found AnnAssign"),
+    ("def g(y):\n  return y\nreturn g(x)", "found FunctionDef"),
+    ("g = lambda y: y\nreturn g(x)", "found Lambda"),
+    ("return (y := x)", "found NamedExpr"),
+    ("return f'{x}'", "found JoinedStr"),
+    ("match x:\n  case _:\n    return x", "found Match"),
+    ("return min(x)", "found min of float"),
+    ("return max((x, x))", "found max of a tuple of 2"),
+    ("return abs(b)", "found abs of buffer of numbers"),
+    ("return len(b)", "found len of buffer of numbers"),
+    ("return select_less(load(p, 0), x, (x,), x)", "numbers, and Packs of one size"),
+    ("while True:\n  i += 1", "it never returns"),
+]  # fmt: skip
+ARGUMENTS = (1.5, 2, numbers(np.zeros(8)), packs(np.zeros(8)), integers(np.zeros(3)))
+
+
+def written(body: str) -> str:
+    return "def f(x, i, b, p, t):\n" + "".join(f"    {line}\n" for line in body.splitlines())
+
+
+@pytest.mark.parametrize(("body", "sentence"), HOSTILE, ids=[body for body, _ in HOSTILE])
+def test_what_is_no_kernel_is_refused(body, sentence):
+    f = compiled(from_text(written(body), **NAMES))
+    if sentence is None:  # a name of no kind is no error where nothing reads it
+        f(*ARGUMENTS)
+        return
+    with pytest.raises(KernelError) as found:
+        f(*ARGUMENTS)
+    assert sentence in str(found.value)
+    assert "<text" in str(found.value), "the place is missing"
+
+
+def test_there_are_fifty():
+    assert len({sentence for _, sentence in HOSTILE}) > 50
+
+
+@pytest.mark.parametrize("head", ["def f(x=1.0):", "def f(*x):", "def f(*, x):", "def f(x, /):", "def f(**x):"])
+def test_parameters_are_plain_names(head):
+    with pytest.raises(KernelError, match="parameters must be plain names without defaults"):
+        compiled(from_text(f"{head}\n    return 1.0\n"))(2.0)
+
+
+def test_the_chain_of_calls_is_named():
+    with pytest.raises(KernelError) as found:
+        compiled(from_text("def f(x):\n    y = 2.0\n    return between(y) + x\n", **NAMES))(1.0)
+    lines = str(found.value).splitlines()
+    assert lines[0].endswith("in deep: found List; allowed: numbers, names, tuples, entries of tuples, operators, comparisons, and calls")
+    assert "test_refused_kernels.py" in lines[0]
+    assert lines[1].startswith("  called from ")
+    assert lines[1].endswith("in between")
+    assert lines[2].endswith(":3, in f")
