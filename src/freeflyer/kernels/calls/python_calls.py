@@ -19,26 +19,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.kernels.entry import SMALL_WORK, WHERE, Entry, formula
-from freeflyer.kernels.entry_code.call_layout import (
-    AXES,
-    DATA,
-    DESCR,
-    ENTRY_NAME,
-    FLAGS,
-    MAX_ARRAYS,
-    METH_FASTCALL,
-    MODEL_NAME,
-    NEW_ARRAY,
-    OUTPUT_WORDS,
-    PY_ARRAY_NEW,
-    SCRATCH_AT,
-    SCRATCH_SIZE,
-    SHAPE,
-    SHORT_WORK,
-    TYPE,
-    WHERE_AT,
-    WRITABLE,
-)
+from freeflyer.kernels.entry_code import call_layout as L
 from freeflyer.kernels.model.layout import N_V
 
 _api = ctypes.pythonapi
@@ -66,23 +47,23 @@ def layouts_are_known() -> bool:
     sample = np.zeros((2, 3))
     try:
         word, half = (lambda at: ctypes.c_int64.from_address(id(sample) + at).value), ctypes.c_int32.from_address
-        shape = (ctypes.c_int64 * 2).from_address(word(SHAPE))
-        flags = half(id(sample) + FLAGS).value & WRITABLE
-        found = (word(TYPE), word(DATA), half(id(sample) + AXES).value, *shape, word(DESCR), flags)
-        return found == (id(np.ndarray), sample.ctypes.data, 2, 2, 3, id(np.dtype(np.float64)), WRITABLE) and bool(_new_array())
+        shape = (ctypes.c_int64 * 2).from_address(word(L.SHAPE))
+        flags = half(id(sample) + L.FLAGS).value & L.WRITABLE
+        found = (word(L.TYPE), word(L.DATA), half(id(sample) + L.AXES).value, *shape, word(L.DESCR), flags)
+        return found == (id(np.ndarray), sample.ctypes.data, 2, 2, 3, id(np.dtype(np.float64)), L.WRITABLE) and bool(_new_array())
     except (ValueError, AttributeError):
         return False
 
 
 def address(x: np.ndarray) -> int:
     """Where an array's numbers begin. (`x.ctypes.data` takes ten times as long.)"""
-    return _word(id(x) + DATA).value if layouts_are_known() else int(x.ctypes.data)
+    return _word(id(x) + L.DATA).value if layouts_are_known() else int(x.ctypes.data)
 
 
 def _new_array() -> int:
     """Address of PyArray_New, from the table that NumPy gives to C code."""
     table = _api.PyCapsule_GetPointer(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]
-    return ctypes.c_void_p.from_address(table + ctypes.sizeof(ctypes.c_void_p) * PY_ARRAY_NEW).value or 0
+    return ctypes.c_void_p.from_address(table + ctypes.sizeof(ctypes.c_void_p) * L.PY_ARRAY_NEW).value or 0
 
 
 def capsule(record: np.ndarray, name: bytes, destroy: int | None = None) -> Any:
@@ -93,7 +74,7 @@ def capsule(record: np.ndarray, name: bytes, destroy: int | None = None) -> Any:
 def model_handle(topology: np.ndarray, parameters: np.ndarray, destroy: int) -> Any:
     """The handle of a model for compiled code: a capsule that keeps the model's arrays alive; its destructor releases them."""
     record = np.array([topology.ctypes.data, parameters.ctypes.data], np.int64)
-    made, owned = capsule(record, MODEL_NAME, destroy), (record, topology, parameters)
+    made, owned = capsule(record, L.MODEL_NAME, destroy), (record, topology, parameters)
     _api.Py_IncRef(ctypes.py_object(owned))
     _api.PyCapsule_SetContext(made, id(owned))
     return made
@@ -101,39 +82,39 @@ def model_handle(topology: np.ndarray, parameters: np.ndarray, destroy: int) -> 
 
 def model_record(handle: Any) -> tuple[int, int]:
     """Addresses of a model's topology and parameters. Errors: ValueError for anything but a model's handle."""
-    at = _api.PyCapsule_GetPointer(handle, MODEL_NAME)
+    at = _api.PyCapsule_GetPointer(handle, L.MODEL_NAME)
     topology, parameters = (ctypes.c_int64 * 2).from_address(at)
     return topology, parameters
 
 
 def is_model(handle: Any) -> bool:
     """Whether an object is a model's handle."""
-    return type(handle) is CAPSULE_TYPE and bool(_api.PyCapsule_IsValid(handle, MODEL_NAME))
+    return type(handle) is CAPSULE_TYPE and bool(_api.PyCapsule_IsValid(handle, L.MODEL_NAME))
 
 
-_known = np.zeros(WHERE_AT + WHERE, np.int64)
+_known = np.zeros(L.WHERE_AT + WHERE, np.int64)
 
 
 def grow_scratch(numbers: int) -> None:
     """Makes the memory that calls under the interpreter lock share hold at least so many numbers."""
-    if numbers > _known[SCRATCH_SIZE]:
+    if numbers > _known[L.SCRATCH_SIZE]:
         larger = np.empty(numbers + 8)
         _kept.append(larger)  # never freed, nor is the one before: another thread may be about to use either
-        _known[SCRATCH_AT : SCRATCH_SIZE + 1] = larger.ctypes.data, larger.size  # at once
+        _known[L.SCRATCH_AT : L.SCRATCH_SIZE + 1] = larger.ctypes.data, larger.size  # at once
 
 
 @cache
 def known() -> np.ndarray:
-    _known[: NEW_ARRAY + 1] = [
+    _known[: L.NEW_ARRAY + 1] = [
         id(np.ndarray), id(np.dtype(np.float64)), id(int), id(tuple), id(None), id(CAPSULE_TYPE), _new_array(),
     ]  # fmt: skip
-    _known[SHORT_WORK] = SMALL_WORK
+    _known[L.SHORT_WORK] = SMALL_WORK
     return _known
 
 
 def short_work() -> int:
     """How many numbers a batch may read and make that one thread does at once, keeping the interpreter lock."""
-    return int(known()[SHORT_WORK])
+    return int(known()[L.SHORT_WORK])
 
 
 def work(entry: Entry, topology: Any) -> int:
@@ -145,11 +126,11 @@ def work(entry: Entry, topology: Any) -> int:
 def record(entry: Entry) -> np.ndarray:
     """The record of an entry that adapter.py reads; the addresses of its functions are zero until they are compiled."""
     counts = entry.input_count, len(entry.options), len(entry.outputs)
-    if max(counts) > MAX_ARRAYS or any(len(shape) > 2 for shape in entry.outputs):
-        raise ValueError(f"{entry.name} has more than {MAX_ARRAYS} inputs, options or outputs, or an output of more than two axes")
+    if max(counts) > L.MAX_ARRAYS or any(len(shape) > 2 for shape in entry.outputs):
+        raise ValueError(f"{entry.name} has more than {L.MAX_ARRAYS} inputs, options or outputs, or an output of more than two axes")
     head = [0, 0, len(entry.inputs), *counts, entry.table, entry.one_by_one, entry.weight, known().ctypes.data, *entry.input_axes]
     shapes = ((len(shape), *(word for n in shape for word in formula(n)), 0, 0, 0) for shape in entry.outputs)
-    return np.array([*head, *(word for shape in shapes for word in shape[:OUTPUT_WORDS])], np.int64)
+    return np.array([*head, *(word for shape in shapes for word in shape[:L.OUTPUT_WORDS])], np.int64)
 
 
 def builtin(name: str, adapter: int, words: np.ndarray) -> Callable[..., Any]:
@@ -160,6 +141,6 @@ def builtin(name: str, adapter: int, words: np.ndarray) -> Callable[..., Any]:
     arrays of several. Returns these or new ones; None for what it does not take (anything but plain arrays, long batches,
     functions yet to be compiled) and for states that are refused.
     """
-    method = MethodDef(name.encode(), adapter, METH_FASTCALL, None)
+    method = MethodDef(name.encode(), adapter, L.METH_FASTCALL, None)
     _kept.append((words, method))
-    return _api.PyCFunction_NewEx(ctypes.addressof(method), capsule(words, ENTRY_NAME), None)
+    return _api.PyCFunction_NewEx(ctypes.addressof(method), capsule(words, L.ENTRY_NAME), None)

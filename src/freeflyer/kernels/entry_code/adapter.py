@@ -10,92 +10,35 @@ Structures" (METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
 
 from __future__ import annotations
 
-from freeflyer.kernels.compiler.meanings.objects import (
-    as_integer,
-    bad_argument,
-    call_entry,
-    capsule_context,
-    capsule_is_valid,
-    capsule_pointer,
-    decref,
-    entry_name,
-    error_clear,
-    error_occurred,
-    incref,
-    integers_at,
-    load_int32,
-    model_name,
-    new_array,
-    new_tuple,
-    set_tuple_item,
-    stack_integers,
-    tuple_item,
-    tuple_size,
-    word,
-)
+from freeflyer.kernels.compiler.meanings import objects as C
 from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES
-from freeflyer.kernels.entry_code.call_layout import (
-    ALONE,
-    ARRAY,
-    AXES,
-    BATCH,
-    CAPSULE,
-    DATA,
-    DESCR,
-    FLAGS,
-    FLOAT64,
-    FUNCTION,
-    INPUTS,
-    INT,
-    KNOWN,
-    LAYOUT,
-    MAX_ARRAYS,
-    MAX_STATES,
-    NONE,
-    OPTIONS,
-    OUTPUT_WORDS,
-    OUTPUTS,
-    OWN_INPUTS,
-    PARAMETERS,
-    READABLE,
-    SCRATCH_AT,
-    SCRATCH_SIZE,
-    SHAPE,
-    SHORT_WORK,
-    TABLE,
-    TOPOLOGY,
-    TUPLE,
-    TYPE,
-    WEIGHT,
-    WHERE_AT,
-    WRITABLE,
-)
+from freeflyer.kernels.entry_code import call_layout as L
 from freeflyer.kernels.marks import inlined
 from freeflyer.kernels.model.layout import N_V, TABLE_AT, TABLE_KIND
 
-SHAPE_ROW = 3 * MAX_ARRAYS + ROWS + 2 * MAX_ARRAYS  # in the words on the stack
+SHAPE_ROW = 3 * L.MAX_ARRAYS + ROWS + 2 * L.MAX_ARRAYS  # in the words on the stack
 PACKED_ROW = SHAPE_ROW + 3
 
 
 # words on the stack: addresses of inputs, options, addresses of outputs, MAX_ARRAYS each; sizes; a shape; MAX_ARRAYS wrenches
-WORDS = PACKED_ROW + 6 * MAX_ARRAYS
+WORDS = PACKED_ROW + 6 * L.MAX_ARRAYS
 
 
 @inlined
 def is_array(known, x, axes, flags):
     """Whether an object is a plain float64 array of so many axes, with these flags."""
     return (
-        word(x, TYPE) == known[ARRAY]
-        and word(x, DESCR) == known[FLOAT64]
-        and load_int32(x, AXES) == axes
-        and load_int32(x, FLAGS) & flags == flags
+        C.word(x, L.TYPE) == known[L.ARRAY]
+        and C.word(x, L.DESCR) == known[L.FLOAT64]
+        and C.load_int32(x, L.AXES) == axes
+        and C.load_int32(x, L.FLAGS) & flags == flags
     )
 
 
 @inlined
 def array_size(x, first, axes):
     """The product of an array's lengths from axis `first` on."""
-    shape, size = integers_at(word(x, SHAPE)), 1
+    shape, size = C.integers_at(C.word(x, L.SHAPE)), 1
     for k in range(first, axes):
         size *= shape[k]
     return size
@@ -104,28 +47,28 @@ def array_size(x, first, axes):
 @inlined
 def integer(x):
     """The value of an int object; -1 if it has more than 64 bits."""
-    value = as_integer(x)
-    if value == -1 and error_occurred() != 0:
-        error_clear()
+    value = C.as_integer(x)
+    if value == -1 and C.error_occurred() != 0:
+        C.error_clear()
     return value
 
 
 @inlined
 def lead(known, x, axes):
     """The length of the batch axis that comes before so many axes: 0 without one, -1 for no such array and for no states."""
-    if is_array(known, x, axes, READABLE):
+    if is_array(known, x, axes, L.READABLE):
         return 0
-    if not is_array(known, x, axes + 1, READABLE):
+    if not is_array(known, x, axes + 1, L.READABLE):
         return -1
-    states = integers_at(word(x, SHAPE))[0]
+    states = C.integers_at(C.word(x, L.SHAPE))[0]
     return states if states > 0 else -1
 
 
 @inlined
 def batch_states(known, entry, arguments):
     """How many states the inputs hold: 0 for one state without batch axes."""
-    for k in range(entry[OWN_INPUTS]):
-        states = lead(known, arguments[1 + k], entry[LAYOUT + k])
+    for k in range(entry[L.OWN_INPUTS]):
+        states = lead(known, arguments[1 + k], entry[L.LAYOUT + k])
         if states > 0:
             return states
     return 0
@@ -134,11 +77,11 @@ def batch_states(known, entry, arguments):
 @inlined
 def are_wrenches(known, x):
     """Whether x is a tuple of arrays (6,), MOST at most."""
-    if word(x, TYPE) != known[TUPLE] or tuple_size(x) > MAX_ARRAYS:
+    if C.word(x, L.TYPE) != known[L.TUPLE] or C.tuple_size(x) > L.MAX_ARRAYS:
         return False
-    for k in range(tuple_size(x)):
-        w = tuple_item(x, k)
-        if not is_array(known, w, 1, READABLE) or integers_at(word(w, SHAPE))[0] != 6:
+    for k in range(C.tuple_size(x)):
+        w = C.tuple_item(x, k)
+        if not is_array(known, w, 1, L.READABLE) or C.integers_at(C.word(w, L.SHAPE))[0] != 6:
             return False
     return True
 
@@ -146,9 +89,9 @@ def are_wrenches(known, x):
 @inlined
 def pack_wrenches(x, rows):
     """Copies a tuple of wrenches to one row of numbers, and returns their number."""
-    count = tuple_size(x)
+    count = C.tuple_size(x)
     for k in range(count):
-        numbers = integers_at(word(tuple_item(x, k), DATA))
+        numbers = C.integers_at(C.word(C.tuple_item(x, k), L.DATA))
         for j in range(6):
             rows[6 * k + j] = numbers[j]
     return 6 * count
@@ -156,27 +99,27 @@ def pack_wrenches(x, rows):
 
 @inlined
 def is_model(known, x):
-    return word(x, TYPE) == known[CAPSULE] and capsule_is_valid(x, model_name()) != 0
+    return C.word(x, L.TYPE) == known[L.CAPSULE] and C.capsule_is_valid(x, C.model_name()) != 0
 
 
 @inlined
 def fits(known, entry, arguments, states):
     """Whether the arguments are arrays of so many states, or of one that all share, and integers."""
-    inputs = entry[INPUTS]
+    inputs = entry[L.INPUTS]
     for k in range(inputs):
-        x, axes = arguments[1 + k], entry[LAYOUT + k]
+        x, axes = arguments[1 + k], entry[L.LAYOUT + k]
         if axes == 2 and are_wrenches(known, x):
             continue
-        found, own = lead(known, x, axes), k < entry[OWN_INPUTS]
+        found, own = lead(known, x, axes), k < entry[L.OWN_INPUTS]
         if found < 0 or (found > 0 and not (own and found == states)):
             return False
-        if found == 0 and own and states > 0 and entry[ALONE] != 0:
+        if found == 0 and own and states > 0 and entry[L.ALONE] != 0:
             return False
         last = axes if found > 0 else axes - 1
-        if axes == 2 and integers_at(word(x, SHAPE))[last] != 6:
+        if axes == 2 and C.integers_at(C.word(x, L.SHAPE))[last] != 6:
             return False
-    for k in range(entry[OPTIONS]):
-        if word(arguments[1 + inputs + k], TYPE) != known[INT]:
+    for k in range(entry[L.OPTIONS]):
+        if C.word(arguments[1 + inputs + k], L.TYPE) != known[L.INT]:
             return False
     return True
 
@@ -184,7 +127,7 @@ def fits(known, entry, arguments, states):
 @inlined
 def output_shape(topology, entry, k, states, shape):
     """Writes the shape of an output to `shape`, and returns (how many axes it has, numbers of one state)."""
-    at, first, size = LAYOUT + entry[INPUTS] + OUTPUT_WORDS * k, 1 if states > 0 else 0, 1
+    at, first, size = L.LAYOUT + entry[L.INPUTS] + L.OUTPUT_WORDS * k, 1 if states > 0 else 0, 1
     shape[0] = states
     axes = entry[at]
     for j in range(axes):
@@ -199,7 +142,7 @@ def output_shape(topology, entry, k, states, shape):
 
 @inlined
 def has_shape(x, axes, shape):
-    found = integers_at(word(x, SHAPE))
+    found = C.integers_at(C.word(x, L.SHAPE))
     for k in range(axes):
         if found[k] != shape[k]:
             return False
@@ -209,13 +152,13 @@ def has_shape(x, axes, shape):
 @inlined
 def are_outputs(topology, known, entry, out, states, shape):
     """Whether `out` is an output, or a tuple of all of several, of the right shapes."""
-    outputs = entry[OUTPUTS]
-    if outputs > 1 and (word(out, TYPE) != known[TUPLE] or tuple_size(out) != outputs):
+    outputs = entry[L.OUTPUTS]
+    if outputs > 1 and (C.word(out, L.TYPE) != known[L.TUPLE] or C.tuple_size(out) != outputs):
         return False
     for k in range(outputs):
-        x = tuple_item(out, k) if outputs > 1 else out
+        x = C.tuple_item(out, k) if outputs > 1 else out
         axes, _ = output_shape(topology, entry, k, states, shape)
-        if not is_array(known, x, axes, WRITABLE) or not has_shape(x, axes, shape):
+        if not is_array(known, x, axes, L.WRITABLE) or not has_shape(x, axes, shape):
             return False
     return True
 
@@ -223,54 +166,54 @@ def are_outputs(topology, known, entry, out, states, shape):
 @inlined
 def new_outputs(topology, known, entry, states, shape):
     """A new array, or a tuple of several; 0 with Python's error where there is no memory."""
-    outputs = entry[OUTPUTS]
+    outputs = entry[L.OUTPUTS]
     if outputs == 1:
         axes, _ = output_shape(topology, entry, 0, states, shape)
-        return new_array(known, axes, shape)
-    made = new_tuple(outputs)
+        return C.new_array(known, axes, shape)
+    made = C.new_tuple(outputs)
     for k in range(outputs if made != 0 else 0):
         axes, _ = output_shape(topology, entry, k, states, shape)
-        x = new_array(known, axes, shape)
+        x = C.new_array(known, axes, shape)
         if x == 0:
-            decref(made)
+            C.decref(made)
             return 0
-        set_tuple_item(made, k, x)
+        C.set_tuple_item(made, k, x)
     return made
 
 
 @inlined
 def refused(known):
-    incref(known[NONE])
-    return known[NONE]
+    C.incref(known[L.NONE])
+    return known[L.NONE]
 
 
 def call(self, arguments, given):
-    entry = integers_at(capsule_pointer(self, entry_name()))
-    known, inputs, options, outputs = integers_at(entry[KNOWN]), entry[INPUTS], entry[OPTIONS], entry[OUTPUTS]
+    entry = C.integers_at(C.capsule_pointer(self, C.entry_name()))
+    known, inputs, options, outputs = C.integers_at(entry[L.KNOWN]), entry[L.INPUTS], entry[L.OPTIONS], entry[L.OUTPUTS]
     if given != 2 + inputs + options:
-        bad_argument()
+        C.bad_argument()
         return 0
     states = batch_states(known, entry, arguments)
-    if states > MAX_STATES or not is_model(known, arguments[0]):
+    if states > L.MAX_STATES or not is_model(known, arguments[0]):
         return refused(known)
-    function = entry[FUNCTION] if states == 0 else entry[BATCH]
-    model = integers_at(capsule_pointer(arguments[0], model_name()))
-    topology = integers_at(model[TOPOLOGY])
-    if function == 0 or (entry[TABLE] != 0 and topology[TABLE_KIND] != entry[TABLE]):
+    function = entry[L.FUNCTION] if states == 0 else entry[L.BATCH]
+    model = C.integers_at(C.capsule_pointer(arguments[0], C.model_name()))
+    topology = C.integers_at(model[L.TOPOLOGY])
+    if function == 0 or (entry[L.TABLE] != 0 and topology[TABLE_KIND] != entry[L.TABLE]):
         return refused(known)
-    stack = stack_integers(WORDS)
-    input_rows, option_row = integers_at(stack), integers_at(stack + 8 * MAX_ARRAYS)
-    output_rows, sizes = integers_at(stack + 16 * MAX_ARRAYS), integers_at(stack + 24 * MAX_ARRAYS)
-    shape = integers_at(stack + 8 * SHAPE_ROW)
-    work = entry[OWN_INPUTS] * topology[N_V]
+    stack = C.stack_integers(WORDS)
+    input_rows, option_row = C.integers_at(stack), C.integers_at(stack + 8 * L.MAX_ARRAYS)
+    output_rows, sizes = C.integers_at(stack + 16 * L.MAX_ARRAYS), C.integers_at(stack + 24 * L.MAX_ARRAYS)
+    shape = C.integers_at(stack + 8 * SHAPE_ROW)
+    work = entry[L.OWN_INPUTS] * topology[N_V]
     for k in range(outputs):
         _, size = output_shape(topology, entry, k, states, shape)
         sizes[ROWS + inputs + k] = size
         work += size
-    if states > 0 and work * states * entry[WEIGHT] > known[SHORT_WORK]:
+    if states > 0 and work * states * entry[L.WEIGHT] > known[L.SHORT_WORK]:
         return refused(known)
     out = arguments[1 + inputs + options]
-    fresh = out == known[NONE]
+    fresh = out == known[L.NONE]
     if fresh:
         out = new_outputs(topology, known, entry, states, shape)
         if out == 0:
@@ -279,36 +222,36 @@ def call(self, arguments, given):
         return refused(known)
     if not fits(known, entry, arguments, states):  # only now: a new tuple may have called finalizers, which may change arrays
         if fresh:
-            decref(out)
+            C.decref(out)
         return refused(known)
     for k in range(inputs):
-        x, axes = arguments[1 + k], entry[LAYOUT + k]
-        if word(x, TYPE) == known[TUPLE]:
+        x, axes = arguments[1 + k], entry[L.LAYOUT + k]
+        if C.word(x, L.TYPE) == known[L.TUPLE]:
             packed = stack + 8 * PACKED_ROW
-            input_rows[k], size, found = packed, pack_wrenches(x, integers_at(packed)), 0
+            input_rows[k], size, found = packed, pack_wrenches(x, C.integers_at(packed)), 0
         else:
-            found = load_int32(x, AXES) - axes
-            input_rows[k], size = word(x, DATA), array_size(x, found, axes + found)
-        sizes[ROWS + k] = -size if states > 0 and found == 0 and k < entry[OWN_INPUTS] else size
+            found = C.load_int32(x, L.AXES) - axes
+            input_rows[k], size = C.word(x, L.DATA), array_size(x, found, axes + found)
+        sizes[ROWS + k] = -size if states > 0 and found == 0 and k < entry[L.OWN_INPUTS] else size
     for k in range(options):
         option_row[k] = integer(arguments[1 + inputs + k])
     for k in range(outputs):
-        output_rows[k] = word(tuple_item(out, k) if outputs > 1 else out, DATA)
-    sizes[SCRATCH], sizes[STATES] = known[SCRATCH_SIZE], max(states, 1)
-    status = call_entry(
-        function, model[TOPOLOGY], model[PARAMETERS], stack, stack + 8 * MAX_ARRAYS, stack + 16 * MAX_ARRAYS,
-        stack + 24 * MAX_ARRAYS, known[SCRATCH_AT], entry[KNOWN] + 8 * WHERE_AT,
+        output_rows[k] = C.word(C.tuple_item(out, k) if outputs > 1 else out, L.DATA)
+    sizes[SCRATCH], sizes[STATES] = known[L.SCRATCH_SIZE], max(states, 1)
+    status = C.call_entry(
+        function, model[L.TOPOLOGY], model[L.PARAMETERS], stack, stack + 8 * L.MAX_ARRAYS, stack + 16 * L.MAX_ARRAYS,
+        stack + 24 * L.MAX_ARRAYS, known[L.SCRATCH_AT], entry[L.KNOWN] + 8 * L.WHERE_AT,
     )  # fmt: skip
     if status == OK:
         if not fresh:
-            incref(out)
+            C.incref(out)
         return out
     if fresh:
-        decref(out)
+        C.decref(out)
     return refused(known)
 
 
 def release(capsule):
     """The destructor of a model's handle: gives up the arrays that it kept."""
-    decref(capsule_context(capsule))
+    C.decref(C.capsule_context(capsule))
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from freeflyer.kernels import entry as E
 from freeflyer.kernels.backend.buffers import row_width, store
 from freeflyer.kernels.backend.transpose import gather, scatter
 from freeflyer.kernels.compiler.meanings import arguments as calls, memory
@@ -16,24 +17,6 @@ from freeflyer.kernels.compiler.meanings.arguments import (
     table_rows,
     workspaces,
 )
-from freeflyer.kernels.entry import (
-    ARGUMENT,
-    NOT_FINITE,
-    NOT_UNIT,
-    OK,
-    OVERLAP,
-    REFUSED,
-    ROWS,
-    SCRATCH,
-    SHORT_SCRATCH,
-    STATE,
-    STATES,
-    TAKEN,
-    WRONG_MODEL,
-    WRONG_OPTION,
-    WRONG_SIZE,
-    Entry,
-)
 from freeflyer.kernels.entry_code.checks import finite, first_not_finite, first_not_unit, no_nan, unit_quaternions
 from freeflyer.kernels.entry_code.scratch import row_need, scratch_need
 from freeflyer.kernels.marks import inlined
@@ -43,7 +26,7 @@ from freeflyer.kernels.model.linkage_layout import LINKAGE_AT
 SCRATCH_TAKEN, SCRATCH_CAPACITY = memory.TAKEN, memory.CAPACITY
 
 
-def check_arguments(entry: Entry, lanes: int) -> Callable:
+def check_arguments(entry: E.Entry, lanes: int) -> Callable:
     """status(topology, inputs, options, outputs, sizes, where): the refusals that depend on no number of the state."""
     misfit, overlap = calls.misfit(entry, lanes > 1), calls.overlap(entry)
     first_option, last_option = entry.input_count, entry.input_count + len(entry.options)
@@ -52,34 +35,34 @@ def check_arguments(entry: Entry, lanes: int) -> Callable:
     @inlined
     def status(topology, inputs, options, outputs, sizes, where):
         if closed and topology[LINKAGE_AT] <= 0:
-            return WRONG_MODEL
+            return E.WRONG_MODEL
         if table != 0 and topology[TABLE_KIND] != table:
-            return WRONG_MODEL
+            return E.WRONG_MODEL
         wrong = misfit(topology, options, sizes)
         if wrong >= 0:
-            where[ARGUMENT] = wrong
-            return WRONG_OPTION if first_option <= wrong < last_option else WRONG_SIZE
+            where[E.ARGUMENT] = wrong
+            return E.WRONG_OPTION if first_option <= wrong < last_option else E.WRONG_SIZE
         need = scratch_need(integers(topology), lanes, square)
         if lanes > 1 or table != 0:
             for k in range(arrays):
-                need += row_need(lanes, abs(sizes[ROWS + k]))
-        if sizes[SCRATCH] < need:
-            where[TAKEN] = need
-            return SHORT_SCRATCH
+                need += row_need(lanes, abs(sizes[E.ROWS + k]))
+        if sizes[E.SCRATCH] < need:
+            where[E.TAKEN] = need
+            return E.SHORT_SCRATCH
         shared = overlap(inputs, outputs, sizes)
         if shared >= 0:
-            where[ARGUMENT] = shared
-            return OVERLAP
-        return OK
+            where[E.ARGUMENT] = shared
+            return E.OVERLAP
+        return E.OK
 
     return status
 
 
-def one_state(entry: Entry) -> Callable:
+def one_state(entry: E.Entry) -> Callable:
     """status(topology, parameters, inputs, options, outputs, sizes, state, record, where): one state of several, by its number."""
     function, own, count, results = calls.in_entry(entry.function), len(entry.inputs), entry.input_count, len(entry.outputs)
     is_q = (*(int(letter == "q") for letter in entry.inputs), *(0,) * len(entry.shared))
-    input_rows, output_rows = calls.state_rows(ROWS, count, len(entry.shared)), calls.state_rows(ROWS + count, results)
+    input_rows, output_rows = calls.state_rows(E.ROWS, count, len(entry.shared)), calls.state_rows(E.ROWS + count, results)
     option_values, first_output = calls.option_values(len(entry.options)), count + len(entry.options)
     partial = entry.partial
 
@@ -88,110 +71,110 @@ def one_state(entry: Entry) -> Callable:
         tree = integers(topology)
         given, made = input_rows(inputs, sizes, state, record), output_rows(outputs, sizes, state, record)
         for k in range(count):
-            where[ARGUMENT] = k
-            if k < own and not finite(given[k], sizes[ROWS + k]):
-                return NOT_FINITE
-            if k >= own and not no_nan(given[k], sizes[ROWS + k]):
-                return NOT_FINITE
+            where[E.ARGUMENT] = k
+            if k < own and not finite(given[k], sizes[E.ROWS + k]):
+                return E.NOT_FINITE
+            if k >= own and not no_nan(given[k], sizes[E.ROWS + k]):
+                return E.NOT_FINITE
             if is_q[k] and not unit_quaternions(tree, given[k]):
-                return NOT_UNIT
+                return E.NOT_UNIT
         function(tree, numbers(parameters, record), *given, *option_values(options), *made)
-        where[TAKEN] = record[SCRATCH_TAKEN]
+        where[E.TAKEN] = record[SCRATCH_TAKEN]
         if record[SCRATCH_TAKEN] > record[SCRATCH_CAPACITY]:
-            return SHORT_SCRATCH
+            return E.SHORT_SCRATCH
         if not partial:
             for k in range(results):
-                if not finite(made[k], sizes[ROWS + count + k]):
-                    where[ARGUMENT] = first_output + k
-                    return REFUSED
-        return OK
+                if not finite(made[k], sizes[E.ROWS + count + k]):
+                    where[E.ARGUMENT] = first_output + k
+                    return E.REFUSED
+        return E.OK
 
     return status
 
 
-def single(entry: Entry) -> Callable:
+def single(entry: E.Entry) -> Callable:
     """The function for one state."""
     check, compute = check_arguments(entry, 1), one_state(entry)
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
-        if status != OK:
+        if status != E.OK:
             return status
-        record = scratch_record(scratch, sizes[SCRATCH])
+        record = scratch_record(scratch, sizes[E.SCRATCH])
         return compute(topology, parameters, inputs, options, outputs, sizes, 0, record, where)
 
     return body
 
 
-def each_state(entry: Entry) -> Callable:
+def each_state(entry: E.Entry) -> Callable:
     """The function for any number of states, one by one."""
     check, compute = check_arguments(entry, 1), one_state(entry)
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
-        if status != OK:
+        if status != E.OK:
             return status
-        for state in range(sizes[STATES]):
-            record = scratch_record(scratch, sizes[SCRATCH])
+        for state in range(sizes[E.STATES]):
+            record = scratch_record(scratch, sizes[E.SCRATCH])
             status = compute(topology, parameters, inputs, options, outputs, sizes, state, record, where)
-            if status != OK:
-                where[STATE] = state
+            if status != E.OK:
+                where[E.STATE] = state
                 return status
-        return OK
+        return E.OK
 
     return body
 
 
-def batch(entry: Entry, lanes: int) -> Callable:
+def batch(entry: E.Entry, lanes: int) -> Callable:
     """The function for any number of states, `lanes` at a time."""
     if entry.one_by_one:
         return each_state(entry)
     count, results = len(entry.inputs), len(entry.outputs)
     is_q = tuple(int(letter == "q") for letter in entry.inputs)
     check, packs = check_arguments(entry, lanes), calls.packs_of(lanes)
-    input_packs, first_output = calls.pack_rows(ROWS, count), count + len(entry.options)
+    input_packs, first_output = calls.pack_rows(E.ROWS, count), count + len(entry.options)
     compute, partial = two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry), entry.partial
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
-        if status != OK:
+        if status != E.OK:
             return status
-        record, tree, stop = scratch_record(scratch, sizes[SCRATCH]), integers(topology), sizes[STATES]
+        record, tree, stop = scratch_record(scratch, sizes[E.SCRATCH]), integers(topology), sizes[E.STATES]
         given = input_packs(packs(record), sizes)
         used = record[SCRATCH_TAKEN]
         for first in range(0, stop, lanes):
             end = min(first + lanes, stop)
             for k in range(count):
-                rows, n = numbers_at(inputs, k, record), abs(sizes[ROWS + k])
-                alike = sizes[ROWS + k] < 0  # one row for all states
-                where[ARGUMENT] = k
+                rows, n = numbers_at(inputs, k, record), abs(sizes[E.ROWS + k])
+                alike = sizes[E.ROWS + k] < 0  # one row for all states
+                where[E.ARGUMENT] = k
                 if not gather(rows, n, 0 if alike else first, 1 if alike else stop, given[k]):
-                    where[STATE] = first if alike else first_not_finite(rows, n, first, end)
-                    return NOT_FINITE
+                    where[E.STATE] = first if alike else first_not_finite(rows, n, first, end)
+                    return E.NOT_FINITE
                 if is_q[k] and not unit_quaternions(tree, given[k]):
-                    where[STATE] = first if alike else first_not_unit(tree, rows, n, first, end)
-                    return NOT_UNIT
+                    where[E.STATE] = first if alike else first_not_unit(tree, rows, n, first, end)
+                    return E.NOT_UNIT
             record[SCRATCH_TAKEN] = used
             fine = compute(tree, numbers(parameters, record), given, options, outputs, sizes, first, stop, record)
-            where[TAKEN] = record[SCRATCH_TAKEN]
+            where[E.TAKEN] = record[SCRATCH_TAKEN]
             if record[SCRATCH_TAKEN] > record[SCRATCH_CAPACITY]:
-                return SHORT_SCRATCH
+                return E.SHORT_SCRATCH
             if not fine and not partial:
-                where[STATE] = end
+                where[E.STATE] = end
                 for k in range(results):
-                    bad = first_not_finite(numbers_at(outputs, k, record), sizes[ROWS + count + k], first, end)
-                    if bad < where[STATE]:
-                        where[STATE], where[ARGUMENT] = bad, first_output + k
-                return REFUSED
-        return OK
+                    bad = first_not_finite(numbers_at(outputs, k, record), sizes[E.ROWS + count + k], first, end)
+                    if bad < where[E.STATE]:
+                        where[E.STATE], where[E.ARGUMENT] = bad, first_output + k
+                return E.REFUSED
+        return E.OK
 
     return body
 
 
-def packed_batch(entry: Entry) -> Callable:
+def packed_batch(entry: E.Entry) -> Callable:
     """fine(...): one Pack of states by the kernel itself; whether all results are finite."""
     function, count, results = calls.in_entry(entry.function), len(entry.inputs), len(entry.outputs)
-    output_packs, option_values = calls.pack_rows(ROWS + count, results), calls.option_values(len(entry.options))
+    output_packs, option_values = calls.pack_rows(E.ROWS + count, results), calls.option_values(len(entry.options))
 
     @inlined
     def compute(tree, parameters, given, options, outputs, sizes, first, stop, record):
@@ -199,18 +182,18 @@ def packed_batch(entry: Entry) -> Callable:
         function(tree, parameters, *given, *option_values(options), *made)
         fine = True
         for k in range(results):
-            fine &= scatter(made[k], sizes[ROWS + count + k], numbers_at(outputs, k, record), first, stop)
+            fine &= scatter(made[k], sizes[E.ROWS + count + k], numbers_at(outputs, k, record), first, stop)
         return fine
 
     return compute
 
 
-def two_stage_batch(entry: Entry, lanes: int) -> Callable:
+def two_stage_batch(entry: E.Entry, lanes: int) -> Callable:
     """fine(...): one Pack of states in two stages; whether all results are finite."""
     assert entry.stages is not None
     first_stage, second_stage, table_sizes = map(calls.in_entry, entry.stages.functions)
     count, results = len(entry.inputs), len(entry.outputs)
-    output_rows, option_values = calls.state_rows(ROWS + count, results), calls.option_values(len(entry.options))
+    output_rows, option_values = calls.state_rows(E.ROWS + count, results), calls.option_values(len(entry.options))
 
     @inlined
     def compute(tree, parameters, given, options, outputs, sizes, first, stop, record):
@@ -228,7 +211,7 @@ def two_stage_batch(entry: Entry, lanes: int) -> Callable:
             rows = output_rows(outputs, sizes, state, record)
             second_stage(tree, parameters, *table_rows(tables, widths, state - first), *rows)
             for k in range(results):
-                fine &= finite(rows[k], sizes[ROWS + count + k])
+                fine &= finite(rows[k], sizes[E.ROWS + count + k])
         return fine
 
     return compute

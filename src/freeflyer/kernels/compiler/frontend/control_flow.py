@@ -1,6 +1,6 @@
 """Statements: assignments, branches, loops.
 
-A branch whose condition is known is not written. Where paths meet, the variables that are needed later get phis. A loop over a
+A branch whose condition is known is not written. Where paths meet, variables that differ get phis. A loop over a
 range tests before its first turn and at the end of each one, so that what its body sets has a value after it if it ran.
 """
 
@@ -10,10 +10,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.instructions import Block
-from freeflyer.kernels.compiler.frontend.kinds import BOOL, INT, Register, describe, in_registers, join, kind_of, llvm_types, made_of
 from freeflyer.kernels.compiler.frontend.operators import Operators, scalar_kind
-from freeflyer.kernels.compiler.frontend.source import size
+from freeflyer.kernels.compiler.frontend.source import size, written
 
 UNROLLED = 400  # nodes of a syntax tree: a loop of known turns is written turn by turn if all of them have no more
 Path = tuple[Block, dict[str, Any]]  # an open block, and the variables there
@@ -26,8 +26,10 @@ class ControlFlow(Operators):
         for s in body:
             if self.block is None:  # no path leads here
                 return
-            self.scope.node = s
-            STATEMENTS[type(s)](self, s)
+            self.scope.node, meaning = s, STATEMENTS.get(type(s))
+            if meaning is None:
+                self.refuse(f"found {type(s).__name__}", "assignments, calls, if, for, while, break, continue, return, pass")
+            meaning(self, s)
 
     def _expression(self, s: ast.Expr) -> None:
         if not isinstance(s.value, ast.Constant):  # a docstring
@@ -43,12 +45,12 @@ class ControlFlow(Operators):
             self.scope.names[target.id] = v
         elif isinstance(target, ast.Tuple):
             if not isinstance(v, tuple) or len(v) != len(target.elts):
-                self.refuse(f"found {describe(v)} for {len(target.elts)} names", "a tuple of as many values")
+                self.refuse(f"found {K.describe(v)} for {len(target.elts)} names", "a tuple of as many values")
             for t, x in zip(target.elts, v):
                 self.assign(t, x)
         elif isinstance(target, ast.Subscript) and not isinstance(target.slice, ast.Slice):
             place = self.integer_address(self.value(target.value), self.value(target.slice))
-            self.line(f"store i64 {self.name(v, INT)}, ptr {place}, align 8")
+            self.line(f"store i64 {self.name(v, K.INT)}, ptr {place}, align 8")
         else:
             self.refuse(f"found an assignment to {type(target).__name__}", "assignments to names and tuples of names")
 
@@ -65,7 +67,7 @@ class ControlFlow(Operators):
 
     def _if(self, s: ast.If) -> None:
         c, scope = self.condition(s.test), self.scope
-        if not isinstance(c, Register):
+        if not isinstance(c, K.Register):
             return self.statements(s.body if c else s.orelse)
         then, otherwise, names, paths = self.new_block(), self.new_block(), scope.names, []
         self.branch(c, then, otherwise)
@@ -74,7 +76,7 @@ class ControlFlow(Operators):
             scope.names = dict(names)
             self.statements(body)
             paths += self._open_path()
-        scope.names = self.meet_names(paths, scope.source.after[s])
+        scope.names = self.meet_names(paths)
 
     def _open_path(self) -> list[Path]:
         """The path that leads here, if there is one."""
@@ -91,6 +93,7 @@ class ControlFlow(Operators):
     # loops
 
     def _for(self, s: ast.For) -> None:
+        self._refuse_else(s)
         if isinstance(s.iter, ast.Call) and isinstance(s.iter.func, ast.Name) and self.variable(s.iter.func.id) is range:
             bounds = self._bounds(s.iter)
             turns = range(*bounds) if all(type(x) is int for x in bounds) else ()
@@ -99,15 +102,15 @@ class ControlFlow(Operators):
             return self._for_range(s, *bounds)
         values = self.value(s.iter)
         if not isinstance(values, tuple):
-            self.refuse(f"found a loop over {describe(values)}", "loops over range(...) and over tuples")
+            self.refuse(f"found a loop over {K.describe(values)}", "loops over range(...) and over tuples")
         self._unrolled(s, values)
 
     def _bounds(self, e: ast.Call) -> tuple[Any, ...]:
         given = self.values(e.args)
         first, end, step = {1: (0, *given, 1), 2: (*given, 1), 3: given}.get(len(given), (None, None, None))
-        if step == 0 or not all(scalar_kind(x) in (INT, BOOL) for x in (first, end, step)):
-            self.refuse(f"found range of {', '.join(map(describe, given))}", "one to three integers, the last other than 0")
-        return tuple(x if type(x) is int else Register(INT, self.name(x, INT)) for x in (first, end, step))
+        if step == 0 or not all(scalar_kind(x) in (K.INT, K.BOOL) for x in (first, end, step)):
+            self.refuse(f"found range of {', '.join(map(K.describe, given))}", "one to three integers, the last other than 0")
+        return tuple(x if type(x) is int else K.Register(K.INT, self.name(x, K.INT)) for x in (first, end, step))
 
     def _is_before(self, i: Any, end: Any, step: Any) -> Any:
         """Whether a range goes on at i. One whose step is 0 when the code runs is empty."""
@@ -120,31 +123,36 @@ class ControlFlow(Operators):
         paths, runs = [], self._is_before(first, end, step)
         if runs is False:
             return
-        if isinstance(runs, Register):
+        if isinstance(runs, K.Register):
             before, leave = self.new_block(), self.new_block()
             self.branch(runs, before, leave)
             self.blocks.append(leave)
             paths.append((leave, self.scope.names))
             self.start(before)
 
-        def turn(i: Register) -> tuple[Any, Any]:
+        def turn(i: K.Register) -> tuple[Any, Any]:
             self.assign(s.target, i)
             self.statements(s.body)
-            self.scope.names = self.meet_names([*self.scope.continues, *self._open_path()], self.scope.source.again[s])
+            self.scope.names = self.meet_names([*self.scope.continues, *self._open_path()])
             if self.block is None:
                 return None, None
-            more = self.write(INT, f"add {'nsw ' if step in (1, -1) else ''}i64 {i.name}, {self.name(step, INT)}")
+            more = self.write(K.INT, f"add {'nsw ' if step in (1, -1) else ''}i64 {i.name}, {self.name(step, K.INT)}")
             return more, self._is_before(more, end, step)
 
-        self._loop(s, self.name(first, INT), turn, paths)
+        self._loop(s, self.name(first, K.INT), turn, paths)
+
+    def _refuse_else(self, s: ast.For | ast.While) -> None:
+        if s.orelse:
+            self.refuse("found else after a loop", "loops without else")
 
     def _while(self, s: ast.While) -> None:
+        self._refuse_else(s)
         paths: list[Path] = []
 
         def turn(_: Any) -> tuple[Any, Any]:
             del paths[:]
             c = self.condition(s.test)
-            if isinstance(c, Register):
+            if isinstance(c, K.Register):
                 body, leave = self.new_block(), self.new_block()
                 self.branch(c, body, leave)
                 self.blocks.append(leave)
@@ -154,7 +162,7 @@ class ControlFlow(Operators):
                 paths.extend(self._open_path())
                 self.block = None
             self.statements(s.body)
-            self.scope.names = self.meet_names([*self.scope.continues, *self._open_path()], self.scope.source.again[s])
+            self.scope.names = self.meet_names([*self.scope.continues, *self._open_path()])
             return None, True
 
         self._loop(s, None, turn, paths)
@@ -162,13 +170,12 @@ class ControlFlow(Operators):
     def _loop(self, s: Any, first: str | None, turn: Callable[[Any], tuple[Any, Any]], paths: list[Path]) -> None:
         """A loop. turn(counter) writes a turn, and answers (counter, whether to go on) at its end.
 
-        Variables that a turn sets and the next one needs are phis at its begin. Their kinds are not known before a turn is
+        Variables that a turn sets are phis at its begin. Their kinds are not known before a turn is
         written: it is written again with wider ones until all values fit. `paths`: those that lead behind the loop otherwise.
         """
         scope, before, names = self.scope, self.block, self.scope.names
-        outer, source = (scope.breaks, scope.continues), scope.source
-        carried = sorted(n for n in source.set_in[s] & source.again[s] if n in names)
-        kinds = tuple([in_registers(kind_of(names[n])) for n in carried])
+        outer, carried = (scope.breaks, scope.continues), [n for n in names if n in written(s)]
+        kinds = tuple([K.in_registers(K.kind_of(names[n])) for n in carried])
         marks = [(x, len(x)) for x in (self.blocks, before.lines, scope.returns, self.allocations)]
         while True:
             start = [] if first is None else [first]
@@ -176,15 +183,15 @@ class ControlFlow(Operators):
             begin = self.new_block()
             self.jump(begin)
             self.start(begin)
-            types = ["i64"] * len(start) + llvm_types(kinds)
+            types = ["i64"] * len(start) + K.llvm_types(kinds)
             registers = [self.new() for _ in types]
             left = iter(registers)
-            counter = Register(INT, next(left)) if start else None
-            scope.names = names | dict(zip(carried, made_of(kinds, left)))
+            counter = K.Register(K.INT, next(left)) if start else None
+            scope.names = names | dict(zip(carried, K.made_of(kinds, left)))
             scope.breaks, scope.continues = [], []
             count, go_on = turn(counter)
             values = tuple([scope.names.get(n) for n in carried]) if self.block is not None else ()
-            wider = tuple([in_registers(join(k, kind_of(v))) for k, v in zip(kinds, values)]) or kinds
+            wider = tuple([K.in_registers(K.join(k, K.kind_of(v))) for k, v in zip(kinds, values)]) or kinds
             if wider == kinds:
                 break
             kinds = wider
@@ -195,7 +202,7 @@ class ControlFlow(Operators):
         if self.block is not None:
             returning = ([count.name] if start else []) + self.names_of(values, kinds)
             edges.append((self.block, returning))
-            if isinstance(go_on, Register):
+            if isinstance(go_on, K.Register):
                 leave = self.new_block()
                 self.branch(go_on, begin, leave)
                 self.blocks.append(leave)
@@ -209,7 +216,7 @@ class ControlFlow(Operators):
             begin.phis.append(f"{name} = phi {ty} " + ", ".join(f"[ {row[k]}, %{b.name} ]" for b, row in edges))
         paths += scope.breaks
         scope.breaks, scope.continues = outer
-        scope.names = self.meet_names(paths, source.after[s])
+        scope.names = self.meet_names(paths)
 
     def _unrolled(self, s: ast.For, values: tuple[Any, ...]) -> None:
         """A turn for each value."""
@@ -219,12 +226,12 @@ class ControlFlow(Operators):
             scope.continues = []
             self.assign(s.target, x)
             self.statements(s.body)
-            scope.names = self.meet_names([*scope.continues, *self._open_path()], scope.source.again[s])
+            scope.names = self.meet_names([*scope.continues, *self._open_path()])
             if self.block is None:
                 break
         paths = [*scope.breaks, *self._open_path()]
         scope.breaks, scope.continues = outer
-        scope.names = self.meet_names(paths, scope.source.after[s])
+        scope.names = self.meet_names(paths)
 
 
 STATEMENTS: dict[type, Callable[..., None]] = {

@@ -13,19 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.control_flow import ControlFlow
 from freeflyer.kernels.compiler.frontend.instructions import Scope
-from freeflyer.kernels.compiler.frontend.kinds import (
-    BufferKind,
-    Missing,
-    Register,
-    Scalar,
-    describe,
-    in_registers,
-    kind_of,
-    llvm_types,
-    made_of,
-)
 from freeflyer.kernels.compiler.frontend.source import KernelError, Source, source
 from freeflyer.kernels.marks import INLINED, KERNEL, mark
 
@@ -34,14 +24,9 @@ FEW_RESULTS = 2  # that a function returns in registers: kernels of more are wri
 MEANINGS: dict[Any, Callable[..., Any]] = {}  # of primitives: meaning(writer, *arguments)
 
 
-def means(*primitives: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def means(meanings: dict[Any, Callable[..., Any]]) -> None:
     """Gives primitives their compiled meaning."""
-
-    def register(meaning: Callable[..., Any]) -> Callable[..., Any]:
-        MEANINGS.update(dict.fromkeys(primitives, meaning))
-        return meaning
-
-    return register
+    MEANINGS.update(meanings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +98,11 @@ class Functions(ControlFlow):
             return self.inline(source(function), arguments)
         meaning = MEANINGS.get(function) if callable(function) else None
         if meaning is None:
-            self.refuse(f"found a call of {describe(function)}, which is no kernel",
+            self.refuse(f"found a call of {K.describe(function)}, which is no kernel",
                         "functions marked kernel or inlined, primitives, range, min, max, len, abs")  # fmt: skip
         code, count = meaning.__code__, len(arguments) + 1
         if count != code.co_argcount and not code.co_flags & 0x04:  # *arguments
-            self.refuse(f"{describe(function)} takes {code.co_argcount - 1} arguments, got {len(arguments)}")
+            self.refuse(f"{K.describe(function)} takes {code.co_argcount - 1} arguments, got {len(arguments)}")
         return meaning(self, *arguments)
 
     def inline(self, text: Source, arguments: list[Any]) -> Any:
@@ -134,26 +119,26 @@ class Functions(ControlFlow):
         if self.block is not None:
             scope.returns.append((self.block, None))
         made = self.meet(scope.returns)
-        if isinstance(made, Missing) and scope.returns:
+        if isinstance(made, K.Missing) and scope.returns:
             self.refuse(f"what {text.name} returns {made.why}", "values of one kind")
         self.scope = caller
         return made
 
     def _call_kernel(self, function: Any, arguments: list[Any]) -> Any:
-        kinds = tuple(in_registers(kind_of(x)) for x in arguments)
+        kinds = tuple(K.in_registers(K.kind_of(x)) for x in arguments)
         made = self.function(function, kinds)
-        if made.body.count("\n") < SHORT or len(llvm_types(made.result)) > FEW_RESULTS:
+        if made.body.count("\n") < SHORT or len(K.llvm_types(made.result)) > FEW_RESULTS:
             return self.inline(source(function), arguments)
         given = ", ".join(f"{t} {x}" for t, x in zip(made.parameters, self.names_of(tuple(arguments), kinds)))
         self.callees[made.symbol] = made
         self.declared[made.symbol] = made.declaration
-        call, types = f"call {made.convention}{made.result_type} @{made.symbol}({given})", llvm_types(made.result)
+        call, types = f"call {made.convention}{made.result_type} @{made.symbol}({given})", K.llvm_types(made.result)
         if not types:
             self.line(call)
-            return made_of(made.result, iter(()))
+            return K.made_of(made.result, iter(()))
         name = self.address(call)
         parts = [self.address(f"extractvalue {made.result_type} {name}, {k}") for k in range(len(types))] if len(types) > 1 else [name]
-        return made_of(made.result, iter(parts))
+        return K.made_of(made.result, iter(parts))
 
     def function(self, function: Any, kinds: tuple[Any, ...]) -> Function:
         """A kernel's function for arguments of these kinds."""
@@ -172,13 +157,13 @@ class Functions(ControlFlow):
 
     def written(self, text: Source, kinds: tuple[Any, ...], convention: str = "fastcc ", name: str = "") -> Function:
         """The function of a text, for arguments of these kinds. `name`: another than the text's."""
-        parameters = llvm_types(kinds)
+        parameters = K.llvm_types(kinds)
         names = [self.new() for _ in parameters]
-        result = self.inline(text, list(made_of(kinds, iter(names))))
+        result = self.inline(text, list(K.made_of(kinds, iter(names))))
         if self.block is None:
             raise KernelError(f"{text.file}:{text.line}, in {text.name}: it never returns")
-        kind = in_registers(kind_of(result))
-        types, out = llvm_types(kind), self.names_of(result, kind)
+        kind = K.in_registers(K.kind_of(result))
+        types, out = K.llvm_types(kind), self.names_of(result, kind)
         ty = _llvm_type(kind)
         if len(types) < 2:
             self.block.end = f"ret {ty} {out[0]}" if types else "ret void"
@@ -193,17 +178,17 @@ class Functions(ControlFlow):
 
 
 def _llvm_type(kind: Any) -> str:
-    types = llvm_types(kind)
+    types = K.llvm_types(kind)
     return types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }" if types else "void"
 
 
 def _holds_packs(kinds: tuple[Any, ...]) -> bool:
     return any(
-        _holds_packs(k) if isinstance(k, tuple) else isinstance(k, BufferKind | Scalar) and k.lanes > 1 for k in kinds
+        _holds_packs(k) if isinstance(k, tuple) else isinstance(k, K.BufferKind | K.Scalar) and k.lanes > 1 for k in kinds
     )
 
 
-def c_function(name: str, body: Callable[..., Any], kinds: tuple[Scalar, ...], made: Made) -> Function:
+def c_function(name: str, body: Callable[..., Any], kinds: tuple[K.Scalar, ...], made: Made) -> Function:
     """The C function of a body: int64_t of pointers and integers. `made`: functions of kernels that are written already."""
     try:
         return Functions(made).written(source(body), kinds, "", name)

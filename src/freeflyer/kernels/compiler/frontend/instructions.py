@@ -9,22 +9,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from freeflyer.kernels.compiler.frontend.kinds import (
-    BOOL,
-    FLOAT,
-    INT,
-    NUMBERS,
-    Constant,
-    Missing,
-    Register,
-    Scalar,
-    describe,
-    join,
-    kind_of,
-    llvm_types,
-    made_of,
-    number,
-)
+from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.source import KernelError, Source
 
 FAST = "reassoc nsz arcp contract "  # LLVM may fuse and reorder; NaN and infinity stay detectable
@@ -93,11 +78,11 @@ class Instructions:
         self._count += 1
         return f"%v{self._count:x}"
 
-    def write(self, kind: Any, text: str) -> Register:
+    def write(self, kind: Any, text: str) -> K.Register:
         """A new register with the result of an instruction."""
         name = self.new()
         self.block.lines.append(f"{name} = {text}")
-        return Register(kind, name)
+        return K.Register(kind, name)
 
     def address(self, text: str) -> str:
         """The name of a new register with an address or a vector."""
@@ -134,35 +119,35 @@ class Instructions:
     def jump(self, target: Block) -> None:
         self.block.end = f"br label %{target.name}"
 
-    def branch(self, condition: Register, then: Block, otherwise: Block) -> None:
+    def branch(self, condition: K.Register, then: Block, otherwise: Block) -> None:
         self.block.end = f"br i1 {condition.name}, label %{then.name}, label %{otherwise.name}"
 
     # conversions
 
-    def name(self, x: Any, kind: Scalar) -> str:
+    def name(self, x: Any, kind: K.Scalar) -> str:
         """The LLVM operand of a number or Pack, converted to that kind."""
-        if isinstance(x, Register):
+        if isinstance(x, K.Register):
             return x.name if x.kind is kind else self._converted(x, kind)
         if isinstance(x, bool | int | float):
-            if kind is FLOAT:
-                return number(float(x))
-            if kind is BOOL and isinstance(x, bool):
+            if kind is K.FLOAT:
+                return K.number(float(x))
+            if kind is K.BOOL and isinstance(x, bool):
                 return "true" if x else "false"
-            if kind is INT and not isinstance(x, float):
+            if kind is K.INT and not isinstance(x, float):
                 if not -(2**63) <= x < 2**63:
                     self.refuse(f"found the integer {x}", "integers of 64 bits")
                 return str(int(x))
             if kind.lanes:
-                return f"splat (double {number(float(x))})"
-        self.refuse(f"found {describe(x)} where a value of kind {kind} is needed")
+                return f"splat (double {K.number(float(x))})"
+        self.refuse(f"found {K.describe(x)} where a value of kind {kind} is needed")
 
-    def _converted(self, x: Register, kind: Scalar) -> str:
-        if kind is FLOAT and x.kind in (INT, BOOL):
-            return self.address(f"{'sitofp' if x.kind is INT else 'uitofp'} {x.kind.llvm} {x.name} to double")
-        if kind is INT and x.kind is BOOL:
+    def _converted(self, x: K.Register, kind: K.Scalar) -> str:
+        if kind is K.FLOAT and x.kind in (K.INT, K.BOOL):
+            return self.address(f"{'sitofp' if x.kind is K.INT else 'uitofp'} {x.kind.llvm} {x.name} to double")
+        if kind is K.INT and x.kind is K.BOOL:
             return self.address(f"zext i1 {x.name} to i64")
-        if kind.lanes and x.kind in NUMBERS:
-            return self.repeated(self.name(x, FLOAT), kind.llvm, kind.lanes, "double")
+        if kind.lanes and x.kind in K.NUMBERS:
+            return self.repeated(self.name(x, K.FLOAT), kind.llvm, kind.lanes, "double")
         self.refuse(f"found a {x.kind} where a value of kind {kind} is needed")
 
     def repeated(self, name: str, vector: str, n: int, element: str) -> str:
@@ -172,31 +157,31 @@ class Instructions:
 
     def names_of(self, v: Any, kind: Any) -> list[str]:
         """The registers of a value, converted to a kind that holds it. Of a Missing value they are never read."""
-        if isinstance(v, Missing):
-            return ["poison"] * len(llvm_types(kind))
+        if isinstance(v, K.Missing):
+            return ["poison"] * len(K.llvm_types(kind))
         if isinstance(kind, tuple):
             return [name for x, k in zip(v, kind, strict=True) for name in self.names_of(x, k)]
-        if isinstance(kind, Scalar):
+        if isinstance(kind, K.Scalar):
             return [self.name(v, kind)]
-        return [] if isinstance(kind, Constant | Missing) else [v.data, v.record]
+        return [] if isinstance(kind, K.Constant | K.Missing) else [v.data, v.record]
 
     # where paths meet
 
     def meet(self, paths: list[tuple[Block, Any]]) -> Any:
         """The value behind open blocks, each with its value: instructions then go into a block that follows all of them."""
         if len(paths) < 2:
-            self.block, v = paths[0] if paths else (None, Missing())
+            self.block, v = paths[0] if paths else (None, K.Missing())
             return v
-        kind = kind_of(paths[0][1])
+        kind = K.kind_of(paths[0][1])
         for _, v in paths[1:]:
-            kind = join(kind, kind_of(v))
+            kind = K.join(kind, K.kind_of(v))
         target, rows = self.new_block(), []
         for block, v in paths:
             self.block = block
             rows.append(self.names_of(v, kind))
             self.jump(target)
         self.start(target)
-        return made_of(kind, iter([self.chosen(ty, [block for block, _ in paths], row) for ty, row in zip(llvm_types(kind), zip(*rows))]))
+        return K.made_of(kind, iter([self.chosen(ty, [block for block, _ in paths], row) for ty, row in zip(K.llvm_types(kind), zip(*rows))]))
 
     def chosen(self, ty: str, blocks: list[Block], names: tuple[str, ...]) -> str:
         """One register for those of several blocks."""
@@ -206,21 +191,16 @@ class Instructions:
         self.block.phis.append(f"{name} = phi {ty} " + ", ".join([f"[ {x}, %{b.name} ]" for x, b in zip(names, blocks)]))
         return name
 
-    def meet_names(self, paths: list[tuple[Block, dict[str, Any]]], needed: frozenset[str]) -> dict[str, Any]:
-        """The variables behind open blocks, each with its variables, of which these are needed."""
+    def meet_names(self, paths: list[tuple[Block, dict[str, Any]]]) -> dict[str, Any]:
+        """The variables behind open blocks, each with its variables."""
         if len(paths) < 2:
             self.block, names = paths[0] if paths else (None, {})
-            return {n: v for n, v in names.items() if n in needed}
-        first, same, differ = paths[0][1], {}, []
-        for n in sorted(needed):
-            if any(n in names for _, names in paths):
-                if all(names.get(n, paths) is first.get(n) for _, names in paths):
-                    same[n] = first[n]
-                else:
-                    differ.append(n)
-        missing = Missing()
+            return names
+        first, missing = paths[0][1], K.Missing()
+        names = dict.fromkeys(n for _, names in paths for n in names)  # in order: the code must not depend on hashes
+        differ = [n for n in names if not all(names.get(n, paths) is first.get(n) for _, names in paths)]
         values = self.meet([(block, tuple([names.get(n, missing) for n in differ])) for block, names in paths])
-        return same | dict(zip(differ, values))
+        return names | first | dict(zip(differ, values))
 
     # the whole function
 

@@ -13,26 +13,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.instructions import FAST, Instructions
-from freeflyer.kernels.compiler.frontend.kinds import (
-    BOOL,
-    FLOAT,
-    INT,
-    INTEGERS,
-    NUMBERS,
-    OF_PYTHON,
-    Constant,
-    Missing,
-    Register,
-    Scalar,
-    describe,
-    in_registers,
-    join,
-    kind_of,
-    llvm_types,
-    made_of,
-    number,
-)
 
 PYTHON: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -53,21 +35,21 @@ COMPARED = {ast.Eq: ("eq", "oeq"), ast.NotEq: ("ne", "une"), ast.Lt: ("slt", "ol
 NO_EFFECT = {ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.FloorDiv: 1, ast.RShift: 0, ast.LShift: 0}  # as right operand
 
 
-def scalar_kind(x: Any) -> Scalar | None:
+def scalar_kind(x: Any) -> K.Scalar | None:
     """The kind of a number or Pack; None for anything else."""
-    return x.kind if isinstance(x, Register) and (x.kind in NUMBERS or x.kind.lanes) else OF_PYTHON.get(type(x))
+    return x.kind if isinstance(x, K.Register) and (x.kind in K.NUMBERS or x.kind.lanes) else K.OF_PYTHON.get(type(x))
 
 
 def known(x: Any) -> bool:
     """Whether Python can compute with a value now: numbers, and tuples, whose entries may be registers."""
-    return type(x) in OF_PYTHON or isinstance(x, tuple)
+    return type(x) in K.OF_PYTHON or isinstance(x, tuple)
 
 
 def usable(x: Any) -> bool:
     """Whether compiled code may name a value that Python holds."""
     if isinstance(x, tuple):
         return all(map(usable, x))
-    return x is None or type(x) in OF_PYTHON or callable(x) or isinstance(x, ModuleType)
+    return x is None or type(x) in K.OF_PYTHON or callable(x) or isinstance(x, ModuleType)
 
 
 class Operators(Instructions):
@@ -81,7 +63,7 @@ class Operators(Instructions):
         return meaning(self, e)
 
     def _constant(self, e: ast.Constant) -> Any:
-        if e.value is not None and type(e.value) not in OF_PYTHON:
+        if e.value is not None and type(e.value) not in K.OF_PYTHON:
             self.refuse(f"found the constant {e.value!r}", "integers, floats, True, False, None")
         return e.value
 
@@ -92,7 +74,7 @@ class Operators(Instructions):
         scope = self.scope
         if name in scope.names:
             v = scope.names[name]
-            if isinstance(v, Missing):
+            if isinstance(v, K.Missing):
                 self.refuse(f"{name} {v.why}", "names that have a value of one kind on every path")
             return v
         source = scope.source
@@ -106,7 +88,7 @@ class Operators(Instructions):
     def _attribute(self, e: ast.Attribute) -> Any:
         owner = self.value(e.value)
         if not isinstance(owner, ModuleType) or not hasattr(owner, e.attr):
-            self.refuse(f"found the attribute {e.attr} of {describe(owner)}", "names of modules")
+            self.refuse(f"found the attribute {e.attr} of {K.describe(owner)}", "names of modules")
         return getattr(owner, e.attr)
 
     def _tuple(self, e: ast.Tuple) -> tuple[Any, ...]:
@@ -118,7 +100,7 @@ class Operators(Instructions):
         for e in expressions:
             v = self.value(e.value if isinstance(e, ast.Starred) else e)
             if isinstance(e, ast.Starred) and not isinstance(v, tuple):
-                self.refuse(f"found * before {describe(v)}", "* before a tuple")
+                self.refuse(f"found * before {K.describe(v)}", "* before a tuple")
             found += v if isinstance(e, ast.Starred) else [v]
         return found
 
@@ -127,14 +109,14 @@ class Operators(Instructions):
         if isinstance(e.slice, ast.Slice):
             ends = [self.value(x) if x is not None else None for x in (e.slice.lower, e.slice.upper, e.slice.step)]
             if not isinstance(v, tuple) or not all(x is None or type(x) is int for x in ends):
-                self.refuse(f"found a slice of {describe(v)}", "slices of tuples with constant ends")
+                self.refuse(f"found a slice of {K.describe(v)}", "slices of tuples with constant ends")
             return v[slice(*ends)]
         return self.entry(v, self.value(e.slice))
 
     def entry(self, v: Any, k: Any) -> Any:
         """Entry k of a tuple or of a buffer of integers."""
         if not isinstance(v, tuple):
-            return self.write(INT, f"load i64, ptr {self.integer_address(v, k)}, align 8")
+            return self.write(K.INT, f"load i64, ptr {self.integer_address(v, k)}, align 8")
         if type(k) is int:
             if not -len(v) <= k < len(v):
                 self.refuse(f"found entry {k} of a tuple of {len(v)}")
@@ -142,25 +124,25 @@ class Operators(Instructions):
         return self._entry_by_register(v, k)
 
     def integer_address(self, v: Any, k: Any) -> str:
-        if not isinstance(v, Register) or v.kind is not INTEGERS:
-            self.refuse(f"found an entry of {describe(v)}", "entries of tuples; of buffers by load and store")
-        return self.address(f"getelementptr inbounds i64, ptr {v.name}, i64 {self.name(k, INT)}")
+        if not isinstance(v, K.Register) or v.kind is not K.INTEGERS:
+            self.refuse(f"found an entry of {K.describe(v)}", "entries of tuples; of buffers by load and store")
+        return self.address(f"getelementptr inbounds i64, ptr {v.name}, i64 {self.name(k, K.INT)}")
 
     def _entry_by_register(self, v: tuple[Any, ...], k: Any) -> Any:
         """Entry k is known when the code runs: from the end if it is negative, the last or first one if there is no such."""
-        kind = kind_of(v[0]) if v else Missing()
+        kind = K.kind_of(v[0]) if v else K.Missing()
         for x in v:
-            kind = in_registers(join(kind, kind_of(x)))
-        columns = list(zip(*(self.names_of(x, kind) for x in v))) if not isinstance(kind, Missing | Constant) else []
+            kind = K.in_registers(K.join(kind, K.kind_of(x)))
+        columns = list(zip(*(self.names_of(x, kind) for x in v))) if not isinstance(kind, K.Missing | K.Constant) else []
         if not columns:
-            self.refuse(f"found an entry of {describe(v)} by an index that is not constant", "tuples whose entries are of one kind")
-        at, found = self.name(k, INT), []
-        back = self.name(self.binary(ast.Add, Register(INT, at), len(v)), INT)
+            self.refuse(f"found an entry of {K.describe(v)} by an index that is not constant", "tuples whose entries are of one kind")
+        at, found = self.name(k, K.INT), []
+        back = self.name(self.binary(ast.Add, K.Register(K.INT, at), len(v)), K.INT)
         negative = self.address(f"icmp slt i64 {at}, 0")
         at = self.address(f"select i1 {negative}, i64 {back}, i64 {at}")
         inside = self.address(f"icmp ult i64 {at}, {len(v)}")
         at = self.address(f"select i1 {inside}, i64 {at}, i64 {len(v) - 1}")
-        for ty, column in zip(llvm_types(kind), columns):
+        for ty, column in zip(K.llvm_types(kind), columns):
             array = f"[{len(column)} x {ty}]"
             if any(name.startswith("%") for name in column):
                 place = self.allocate(array)
@@ -170,7 +152,7 @@ class Operators(Instructions):
             else:
                 place = self.array(f"{array} [{', '.join(f'{ty} {name}' for name in column)}]")
             found.append(self.address(f"load {ty}, ptr {self.address(f'getelementptr inbounds {array}, ptr {place}, i64 0, i64 {at}')}"))
-        return made_of(kind, iter(found))
+        return K.made_of(kind, iter(found))
 
     # arithmetic
 
@@ -183,11 +165,11 @@ class Operators(Instructions):
             return self.folded(op, a, b)
         x, y = scalar_kind(a), scalar_kind(b)
         if x is None or y is None or (x.lanes and y.lanes and x is not y):
-            self.refuse(f"found {describe(a)} {SIGNS[op]} {describe(b)}", "operators between numbers, or Packs of one size")
-        if x.lanes or y.lanes or x is FLOAT or y is FLOAT or op is ast.Div:
-            kind = x if x.lanes else y if y.lanes else FLOAT
+            self.refuse(f"found {K.describe(a)} {SIGNS[op]} {K.describe(b)}", "operators between numbers, or Packs of one size")
+        if x.lanes or y.lanes or x is K.FLOAT or y is K.FLOAT or op is ast.Div:
+            kind = x if x.lanes else y if y.lanes else K.FLOAT
             if op not in FLOATS:
-                self.refuse(f"found {describe(a)} {SIGNS[op]} {describe(b)}", "+ - * / of floats and Packs")
+                self.refuse(f"found {K.describe(a)} {SIGNS[op]} {K.describe(b)}", "+ - * / of floats and Packs")
             return self.write(kind, f"{FLOATS[op]} {FAST}{kind.llvm} {self.name(a, kind)}, {self.name(b, kind)}")
         return self._of_integers(op, a, b)
 
@@ -198,61 +180,61 @@ class Operators(Instructions):
         try:
             return PYTHON[op](*values)
         except Exception as error:
-            self.refuse(f"{' and '.join(map(describe, values))}: {error}")
+            self.refuse(f"{' and '.join(map(K.describe, values))}: {error}")
 
     def _of_integers(self, op: type[ast.operator], a: Any, b: Any) -> Any:
-        if type(b) is int and NO_EFFECT.get(op) == b and scalar_kind(a) is INT:
+        if type(b) is int and NO_EFFECT.get(op) == b and scalar_kind(a) is K.INT:
             return a
-        if type(a) is int and scalar_kind(b) is INT and ((op is ast.Add and a == 0) or (op is ast.Mult and a == 1)):
+        if type(a) is int and scalar_kind(b) is K.INT and ((op is ast.Add and a == 0) or (op is ast.Mult and a == 1)):
             return b
-        if op in (ast.BitAnd, ast.BitOr, ast.BitXor) and scalar_kind(a) is BOOL and scalar_kind(b) is BOOL:
-            return self.write(BOOL, f"{INTS[op]} i1 {self.name(a, BOOL)}, {self.name(b, BOOL)}")
-        x, y = self.name(a, INT), self.name(b, INT)
+        if op in (ast.BitAnd, ast.BitOr, ast.BitXor) and scalar_kind(a) is K.BOOL and scalar_kind(b) is K.BOOL:
+            return self.write(K.BOOL, f"{INTS[op]} i1 {self.name(a, K.BOOL)}, {self.name(b, K.BOOL)}")
+        x, y = self.name(a, K.INT), self.name(b, K.INT)
         if op in INTS:
-            return self.write(INT, f"{INTS[op]} i64 {x}, {y}")
+            return self.write(K.INT, f"{INTS[op]} i64 {x}, {y}")
         if op is ast.FloorDiv or op is ast.Mod:
             return self._divided(op, x, y, b)
         if op is not ast.RShift and op is not ast.LShift:
-            self.refuse(f"found {describe(a)} {SIGNS[op]} {describe(b)}", "+ - * / // % & | ^ << >> of integers")
+            self.refuse(f"found {K.describe(a)} {SIGNS[op]} {K.describe(b)}", "+ - * / // % & | ^ << >> of integers")
         if type(b) is int and not 0 <= b < 64:
             self.refuse(f"found a shift by {b}", "shifts by 0 to 63")
         if type(b) is int:
-            return self.write(INT, f"{'ashr' if op is ast.RShift else 'shl'} i64 {x}, {y}")
+            return self.write(K.INT, f"{'ashr' if op is ast.RShift else 'shl'} i64 {x}, {y}")
         inside = self.address(f"icmp ult i64 {y}, 64")  # as in Python, all bits are shifted out by more
         y = self.address(f"select i1 {inside}, i64 {y}, i64 63")
         if op is ast.RShift:
-            return self.write(INT, f"ashr i64 {x}, {y}")
-        return self.write(INT, f"select i1 {inside}, i64 {self.address(f'shl i64 {x}, {y}')}, i64 0")
+            return self.write(K.INT, f"ashr i64 {x}, {y}")
+        return self.write(K.INT, f"select i1 {inside}, i64 {self.address(f'shl i64 {x}, {y}')}, i64 0")
 
-    def _divided(self, op: type[ast.operator], x: str, y: str, b: Any) -> Register:
+    def _divided(self, op: type[ast.operator], x: str, y: str, b: Any) -> K.Register:
         """Rounded down, as in Python; of 0 and -1 the processor's own division would end the process."""
         if type(b) is int and b > 0 and b & (b - 1) == 0:
-            return self.write(INT, f"and i64 {x}, {b - 1}" if op is ast.Mod else f"ashr i64 {x}, {b.bit_length() - 1}")
+            return self.write(K.INT, f"and i64 {x}, {b - 1}" if op is ast.Mod else f"ashr i64 {x}, {b.bit_length() - 1}")
         special = self.address(f"icmp ult i64 {self.address(f'add i64 {y}, 1')}, 2")
         safe = self.address(f"select i1 {special}, i64 1, i64 {y}")
         quotient, rest = self.address(f"sdiv i64 {x}, {safe}"), self.address(f"srem i64 {x}, {safe}")
         signs = self.address(f"icmp slt i64 {self.address(f'xor i64 {rest}, {safe}')}, 0")
         down = self.address(f"and i1 {self.address(f'icmp ne i64 {rest}, 0')}, {signs}")
         if op is ast.Mod:
-            return self.write(INT, f"add i64 {rest}, {self.address(f'select i1 {down}, i64 {safe}, i64 0')}")
+            return self.write(K.INT, f"add i64 {rest}, {self.address(f'select i1 {down}, i64 {safe}, i64 0')}")
         quotient = self.address(f"add i64 {quotient}, {self.address(f'sext i1 {down} to i64')}")
-        return self.write(INT, f"select i1 {special}, i64 {self.address(f'mul i64 {x}, {y}')}, i64 {quotient}")
+        return self.write(K.INT, f"select i1 {special}, i64 {self.address(f'mul i64 {x}, {y}')}, i64 {quotient}")
 
     def _unary(self, e: ast.UnaryOp) -> Any:
         op = type(e.op)
         if op is ast.Not:
             c = self.condition(e.operand)
-            return self.write(BOOL, f"xor i1 {c.name}, true") if isinstance(c, Register) else not c
+            return self.write(K.BOOL, f"xor i1 {c.name}, true") if isinstance(c, K.Register) else not c
         v = self.value(e.operand)
         if known(v):
             return self.folded(op, v)
         kind = scalar_kind(v)
         if kind is None or op is ast.Invert:
-            self.refuse(f"found {'~' if op is ast.Invert else '-'} before {describe(v)}", "- and + before numbers and Packs")
-        if op is ast.UAdd and kind is not BOOL:
+            self.refuse(f"found {'~' if op is ast.Invert else '-'} before {K.describe(v)}", "- and + before numbers and Packs")
+        if op is ast.UAdd and kind is not K.BOOL:
             return v
-        if kind in (BOOL, INT):
-            return self.binary(ast.Sub if op is ast.USub else ast.Add, 0, Register(INT, self.name(v, INT)))
+        if kind in (K.BOOL, K.INT):
+            return self.binary(ast.Sub if op is ast.USub else ast.Add, 0, K.Register(K.INT, self.name(v, K.INT)))
         return self.write(kind, f"fneg {FAST}{kind.llvm} {v.name}")
 
     # comparisons and conditions
@@ -273,16 +255,16 @@ class Operators(Instructions):
         return steps[0]() if len(steps) == 1 else self.short_circuit(steps, False)
 
     def compared(self, op: type[ast.cmpop], a: Any, b: Any) -> Any:
-        if type(a) in OF_PYTHON and type(b) in OF_PYTHON:
+        if type(a) in K.OF_PYTHON and type(b) in K.OF_PYTHON:
             return self.folded(op, a, b)
         x, y = scalar_kind(a), scalar_kind(b)
-        if x not in NUMBERS or y not in NUMBERS or op not in COMPARED:
-            self.refuse(f"found a comparison of {describe(a)} and {describe(b)}",
+        if x not in K.NUMBERS or y not in K.NUMBERS or op not in COMPARED:
+            self.refuse(f"found a comparison of {K.describe(a)} and {K.describe(b)}",
                         "< <= > >= == != of two numbers; of Packs select_less and all_below")  # fmt: skip
         signed, ordered = COMPARED[op]
-        if FLOAT in (x, y):
-            return self.write(BOOL, f"fcmp {FAST}{ordered} double {self.name(a, FLOAT)}, {self.name(b, FLOAT)}")
-        return self.write(BOOL, f"icmp {signed} i64 {self.name(a, INT)}, {self.name(b, INT)}")
+        if K.FLOAT in (x, y):
+            return self.write(K.BOOL, f"fcmp {FAST}{ordered} double {self.name(a, K.FLOAT)}, {self.name(b, K.FLOAT)}")
+        return self.write(K.BOOL, f"icmp {signed} i64 {self.name(a, K.INT)}, {self.name(b, K.INT)}")
 
     def condition(self, e: ast.expr) -> Any:
         """Whether an expression is true: a bool that is known, or one in a register."""
@@ -291,20 +273,20 @@ class Operators(Instructions):
         return self.truth(self.value(e))
 
     def truth(self, v: Any) -> Any:
-        if type(v) in OF_PYTHON:
+        if type(v) in K.OF_PYTHON:
             return bool(v)
         kind = scalar_kind(v)
-        if kind not in NUMBERS:
-            self.refuse(f"found {describe(v)} as a condition", "numbers and comparisons as conditions")
-        if kind is BOOL:
+        if kind not in K.NUMBERS:
+            self.refuse(f"found {K.describe(v)} as a condition", "numbers and comparisons as conditions")
+        if kind is K.BOOL:
             return v
-        return self.write(BOOL, f"icmp ne i64 {v.name}, 0" if kind is INT else f"fcmp une double {v.name}, {number(0.0)}")
+        return self.write(K.BOOL, f"icmp ne i64 {v.name}, 0" if kind is K.INT else f"fcmp une double {v.name}, {K.number(0.0)}")
 
     def _boolop(self, e: ast.BoolOp) -> Any:
         def operand(x: ast.expr) -> Any:
             v = self.value(x)
-            if scalar_kind(v) is not BOOL:
-                self.refuse(f"found {describe(v)} beside 'and' or 'or', whose value is one of the operands", "comparisons")
+            if scalar_kind(v) is not K.BOOL:
+                self.refuse(f"found {K.describe(v)} beside 'and' or 'or', whose value is one of the operands", "comparisons")
             return v
 
         return self.short_circuit([lambda x=x: operand(x) for x in e.values], isinstance(e.op, ast.Or))
@@ -317,7 +299,7 @@ class Operators(Instructions):
             if k == len(operands) - 1 or c is stop:
                 paths.append((self.block, c))
                 break
-            if isinstance(c, Register):
+            if isinstance(c, K.Register):
                 end, more = self.new_block(), self.new_block()
                 self.branch(c, *((end, more) if stop else (more, end)))
                 self.blocks.append(end)
@@ -327,7 +309,7 @@ class Operators(Instructions):
 
     def _ifexp(self, e: ast.IfExp) -> Any:
         c = self.condition(e.test)
-        if not isinstance(c, Register):
+        if not isinstance(c, K.Register):
             return self.value(e.body if c else e.orelse)
         then, otherwise, paths = self.new_block(), self.new_block(), []
         self.branch(c, then, otherwise)
@@ -336,7 +318,7 @@ class Operators(Instructions):
             v = self.value(x)
             paths.append((self.block, v))
         made = self.meet(paths)
-        if isinstance(made, Missing):
+        if isinstance(made, K.Missing):
             self.refuse(f"the conditional expression {made.why}", "values of one kind on both paths")
         return made
 
