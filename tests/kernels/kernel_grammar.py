@@ -1,7 +1,7 @@
 """The grammar of kernel sources, and a checker that answers with one sentence for each violation.
 
 A module, named by its place below `kernels`, is one of three: kernels (most), PRIMITIVES (the lowest functions, whose compiled
-meaning is in lowering), or PYTHON (it compiles, calls, lists or runs kernels). Marked functions of all obey the rules of
+meaning is in compiler/meanings), or PYTHON (it compiles, calls, lists or runs kernels). Marked functions of all obey the rules of
 arguments; those of the first kind also the rules of bodies: nothing but scalars, tuples, and buffers reached through load and
 store, so that one text runs on every scalar.
 """
@@ -13,21 +13,16 @@ import builtins
 import sys
 
 MARKS = {"kernel", "inlined", "primitive"}
-NUMBAS = {"njit", "jit", "vectorize", "guvectorize", "cfunc", "stencil", "generated_jit", "jit_module"}
-TEACHING = {
-    "overload", "intrinsic", "register_model", "overload_method", "overload_attribute", "typeof_impl", "type_callable",
-    "lower_builtin", "lowers",
-}  # fmt: skip
 PRIMITIVES = {"backend.buffers", "backend.pack", "backend.transpose", "model.vector4"}
-COMPILING = {"compiler.numba_ir", "compiler.object_code", "entry_code.adapter", "entry_code.objects"}  # and all of lowering
+COMPILING = {"compiler.object_code"}  # may import llvmlite
 PYTHON = {
     "entries", "plain", "counting", "marks", "entry", "plain_primitives",
     "model.layout", "model.linkage_layout", "model.set_layout", "model.program_layout",
-    "entry_code.bodies", "entry_code.adapter", "entry_code.objects", "entry_code.call_layout",
+    "entry_code.bodies", "entry_code.adapter", "entry_code.call_layout",
     "calls.python_calls", "calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}
-COMPILERS = {"numba", "llvmlite"}
+COMPILERS = {"llvmlite"}
 BUFFERS = {"topology", "parameters", "work"}  # and whatever a function loads from or stores to
 BUILTINS = {"range", "min", "max", "len", "abs"}
 FORBIDDEN = (
@@ -53,16 +48,11 @@ def violations(source: str, module: str) -> list[str]:
 
 def is_python(module: str) -> bool:
     """Whether a module holds ordinary Python, besides functions with marks."""
-    return module in PYTHON or module.split(".")[0] in ("compiler", "lowering")
-
-
-def may_compile(module: str) -> bool:
-    """Whether a module may import Numba or llvmlite."""
-    return module in COMPILING or module.split(".")[0] == "lowering"
+    return module in PYTHON or module.split(".")[0] == "compiler"
 
 
 def _name(node: ast.expr) -> str:
-    """`njit` of njit, njit(...), numba.njit and numba.njit(...)."""
+    """`mark` of mark, mark(...), marks.mark and marks.mark(...)."""
     if isinstance(node, ast.Call):
         return _name(node.func)
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
@@ -75,7 +65,7 @@ def _decorators(function: ast.FunctionDef) -> set[str]:
 def _imports(node: ast.Import | ast.ImportFrom, module: str) -> list[str]:
     relative = isinstance(node, ast.ImportFrom) and node.level > 0
     names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-    allowed = PACKAGES | (COMPILERS if may_compile(module) else set()) | set(sys.stdlib_module_names) | {"__future__"}
+    allowed = PACKAGES | (COMPILERS if module in COMPILING else set()) | set(sys.stdlib_module_names) | {"__future__"}
     wrong = [n for n in names if n.split(".")[0] not in allowed and not f"{n}.".startswith("freeflyer.kernels.")]
     return [f"{module} imports {n or '.'}" for n in (names if relative else wrong)]
 
@@ -83,10 +73,6 @@ def _imports(node: ast.Import | ast.ImportFrom, module: str) -> list[str]:
 def _function(node: ast.FunctionDef, module: str) -> list[str]:
     where, decorators = f"{module}.{node.name}", _decorators(node)
     found = []
-    if decorators & NUMBAS:
-        found.append(f"{where} is compiled by Numba's own decorator: use kernel or inlined")
-    if decorators & TEACHING and not may_compile(module):
-        found.append(f"{where} extends Numba outside of lowering")
     if not is_python(module) and decorators - MARKS:
         found.append(
             f"{where} has the decorator {min(decorators - MARKS)}: only {', '.join(sorted(MARKS))} are known here"

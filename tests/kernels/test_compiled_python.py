@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 import numpy as np
+import pytest
 from compiled_parts import compiled, from_text, numbers
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
@@ -79,7 +79,9 @@ def float_expression(draw, depth=2):
 def condition(draw, depth=1):
     a, b = draw(st.one_of(int_expression(depth), float_expression(depth))), draw(int_expression(depth))
     op = draw(st.sampled_from(["<", "<=", ">", ">=", "==", "!="]))
-    simple = draw(st.sampled_from([f"{a} {op} {b}", f"{b} < {a} <= 4", f"{b}", "s", "not s", f"not ({a} {op} {b})", "True", "False"]))
+    simple = draw(st.sampled_from([
+        f"{a} {op} {b}", f"{b} < {a} <= 4", f"{b}", "s", "not s", f"not ({a} {op} {b})", "True", "False",
+    ]))  # fmt: skip
     if depth == 0:
         return f"({simple})"
     other = draw(condition(depth - 1))
@@ -97,7 +99,8 @@ def block(draw, depth=2, loop=False, counters=()):
             lines.append(f"{draw(st.sampled_from(FLOATS))} = {draw(float_expression())}")
         elif kind == 3:
             lines.append(draw(st.sampled_from([
-                f"s = {draw(condition(0))} == True", f"s &= {draw(int_expression(1))} > 0", "s = s | (i > j)", f"new = {draw(int_expression(1))}",
+                f"s = {draw(condition(0))} == True", f"s &= {draw(int_expression(1))} > 0", "s = s | (i > j)",
+                f"new = {draw(int_expression(1))}",
                 f"i, x = (({draw(int_expression(1))}) % 97, {draw(float_expression(1))})", f"x += {draw(float_expression(1))}",
                 f"j -= {draw(int_expression(0))}", "j = j % 997", "i, j = swap(i, j)",
             ])))  # fmt: skip
@@ -120,7 +123,8 @@ def block(draw, depth=2, loop=False, counters=()):
         else:
             name = f"w{len(counters)}"
             body = draw(block(depth - 1, True, (*counters, name)))
-            lines += [f"{name} = 0", f"while {name} < {draw(st.integers(0, 4))} and {draw(condition(0))}:", f"    {name} += 1", *indented(body)]
+            head = f"while {name} < {draw(st.integers(0, 4))} and {draw(condition(0))}:"
+            lines += [f"{name} = 0", head, f"    {name} += 1", *indented(body)]
     return lines
 
 

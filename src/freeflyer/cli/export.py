@@ -29,7 +29,7 @@ FolderOption = Annotated[
     Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to; made if it is not there.")
 ]
 CpuOption = Annotated[
-    str, typer.Option("--cpu", metavar="CPU", help="The CPU to compile for: native, x86-64-v3, haswell, aarch64, aarch64:cortex-a72, ...")
+    str, typer.Option("--cpu", metavar="CPU", help="The CPU to compile for: native, x86-64-v3, aarch64, aarch64:cortex-a72, ...")
 ]
 BatchOption = Annotated[bool, typer.Option("--batch", help="Functions of many states at a time, too.")]
 PrefixOption = Annotated[

@@ -127,7 +127,7 @@ def record(entry: Entry) -> np.ndarray:
     """The record of an entry that adapter.py reads; the addresses of its functions are zero until they are compiled."""
     counts = entry.input_count, len(entry.options), len(entry.outputs)
     if max(counts) > L.MAX_ARRAYS or any(len(shape) > 2 for shape in entry.outputs):
-        raise ValueError(f"{entry.name} has more than {L.MAX_ARRAYS} inputs, options or outputs, or an output of more than two axes")
+        raise ValueError(f"{entry.name}: at most {L.MAX_ARRAYS} inputs, options and outputs, of at most two axes")
     head = [0, 0, len(entry.inputs), *counts, entry.table, entry.one_by_one, entry.weight, known().ctypes.data, *entry.input_axes]
     shapes = ((len(shape), *(word for n in shape for word in formula(n)), 0, 0, 0) for shape in entry.outputs)
     return np.array([*head, *(word for shape in shapes for word in shape[:L.OUTPUT_WORDS])], np.int64)

@@ -29,7 +29,7 @@ PYTHON = ("adapter", "release")  # compiled functions that are no entries
 _lock = threading.RLock()
 
 if hasattr(os, "register_at_fork"):  # a child then neither finds the lock taken for ever nor LLVM in the middle of its work
-    os.register_at_fork(before=lambda: _lock.acquire(), after_in_parent=lambda: _lock.release(), after_in_child=lambda: _lock.release())
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 Name = Entry | str  # an entry, or one of PYTHON
 

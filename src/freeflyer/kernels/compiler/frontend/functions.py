@@ -33,9 +33,8 @@ def means(meanings: dict[Any, Callable[..., Any]]) -> None:
 class Function:
     """A function as LLVM code, in which it is named @SELF.
 
-    `result`: the kind of its value. `head`: its calling convention, type and parameters, between 'define' and the body.
-    `declared`: lines that declare what it calls. `callees`: functions of kernels that it calls. `packs`: whether its
-    parameters hold Packs.
+    `result`: the kind of its value. `convention`: how it is called. `parameters`: their LLVM types. `body`: its definition.
+    `declared`: lines that declare what it calls. `callees`: functions of kernels that it calls.
     """
 
     name: str
@@ -45,7 +44,6 @@ class Function:
     body: str
     declared: tuple[str, ...]
     callees: tuple[Function, ...]
-    packs: bool
 
     @cached_property
     def symbol(self) -> str:
@@ -137,8 +135,9 @@ class Functions(ControlFlow):
             self.line(call)
             return K.made_of(made.result, iter(()))
         name = self.address(call)
-        parts = [self.address(f"extractvalue {made.result_type} {name}, {k}") for k in range(len(types))] if len(types) > 1 else [name]
-        return K.made_of(made.result, iter(parts))
+        if len(types) > 1:
+            parts = [self.address(f"extractvalue {made.result_type} {name}, {k}") for k in range(len(types))]
+        return K.made_of(made.result, iter(parts if len(types) > 1 else [name]))
 
     def function(self, function: Any, kinds: tuple[Any, ...]) -> Function:
         """A kernel's function for arguments of these kinds."""
@@ -173,19 +172,13 @@ class Functions(ControlFlow):
                 whole = self.address(f"insertvalue {ty} {whole}, {t} {x}, {k}")
             self.block.end = f"ret {ty} {whole}"
         head = f"define {convention}{ty} @SELF({', '.join(f'{t} {n}' for t, n in zip(parameters, names))}) nounwind"
-        return Function(name or text.name, kind, convention, tuple(parameters), self.text(head), tuple(sorted(self.declared.values())),
-                        tuple(self.callees[k] for k in sorted(self.callees)), _holds_packs(kinds))  # fmt: skip
+        declared, callees = (tuple(x[k] for k in sorted(x)) for x in (self.declared, self.callees))
+        return Function(name or text.name, kind, convention, tuple(parameters), self.text(head), declared, callees)
 
 
 def _llvm_type(kind: Any) -> str:
     types = K.llvm_types(kind)
     return types[0] if len(types) == 1 else "{ " + ", ".join(types) + " }" if types else "void"
-
-
-def _holds_packs(kinds: tuple[Any, ...]) -> bool:
-    return any(
-        _holds_packs(k) if isinstance(k, tuple) else isinstance(k, K.BufferKind | K.Scalar) and k.lanes > 1 for k in kinds
-    )
 
 
 def c_function(name: str, body: Callable[..., Any], kinds: tuple[K.Scalar, ...], made: Made) -> Function:

@@ -181,7 +181,8 @@ class Instructions:
             rows.append(self.names_of(v, kind))
             self.jump(target)
         self.start(target)
-        return K.made_of(kind, iter([self.chosen(ty, [block for block, _ in paths], row) for ty, row in zip(K.llvm_types(kind), zip(*rows))]))
+        blocks = [block for block, _ in paths]
+        return K.made_of(kind, iter([self.chosen(ty, blocks, row) for ty, row in zip(K.llvm_types(kind), zip(*rows))]))
 
     def chosen(self, ty: str, blocks: list[Block], names: tuple[str, ...]) -> str:
         """One register for those of several blocks."""

@@ -129,30 +129,20 @@ class Operators(Instructions):
         return self.address(f"getelementptr inbounds i64, ptr {v.name}, i64 {self.name(k, K.INT)}")
 
     def _entry_by_register(self, v: tuple[Any, ...], k: Any) -> Any:
-        """Entry k is known when the code runs: from the end if it is negative, the last or first one if there is no such."""
+        """Entry k is known when the code runs: from the end if it is negative, the last one if there is no such."""
         kind = K.kind_of(v[0]) if v else K.Missing()
         for x in v:
             kind = K.in_registers(K.join(kind, K.kind_of(x)))
-        columns = list(zip(*(self.names_of(x, kind) for x in v))) if not isinstance(kind, K.Missing | K.Constant) else []
-        if not columns:
-            self.refuse(f"found an entry of {K.describe(v)} by an index that is not constant", "tuples whose entries are of one kind")
-        at, found = self.name(k, K.INT), []
-        back = self.name(self.binary(ast.Add, K.Register(K.INT, at), len(v)), K.INT)
-        negative = self.address(f"icmp slt i64 {at}, 0")
-        at = self.address(f"select i1 {negative}, i64 {back}, i64 {at}")
-        inside = self.address(f"icmp ult i64 {at}, {len(v)}")
-        at = self.address(f"select i1 {inside}, i64 {at}, i64 {len(v) - 1}")
-        for ty, column in zip(K.llvm_types(kind), columns):
-            array = f"[{len(column)} x {ty}]"
-            if any(name.startswith("%") for name in column):
-                place = self.allocate(array)
-                for n, name in enumerate(column):
-                    to = self.address(f"getelementptr inbounds {array}, ptr {place}, i64 0, i64 {n}")
-                    self.line(f"store {ty} {name}, ptr {to}")
-            else:
-                place = self.array(f"{array} [{', '.join(f'{ty} {name}' for name in column)}]")
-            found.append(self.address(f"load {ty}, ptr {self.address(f'getelementptr inbounds {array}, ptr {place}, i64 0, i64 {at}')}"))
-        return K.made_of(kind, iter(found))
+        types = K.llvm_types(kind)
+        if not types:
+            self.refuse(f"found an entry of {K.describe(v)} by an index that is not constant", "tuples of values of one kind")
+        at, names = self.name(k, K.INT), self.names_of(v[-1], kind)
+        for n, x in enumerate(v[:-1]):
+            same = [self.address(f"icmp eq i64 {at}, {m}") for m in (n, n - len(v))]
+            chosen = self.address(f"or i1 {same[0]}, {same[1]}")
+            pairs = zip(types, self.names_of(x, kind), names)
+            names = [self.address(f"select i1 {chosen}, {ty} {this}, {ty} {other}") for ty, this, other in pairs]
+        return K.made_of(kind, iter(names))
 
     # arithmetic
 
