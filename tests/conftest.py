@@ -68,8 +68,8 @@ def new_poison(kind: int, axes: int, shape: object) -> np.ndarray:
 @pytest.fixture
 def on_threads() -> Iterator[None]:
     """Batches are spread over threads whatever their size."""
+    from freeflyer.kernels import call_layout
     from freeflyer.kernels.calls import python_calls
-    from freeflyer.kernels.entry_code import call_layout
 
     table = python_calls.known()
     table[call_layout.SHORT_WORK] = 0
@@ -85,8 +85,8 @@ def poisoned(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     table; workspaces of kernels are not touched.
     """
     from freeflyer.dynamics import centroidal, equations, evaluate, frames, manifold
+    from freeflyer.kernels import call_layout
     from freeflyer.kernels.calls import python_calls
-    from freeflyer.kernels.entry_code import call_layout
 
     for module in (centroidal, equations, evaluate, frames, manifold):
         monkeypatch.setattr(module, "np", Poison())

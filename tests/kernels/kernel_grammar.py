@@ -1,7 +1,7 @@
 """The grammar of kernel sources, and a checker that answers with one sentence for each violation.
 
 A module, named by its place below `kernels`, is one of three: kernels (most), PRIMITIVES (the lowest functions, whose compiled
-meaning is in compiler/meanings), or PYTHON (it compiles, calls, lists or runs kernels). Marked functions of all obey the rules of
+meaning is in meanings), or PYTHON (it compiles, calls, lists or runs kernels). Marked functions of all obey the rules of
 arguments; those of the first kind also the rules of bodies: nothing but scalars, tuples, and buffers reached through load and
 store, so that one text runs on every scalar.
 """
@@ -18,7 +18,7 @@ COMPILING = {"compiler.object_code"}  # may import llvmlite
 PYTHON = {
     "entries", "plain", "counting", "marks", "entry", "plain_primitives",
     "model.layout", "model.linkage_layout", "model.set_layout", "model.program_layout",
-    "entry_code.bodies", "entry_code.adapter", "entry_code.call_layout",
+    "entry_code.bodies", "entry_code.adapter", "call_layout",
     "calls.python_calls", "calls.running",
 }  # fmt: skip
 PACKAGES = {"numpy"}
@@ -48,7 +48,7 @@ def violations(source: str, module: str) -> list[str]:
 
 def is_python(module: str) -> bool:
     """Whether a module holds ordinary Python, besides functions with marks."""
-    return module in PYTHON or module.split(".")[0] == "compiler"
+    return module in PYTHON or module.split(".")[0] in ("compiler", "frontend", "meanings")
 
 
 def _name(node: ast.expr) -> str:

@@ -17,10 +17,10 @@ from kernel_samples import compiled, output_shapes, states, tree
 from seeds import fresh
 
 import freeflyer as ff
+from freeflyer.kernels import call_layout
 from freeflyer.kernels.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import NOT_FINITE, NOT_UNIT, OK, SMALL_WORK, WRONG_OPTION, WRONG_SIZE
-from freeflyer.kernels.entry_code import call_layout
 
 PARTS, CALLS = 4, 20  # processes, and calls of each entry on each robot: about 9 000 in all
 MODEL = tree()

@@ -1,7 +1,7 @@
 """Marks of functions to be compiled: they stay plain Python functions.
 
 `kernel` and `inlined` mark the functions of algorithms, `primitive` the few functions below them whose compiled meaning is given in
-compiler/meanings: an operation of registers or memory.
+meanings: an operation of registers or memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def inlined(function: F) -> F:
 
 
 def primitive(function: F) -> F:
-    """A function whose compiled meaning compiler/meanings states; its Python text is its meaning for one number."""
+    """A function whose compiled meaning meanings states; its Python text is its meaning for one number."""
     function.mark = PRIMITIVE  # type: ignore[attr-defined]
     return function
 

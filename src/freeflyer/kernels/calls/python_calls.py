@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.kernels import call_layout as L
 from freeflyer.kernels.entry import SMALL_WORK, WHERE, Entry, formula
-from freeflyer.kernels.entry_code import call_layout as L
 from freeflyer.kernels.model.layout import N_V
 
 _api = ctypes.pythonapi

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.kernels import call_layout
 from freeflyer.kernels.calls import python_calls
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.entry import (
@@ -22,7 +23,6 @@ from freeflyer.kernels.entry import (
     WHERE,
     Entry,
 )
-from freeflyer.kernels.entry_code import call_layout
 from freeflyer.kernels.model.layout import COLUMN_ROW, HEADER, TABLE_AT, TABLE_KIND
 
 FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 8)  # of an entry

@@ -2,6 +2,6 @@
 computes, in Python for one number.
 """
 
-from freeflyer.kernels.compiler.meanings import arguments, memory, objects, scalars, vectors
+from freeflyer.kernels.meanings import arguments, memory, objects, scalars, vectors
 
 __all__ = ["arguments", "memory", "objects", "scalars", "vectors"]
