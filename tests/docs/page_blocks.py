@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import linecache
 import os
 import re
 import subprocess
@@ -78,8 +79,10 @@ def run_page(page: Path, folder: Path) -> dict[str, object]:
 
 def run_python(block: Block, where: str, names: dict[str, object]) -> str:
     shown = io.StringIO()
+    text, file = "\n" * block.line + block.text, where.replace(",", "")
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)  # where the text of kernels is looked for
     with contextlib.redirect_stdout(shown):
-        exec(compile("\n" * block.line + block.text, where.partition(",")[0], "exec"), names)
+        exec(compile(text, file, "exec"), names)
     return shown.getvalue()
 
 

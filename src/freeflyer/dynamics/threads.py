@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from freeflyer.errors import InputError, format_value
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 CHUNKS_PER_THREAD = 4
 _threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -80,6 +82,8 @@ if hasattr(os, "register_at_fork"):
 
 def pool(threads: int) -> ThreadPoolExecutor:
     """The only pool, with at least so many threads."""
+    from concurrent.futures import ThreadPoolExecutor  # takes 4 ms, which first calls do without
+
     global _pool, _size
     if _pool is None or _size < threads:
         if _pool is not None:

@@ -57,8 +57,10 @@ def value(of: Formula, topology: Any) -> int:
     return factor * int(topology[at]) + addend
 
 
-def kernel_function(name: str) -> Callable[..., Any]:
+def kernel_function(name: str | Callable[..., Any]) -> Callable[..., Any]:
     """The function of a dotted name below kernels, or of 'module:function'. Its file is read now: compiled calls do without it."""
+    if not isinstance(name, str):
+        return name
     if ":" in name:
         module, _, function = name.partition(":")
     else:
@@ -87,7 +89,7 @@ class Stages:
 class Entry:
     """A kernel(topology, parameters, inputs..., shared..., options..., outputs...) that Python may call.
 
-    `source`: its dotted name below kernels; 'module:function' for a kernel of another package.
+    `source`: its dotted name below kernels; for a kernel of another package 'module:function', or the function itself.
     `inputs`: a letter each, q (checked to hold unit quaternions), v, u (independent rates), m (measured joints), f (motors),
     g (gravity) or w (wrenches on frames).
     `shared`: sizes of further inputs, the same for all states, which may be infinite. `outputs`: the shapes of one state's
@@ -97,7 +99,7 @@ class Entry:
     """
 
     name: str
-    source: str
+    source: str | Callable[..., Any]
     inputs: str
     outputs: tuple[tuple[Dimension, ...], ...]
     options: tuple[str, ...] = ()
@@ -122,14 +124,14 @@ class Entry:
         return kernel_function(self.source)
 
     @property
-    def sources(self) -> tuple[str, ...]:
-        """Dotted names of the functions below kernels of which the entry consists."""
+    def sources(self) -> tuple[str | Callable[..., Any], ...]:
+        """The functions of which the entry consists, by name or themselves."""
         return (self.source, self.stages.first, self.stages.second, self.stages.sizes) if self.stages else (self.source,)
 
     @property
     def in_library(self) -> bool:
         """Whether its kernels are freeflyer's own."""
-        return not any(":" in name for name in self.sources)
+        return all(isinstance(x, str) and ":" not in x for x in self.sources)
 
     @property
     def rows(self) -> tuple[tuple[Dimension, ...], ...]:

@@ -24,7 +24,8 @@ class Source:
         self.name, self.file, self.line = function.__name__, code.co_filename, code.co_firstlineno
         tree = definition(function)
         if tree is None:
-            raise KernelError(f"{self.file}:{self.line}: the text of {self.name} is not to be found there; has the file changed?")
+            raise KernelError(f"{self.file}:{self.line}: the text of {self.name} is not there: kernels stand in a file, "
+                              "as it was when it was imported, or in a notebook")
         a = tree.args
         if a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs or a.defaults:
             raise KernelError(f"{self.file}:{self.line}, in {self.name}: parameters must be plain names without defaults")
