@@ -55,16 +55,21 @@ def warm(functions: Iterable[str] | None = None, progress: Progress = no_progres
     Example:
         freeflyer.dynamics.warming.warm(["inverse_dynamics", "mass_matrix"])
     """
-    return compile_ahead(required_functions(USES if functions is None else functions), progress=progress)
+    return compile_ahead(compiled_functions(ENTRIES) if functions is None else required_functions(functions), progress=progress)
 
 
 def required_functions(functions: Iterable[str]) -> list[Function]:
-    """The compiled functions behind public ones: those of one state, then those of Packs, with which they share few kernels."""
+    """The compiled functions behind public ones."""
     names: dict[str, None] = {}
     for function in functions:
         if function not in USES:
             raise unknown_name("function", function, tuple(USES))
         names |= dict.fromkeys(USES[function])
+    return compiled_functions(names)
+
+
+def compiled_functions(names: Iterable[str]) -> list[Function]:
+    """The functions of these entries: those of one state, then those of Packs, with which they share few kernels."""
     entries, lanes = [ENTRIES[name] for name in names], pack_lanes(host())
     batches: list[Function] = [(e, lanes) for e in reversed(entries) if not e.one_by_one]
     return [(name, 1) for name in PYTHON] + [(e, n) for e in entries for n in ((1, 8) if e.one_by_one else (1,))] + batches
