@@ -1,7 +1,7 @@
 """Statements: assignments, branches, loops.
 
-A branch whose condition is known is not written. Where paths meet, variables that differ get phis. A loop over a
-range tests before its first turn and at the end of each one, so that what its body sets has a value after it if it ran.
+A branch whose condition is known is not written. If paths meet, variables that differ get phis. A loop over a range has a test
+before its first turn and one at the end of each turn, so a variable that its body sets has a value after a loop that ran.
 """
 
 from __future__ import annotations
@@ -96,9 +96,8 @@ class ControlFlow(Operators):
         self._refuse_else(s)
         if isinstance(s.iter, ast.Call) and isinstance(s.iter.func, ast.Name) and self.variable(s.iter.func.id) is range:
             bounds = self._bounds(s.iter)
-            turns = range(*bounds) if all(type(x) is int for x in bounds) else ()
-            if 0 < len(turns) * size(s) <= UNROLLED:
-                return self._unrolled(s, tuple(turns))
+            if all(type(x) is int and abs(x) < 2**31 for x in bounds) and 0 < len(range(*bounds)) * size(s) <= UNROLLED:
+                return self._unrolled(s, tuple(range(*bounds)))
             return self._for_range(s, *bounds)
         values = self.value(s.iter)
         if not isinstance(values, tuple):
@@ -106,7 +105,7 @@ class ControlFlow(Operators):
         self._unrolled(s, values)
 
     def _bounds(self, e: ast.Call) -> tuple[Any, ...]:
-        given = self.values(e.args)
+        given = self.values(e.args) if not e.keywords else []
         first, end, step = {1: (0, *given, 1), 2: (*given, 1), 3: given}.get(len(given), (None, None, None))
         if step == 0 or not all(scalar_kind(x) in (K.INT, K.BOOL) for x in (first, end, step)):
             self.refuse(f"found range of {', '.join(map(K.describe, given))}", "one to three integers, the last other than 0")
@@ -168,10 +167,10 @@ class ControlFlow(Operators):
         self._loop(s, None, turn, paths)
 
     def _loop(self, s: Any, first: str | None, turn: Callable[[Any], tuple[Any, Any]], paths: list[Path]) -> None:
-        """A loop. turn(counter) writes a turn, and answers (counter, whether to go on) at its end.
+        """A loop. turn(counter) writes a turn and returns, at its end, the next counter and whether to go on.
 
-        Variables that a turn sets are phis at its begin. Their kinds are not known before a turn is
-        written: it is written again with wider ones until all values fit. `paths`: those that lead behind the loop otherwise.
+        Variables that a turn sets are phis at its begin. Their kinds are not known before a turn is written. So it is written
+        again, with wider kinds, until all values fit. `paths`: other paths that lead behind the loop.
         """
         scope, before, names = self.scope, self.block, self.scope.names
         outer, carried = (scope.breaks, scope.continues), [n for n in names if n in written(s)]

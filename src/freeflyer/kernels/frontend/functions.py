@@ -77,7 +77,7 @@ class Function:
         return iter(found.values())
 
 
-Made = dict[tuple[Any, Any], Function | None]  # by function and kinds; None while it is being written
+Made = dict[tuple[Any, Any], Function]  # by function and kinds
 
 
 class Functions(ControlFlow):
@@ -143,16 +143,8 @@ class Functions(ControlFlow):
         """A kernel's function for arguments of these kinds."""
         key = (function, kinds)
         if key not in self.made:
-            self.made[key] = None
-            try:
-                self.made[key] = Functions(self.made, self.scope).written(source(function), kinds)
-            finally:
-                if self.made[key] is None:
-                    del self.made[key]
-        made = self.made[key]
-        if made is None:
-            self.refuse(f"{function.__name__} calls itself", "functions that do not")
-        return made
+            self.made[key] = Functions(self.made, self.scope).written(source(function), kinds)
+        return self.made[key]
 
     def written(self, text: Source, kinds: tuple[Any, ...], convention: str = "fastcc ", name: str = "") -> Function:
         """The function of a text, for arguments of these kinds. `name`: another than the text's."""

@@ -17,7 +17,7 @@ FAST = "reassoc nsz arcp contract "  # LLVM may fuse and reorder; NaN and infini
 
 @dataclass(eq=False)
 class Block:
-    """A basic block. `end`: its last instruction; None while it is open."""
+    """A basic block. `end`: its last instruction."""
 
     name: str
     phis: list[str] = field(default_factory=list)
@@ -47,13 +47,10 @@ class Scope:
 
 
 class Instructions:
-    """The function that is being written. `block`: where instructions go; None where no path leads."""
+    """The function that is being written. `block`: where instructions go; None if no path leads here."""
 
     def __init__(self) -> None:
         self.scope: Scope | None = None
-        self.begin_function()
-
-    def begin_function(self) -> None:
         self.blocks: list[Block] = []
         self.allocations: list[str] = []
         self.declared: dict[str, str] = {}
