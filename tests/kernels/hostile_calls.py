@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from calls_by_ctypes import call_by_ctypes
 from entry_subjects import subjects
 from kernel_samples import Subject, tree
 from seeds import fresh
@@ -225,7 +226,7 @@ def run(part: int, parts: int, calls: int) -> None:
         found, _ = running.state(entry, x.handle, *x.given, *x.options, *outputs)
         assert found in (OK, REFUSED), (entry.name, x.label, found)
         running.function_of(entry, True)
-        hostile, by_ctypes = Hostile(x, rng, strangers), running.call_by_ctypes(entry)
+        hostile, by_ctypes = Hostile(x, rng, strangers), call_by_ctypes(entry)
         for _ in range(calls):
             given = hostile.call()
             again, third = copied(given), copied(given)

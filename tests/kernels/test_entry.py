@@ -29,20 +29,13 @@ SQUARE = (MODEL.nv, MODEL.nv)
 RNEA, CRBA, JACOBIAN = (ENTRIES[name] for name in ("rnea", "crba", "frame_jacobian"))
 
 
-@pytest.fixture(scope="module", params=["builtin", "ctypes"], autouse=True)
-def calls(request):
-    """entry.call of three entries, once through builtin functions and once through ctypes, all compiled."""
+@pytest.fixture(scope="module", autouse=True)
+def calls():
+    """entry.call of three entries, all compiled."""
     for entry, inputs in ((RNEA, (Q, V, A)), (CRBA, (Q,)), (JACOBIAN, (Q, 0, 0))):
         compiled(MODEL, entry.name, *inputs)
         running.function_of(entry, True)
     python_calls.grow_scratch(2_000_000)  # enough for batches, too: an entry that needs more would be called again
-    kept = {entry: entry.call for entry in (RNEA, CRBA, JACOBIAN)}
-    if request.param == "ctypes":
-        for entry in kept:
-            object.__setattr__(entry, "call", running.call_by_ctypes(entry))
-    yield
-    for entry, function in kept.items():
-        object.__setattr__(entry, "call", function)
 
 
 def status_of(entry, *arguments):

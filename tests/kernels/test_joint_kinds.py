@@ -14,7 +14,8 @@ FOLDER = Path(freeflyer.kernels.__file__).parent
 JOINTS, LAYOUT = FOLDER / "model" / "joints", FOLDER / "model" / "layout.py"  # the one place; the numbers of the kinds
 KINDS = {"KIND", "SCREW", "BALL", "FLOATING", "QUATERNION", "TRANSLATED"}
 SWITCHES = {"is_screw", "kind_of"}
-FILES = [path for path in sorted(FOLDER.rglob("*.py")) if JOINTS not in path.parents and path != LAYOUT]
+NO_KERNELS = (LAYOUT, FOLDER / "frontend")
+FILES = [path for path in sorted(FOLDER.rglob("*.py")) if not {JOINTS, *NO_KERNELS} & {path, *path.parents}]
 
 
 def names(source: str) -> set[str]:

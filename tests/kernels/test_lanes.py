@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from llvmlite import binding as llvm
 
-from freeflyer.kernels.compiler.object_code import pack_lanes
+from freeflyer.kernels.compiler.object_code import Target, pack_lanes
 
 PROGRAM = """
 import json
@@ -62,8 +62,8 @@ def test_other_instructions(cpu, here):
 
 
 def test_lanes_are_those_of_registers():
-    assert pack_lanes("haswell") == 4
-    assert pack_lanes("x86-64-v2") == 4
-    assert pack_lanes("skylake-avx512") == 8
-    assert pack_lanes("generic", "+avx512f,+avx2") == 8
-    assert pack_lanes("generic", "-avx512f,+avx2") == 4
+    assert pack_lanes(Target("haswell")) == 4
+    assert pack_lanes(Target("x86-64-v2")) == 4
+    assert pack_lanes(Target("skylake-avx512")) == 8
+    assert pack_lanes(Target("generic", "+avx512f,+avx2")) == 8
+    assert pack_lanes(Target("generic", "-avx512f,+avx2")) == 4

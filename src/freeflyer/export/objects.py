@@ -56,7 +56,8 @@ def target_of(cpu: str) -> Target:
     if name not in known:
         raise unknown_name("CPU", cpu, known, f"'{NATIVE}' is this machine's; other kinds: {', '.join(KINDS)}, aarch64:cortex-a72.")
     if probe(name, triple)[0] != 0:
-        raise InputError(f"the CPU {cpu!r} is not of the kind {triple or llvm.get_default_triple()}", cpu=cpu)
+        kind = f"the kind {triple}" if triple else f"this machine's kind, {llvm.get_default_triple()}"
+        raise InputError(f"the CPU {cpu!r} is not of {kind}", cpu=cpu)
     return Target(name, "", triple)
 
 

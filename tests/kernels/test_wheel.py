@@ -1,0 +1,113 @@
+"""Wheels with object code: nothing is compiled where they are installed, and no function of another CPU is mixed in."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import freeflyer
+from freeflyer.kernels.compiler import build, wheel
+from freeflyer.kernels.compiler.object_code import levels_here
+from freeflyer.kernels.entries import COM, ENTRIES
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(
+    platform.machine() != "x86_64" or not levels_here(), reason="wheels hold object code for x86-64-v2 and later alone"
+)
+UNREACHABLE = """
+from llvmlite import binding as llvm
+
+def refused(*_, **__):
+    raise AssertionError("something was compiled")
+
+llvm.create_pass_builder = llvm.targets.TargetMachine.emit_object = refused
+import numpy as np
+import freeflyer as ff
+"""
+
+
+def run(program: str, **environment: str) -> str:
+    done = subprocess.run([sys.executable, "-c", UNREACHABLE + program], env={**os.environ, **environment}, capture_output=True,
+                          text=True, timeout=300)  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """Object code of one entry and of what every call needs, for the best level that this CPU has."""
+    monkeypatch.setattr(wheel, "ENTRIES", {"com": COM})
+    wheel.write_objects(tmp_path / "objects", levels_here()[0])
+    return tmp_path / "objects"
+
+
+POSITION = """
+from pathlib import Path
+from freeflyer.kernels.compiler import build
+build.WHEEL = Path(r"{folder}")
+model = ff.robots.chain(2)
+q = np.array([0.3, 0.4])
+print(ff.center_of_mass(model, q).tolist(), ff.center_of_mass(model, np.tile(q, (9, 1)))[8].tolist())
+"""
+
+
+def test_nothing_is_compiled(folder, tmp_path):
+    model, q = freeflyer.robots.chain(2), [0.3, 0.4]
+    first, last = run(POSITION.format(folder=folder), FREEFLYER_CACHE_DIR=str(tmp_path / "cache")).replace("] [", "]|[").split("|")
+    assert eval(first) == pytest.approx(freeflyer.center_of_mass(model, q).tolist(), rel=1e-14)
+    assert eval(last) == pytest.approx(eval(first), rel=1e-14)
+    assert not list((tmp_path / "cache").rglob("*.o"))
+
+
+def test_functions_of_a_wheel_are_taken_all_or_not_at_all(folder, monkeypatch):
+    """Those of another CPU pass vectors otherwise."""
+    monkeypatch.setattr(build, "WHEEL", folder)
+    symbols = [f.symbol for f in build.closure(COM, 1)]
+    assert len(build.from_wheel(symbols)) == len(symbols) > 1
+    (folder / levels_here()[0].cpu / f"{symbols[0]}.o").unlink()
+    assert build.from_wheel(symbols) is None
+
+
+def test_a_level_that_the_cpu_lacks_is_not_taken(folder, monkeypatch):
+    monkeypatch.setattr(build, "WHEEL", folder)
+    symbols = [f.symbol for f in build.closure(COM, 1)]
+    monkeypatch.setattr("freeflyer.kernels.compiler.object_code.levels_here", list)
+    assert build.from_wheel(symbols) is None
+
+
+def test_levels_have_names():
+    assert [level.cpu for level in wheel.levels_of("all")] == ["x86-64-v4", "x86-64-v3", "x86-64-v2"]
+    assert [level.cpu for level in wheel.levels_of("x86-64-v2, x86-64-v3")] == ["x86-64-v2", "x86-64-v3"]
+    for wrong in ("x86-64-v5", "", "v3", "x86-64-v3,"):
+        with pytest.raises(ValueError, match="x86-64-v4, x86-64-v3, x86-64-v2"):
+            wheel.levels_of(wrong)
+
+
+DYNAMICS = """
+model = ff.robots.humanoid()
+q, v = ff.neutral(model), np.linspace(-1.0, 1.0, model.nv)
+print(ff.__file__)
+tau = ff.inverse_dynamics(model, q, v, v)
+many = ff.inverse_dynamics(model, np.tile(q, (20, 1)), v, v)
+print(np.abs(many - tau).max() < 1e-9, ff.forward_dynamics_derivatives(model, q, v, tau)[0].shape == (model.nv, model.nv))
+"""
+
+
+def test_a_wheel_is_built_installed_and_used(tmp_path):
+    """As a user would, but with this environment's NumPy and llvmlite."""
+    environment = {**os.environ, "FREEFLYER_WHEEL_OBJECTS": levels_here()[0].cpu}
+    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", str(ROOT), "--no-deps", "-w", str(tmp_path)], env=environment, check=True, timeout=900)
+    (made,) = tmp_path.glob("freeflyer-*-py3-none-linux_x86_64.whl")
+    installed = tmp_path / "installed"
+    subprocess.run([*pip, "install", "--no-deps", "--target", str(installed), str(made)], check=True, timeout=100)
+    objects = list((installed / "freeflyer" / "kernels" / "objects").rglob("*.o"))
+    assert len(objects) > len(ENTRIES)
+    file, results = run(DYNAMICS, PYTHONPATH=str(installed), FREEFLYER_CACHE_DIR=str(tmp_path / "cache")).splitlines()
+    assert file.startswith(str(installed))
+    assert results == "True True"
