@@ -2,7 +2,7 @@
 
 A state's numbers are floats, and a vector fills one register, a Vector4 (its fourth entry is undefined). A Pack fills a
 register by itself, so a vector of Packs is a tuple of three. The functions here take either. Compiled meanings:
-lowering/vectors.py.
+meanings/vectors.py.
 """
 
 from __future__ import annotations
