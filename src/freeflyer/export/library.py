@@ -1,4 +1,4 @@
-"""Static and shared library, made by the machine's C compiler where there is one; CMakeLists.txt for elsewhere."""
+"""Static and shared library, made by a C compiler if one is found, and CMakeLists.txt for elsewhere."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def tool(variable: str, names: tuple[str, ...]) -> list[str] | None:
 def build(folder: Path, prefix: str, functions: Sequence[str], kernels: Mapping[str, str], triple: str = "") -> list[str]:
     """Makes lib{prefix}.a and lib{prefix}.so in a folder that holds the source and the object code.
 
-    `functions`: what the source defines; `kernels`: the symbol of each file of object code; `triple`: the kind of machine, if it is
-    another. A sentence for what cannot be made.
+    `functions`: what the source defines; `kernels`: the symbol of each file of object code; `triple`: another kind of machine than
+    this, in ELF. A sentence for what cannot be made.
     """
     compilers = (f"{triple}-gcc",) if triple else COMPILERS
     compiler = tool("CC", compilers)
@@ -37,15 +37,23 @@ def build(folder: Path, prefix: str, functions: Sequence[str], kernels: Mapping[
         return [f"no C compiler was found ({', '.join(compilers)}, or $CC): build the libraries with CMakeLists.txt"]
     own, notes = f"{prefix}.o", []
     symbols = {own: tuple(functions), **{file: (symbol,) for file, symbol in kernels.items()}}
-    name = [f"-Wl,-soname,lib{prefix}.so"] if sys.platform == "linux" else []
+    name = [f"-Wl,-soname,lib{prefix}.so"] if triple or sys.platform == "linux" else []
     try:
         run(folder, [*compiler, "-std=c99", "-O2", "-fPIC", "-c", f"{prefix}.c", "-o", own])
+        if triple and len({machine(folder / file) for file in symbols}) > 1:  # $CC is often set to this machine's compiler
+            raise FreeflyerError(f"{shlex.join(compiler)} makes no code for {triple}: set $CC to a compiler that does")
         make_static(folder, f"lib{prefix}.a", symbols, triple)
         run(folder, [*compiler, "-shared", *name, "-o", f"lib{prefix}.so", *symbols, "-lm"])
     except FreeflyerError as error:
         notes.append(f"{error}: what is missing can be built with CMakeLists.txt")
     (folder / own).unlink(missing_ok=True)
     return notes
+
+
+def machine(file: Path) -> bytes:
+    """Word length, byte order and machine of object code in ELF, the format of other machines."""
+    head = file.read_bytes()[:20]
+    return head[4:6] + head[18:]
 
 
 def make_static(folder: Path, library: str, symbols: Mapping[str, tuple[str, ...]], triple: str = "") -> None:

@@ -23,6 +23,7 @@ llvm.initialize_all_targets(); llvm.initialize_all_asmprinters()
 target = llvm.Target.from_triple(sys.argv[2] or llvm.get_default_triple())
 target.create_target_machine(cpu=sys.argv[1]).emit_object(llvm.parse_assembly("define i32 @f() {\\n ret i32 1\\n}"))
 """
+ADVICE = f"'{NATIVE}' is this machine's; names of other machines: {', '.join(KINDS)}, aarch64:cortex-a72."
 LISTED = " processor."  # ends a line of LLVM's list of CPUs
 
 
@@ -40,21 +41,29 @@ def known_cpus(triple: str = "") -> tuple[str, ...]:
     return tuple(line.split()[0] for line in text.splitlines() if line.rstrip().endswith(LISTED))
 
 
+def triple_of(kind: str) -> str:
+    """LLVM's name of a kind of machine; empty for this machine's own kind, whose compiler has no prefix, and for no kind."""
+    here = llvm.get_default_triple()
+    return "" if here.startswith(f"{kind}-") and "-linux-" in here else KINDS.get(kind, "")
+
+
 @cache
 def target_of(cpu: str) -> Target:
     """What a CPU's name means: 'native', a CPU of this machine's kind, another kind ('aarch64'), or both ('aarch64:cortex-a72').
 
-    Errors: UnknownNameError; InputError for CPUs that are known but not of that kind.
+    Errors: UnknownNameError; InputError for CPUs that LLVM names but makes no code for on that kind, such as ones of 32 bits.
     """
     if cpu == NATIVE:
         return host()
-    kind, _, name = cpu.partition(":")
-    triple = KINDS.get(kind, "")
-    if triple and not name:
-        return Target("x86-64" if kind == "x86_64" else "generic", "", triple)
-    name, known = name if triple else cpu, known_cpus(triple)
+    kind, colon, name = cpu.partition(":")
+    if colon and kind not in KINDS:
+        raise unknown_name("machine", kind, KINDS, ADVICE)
+    triple = triple_of(kind)
+    if cpu in KINDS:
+        return Target("x86-64" if cpu == "x86_64" else "generic", "", triple)
+    name, known = name if colon else cpu, known_cpus(triple)
     if name not in known:
-        raise unknown_name("CPU", cpu, known, f"'{NATIVE}' is this machine's; other kinds: {', '.join(KINDS)}, aarch64:cortex-a72.")
+        raise unknown_name(f"{kind} CPU" if colon else "CPU", name, known, ADVICE)
     if probe(name, triple)[0] != 0:
         kind = f"the kind {triple}" if triple else f"this machine's kind, {llvm.get_default_triple()}"
         raise InputError(f"the CPU {cpu!r} is not of {kind}", cpu=cpu)

@@ -100,18 +100,25 @@ def closure(entry: Name, lanes: int) -> list[Any]:
     return list(c_function(name, body, kinds, _made).closure())
 
 
+def named(entry: Name, lanes: int, target: Any) -> tuple[list[str], list[Any]]:
+    """(symbols of an entry's functions, its own last; the functions, empty if the symbols were remembered)."""
+    listed = list_of(entry, lanes, target)
+    names = (disk.read(listed) or b"").decode().split() if listed else []
+    if names:
+        return names, []
+    functions = closure(entry, lanes)
+    names = [f.symbol for f in functions]
+    if listed and stamp.__wrapped__() == stamp():  # no file changed meanwhile
+        disk.write(listed, " ".join(names).encode())
+    return names, functions
+
+
 def objects(entry: Name, lanes: int, target: Any = None) -> tuple[list[bytes], str]:
     """(object code of an entry's functions, symbol of its own) for a CPU, this machine's if None."""
     from freeflyer.kernels.compiler.object_code import host
 
-    target, functions = target or host(), []
-    listed = list_of(entry, lanes, target)
-    names = (disk.read(listed) or b"").decode().split() if listed else []
-    if not names:
-        functions = closure(entry, lanes)
-        names = [f.symbol for f in functions]
-        if listed and stamp.__wrapped__() == stamp():  # no file changed meanwhile
-            disk.write(listed, " ".join(names).encode())
+    target = target or host()
+    names, functions = named(entry, lanes, target)
     codes: Any = [disk.read(file_of(name, target)) for name in names]
     if None in codes and target == host():
         codes = from_wheel(names) or codes
@@ -154,10 +161,11 @@ def is_cached(entry: Name, lanes: int) -> bool:
     """Whether an entry can be loaded without compiling, as far as names of files tell."""
     from freeflyer.kernels.compiler.object_code import host
 
-    listed = list_of(entry, lanes, host())
-    names = (disk.read(listed) or b"").decode().split() if listed else []
-    folder = disk.cache_folder()
-    return bool(names) and (all((folder / file_of(x, host())).exists() for x in names) or from_wheel(names) is not None)
+    listed, folder = list_of(entry, lanes, host()), disk.cache_folder()
+    if not WHEEL.is_dir() and not (listed and (folder / listed).exists()):
+        return False
+    names, _ = named(entry, lanes, host())  # with a wheel, writing them takes less than compiling
+    return all((folder / file_of(x, host())).exists() for x in names) or from_wheel(names) is not None
 
 
 @cache
