@@ -12,6 +12,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 VARIABLE = "FREEFLYER_WHEEL_OBJECTS"
+NEEDED = ("numpy", "llvmlite", "lazy-loader")  # of the package's dependencies, to compile kernels
 
 
 class ObjectCode(BuildHookInterface):  # type: ignore[type-arg]
@@ -20,16 +21,17 @@ class ObjectCode(BuildHookInterface):  # type: ignore[type-arg]
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        return ["numpy>=2.0", "llvmlite>=0.45"] if os.environ.get(VARIABLE) else []
+        return [x for x in self.metadata.core.dependencies if x.startswith(NEEDED)] if os.environ.get(VARIABLE) else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         levels = os.environ.get(VARIABLE)
         if not levels or self.target_name != "wheel" or version == "editable":
             return
         self._folder = tempfile.TemporaryDirectory()
-        environment = os.environ | {"PYTHONPATH": str(Path(self.root, "src"))}
+        path = filter(None, (str(Path(self.root, "src")), os.environ.get("PYTHONPATH")))  # pip's isolation uses it, too
         command = [sys.executable, "-m", "freeflyer.kernels.compiler.wheel", self._folder.name, levels]
-        subprocess.run(command, check=True, env=environment)
+        if subprocess.run(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(path)}, check=False).returncode:
+            raise SystemExit(f"{VARIABLE}={levels}: no object code was made, see above")
         build_data["force_include"][self._folder.name] = "freeflyer/kernels/objects"
         build_data["pure_python"] = False
         build_data["tag"] = "py3-none-linux_x86_64"

@@ -33,5 +33,9 @@ def write_objects(folder: Path, level: Target) -> None:
 
 
 if __name__ == "__main__":
-    for chosen in levels_of(sys.argv[2]):
+    try:
+        levels = levels_of(sys.argv[2])
+    except ValueError as error:
+        sys.exit(str(error))
+    for chosen in levels:
         write_objects(Path(sys.argv[1]), chosen)
