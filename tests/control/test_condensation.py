@@ -14,7 +14,7 @@ from freeflyer.control.assembly import assemble
 from freeflyer.control.condensation import condense
 from freeflyer.control.condensed import solve_condensed
 from freeflyer.control.levels import program_of
-from freeflyer.control.lexicographic import solve_strictly, solve_weighted
+from freeflyer.control.lexicographic import solve_strictly
 from freeflyer.control.motions import own_motion
 
 
@@ -77,18 +77,3 @@ def test_a_last_level_that_cannot_be_met_is_violated_least(case):
     assert short is not None
     close(short.alpha, whole.x[: model.nv], 1e-6, least=np.abs(short.alpha).max())
     close(short.F, whole.x[model.nv :], 1e-4, least=9.81 * model.mass)
-
-
-@pytest.mark.parametrize("case", range(3))
-def test_weighted_tasks_are_condensed_too(case):
-    rng = fresh(case)
-    model, q, v = standing_state(rng, 0.02)
-    base = standing_problem(model, q, drop=0.03)
-    posture = control.PostureTask(q, weight=0.1, stiffness=20.0)
-    problem = control.Problem(model, [*base.tasks, posture], FEET, acceleration_weight=0.01)
-    s = assemble(problem, q, v, None, "body")
-    m = own_motion(s)
-    short, whole = solve_condensed(s, m, "daqp", strict=False), solve_weighted(program_of(s, m), solver="daqp")
-    assert short is not None
-    close(short.alpha, whole.x[: model.nv], 1e-6, least=np.abs(short.alpha).max())
-    close(short.F, whole.x[model.nv :], 1e-6, least=9.81 * model.mass)

@@ -1,4 +1,4 @@
-"""Strict and weighted programs against references that are found in another way: levels one by one in the full space, by another
+"""Programs against references that are found in another way: levels one by one in the full space, by another
 solver, with the violations above written out as equations."""
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from closeness import close
 from qpsolvers import solve_qp as solve
 from seeds import fresh
 
-from freeflyer.control.lexicographic import solve_strictly, solve_weighted
+from freeflyer.control.lexicographic import solve_strictly
 from freeflyer.control.rows import LevelRows, Program, Rows, equations
 
 SOLVER = {"solver": "piqp", "eps_abs": 1e-10, "eps_rel": 1e-11, "max_iter": 1000}
@@ -32,7 +32,7 @@ def random_program(rng, n, tasks, conflicting):
         w = rng.uniform(0.5, 3.0, len(A))
         levels.append(LevelRows(f"{k}", (equations(f"task {k}", A, A @ inside + reach * rng.standard_normal(len(A)), w),)))
     L = rng.standard_normal((n, n))
-    return Program(tuple(levels), 1, L @ L.T + np.eye(n), rng.standard_normal(n))
+    return Program(tuple(levels), L @ L.T + np.eye(n), rng.standard_normal(n))
 
 
 def minimum(*program):
@@ -93,21 +93,6 @@ def test_a_lower_level_never_degrades_a_higher_one(case):
     found = solve_strictly(p, solver="daqp")
     for mine, alone in zip(squares(p, found.x)[:-1], squares(p, above.x)[:-1]):
         assert mine <= alone + 1e-6 * (1.0 + alone)
-
-
-@pytest.mark.parametrize("case", range(6))
-@pytest.mark.parametrize("solver", ["daqp", "osqp", "piqp", "proxqp"])
-def test_weights_share_what_levels_would_not(case, solver):
-    rng = fresh(case, solver)
-    p = random_program(rng, 8, 3, conflicting=True)
-    found = solve_weighted(p, solver=solver)
-    H, g = p.H.copy(), p.g.copy()
-    for level in p.levels[1:]:
-        (r,) = level.rows
-        H, g = H + r.A.T @ (r.A * r.weights[:, None]), g - r.A.T @ (r.weights * r.upper)
-    E, C = p.levels[0].rows
-    expected = minimum(H, g, C.A, C.upper, E.A, E.upper)
-    close(found.x, expected, 1e-4)
 
 
 def test_equations_that_repeat_each_other_are_no_conflict():

@@ -26,7 +26,6 @@ from freeflyer.robots import humanoid
 from freeflyer.robots.postures import standing_posture
 from freeflyer.tables import Table
 
-ACCELERATION_WEIGHT = 1e-6  # of the energy beside weights of tasks: TSID's own is 1e-8 of |a|^2
 JOINTS = 33
 LEVELS = {"com": 1, "pelvis": 1, "hand": 2, "posture": 3}
 WAYS: tuple[tuple[str, bool, Formulation], ...] = (
@@ -44,7 +43,7 @@ def control_problem(standing: Standing) -> Problem:
         *(NormalForceLimits(name, standing.most, standing.least) for name in standing.feet),
     ]  # fmt: skip
     return Problem(
-        standing.model, tasks, feet, limits, acceleration_weight=ACCELERATION_WEIGHT, force_weight=standing.weights["force"],
+        standing.model, tasks, feet, limits, force_weight=standing.weights["force"],
         contact_damping=2.0 * float(np.sqrt(standing.stiffness["contact"])),
     )  # fmt: skip
 

@@ -47,12 +47,12 @@ class CondensedAnswer(NamedTuple):
     iterations: int
 
 
-def solve_condensed(s: Assembly, m: Motion, solver: str, strict: bool = True) -> CondensedAnswer | None:
+def solve_condensed(s: Assembly, m: Motion, solver: str) -> CondensedAnswer | None:
     """The lexicographic optimum where no limit of torques or accelerations is active and all levels are met, but the last one
-    where there are more rows than accelerations; else None. Not strict: the least weighted sum of all tasks and the energy."""
+    where there are more rows than accelerations; else None."""
     n, fixed = m.inertia.shape[1], _held(m)
     try:
-        if strict and len(fixed[1]) + len(m.free) + sum([len(t.b) for t in m.tasks]) > n:
+        if len(fixed[1]) + len(m.free) + sum([len(t.b) for t in m.tasks]) > n:
             last = max([t.level for t in m.tasks], default=0)
             upper, least = [t for t in m.tasks if t.level < last], [t for t in m.tasks if t.level == last]
             quick = _least_quickly(s, m, fixed, upper, least) if least else None
@@ -64,12 +64,7 @@ def solve_condensed(s: Assembly, m: Motion, solver: str, strict: bool = True) ->
                 return _answer(m, found, e.K, e.k)
             if found is not None:  # among the accelerations that reach as much
                 return _energy(s, m, fixed, (*_joined(stacked(upper, n), found), NONE), solver)
-        if strict:
-            return _energy(s, m, fixed, (*stacked(m.tasks, n), NONE), solver)
-        tasks = m.tasks
-        if any(t.level < 0 for t in tasks):
-            tasks = tuple(sorted(tasks, key=lambda t: t.level >= 0))
-        return _energy(s, m, fixed, (*stacked(tasks, n), weights_of([t for t in tasks if t.level >= 0])), solver)
+        return _energy(s, m, fixed, (*stacked(m.tasks, n), NONE), solver)
     except MissingSolverError:
         raise
     except SolverError:
@@ -109,7 +104,7 @@ def _cycle(
 
 
 def _energy(s: Assembly, m: Motion, fixed: Rows, tasks: Weighted, solver: str) -> CondensedAnswer | None:
-    """Accelerations of least energy and weighted squares, and forces that share the least sum with them. tasks: as in Cycle."""
+    """Accelerations of least energy, and forces that share the least sum with them. tasks: as in Cycle."""
     weight = s.problem.acceleration_weight
     energy = (m.metric, m.linear) if weight == 1.0 else (weight * m.metric, weight * m.linear)
     cycle, cones, metric, others = _cycle(s, m, fixed, tasks, energy)
@@ -118,7 +113,7 @@ def _energy(s: Assembly, m: Motion, fixed: Rows, tasks: Weighted, solver: str) -
         return None
     missed, outside, beyond = found.verdicts.tolist()
     if outside:
-        return _in_cones(m, found, len(fixed[1]) + len(tasks[1]) - len(tasks[2]), cones, solver)
+        return _in_cones(m, found, len(fixed[1]) + len(tasks[1]), cones, solver)
     if beyond or not missed <= CONTROL_CHECK_TOLERANCE or not _hold(others, m, found.alpha, found.forces):
         return None
     return CondensedAnswer(found.alpha, found.F, found.forces, 0)

@@ -44,8 +44,7 @@ def program_of(s: Assembly, m: Motion) -> Program:
     H[:n, :n] = s.problem.acceleration_weight * m.metric
     if k:
         H[n:, n:] = s.problem.force_weight * s.problem.force_metric
-    hard = HARD + any(task.level < 0 for task in m.tasks)  # centroidal accelerations of the reduced formulation
-    return Program(tuple(levels), hard, H, np.concatenate([s.problem.acceleration_weight * m.linear, np.zeros(k)]))
+    return Program(tuple(levels), H, np.concatenate([s.problem.acceleration_weight * m.linear, np.zeros(k)]))
 
 
 def _on_accelerations(A: np.ndarray, k: int) -> np.ndarray:

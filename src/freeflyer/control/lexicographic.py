@@ -1,4 +1,4 @@
-"""Solutions of programs: all levels at once where they can all be met, level by level where not, or by weights."""
+"""Solutions of programs: all levels at once if they can all be met, level by level if not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_ROUNDS = 50  # of adding rows that were violated
 
 
 class Found(NamedTuple):
-    """x (n,) of a program; way: "together", "level by level" or "weighted"; limits: the inequalities that the last quadratic
+    """x (n,) of a program; way: "together" or "level by level"; limits: the inequalities that the last quadratic
     program was given, by number, for the next one; iterations of the solver."""
 
     x: np.ndarray
@@ -52,24 +52,6 @@ def solve_strictly(p: Program, *, solver: str, start: tuple[int, ...] = ()) -> F
 def solve_sequentially(p: Program, *, solver: str) -> Found:
     """The same optimum by a cascade alone: a program for each level, in the null space of the levels above. Errors: SolverError."""
     return _cascade(p, np.linalg.cholesky(p.H), solver)
-
-
-def solve_weighted(p: Program, *, solver: str, start: tuple[int, ...] = ()) -> Found:
-    """The minimum of all tasks' weighted squares and the regularisation, subject to the hard levels.
-
-    Where these cannot be met, the weighted tasks become one level below them. Errors: SolverError.
-    """
-    H, g = p.H.copy(), p.g.copy()
-    for level in p.levels[p.hard :]:
-        for rows in level.rows:
-            A = rows.A if rows.weights is None else rows.A * rows.weights[:, None]
-            H += A.T @ rows.A
-            g -= A.T @ rows.upper
-    L = np.linalg.cholesky(H)
-    found = solve_together(stack(p, p.hard), L, g, solver, start)
-    if found is None:
-        return _cascade(p._replace(levels=p.levels[: p.hard]), L, solver, g)
-    return found._replace(way="weighted")
 
 
 def stack(p: Program, levels: int) -> _Stack:
@@ -121,10 +103,10 @@ def solve_together(s: _Stack, L: np.ndarray, g: np.ndarray, solver: str, start: 
     return None
 
 
-def _cascade(p: Program, L: np.ndarray, solver: str, g: np.ndarray | None = None) -> Found:
+def _cascade(p: Program, L: np.ndarray, solver: str) -> Found:
     """Level by level, the regularisation last."""
     levels = [Level(*_joined(level.rows, len(p.g))) for level in p.levels if level.rows]
-    b = -solve_triangular(L, p.g if g is None else g, lower=True)
+    b = -solve_triangular(L, p.g, lower=True)
     *first, last = CASCADE_TOLERANCES if solver == "daqp" else CASCADE_TOLERANCES[1:]
     levels.append(Level(L.T, b, b))
     for tolerance in first:

@@ -103,7 +103,7 @@ class Problem:
     Notes
     -----
     Levels, each as strict as the ones above allow: dynamics and torque limits; contacts, cones, limits of accelerations and forces;
-    tasks; below them the weighted sum that `print(problem)` shows. Problems are values: another target is another task, in another
+    tasks; below them, strict or weighted, the sum that `print(problem)` shows. Problems are values: another target is another task, in another
     problem (`dataclasses.replace`).
 
     Examples
@@ -298,7 +298,8 @@ class Problem:
         solver : str
             Of freeflyer.optimization.solve_qp.
         strict : bool
-            Levels of tasks are strict; False: all tasks in one sum by their weights, below dynamics, contacts and limits.
+            Levels of tasks are strict. False: all tasks are one level, below dynamics, contacts and limits. Tasks that contradict
+            each other share it by their weights alone: the sum of weighted squares of their missed accelerations is least.
         external : mapping or pair, optional
             Known wrenches on the robot, as in inverse_dynamics.
         expressed : {"body", "mixed", "world"}

@@ -32,11 +32,10 @@ class LevelRows(NamedTuple):
 
 
 class Program(NamedTuple):
-    """Levels over x (n,), the first `hard` of which are physics and limits, and what is minimised below all levels:
-    1/2 x^T H x + g^T x, with H positive definite."""
+    """Levels over x (n,), physics and limits first, and the sum that is minimised below all levels: 1/2 x^T H x + g^T x, with H
+    positive definite."""
 
     levels: tuple[LevelRows, ...]
-    hard: int
     H: np.ndarray
     g: np.ndarray
 

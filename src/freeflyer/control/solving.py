@@ -14,13 +14,13 @@ from freeflyer.control.assembly import Assembly, assemble
 from freeflyer.control.condensed import solve_condensed
 from freeflyer.control.coordinates import actuated_coordinates
 from freeflyer.control.levels import program_of
-from freeflyer.control.lexicographic import Found, solve_strictly, solve_weighted
+from freeflyer.control.lexicographic import solve_strictly
 from freeflyer.control.motions import Motion, loop_multipliers, motion_of_all_joints, own_motion
 from freeflyer.control.parts import Parts
 from freeflyer.control.reduced import second_part, split_motion, with_centroidal
 from freeflyer.control.results import Outcome, relaxed
-from freeflyer.control.rows import Program
 from freeflyer.control.solution import ControlSolution
+from freeflyer.control.task_rows import in_one_level
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.optimization.errors import InfeasibleError, MissingSolverError, NumericalError, SolverError
 from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_TOLERANCE
@@ -51,10 +51,6 @@ class Method(NamedTuple):
     strict: bool
     start: tuple[int, ...]
 
-    def solve(self, program: Program) -> Found:
-        """Of a program of levels. Errors: SolverError."""
-        return (solve_strictly if self.strict else solve_weighted)(program, solver=self.solver, start=self.start)
-
 
 def full(s: Assembly, method: Method) -> Answer:
     """All accelerations of the model at once."""
@@ -67,13 +63,14 @@ def three_step(s: Assembly, method: Method) -> Answer:
 
 
 def reduced(s: Assembly, method: Method) -> Answer:
-    """The contacts' chains with centroidal accelerations of the others; then these. All at once where both parts together do not
-    keep dynamics, contacts and limits."""
+    """The contacts' chains with centroidal accelerations of the others; then these. All at once if both parts together do not keep
+    dynamics, contacts and limits, and if tasks of both must share by weights."""
     m, parts = own_motion(s), s.problem.parts
     if parts.branches:
         with suppress(NumericalError, InfeasibleError):
             found = _in_two_parts(s, m, parts, method)
-            if found.all_met or not relaxed(found.outcome.levels()):
+            levels = () if method.strict and found.all_met else found.outcome.levels()
+            if not relaxed(levels) if method.strict else all(level.met for level in levels):
                 return found
     return _solve_motion(s, m, method)._replace(formulation="full")
 
@@ -109,10 +106,11 @@ FORMULATIONS: dict[str, Callable[[Assembly, Method], Answer]] = {
 
 
 def _solve_motion(s: Assembly, m: Motion, method: Method) -> Answer:
-    short = solve_condensed(s, m, method.solver, method.strict)
+    asked = m if method.strict else m._replace(tasks=in_one_level(m.tasks))  # where tasks share by their weights
+    short = solve_condensed(s, asked, method.solver)
     if short is not None:
         return _answer(s, m, short.alpha, short.F, short.forces, short.iterations, True)
-    found = method.solve(program_of(s, m))
+    found = solve_strictly(program_of(s, asked), solver=method.solver, start=method.start)
     n = m.inertia.shape[1]
     alpha, F = found.x[:n], found.x[n:]
     answer = _answer(s, m, alpha, F, m.forces(alpha, F), found.iterations)

@@ -94,6 +94,13 @@ def task_rows(table: TaskTable, at: StateTerms) -> TaskList:
     return found
 
 
+def in_one_level(tasks: Sequence[TaskRows]) -> TaskList:
+    """The same rows in the first level of tasks, but those of a level below 0, which comes before all tasks."""
+    found = TaskList([rows._replace(level=min(rows.level, 0)) for rows in tasks])
+    found.stack = getattr(tasks, "stack", None)
+    return found
+
+
 def stacked(tasks: Sequence[TaskRows], n: int) -> tuple[np.ndarray, np.ndarray]:
     """J (rows, n) and b (rows,) of tasks, one after the other."""
     stack = getattr(tasks, "stack", None)

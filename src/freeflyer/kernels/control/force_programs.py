@@ -132,10 +132,9 @@ def cycle_by_forces(
 ):
     """alpha (n,), F (r,) and forces (p,) of the motors in the equations of motion inertia alpha + h = forces + force_map^T F.
 
-    Least is 1/2 alpha^T metric alpha + linear^T alpha + 1/2 F^T force_metric F and half the weighted squares of the last rows of
-    tasks alpha - aims, subject to fixed alpha = drift, the first rows of tasks alpha = aims, and forces = 0 in the rows without
-    motors. Drift and aims follow behind h (p,). numbers: force_metric (r, r), cones lower <= C F <= upper, weights of the
-    tasks that are not met, and limits of accelerations and of the motors' forces.
+    Least is 1/2 alpha^T metric alpha + linear^T alpha + 1/2 F^T force_metric F, subject to fixed alpha = drift, tasks alpha = aims,
+    and forces = 0 in the rows without motors. Drift and aims follow behind h (p,). numbers: force_metric (r, r), cones lower <=
+    C F <= upper, weights of squares (`cycle_of_least_level` alone has them), limits of accelerations and of the motors' forces.
 
     verdicts: by how much an equation is missed (see `largest_miss`); 1 where the cones do not hold, where a limit does not.
     program: K (rows, n), k (rows,), a (n,), A (n, r), beta (rows,), inverses (rows,), theta (d, r), H (r, r) and slope (r,) of
@@ -143,19 +142,15 @@ def cycle_by_forces(
     """
     n, rows, d, r = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_FREE),
                      table_int(topology, N_FORCES))  # fmt: skip
-    p, c, t, s = (table_int(topology, N_MOTIONS), table_int(topology, N_FIXED), table_int(topology, N_MET),
-                  table_int(topology, N_SQUARES))  # fmt: skip
+    p, c = table_int(topology, N_MOTIONS), table_int(topology, N_FIXED)
     drift, aims = from_entry(h, p), from_entry(h, p + c)
-    weights = from_entry(numbers, r * r + (r + 2) * table_int(topology, N_CONES))
     k, a, A = from_entry(program, rows * n), from_entry(program, rows * (n + 1)), from_entry(program, rows * (n + 1) + n)
     end = rows * (n + 1) + n * (r + 1)
     beta, inverses, theta = from_entry(program, end), from_entry(program, end + rows), from_entry(program, end + 2 * rows)
     end = end + 2 * rows + d * r
     H, slope, B = from_entry(program, end), from_entry(program, end + r * r), workspace(linear, d * r + 8)
     put_equations(topology, inertia, h, force_map, fixed, drift, tasks, aims, n, r, program, k, B)
-    sloped, total = workspace(linear, n + 8), workspace(linear, n * n + 8)
-    add_squares(linear, metric, from_entry(tasks, t * n), from_entry(aims, t), weights, n, s, sloped, total)
-    condense_to_forces(sloped, total, program, k, B, numbers, n, rows, d, r, a, A, theta, beta, inverses, H, slope)
+    condense_to_forces(linear, metric, program, k, B, numbers, n, rows, d, r, a, A, theta, beta, inverses, H, slope)
     first = rows - d
     put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F)
     put_accelerations(a, A, n, r, F, alpha)

@@ -1,0 +1,125 @@
+"""Weighted control: tasks come first and share by their weights alone; a dense least-squares problem of tasks only is the oracle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import qpsolvers
+from closeness import close
+from problems import FEET, check_physics, humanoid
+from robots_on_disk import MODELS, example, needs_examples, needs_models
+from seeds import fresh
+
+import freeflyer as ff
+from freeflyer import control
+
+WEIGHTS = (1e-6, 1.0, 1e3)
+
+
+def standing(name):
+    """(model, q, feet) of a robot on its feet."""
+    if name == "humanoid":
+        return *humanoid(), FEET
+    if name == "quadruped":
+        model = ff.robots.quadruped()
+        return model, ff.robots.standing_posture(model), [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
+    file = MODELS / "kangaroo/kangaroo.xml" if name == "kangaroo" else example(name)
+    model = ff.close_loops(ff.load(file)) if name == "kangaroo" else ff.load(file)
+    found = control.stand_on_feet(model, ff.contacts.feet_in_file(model, file) if name == "kangaroo" else [
+        ff.contacts.surface(f"{side}_sole_link", size=(0.2, 0.12)) for side in ("left", "right")
+    ])  # fmt: skip
+    return found.model, found.q, found.feet
+
+
+ROBOTS = [
+    "humanoid", "quadruped", pytest.param("talos_reduced.urdf", marks=needs_examples), pytest.param("kangaroo", marks=needs_models)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["full", "reduced", "three-step"])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_lone_task_is_met_whatever_its_weight(name, form):
+    model, q, feet = standing(name)
+    v, rng = np.zeros(model.nv), fresh(name, form)
+    for weight in WEIGHTS:
+        task = control.CenterOfMassTask(ff.center_of_mass(model, q) + rng.uniform(-0.01, 0.01, 3), weight=weight)
+        solution = control.Problem(model, [task], feet, bilateral=[c.name for c in feet]).solve(q, v, strict=False, formulation=form)
+        assert solution.status == "solved"
+        asked = task.command(model, q, v)
+        reached = task.jacobian(model, q) @ solution.a + task.bias(model, q, v)
+        close(reached, asked, 1e-9, least=np.abs(asked).max())
+
+
+def conflicting(rng, model, q, ends):
+    """Tasks of all levels that the robot cannot meet together, with weights over four decades."""
+    tasks = [
+        control.CenterOfMassTask(ff.center_of_mass(model, q) + rng.uniform(-0.02, 0.02, 3), level=3),
+        control.FramePoseTask(ends[0], ff.frame_pose(model, q, ends[0]), acceleration=rng.standard_normal(6), level=2),
+        control.FrameOrientationTask(ends[1], np.eye(3), acceleration=rng.standard_normal(3)),
+        control.PostureTask(ff.integrate(model, q, 0.1 * rng.standard_normal(model.nv)), level=1),
+    ]
+    return [replace(task, weight=10.0 ** rng.uniform(-2.0, 2.0)) for task in tasks]
+
+
+def tasks_only(problem, q, v, cones):
+    """Rows T, b, weights of the tasks, and their least weighted squares under dynamics, contacts and cones: |sqrt(w) (T a - b)|^2."""
+    model, k = problem.model, len(problem.force_metric)
+    J, bias = problem.constraints.jacobian(q), problem.constraints.bias(q, v)
+    M, h = ff.mass_matrix(model, q), ff.inverse_dynamics(model, q, v, np.zeros(model.nv))
+    T = np.vstack([task.jacobian(model, q) for task in problem.tasks])
+    b = np.concatenate([task.command(model, q, v) - task.bias(model, q, v) for task in problem.tasks])
+    w = np.concatenate([np.broadcast_to(task.weight, len(task.jacobian(model, q))) for task in problem.tasks])
+    E = np.block([[J, np.zeros((k, k))], [M[problem.free], -J[:, problem.free].T]])
+    e = np.concatenate([-bias, -h[problem.free]])
+    N = np.linalg.svd(E)[2][np.linalg.matrix_rank(E) :].T
+    x0, root = np.linalg.lstsq(E, e, rcond=None)[0], np.sqrt(w)[:, None]
+    A, r = root * np.hstack([T, np.zeros((len(T), k))]), np.sqrt(w) * b
+    if not cones:
+        z = np.linalg.lstsq(A @ N, r - A @ x0, rcond=None)[0]
+    else:
+        C, low, high = problem.cone_rows
+        G = np.hstack([np.zeros((len(C), model.nv)), C])
+        P = (A @ N).T @ (A @ N) + 1e-11 * np.eye(N.shape[1])
+        both = np.vstack([G @ N, -G @ N]), np.concatenate([high - G @ x0, G @ x0 - low])
+        kept = np.isfinite(both[1])
+        z = qpsolvers.solve_qp(P, (A @ N).T @ (A @ x0 - r), both[0][kept], both[1][kept], solver="piqp", eps_abs=1e-9, max_iter=1000)
+    return T, b, w, (x0 + N @ z)[: model.nv]
+
+
+@pytest.mark.parametrize(("name", "cones"), [("humanoid", False), ("humanoid", True), ("quadruped", False)])
+def test_conflicting_tasks_share_by_their_weights_alone(name, cones):
+    """The size of the energy in the sum below the tasks changes nothing."""
+    model, q, feet = standing(name)
+    rng, v = fresh(name, int(cones)), np.zeros(model.nv)
+    ends = ("left_palm", "pelvis") if name == "humanoid" else ("trunk", "trunk")
+    for energy in (1.0, 1e3):
+        tasks = conflicting(rng, model, q, ends)
+        names = [] if cones else [c.name for c in feet]
+        problem = control.Problem(model, tasks, feet, bilateral=names, acceleration_weight=energy)
+        solution = problem.solve(q, v, strict=False)
+        check_physics(problem, q, v, solution, tolerance=1e-7)
+        T, b, w, oracle = tasks_only(problem, q, v, cones)
+        assert solution.status == "solved"
+        close(np.sqrt(w) * (T @ solution.a), np.sqrt(w) * (T @ oracle), 1e-4 if cones else 1e-7, least=np.abs(np.sqrt(w) * b).max())
+        ours, best = (float(w @ (T @ a - b) ** 2) for a in (solution.a, oracle))
+        assert best > 1e-3  # they do conflict
+        assert abs(ours - best) <= 1e-6 * best
+
+
+def test_two_tasks_of_one_frame_meet_at_their_weighted_mean():
+    model, q, feet = standing("humanoid")
+    X, v = ff.frame_pose(model, q, "left_palm"), np.zeros(model.nv)
+    tasks = [
+        control.FramePositionTask("left_palm", X[:3, 3], acceleration=[x, 0.0, 0.0], weight=w) for x, w in ((1.0, 3.0), (-1.0, 1.0))
+    ]
+    a = control.Problem(model, tasks, feet).solve(q, v, strict=False).a
+    close(tasks[0].jacobian(model, q) @ a + tasks[0].bias(model, q, v), np.array([0.5, 0.0, 0.0]), 1e-9)
+
+
+def test_print_says_what_is_minimised_below_the_tasks():
+    model, q, feet = standing("humanoid")
+    text = str(control.Problem(model, [control.PostureTask(q)], feet, force_weight=1e-4))
+    assert "below all tasks, weighted ones too: 1 a^T M a / 2 + 0.0001 |point forces|^2 / 2 is minimised" in text
+    assert "no share in any task" in text
