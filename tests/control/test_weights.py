@@ -1,4 +1,4 @@
-"""Weighted control: tasks come first and share by their weights alone; a dense least-squares problem of tasks only is the oracle."""
+"""Weighted control: tasks come first and share by their weights alone. Oracle: dense least squares of tasks only."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def test_a_lone_task_is_met_whatever_its_weight(name, form):
     v, rng = np.zeros(model.nv), fresh(name, form)
     for weight in WEIGHTS:
         task = control.CenterOfMassTask(ff.center_of_mass(model, q) + rng.uniform(-0.01, 0.01, 3), weight=weight)
-        solution = control.Problem(model, [task], feet, bilateral=[c.name for c in feet]).solve(q, v, strict=False, formulation=form)
+        problem = control.Problem(model, [task], feet, bilateral=[c.name for c in feet])
+        solution = problem.solve(q, v, strict=False, formulation=form)
         assert solution.status == "solved"
         asked = task.command(model, q, v)
         reached = task.jacobian(model, q) @ solution.a + task.bias(model, q, v)
@@ -64,7 +65,7 @@ def conflicting(rng, model, q, ends):
 
 
 def tasks_only(problem, q, v, cones):
-    """Rows T, b, weights of the tasks, and their least weighted squares under dynamics, contacts and cones: |sqrt(w) (T a - b)|^2."""
+    """Rows T, b, weights w of the tasks, and a of the least sum w (T a - b)^2 under dynamics, contacts and cones."""
     model, k = problem.model, len(problem.force_metric)
     J, bias = problem.constraints.jacobian(q), problem.constraints.bias(q, v)
     M, h = ff.mass_matrix(model, q), ff.inverse_dynamics(model, q, v, np.zeros(model.nv))
@@ -84,7 +85,8 @@ def tasks_only(problem, q, v, cones):
         P = (A @ N).T @ (A @ N) + 1e-11 * np.eye(N.shape[1])
         both = np.vstack([G @ N, -G @ N]), np.concatenate([high - G @ x0, G @ x0 - low])
         kept = np.isfinite(both[1])
-        z = qpsolvers.solve_qp(P, (A @ N).T @ (A @ x0 - r), both[0][kept], both[1][kept], solver="piqp", eps_abs=1e-9, max_iter=1000)
+        g = (A @ N).T @ (A @ x0 - r)
+        z = qpsolvers.solve_qp(P, g, both[0][kept], both[1][kept], solver="piqp", eps_abs=1e-9, max_iter=1000)
     return T, b, w, (x0 + N @ z)[: model.nv]
 
 

@@ -170,5 +170,5 @@ def test_failures_name_their_level(monkeypatch):
 
     monkeypatch.setattr(hierarchy, "solve_qp", stopped)
     with pytest.raises(NotConvergedError, match="level 0 of the hierarchy: daqp did not") as caught:
-        solve_hierarchy([(np.eye(2), [0.0, 0.0], [1.0, 1.0])])
+        solve_hierarchy([(np.eye(2), [0.0, 0.0], [1.0, 1.0])], solver="daqp")
     assert caught.value.data == {"level": 0, "solver": "daqp"}

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.control.compiled import Sizes, call, sizes_table
 from freeflyer.control.coordinates import Motors
 from freeflyer.kernels.control.layout import ANSWERS, CYCLES
 from freeflyer.kernels.entries import ANSWER_OF_FORCES, CONDENSE, CYCLE_BY_FORCES, CYCLE_OF_LEAST_LEVEL
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.optimization.layout import CONDENSATIONS
+from freeflyer.optimization.compiled import Sizes, call, sizes_table
 
 
 class Condensed(NamedTuple):

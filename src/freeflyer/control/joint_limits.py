@@ -13,7 +13,6 @@ from functools import lru_cache
 import numpy as np
 
 from freeflyer.constraints.running import motion, velocity_map
-from freeflyer.control.compiled import Sizes, call, sizes_table
 from freeflyer.control.limits import Limit, LimitRows, bounds_of
 from freeflyer.control.state import StateTerms
 from freeflyer.errors import InputError
@@ -22,6 +21,7 @@ from freeflyer.kernels.entries import VIABLE_ACCELERATIONS
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
+from freeflyer.optimization.compiled import Sizes, call, sizes_table
 
 
 @dataclass(frozen=True, eq=False)

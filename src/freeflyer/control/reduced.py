@@ -19,13 +19,13 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from freeflyer.control.assembly import Assembly
-from freeflyer.control.compiled import Sizes, call, sizes_table
 from freeflyer.control.motions import Motion
 from freeflyer.control.parts import CENTROIDAL_ROWS, Parts, SplitLimit, split_limit
 from freeflyer.control.task_rows import TaskRows, stacked
 from freeflyer.kernels.control.layout import LEAST_MOMENTUM, LEAST_ROW, ROWS_LEFT, SPLITS
 from freeflyer.kernels.entries import SPLIT_BY_CHAINS
 from freeflyer.model.frozen import frozen_array
+from freeflyer.optimization.compiled import Sizes, call, sizes_table
 from freeflyer.tolerances import (
     BRANCH_DIRECTION_RATIO,
     CENTROIDAL_ROW_RATIO,

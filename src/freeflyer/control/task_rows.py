@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.control.compiled import Sizes, call, sizes_table
 from freeflyer.control.state import StateTerms
 from freeflyer.control.tasks import Task
 from freeflyer.kernels.control.layout import TASK_NUMBERS, TASK_TABLES
 from freeflyer.kernels.entries import TASK_ROWS
 from freeflyer.model.model import Model
+from freeflyer.optimization.compiled import Sizes, call, sizes_table
 
 NONE = np.zeros(0)
 

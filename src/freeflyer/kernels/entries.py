@@ -7,7 +7,7 @@ from freeflyer.kernels.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.program_layout import PROGRAMS
 from freeflyer.kernels.model.set_layout import SETS, SYSTEMS
-from freeflyer.kernels.optimization.layout import CONDENSATIONS
+from freeflyer.kernels.optimization.layout import CONDENSATIONS, HIERARCHIES
 from freeflyer.kernels.sim.layout import HOPPERS
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
@@ -141,6 +141,10 @@ PROGRAM_RESIDUALS = Entry("program_residuals", "optimization.residuals.program_r
     shared=("table 2", "table 3", "table 1", "table 1", "table 0", "table 1"), table=PROGRAMS, one_by_one=True)
 CONDENSE = Entry("condense", "optimization.condensation.condense", "m", (("table 0",), ("table 0", "table 4"),
     ("table 4", "table 4"), ("table 3",), ("table 3",)), square=True, shared=("table 1", "table 2", "table 3"), table=CONDENSATIONS,
+    one_by_one=True)
+
+SOLVE_HIERARCHY = Entry("solve_hierarchy", "optimization.hierarchy.solve_hierarchy", "m", (("table 0",), ("table 3",), ("table 3",),
+    (3,)), square=True, shared=("table 1", "table 2", "table 3", "table 3", "table 3", "table 3"), table=HIERARCHIES,
     one_by_one=True)
 
 # of whole-body control: terms of a state, tasks in a table (control/)

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from freeflyer.errors import InputError
+from freeflyer.optimization.active_set import solve_levels
 from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.problem import quadratic_program, refuse_numbers
 from freeflyer.optimization.quadratic import solve_qp
-from freeflyer.optimization.solution import Solution
 from freeflyer.tolerances import DEPENDENT_DIRECTION_RATIO, UNMET_TOLERANCES
+
+ACTIVE_SET, FALLBACK = "active-set", "daqp"
 
 
 class Level(NamedTuple):
@@ -54,8 +56,11 @@ class HierarchySolution(NamedTuple):
         For each level whether all its rows hold.
     free : tuple of int
         How many directions are left free below each level.
-    steps : tuple of Solution or None
-        The programs' solutions, for `warm=`; None where a level needs none.
+    iterations : int
+        Rounds of the active set, or iterations of the programs of all levels.
+    held : (m,) array or None
+        For each row of all levels -1 if it is held at its lower limit, 1 at its upper one, 2 for an equality, 0 for others, for
+        `warm=`; None from other solvers.
 
     Examples
     --------
@@ -70,12 +75,8 @@ class HierarchySolution(NamedTuple):
     violations: tuple[np.ndarray, ...]
     met: tuple[bool, ...]
     free: tuple[int, ...]
-    steps: tuple[Solution | None, ...]
-
-    @property
-    def iterations(self) -> int:
-        """Iterations of all levels together."""
-        return sum(s.iterations for s in self.steps if s is not None)
+    iterations: int
+    held: np.ndarray | None = None
 
 
 class _State(NamedTuple):
@@ -89,7 +90,7 @@ class _State(NamedTuple):
 
 
 def solve_hierarchy(
-    levels: Sequence[Any], *, warm: HierarchySolution | None = None, solver: str = "daqp", tolerance: float = 1e-8
+    levels: Sequence[Any], *, warm: HierarchySolution | None = None, solver: str = ACTIVE_SET, tolerance: float = 1e-8
 ) -> HierarchySolution:
     """Solution x of a strict hierarchy: levels of rows are met in their order, an earlier one is never changed for a later one.
 
@@ -98,9 +99,11 @@ def solve_hierarchy(
     levels : sequence of Level or tuple
         Tuples are (A, lower, upper) or (A, lower, upper, weights), as the fields of Level.
     warm : HierarchySolution, optional
-        The solution of a hierarchy of the same shape, for the first guesses.
-    solver, tolerance
-        As in solve_qp.
+        The solution of a hierarchy of the same shape: its rows are held at first.
+    solver : str
+        "active-set": all levels at once by compiled code. A name that solve_qp takes: a program for each level by that solver.
+    tolerance : float
+        As in solve_qp; to 1e-10 of a row's terms in any case by the active set.
 
     Returns
     -------
@@ -132,25 +135,39 @@ def solve_hierarchy(
     (array([0.6, 0.2, 0.2]), (True, True, False))
     """
     rows = _levels(levels)
+    found = None
+    if solver == ACTIVE_SET:
+        ends = tuple(np.cumsum([len(level.A) for level in rows]).tolist())
+        A, lower, upper = (np.concatenate([level[k] for level in rows]) for k in range(3))
+        weights = np.concatenate([np.ones(len(level.A)) if level.weights is None else level.weights for level in rows])
+        guess = None if warm is None or warm.held is None or len(warm.held) != len(A) else warm.held
+        found = solve_levels(A, lower, upper, weights, ends, guess=guess)
+    if found is not None and found.optimal:
+        x, iterations, held = found.x, found.rounds, found.held
+    else:
+        (x, iterations), held = _cascade(rows, FALLBACK if solver == ACTIVE_SET else solver, tolerance), None
+    violations = tuple([_violation(level, x) for level in rows])
+    unmet = [_unmet(level, x, v, tolerance) for level, v in zip(rows, violations)]
+    N, free = np.eye(len(x)), []
+    for level, missed in zip(rows, unmet):
+        N = _remaining_directions(N, level.A[(level.lower == level.upper) | missed])
+        free.append(N.shape[1])
+    return HierarchySolution(x, violations, tuple([not missed.any() for missed in unmet]), tuple(free), iterations, held)
+
+
+def _cascade(rows: list[Level], solver: str, tolerance: float) -> tuple[np.ndarray, int]:
+    """x and iterations by a quadratic program for each level, in the directions that the levels above leave free."""
     n = rows[0].A.shape[1]
-    state = _State(np.zeros(n), np.eye(n), np.zeros((0, n)), np.zeros(0), np.zeros(0))
-    steps: list[Solution | None] = []
-    free = []
+    state, iterations = _State(np.zeros(n), np.eye(n), np.zeros((0, n)), np.zeros(0), np.zeros(0)), 0
     for k, level in enumerate(rows):
-        state, step = _descend(state, level, k, solver, tolerance, _warm(warm, k))
-        steps.append(step)
-        free.append(state.N.shape[1])
-    z, step = _program(state, np.eye(free[-1]), -state.N.T @ state.x, None, len(rows), solver, tolerance, _warm(warm, len(rows)))
-    x = state.x + state.N @ z
-    violations = tuple(_violation(level, x) for level in rows)
-    met = tuple(not _unmet(level, x, v, tolerance).any() for level, v in zip(rows, violations))
-    return HierarchySolution(x, violations, met, tuple(free), (*steps, step))
+        state, step = _descend(state, level, k, solver, tolerance)
+        iterations += step
+    z, step = _program(state, np.eye(state.N.shape[1]), -state.N.T @ state.x, None, len(rows), solver, tolerance)
+    return state.x + state.N @ z, iterations + step
 
 
-def _descend(
-    s: _State, level: Level, k: int, solver: str, tolerance: float, warm: Solution | None
-) -> tuple[_State, Solution | None]:
-    """The state below a level: its best x, and its rows as equations or inequalities."""
+def _descend(s: _State, level: Level, k: int, solver: str, tolerance: float) -> tuple[_State, int]:
+    """The state below a level, its best x and its rows as equations or inequalities; iterations."""
     A, lower, upper, weights = level
     w = np.ones(len(A)) if weights is None else weights
     equal = lower == upper
@@ -159,7 +176,7 @@ def _descend(
     target = (upper - at)[equal] * np.sqrt(w[equal])
     soft = ~equal & B.any(axis=1)
     rows = _Soft(B[soft], (lower - at)[soft], (upper - at)[soft], w[soft])
-    z, step = _program(s, E, target, rows, k, solver, tolerance, warm)
+    z, step = _program(s, E, target, rows, k, solver, tolerance)
     x = s.x + s.N @ z
     v = _violation(level, x)
     fixed = equal | _unmet(level, x, v, tolerance)
@@ -181,20 +198,20 @@ class _Soft(NamedTuple):
 
 
 def _program(
-    s: _State, E: np.ndarray, target: np.ndarray, rows: _Soft | None, k: int, solver: str, tolerance: float, warm: Solution | None
-) -> tuple[np.ndarray, Solution | None]:
+    s: _State, E: np.ndarray, target: np.ndarray, rows: _Soft | None, k: int, solver: str, tolerance: float
+) -> tuple[np.ndarray, int]:
     """The step z (r,) that minimises |E z - target|^2 and the violations of soft rows, within the inequalities held so far.
 
     Violations are variables behind z. z = 0 keeps the inequalities: limits that x passes by rounding are moved to x.
     """
     r, soft = s.N.shape[1], 0 if rows is None else len(rows.B)
     if not (E.any() or soft):
-        return np.zeros(r), None
+        return np.zeros(r), 0
     at, C = s.C @ s.x, _restrict(s.C, s.N)
     free = ~C.any(axis=1)
     low, high = np.where(free, -np.inf, np.minimum(s.lower - at, 0.0)), np.where(free, np.inf, np.maximum(s.upper - at, 0.0))
     if free.all() and not soft:
-        return np.asarray(np.linalg.lstsq(E, target, rcond=DEPENDENT_DIRECTION_RATIO)[0]), None
+        return np.asarray(np.linalg.lstsq(E, target, rcond=DEPENDENT_DIRECTION_RATIO)[0]), 0
     H, g, feasible = E.T @ E, -E.T @ target, np.zeros(r)
     if rows is not None and soft:
         C = np.block([[C, np.zeros((len(C), soft))], [rows.B, -np.eye(soft)]])
@@ -202,10 +219,10 @@ def _program(
         H = np.block([[H, np.zeros((r, soft))], [np.zeros((soft, r)), np.diag(rows.weights)]])
         g, feasible = np.append(g, np.zeros(soft)), np.append(feasible, -np.clip(0.0, rows.lower, rows.upper))
     try:
-        step = solve_qp(H, g, C, low, high, solver=solver, tolerance=tolerance, warm=warm, feasible=feasible)
+        step = solve_qp(H, g, C, low, high, solver=solver, tolerance=tolerance, feasible=feasible)
     except SolverError as error:
         raise type(error)(f"level {k} of the hierarchy: {error}", level=k, **error.data) from error
-    return step.x[:r], step
+    return step.x[:r], step.iterations
 
 
 def _restrict(A: np.ndarray, N: np.ndarray) -> np.ndarray:
@@ -233,10 +250,6 @@ def _remaining_directions(N: np.ndarray, A: np.ndarray) -> np.ndarray:
     size = np.maximum(np.linalg.norm(A, axis=1), 1e-300)
     _, values, V = np.linalg.svd((A / size[:, None]) @ N, full_matrices=True)
     return np.asarray(N @ V[int((values > DEPENDENT_DIRECTION_RATIO).sum()) :].T)
-
-
-def _warm(warm: HierarchySolution | None, k: int) -> Solution | None:
-    return None if warm is None or k >= len(warm.steps) else warm.steps[k]
 
 
 def _levels(levels: Sequence[Any]) -> list[Level]:

@@ -128,10 +128,9 @@ def tile_at(e: Functions, b: K.Buffer, size: Any, i: Any) -> Any:
 def row_total(e: Functions, b: K.Buffer, x: Any) -> Any:
     if packs(e, b):
         return x
-    row, total = e.name(x, ROW), K.number(0.0)
-    for k in range(LANES):
-        total = e.address(f"fadd double {total}, {e.address(f'extractelement {ROW.llvm} {row}, i32 {k}')}")
-    return K.Register(K.FLOAT, total)
+    name = f"llvm.vector.reduce.fadd.v{LANES}f64"
+    e.declare(name, "double", ["double", ROW.llvm], "nounwind")
+    return K.Register(K.FLOAT, e.address(f"call reassoc double @{name}(double {K.number(-0.0)}, {ROW.llvm} {e.name(x, ROW)})"))
 
 
 means({

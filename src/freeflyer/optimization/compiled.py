@@ -28,9 +28,9 @@ def sizes_table(kind: int, table: list[int], columns: int, parameters: tuple[flo
 
 def call(entry: Entry, sizes: Sizes, *given: np.ndarray) -> tuple[np.ndarray, ...] | None:
     """Outputs of an entry; None where it refuses its inputs."""
-    found: tuple[np.ndarray, ...] | None = entry.call(sizes.handle, *given, None)
+    found: Any = entry.call(sizes.handle, *given, None)
     if found is not None:
-        return found
+        return found if len(entry.outputs) > 1 else (found,)
     out = tuple([np.empty(shape) for shape in entry.output_shapes(sizes.topology)])
     status, _ = state(entry, sizes.handle, *[np.array(x, float).ravel() for x in given], *out)
     return out if status == OK else None

@@ -1,0 +1,345 @@
+"""Strict hierarchies: levels of rows lower <= A x <= upper, each met as well as the levels above it allow, the least metric last.
+
+The method is an active set on lexicographic least squares (Escande, Mansard and Wieber, "Hierarchical quadratic programming: Fast
+online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov and Wieber, "Efficient resolution of potentially
+conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must stay within
+their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the solution of the held
+rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one point, rounds may make no
+step. Then all limits are loosened by amounts that differ, and restored at the solution.
+
+In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import (
+    from_entry,
+    load,
+    load_int,
+    load_row,
+    row_step,
+    row_width,
+    store,
+    store_row,
+    workspace,
+)
+from freeflyer.kernels.backend.pack import rint, sqrt
+from freeflyer.kernels.constrained.rows import table_int
+from freeflyer.kernels.constrained.solve import add_scaled_row
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.model.layout import TABLE_AT
+from freeflyer.kernels.optimization.condensation import subtract_products
+from freeflyer.kernels.optimization.layout import (
+    LEVEL_ENDS,
+    METRIC_NUMBERS,
+    N_COLUMNS,
+    N_HELD_ROWS,
+    N_LEVELS,
+)
+from freeflyer.kernels.optimization.orthogonal_rows import (
+    clear,
+    dot,
+    factor_rows,
+    put_combination,
+    solve_levels,
+)
+
+LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
+BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
+WRONG = 1e-10  # of the gradient: multipliers of the wrong sign above are wrong, of the right sign decide a row
+STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
+STILL = 1e-11  # of the way to the solution of the held rows: a shorter step is none
+STALLED = 6  # rounds without a step, after which limits are loosened
+LOOSE, LOOSER = 1e-7, 3.0  # by how much of the size of a row's terms; the factor of each further time
+GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
+ROUNDS = 3  # for each row and unknown: the largest number of rounds
+
+
+@kernel
+def put_inverse_factor(H, n, width, W):
+    """W (n, width) = R^-1 of H = R^T R, both upper triangular."""
+    R = workspace(H, n * width + 8)
+    parts = workspace(H, n + 8)
+    clear(R, 0, n * width)
+    clear(W, 0, n * width)
+    for i in range(n):
+        for j in range(i, n):
+            store(R, width * i + j, load(H, n * i + j))
+        for c in range(i):
+            store(parts, c, load(R, width * c + i))
+        subtract_products(R, width * i, i, width, parts, 0, i, R, width)
+        scale_row(R, width * i, 1.0 / sqrt(load(R, width * i + i)), width)
+    for back in range(n):
+        i = n - 1 - back
+        for c in range(i + 1, n):
+            store(parts, c, load(R, width * i + c))
+        store(W, width * i + i, 1.0)
+        subtract_products(W, width * i, i, width, parts, i + 1, n, W, width)
+        scale_row(W, width * i, 1.0 / load(R, width * i + i), width)
+
+
+@inlined
+def scale_row(A, at, scale, width):
+    for k in range(0, width, row_step(A)):
+        store_row(A, at + k, scale * load_row(A, at + k))
+
+
+@inlined
+def bound_of(held, lower, upper, i):
+    return load(lower, i) if load(held, i) == LOWER else load(upper, i)
+
+
+@kernel
+def put_row(metric, W, A, weights, i, n, width, T):
+    """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a."""
+    scale = sqrt(load(weights, i))
+    if metric:
+        parts = workspace(A, n + 8)
+        for j in range(n):
+            store(parts, j, -scale * load(A, width * i + j))
+        clear(T, width * i, width * i + width)
+        subtract_products(T, width * i, 0, width, parts, 0, n, W, width)
+    else:
+        for k in range(0, width, row_step(T)):
+            store_row(T, width * i + k, scale * load_row(A, width * i + k))
+
+
+@kernel
+def hold(held, i, at, metric, W, A, weights, n, width, T, made):
+    """Holds row i at one of its limits, or releases it."""
+    store(held, i, at)
+    if at != FREE and load(made, i) == 0.0:
+        put_row(metric, W, A, weights, i, n, width, T)
+        store(made, i, 1.0)
+
+
+@kernel
+def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, weights, n, width, T, made):
+    """Holds all rows that are outside of their limits; the first of them, m if there is none."""
+    first = m
+    for i in range(m):
+        if load(held, i) == FREE:
+            value, size = load(values, i), length * load(lengths, i)
+            at = FREE
+            if value > load(upper, i) + BEYOND * (size + abs(load(upper, i))):
+                at = UPPER
+            if value < load(lower, i) - BEYOND * (size + abs(load(lower, i))):
+                at = LOWER
+            if at != FREE:
+                first = min(first, i)
+                hold(held, i, at, metric, W, A, weights, n, width, T, made)
+    return first
+
+
+@kernel
+def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided):
+    """The held limit whose lexicographic multiplier has most of the wrong sign, -1 if there is none.
+
+    multipliers (m,): of the last level, which is least norm.
+    """
+    m = load_int(ends, levels - 1)
+    d = workspace(z, width + 8)
+    clear(decided, 0, m)
+    worst, begin, before = -1, 0, 0
+    for k in range(levels + 1):
+        last = k == levels
+        end, gradient, most = m, 0.0, 0.0
+        clear(d, 0, width)
+        clear(multipliers, 0, m)
+        if last:
+            before = rank
+            for j in range(rank):
+                store(d, j, load(z, j))
+                gradient += load(z, j) * load(z, j)
+            gradient = sqrt(gradient)
+        else:
+            end = load_int(ends, k)
+        if not last and load(unmet, k) != 0.0:
+            for i in range(begin, end):
+                if load(held, i) != FREE:
+                    size = sqrt(dot(T, width * i, T, width * i, width))
+                    gradient += (abs(load(residuals, i)) + abs(load(e, i))) * size
+                    add_scaled_row(d, 0, load(residuals, i), L, width * i, 0, width)
+            for i in range(begin, end):
+                if load(held, i) != FREE and load(held, i) != EQUAL:
+                    push = load(held, i) * load(residuals, i) * sqrt(dot(T, width * i, T, width * i, width))
+                    if push > WRONG * gradient:
+                        store(decided, i, 1.0)
+                    if push < -WRONG * gradient and push < most:
+                        worst, most = i, push
+        if last or load(unmet, k) != 0.0:
+            j = before
+            for back in range(begin):
+                i = begin - 1 - back
+                if load(own, i) != 0.0:
+                    j -= 1
+                    x = -1.0 * load(d, j) / load(L, width * i + j)
+                    add_scaled_row(d, 0, x, L, width * i, 0, width)
+                    store(multipliers, i, x)
+            for i in range(begin):
+                at = load(held, i)
+                if at != FREE and at != EQUAL and load(decided, i) == 0.0:
+                    push = at * load(multipliers, i) * sqrt(dot(T, width * i, T, width * i, width))
+                    if push > WRONG * gradient:
+                        store(decided, i, 1.0)
+                    if push < -WRONG * gradient and push < most:
+                        worst, most = i, push
+            if worst >= 0:
+                return worst
+        if not last:
+            for i in range(begin, end):
+                if load(own, i) != 0.0:
+                    before += 1
+            begin = end
+    return worst
+
+
+@kernel
+def loosen(lower, upper, lengths, m, size, low, high):
+    """low, high (m,): limits, wider by different amounts of about `size` for rows of length 1."""
+    for i in range(m):
+        more = size * load(lengths, i) * (1.0 + GOLDEN * i - rint(GOLDEN * i))
+        if load(lower, i) == load(upper, i):
+            more = 0.0
+        store(low, i, load(lower, i) - more)
+        store(high, i, load(upper, i) + more)
+
+
+@inlined
+def set_row(A, to, B, at, width):
+    """Whole rows of A from `to` on become those of B from `at` on."""
+    for k in range(0, width, row_step(A)):
+        store_row(A, to + k, load_row(B, at + k))
+
+
+@kernel
+def put_center(H, linear, n, width, metric, W, center):
+    """W of the metric, and its center c = -H^-1 g."""
+    g, lengths = workspace(linear, width + 8), workspace(linear, width + 8)
+    clear(g, 0, width)
+    clear(center, 0, width)
+    for j in range(n):
+        store(g, j, -1.0 * load(linear, j))
+    if metric:
+        put_inverse_factor(H, n, width, W)
+        put_combination(g, n, W, width, lengths)
+        put_direction(metric, W, lengths, n, width, center)
+    else:
+        set_row(center, 0, g, 0, width)
+
+
+@inlined
+def put_direction(metric, W, y, n, width, x):
+    """x (width,) = W y, without a metric y."""
+    if metric:
+        for j in range(n):
+            store(x, j, dot(W, width * j, y, 0, width))
+    else:
+        set_row(x, 0, y, 0, width)
+
+
+@kernel
+def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
+    """(row, limit, share) where a step first meets a limit; (-1, FREE, 1.0) if it meets none."""
+    length = sqrt(dot(direction, 0, direction, 0, width))
+    stop, at, share, steepest = -1, FREE, 1.0, 0.0
+    for i in range(m):
+        if load(held, i) == FREE:
+            rate = dot(rows, width * i, direction, 0, width)
+            if abs(rate) > STOPPED * length * load(lengths, i):
+                limit = load(upper, i) if rate > 0.0 else load(lower, i)
+                part = max((limit - load(values, i)) / rate, 0.0)
+                slope = abs(rate) / load(lengths, i)
+                if part < share or (part == share and stop >= 0 and slope > steepest):
+                    stop, share, steepest = i, part, slope
+                    at = UPPER if rate > 0.0 else LOWER
+    return stop, at, share
+
+
+@kernel
+def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, guess, x, held, multipliers, verdict):
+    """x (n,); held (m,): -1 for rows at their lower limit, 1 at their upper one, 2 for equations, 0 for others; multipliers (m,) of
+    the last level; verdict (3,): rounds, 0 if the solution is optimal and 1 if rounds ran out, rank of the rows that are held.
+
+    Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`.
+    """
+    n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
+    metric = table_int(topology, METRIC_NUMBERS) > 0
+    ends = from_entry(topology, load_int(topology, TABLE_AT) + LEVEL_ENDS)
+    width = row_width(linear, n)
+    W, rows, T = workspace(linear, n * width + 8), workspace(linear, m * width + 8), workspace(linear, m * width + 8)
+    Q, L = workspace(linear, (n + 1) * width + 8), workspace(linear, (m + 1) * width + 8)
+    center, point, direction = workspace(linear, width + 8), workspace(linear, width + 8), workspace(linear, width + 8)
+    y, goal, z = workspace(linear, width + 8), workspace(linear, width + 8), workspace(linear, width + 8)
+    offsets, values, lengths = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
+    e, made, own = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
+    residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
+    low, high = workspace(linear, m + 8), workspace(linear, m + 8)
+    clear(T, 0, m * width)
+    clear(y, 0, width)
+    clear(point, 0, width)
+    clear(made, 0, m)
+    clear(own, 0, m)
+    clear(rows, 0, m * width)
+    put_center(H, linear, n, width, metric, W, center)
+    for i in range(m):
+        for j in range(n):
+            store(rows, width * i + j, load(A, n * i + j))
+        store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
+        store(offsets, i, dot(rows, width * i, center, 0, width))
+        at = EQUAL if load(lower, i) == load(upper, i) else load(guess, i)
+        hold(held, i, at, metric, W, rows, weights, n, width, T, made)
+    loosen(lower, upper, lengths, m, 0.0, low, high)
+    way, length = 0.0, 0.0
+    change, started, stalls, rounds, going, loose, share_loose = 0, False, 0, 0, 1.0, False, LOOSE
+    while going != 0.0 and rounds < ROUNDS * (n + m):
+        rounds += 1
+        for i in range(m):
+            if load(held, i) != FREE:
+                store(e, i, sqrt(load(weights, i)) * (bound_of(held, low, high, i) - load(offsets, i)))
+        factor_rows(T, held, change, m, n, width, Q, L, own)
+        rank = solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet)
+        store(verdict, 2, 1.0 * rank)
+        put_combination(z, rank, Q, width, goal)
+        stop, at, share = -1, FREE, 1.0
+        change = m
+        if started:
+            for k in range(0, width, row_step(goal)):
+                store_row(direction, k, load_row(goal, k) - load_row(y, k))
+            put_direction(metric, W, direction, n, width, point)
+            stop, at, share = first_limit(rows, m, width, held, low, high, values, lengths, point)
+            way = sqrt(dot(direction, 0, direction, 0, width))
+            reach = way + sqrt(dot(y, 0, y, 0, width))
+            stalls = stalls + 1 if share * way <= STILL * reach else 0
+        if stop >= 0:
+            add_scaled_row(y, 0, share, direction, 0, 0, width)
+        else:
+            set_row(y, 0, goal, 0, width)
+        put_direction(metric, W, y, n, width, point)
+        add_scaled_row(point, 0, 1.0, center, 0, 0, width)
+        length = sqrt(dot(point, 0, point, 0, width))
+        for i in range(m):
+            store(values, i, dot(rows, width * i, point, 0, width))
+        if stop >= 0:
+            hold(held, stop, at, metric, W, rows, weights, n, width, T, made)
+            change = stop
+        else:
+            started = True
+            change = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made)
+            if change == m:
+                worst = wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided)
+                if worst >= 0:
+                    store(held, worst, FREE)
+                    change = worst
+                elif loose:
+                    loosen(lower, upper, lengths, m, 0.0, low, high)
+                    loose, started = False, False
+                else:
+                    going = 0.0
+        if stalls > STALLED:
+            loosen(lower, upper, lengths, m, share_loose * (length + way), low, high)
+            loose, share_loose, stalls = True, LOOSER * share_loose, 0
+    for j in range(n):
+        store(x, j, load(point, j))
+    store(verdict, 0, 1.0 * rounds)
+    store(verdict, 1, going)

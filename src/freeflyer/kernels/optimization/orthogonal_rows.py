@@ -1,0 +1,177 @@
+"""Least squares of rows in levels, by orthonormal rows: T y = e, each level as well as the levels above it allow, y of least norm.
+
+Gram and Schmidt's method makes orthonormal rows Q of the rows T that are held, in their order: T_i = sum_j L_ij Q_j. A row is made
+orthogonal again if little is left of it; twice is enough (Giraud, Langou and Rozloznik, "The loss of orthogonality in the
+Gram-Schmidt orthogonalization process", 2005). A row of which nothing is left depends on the rows before it. So y = sum_j z_j Q_j,
+and L z = e is solved level by level. If rows of a level contradict each other or rows above, z is the level's least-squares
+solution.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend.buffers import (
+    load,
+    load_int,
+    load_row,
+    row_step,
+    row_total,
+    row_width,
+    store,
+    store_row,
+    workspace,
+)
+from freeflyer.kernels.backend.pack import sqrt
+from freeflyer.kernels.constrained.solve import add_scaled_row
+from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.optimization.condensation import subtract_products
+
+ENOUGH = 0.5  # of a row's squared length: if more is left of it, it is orthogonal to working precision
+DEPENDENT = 1e-9  # of a row's length: a row of which less is left depends on rows before it
+FREE = 1e300  # the length of a direction that least squares leave free: its share becomes zero
+UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
+
+
+@inlined
+def dot(A, i, B, j, width):
+    """Product of `width` numbers of A from i on and of B from j on, whole rows."""
+    total = 0.0 * load_row(A, i)
+    for k in range(0, width, row_step(A)):
+        total = total + load_row(A, i + k) * load_row(B, j + k)
+    return row_total(A, total)
+
+
+@inlined
+def clear(A, start, end):
+    for k in range(start, end):
+        store(A, k, 0.0)
+
+
+@kernel
+def add_orthogonal(Q, rank, width, L, to, most):
+    """Row `rank` of Q becomes orthogonal to those before it and of length 1; its parts along these, and its length, are `most`
+    numbers of L from `to` on.
+
+    Whether anything is left of it.
+    """
+    at, parts = width * rank, workspace(Q, rank + 8)
+    whole = dot(Q, at, Q, at, width)
+    clear(L, to, to + most)
+    before, left = whole, 0.0
+    for _ in range(2):
+        for j in range(rank):
+            part = dot(Q, width * j, Q, at, width)
+            store(parts, j, part)
+            store(L, to + j, load(L, to + j) + part)
+        subtract_products(Q, at, 0, width, parts, 0, rank, Q, width)
+        left = dot(Q, at, Q, at, width)
+        if left > ENOUGH * before:
+            break
+        before = left
+    if not left > DEPENDENT * DEPENDENT * whole:
+        return False
+    length = sqrt(left)
+    store(L, to + rank, length)
+    for k in range(0, width, row_step(Q)):
+        store_row(Q, at + k, 1.0 / length * load_row(Q, at + k))
+    return True
+
+
+@kernel
+def factor_rows(T, held, first, m, n, width, Q, L, own):
+    """Q and L of the rows of T that are held, from row `first` on; own (m,): 1 for rows independent of those before them."""
+    rank = 0
+    for i in range(first):
+        if load(own, i) != 0.0:
+            rank += 1
+    for i in range(first, m):
+        store(own, i, 0.0)
+        if load(held, i) != 0.0:
+            for k in range(0, width, row_step(Q)):
+                store_row(Q, width * rank + k, load_row(T, width * i + k))
+            if add_orthogonal(Q, rank, width, L, width * i, width) and rank < n:
+                store(own, i, 1.0)
+                rank += 1
+
+
+@kernel
+def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residuals):
+    """z from `before` to `rank` of least squares of the residuals L z - e of the rows from `begin` to `end` that are held."""
+    columns, high = rank - before, row_width(L, end - begin)
+    U, R = workspace(L, (columns + 1) * high + 8), workspace(L, (columns + 1) * row_width(L, columns + 1) + 8)
+    wide = row_width(L, columns + 1)
+    for j in range(columns + 1):
+        clear(U, high * j, high * j + high)
+    for i in range(begin, end):
+        if load(held, i) != 0.0:
+            for j in range(columns):
+                store(U, high * j + i - begin, load(L, width * i + before + j))
+    for j in range(columns):
+        if not add_orthogonal(U, j, high, R, wide * j, wide):
+            clear(U, high * j, high * j + high)
+            store(R, wide * j + j, FREE)
+    for i in range(begin, end):
+        if load(held, i) != 0.0:
+            total = load(e, i)
+            for j in range(before):
+                total -= load(L, width * i + j) * load(z, j)
+            store(U, high * columns + i - begin, total)
+    clear(R, wide * columns, wide * columns + wide)
+    for j in range(columns):
+        store(R, wide * columns + j, dot(U, high * j, U, high * columns, high))
+    for j in range(columns - 1, -1, -1):
+        x = load(R, wide * columns + j) / load(R, wide * j + j)
+        store(z, before + j, x)
+        for k in range(j):
+            store(R, wide * columns + k, load(R, wide * columns + k) - x * load(R, wide * j + k))
+    for i in range(begin, end):
+        if load(held, i) != 0.0:
+            store(residuals, i, residual_of(L, width, i, rank, z, e))
+
+
+@inlined
+def residual_of(L, width, i, rank, z, e):
+    total = -1.0 * load(e, i)
+    for j in range(rank):
+        total += load(L, width * i + j) * load(z, j)
+    return total
+
+
+@inlined
+def size_of(L, width, i, rank, z, e):
+    """Size of the terms of a row."""
+    total = abs(load(e, i))
+    for j in range(rank):
+        total += abs(load(L, width * i + j) * load(z, j))
+    return total
+
+
+@kernel
+def solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet):
+    """z (rank,) of the held rows L z = e (m,); level k ends before row ends[k]. residuals (m,): L z - e in levels that cannot be
+    met, else zero; unmet (levels,): 1 for these levels. Returns the rank."""
+    rank, begin = 0, 0
+    for k in range(levels):
+        before, end = rank, load_int(ends, k)
+        for i in range(begin, end):
+            store(residuals, i, 0.0)
+            if load(own, i) != 0.0:
+                store(z, rank, -1.0 * residual_of(L, width, i, rank, z, e) / load(L, width * i + rank))
+                rank += 1
+        met = True
+        for i in range(begin, end):
+            if load(held, i) != 0.0 and load(own, i) == 0.0:
+                met = met and abs(residual_of(L, width, i, rank, z, e)) <= UNMET * size_of(L, width, i, rank, z, e)
+        store(unmet, k, 0.0)
+        if not met:
+            store(unmet, k, 1.0)
+            solve_least_squares(L, held, begin, end, before, rank, width, e, z, residuals)
+        begin = end
+    return rank
+
+
+@kernel
+def put_combination(z, rank, Q, width, y):
+    """y (width,) = sum_j z_j Q_j."""
+    clear(y, 0, width)
+    for j in range(rank):
+        add_scaled_row(y, 0, load(z, j), Q, width * j, 0, width)

@@ -1,0 +1,130 @@
+"""The compiled active set against quadratic programs level by level, on levels that meet in one point, contradict or repeat each
+other, or differ in scale by decades."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closeness import close
+from qpsolvers import solve_qp as solve
+from seeds import fresh
+
+from freeflyer.kernels import plain
+from freeflyer.optimization import Level, SolverError, solve_hierarchy
+from freeflyer.optimization.active_set import _sizes, solve_levels
+
+
+def cone(rng, n):
+    """A pyramid at the origin: many limits meet there."""
+    faces = int(rng.integers(4, 17))
+    A, angles = np.zeros((faces, n)), 2.0 * np.pi * np.arange(faces) / faces
+    A[:, rng.choice(n, 3, replace=False)] = np.column_stack([np.cos(angles), np.sin(angles), np.full(faces, -0.7)])
+    return Level(A, np.full(faces, -np.inf), np.zeros(faces))
+
+
+def integers(rng, n):
+    """Rows of -1, 0, 1, many of which depend on each other, half of them equations."""
+    m = int(rng.integers(2, 10))
+    A, b = rng.integers(-1, 2, (m, n)).astype(float), rng.integers(-1, 2, m).astype(float)
+    return Level(A, np.where(rng.random(m) < 0.4, b, -np.inf), b)
+
+
+def box(rng, n):
+    return Level(np.eye(n), np.full(n, -rng.choice([0.0, 0.5, 1.0])), np.full(n, rng.choice([0.0, 0.5, 1.0])))
+
+
+def scaled(rng, n):
+    """Equations of six decades, weights of four."""
+    m = int(rng.integers(1, 8))
+    A = rng.standard_normal((m, n)) * 10.0 ** rng.uniform(-3.0, 3.0, (m, 1))
+    b = A @ rng.standard_normal(n) * rng.choice([1.0, 10.0])
+    return Level(A, b, b, 10.0 ** rng.uniform(-2.0, 2.0, m))
+
+
+def posture(rng, n):
+    b = rng.standard_normal(n)
+    return Level(np.eye(n), b, b, 10.0 ** rng.uniform(-2.0, 2.0, n))
+
+
+KINDS = (cone, integers, box, scaled, posture)
+
+
+def random_levels(rng):
+    n = int(rng.integers(3, 20))
+    return [KINDS[rng.integers(len(KINDS))](rng, n) for _ in range(rng.integers(1, 5))]
+
+
+def stacked(levels):
+    """A, lower, upper, weights, ends."""
+    A, lower, upper = (np.concatenate([level[k] for level in levels]) for k in range(3))
+    weights = np.concatenate([np.ones(len(x.A)) if x.weights is None else x.weights for x in levels])
+    return A, lower, upper, weights, tuple(np.cumsum([len(x.A) for x in levels]).tolist())
+
+
+def sizes(levels, x):
+    """For each level the root of its weighted squares."""
+    v = [level.A @ x - np.clip(level.A @ x, level.lower, level.upper) for level in levels]
+    return [float(np.linalg.norm(e if level.weights is None else np.sqrt(level.weights) * e)) for e, level in zip(v, levels)]
+
+
+@pytest.mark.parametrize("case", range(4))
+def test_no_level_is_worse_than_by_quadratic_programs(case):
+    rng, compared, ended = fresh(case), 0, 0
+    for k in range(100):
+        levels = random_levels(rng)
+        found = solve_levels(*stacked(levels))
+        ended += found.optimal
+        ours = solve_hierarchy(levels).x
+        try:
+            theirs = solve_hierarchy(levels, solver="daqp", tolerance=1e-9).x
+        except SolverError:
+            continue
+        compared += 1
+        for a, b in zip(sizes(levels, ours), sizes(levels, theirs)):
+            assert a <= b + 1e-6 * (1.0 + b), k
+            if a < b - 1e-6 * (1.0 + b):  # the other one missed the minimum
+                break
+        else:
+            assert np.linalg.norm(ours) <= (1.0 + 1e-3) * np.linalg.norm(theirs) + 1e-5, k
+    assert compared >= 90
+    assert ended >= 95
+
+
+@pytest.mark.parametrize("case", range(4))
+def test_the_metric_is_least_and_multipliers_show_it(case):
+    """Against PIQP, and by the conditions of Karush, Kuhn and Tucker."""
+    rng = fresh(case)
+    n, m, equal = 12, 20, 4
+    J, A, g = rng.standard_normal((n, n)), rng.standard_normal((m, n)), 5.0 * rng.standard_normal(n)
+    H, value = J.T @ J + 0.1 * np.eye(n), A @ rng.standard_normal(n)
+    lower, upper = value - rng.uniform(0.0, 1.0, m), value + rng.uniform(0.0, 1.0, m)
+    lower[:equal] = upper[:equal] = value[:equal]
+    found = solve_levels(A, lower, upper, np.ones(m), (equal, m), H, g)
+    G, h = np.concatenate([A[equal:], -A[equal:]]), np.concatenate([upper[equal:], -lower[equal:]])
+    other = solve(H, g, G, h, A[:equal], upper[:equal], solver="piqp", eps_abs=1e-11, eps_rel=1e-12)
+    assert found.optimal
+    close(found.x, other, 1e-7)
+    y = found.multipliers
+    close(H @ found.x + g + A.T @ y, np.zeros(n), 1e-9, least=np.abs(g).max())
+    assert (y[equal:] * found.held[equal:] >= -1e-9 * np.abs(y).max()).all()
+    assert not y[found.held == 0.0].any()
+    assert np.count_nonzero(found.held[equal:]) >= 1
+    again = solve_levels(A, lower, upper, np.ones(m), (equal, m), H, g, found.held)
+    assert again.rounds == 1
+    close(again.x, found.x, 1e-9)
+
+
+def test_compiled_code_is_its_plain_text():
+    rng = fresh()
+    for _ in range(10):
+        levels = random_levels(rng)
+        A, lower, upper, weights, ends = stacked(levels)
+        m, n = A.shape
+        found = solve_levels(A, lower, upper, weights, ends)
+        x, held, multipliers, verdict = np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(3)
+        kernel = plain.function("solve_hierarchy", row_step=8)
+        topology = _sizes(n, m, ends, False).topology
+        kernel(topology, np.zeros(8), np.zeros(n), np.zeros(0), A.ravel(), lower, upper, weights, np.zeros(m), x, held,
+               multipliers, verdict)  # fmt: skip
+        if found.optimal and not verdict[1]:
+            assert sizes(levels, x) == pytest.approx(sizes(levels, found.x), abs=1e-7)
