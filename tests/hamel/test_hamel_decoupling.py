@@ -1,5 +1,5 @@
-"""The thesis on Hamel equations, Propositions 3.1.1, 3.3.1, 3.3.2 and appendix A.1 on random floating robots: all joint kinds, mimic joints,
-armature."""
+"""The thesis on Hamel equations, Propositions 3.1.1, 3.3.1, 3.3.2 and appendix A.1, on random floating robots: all joint kinds,
+mimic joints, armature."""
 
 from __future__ import annotations
 

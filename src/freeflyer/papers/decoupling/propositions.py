@@ -52,7 +52,9 @@ def residuals(model: Model, q: np.ndarray, v: np.ndarray, rng: np.random.Generat
     M, forces = mass_matrix(model, q), bias_forces(model, q, v) - gravity_forces(model, q)
     C: dict[Form, np.ndarray] = {form: hamel.coriolis_matrix(model, q, v, form) for form in FORMS}
     size = np.abs(C["hamel"]) @ np.abs(v)
-    names: dict[Form, str] = {"hamel": "Hamel (3.39)", "newton-euler": "Newton-Euler (3.41)", "passive": "particles (not in the paper)"}
+    names: dict[Form, str] = {
+        "hamel": "Hamel (3.39)", "newton-euler": "Newton-Euler (3.41)", "passive": "particles (not in the paper)",
+    }  # fmt: skip
     for form, name in names.items():
         yield "Proposition 3.1.1", f"C v of {name} is bias - gravity", _relative(C[form] @ v, forces, size)
     rate = C["passive"] + C["passive"].T

@@ -1,4 +1,4 @@
-"""OSQP alone: its own times for setup and solution of the programs of a cycle, without Python, qpsolvers and the terms of the state.
+"""OSQP alone: its own times for setup and solution of a cycle's programs, without Python, qpsolvers and the terms of the state.
 
 The programs are recorded from the cycles, solved by daqp. OSQP gets them as it takes them: lower <= A x <= upper, rows of two sides
 as one. qpsolvers would split those in two, and build sparse matrices in every call.
@@ -98,7 +98,7 @@ def solve_by_osqp(p: QuadraticProgram, tolerance: float) -> Any:
         csc_matrix(np.triu(p.H)), p.g, csc_matrix(p.rows()), p.lower, p.upper, eps_abs=tolerance, eps_rel=tolerance,
         max_iter=MOST_ITERATIONS, verbose=False,
     )  # fmt: skip
-    return solver.solve()
+    return solver.solve(raise_error=False)
 
 
 def _timing(st: Stance, method: str, tolerance: float, states: list[list[QuadraticProgram]]) -> SolverTiming:
