@@ -72,8 +72,8 @@ def commands(r: HoppingResult) -> Table:
     return Table(
         "Commands of the polar controller other than zero", ("command (deg)", *COMMANDED), rows, (0,),
         "The thesis: commands of 2 to 3 deg give large angular momenta in flight and unstable gaits; it does not say of which "
-        f"sign, nor from which start. Here {words[0]} deg fall from all three starts, {words[1]} deg hop on for 20 s from all three. "
-        f"Speeds are means of the last {HOPS} hops.",
+        f"sign, nor from which start. Here {words[0]} deg fall from all three starts, {words[1]} deg hop on for 20 s from all of "
+        f"them. Speeds are means of the last {HOPS} hops.",
     )  # fmt: skip
 
 
