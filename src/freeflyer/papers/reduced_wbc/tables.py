@@ -56,7 +56,7 @@ def _level(k: int) -> str:
 
 
 def _times(r: ReducedResult) -> Table:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for t in r.times:
         paper = PAPER_TIMES[t.support, t.method]
         rows.append((
@@ -97,7 +97,7 @@ def _groups(timings: tuple[Timing, ...]) -> list[tuple[Timing, ...]]:
 
 
 def _savings(r: ReducedResult) -> Table:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for pair in _groups(r.times):
         paper = [PAPER_TIMES[pair[0].support, method][0] for method in ("conventional", "reduced")]
         rows.append((
@@ -117,7 +117,7 @@ def _savings(r: ReducedResult) -> Table:
 
 def _alone(r: ReducedResult) -> Table:
     found = [("Table 3", t, r.times) for t in r.solver_times] + [("Fig 5", t, r.sizes) for t in r.solver_sizes]
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for (where, full, timings), (_, reduced, _) in zip(found[::2], found[1::2]):
         key = full.support, full.joints, WAYS[0].name
         cycles = [x for x in timings if (x.support, x.joints, x.way) == key]
@@ -150,7 +150,7 @@ def _percent(x: float) -> str:
 
 
 def _sizes(r: ReducedResult) -> Table:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for pair in _groups(r.sizes):
         full, reduced = pair
         paper = PAPER_SIZES.get(full.joints)
@@ -187,7 +187,7 @@ def _tracking(r: ReducedResult) -> Table:
 
 
 def _base(r: ReducedResult) -> Table:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for way in dict.fromkeys(t.way for t in r.times):
         for method in ("conventional", "reduced"):
             some = [t for t in (*r.times, *r.sizes) if t.way == way and t.method == method]
