@@ -33,8 +33,8 @@ def test_closed_robots_decouple(name: str) -> None:
         C = hamel.coriolis_matrix(model, q, u, form)
         least = float((np.abs(C) @ np.abs(u)).max() + np.abs(M).max())
         close(C @ u, forces, rounding(4500, condition * 100.0), least=least, what=form)
-    for form in ("hamel", "passive"):
-        C = ff.coriolis_matrix(model, q, u, form)
+    for form in ("hamel", "passive", "newton-euler"):
+        C = hamel.coriolis_matrix(model, q, u, form)
         d = hamel.decouple(model, q, u, form=form)
         T, inverse = d.T, np.linalg.inv(d.T)
         direct = inverse.T @ C @ inverse - d.mass_matrix @ d.T_rate @ inverse
@@ -61,7 +61,7 @@ def test_momenta_and_rates_of_closed_robots(name: str) -> None:
         d.base_map_rate, lambda h: hamel.decouple(model, ff.integrate(model, q, h * u), u).base_map,
         tolerance=100.0 * slope_error(), least=float(np.abs(d.base_map).max() + np.abs(d.base_map_rate).max()),
     )  # fmt: skip
-    for form in ("hamel", "passive"):
+    for form in ("hamel", "passive", "newton-euler"):
         momentum = hamel.momentum_map(model, q, u, frame="world")
         assert hamel.invariance(model, q, u, T_x=momentum, form=form).invariant
 

@@ -1,5 +1,5 @@
-"""papers/004, Propositions 3.1.1, 3.3.1, 3.3.2 and appendix A.1 on random floating robots: all joint kinds, mimic joints,
-armature."""
+"""The thesis on Hamel equations, Propositions 3.1.1, 3.3.1, 3.3.2 and appendix A.1, on random floating robots: all joint kinds,
+mimic joints, armature."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import hamel
-from freeflyer.hamel.coriolis import FORMS as ALL_FORMS
+from freeflyer.hamel.coriolis import FORMS
 from freeflyer.hamel.decoupling import _by_blocks
 from freeflyer.spatial import se3
 
-FORMS = ("hamel", "passive")
+COMPILED = ("hamel", "passive")
 PASSIVE = ("passive", "newton-euler")
 floating = cases(bases=("free",))
 DIFFERENCED = slope_error()
@@ -54,7 +54,7 @@ def maps(c: Case) -> tuple[hamel.Map, hamel.Map]:
 def test_all_forms_make_the_same_forces(c: Case) -> None:
     """Proposition 3.1.1, on any base."""
     forces = ff.bias_forces(c.model, c.q, c.v) - ff.gravity_forces(c.model, c.q)
-    for form in ALL_FORMS:
+    for form in FORMS:
         C = hamel.coriolis_matrix(c.model, c.q, c.v, form)
         close(C @ c.v, forces, EXACT, least=float((np.abs(C) @ np.abs(c.v)).max(initial=0.0)) + inertia(c), what=form)
 
@@ -74,14 +74,14 @@ def test_passive_forms_make_the_rate_of_M(c: Case) -> None:
 @few
 @given(floating)
 def test_decoupled_equations_are_the_transformed_ones(c: Case) -> None:
-    """(3.77), (A.2)-(A.5): by the whole matrices T, T^-1 and Tdot, for both forms; C_xy = 0 in the Hamel form, computed, not
+    """(3.77), (A.2)-(A.5): by the whole matrices T, T^-1 and Tdot, for all forms; C_xy = 0 in the Hamel form, computed, not
     set."""
     M = ff.mass_matrix(c.model, c.q)
     x, y = maps(c)
     for given_maps in ({}, {"T_x": x}, {"T_y": y}, {"T_x": x, "T_y": y}):
         conditions = [m.matrix for m in given_maps.values() if m.matrix.size]
         for form in FORMS:
-            C = ff.coriolis_matrix(c.model, c.q, c.v, form)
+            C = hamel.coriolis_matrix(c.model, c.q, c.v, form)
             d = hamel.decouple(c.model, c.q, c.v, form=form, **given_maps)
             T, inverse = d.T, np.linalg.inv(d.T)
             tol = tolerance(c, *conditions, T)
@@ -110,7 +110,7 @@ def test_blocks_of_appendix_a1(c: Case) -> None:
     D = hamel.blocks(c.model, rate + rate.T)
     X, Y = np.linalg.inv(x.matrix), np.linalg.inv(y.matrix)
     for form in FORMS:
-        C = hamel.blocks(c.model, ff.coriolis_matrix(c.model, c.q, c.v, form))
+        C = hamel.blocks(c.model, hamel.coriolis_matrix(c.model, c.q, c.v, form))
         d = hamel.decouple(c.model, c.q, c.v, T_x=x, T_y=y, form=form)
         tol = tolerance(c, x.matrix, *([y.matrix] if y.matrix.size else []))
         M_y = Y.T @ (B.q - B.bq.T @ N) @ Y
@@ -154,7 +154,7 @@ def test_decoupled_motion_is_the_robots(c: Case) -> None:
 
 @few
 @given(floating)
-def test_the_passive_form_stays_passive(c: Case) -> None:
+def test_passive_forms_stay_passive(c: Case) -> None:
     """Mdot_T = C_T + C_T^T, Mdot_T by differences; the maps move along with their rates."""
     x, y = maps(c)
 
@@ -162,11 +162,12 @@ def test_the_passive_form_stays_passive(c: Case) -> None:
         q = ff.integrate(c.model, c.q, h * c.v)
         return hamel.decouple(c.model, q, c.v, T_x=x.matrix + h * x.rate, T_y=y.matrix + h * y.rate).mass_matrix
 
-    d = hamel.decouple(c.model, c.q, c.v, T_x=x, T_y=y, form="passive")
-    close_to_rate(
-        d.coriolis_matrix + d.coriolis_matrix.T, at, 1e-4, tolerance=max(DIFFERENCED, tolerance(c)),
-        least=float(np.abs(d.coriolis_matrix).max()),
-    )  # fmt: skip
+    for form in PASSIVE:
+        d = hamel.decouple(c.model, c.q, c.v, T_x=x, T_y=y, form=form)
+        close_to_rate(
+            d.coriolis_matrix + d.coriolis_matrix.T, at, 1e-4, tolerance=max(DIFFERENCED, tolerance(c)),
+            least=float(np.abs(d.coriolis_matrix).max()),
+        )  # fmt: skip
 
 
 @few
@@ -180,8 +181,8 @@ def test_momentum_maps_are_invariant(c: Case) -> None:
         found = hamel.invariance(c.model, c.q, c.v, T_x=momentum, form=form)
         d = hamel.decouple(c.model, c.q, c.v, T_x=momentum, form=form)
         assert bool(found.invariant), form
-        assert bool(found.decoupled) or form == "passive"
-        size = np.abs(np.linalg.inv(momentum.matrix).T) @ np.abs(ff.coriolis_matrix(c.model, c.q, c.v, form)[:6]) @ np.abs(c.v)
+        assert bool(found.decoupled) or form in PASSIVE
+        size = np.abs(np.linalg.inv(momentum.matrix).T) @ np.abs(hamel.coriolis_matrix(c.model, c.q, c.v, form)[:6]) @ np.abs(c.v)
         close(found.residual, np.zeros(6), min(BOUND, tolerance(c, momentum.matrix)), least=float(size.max()))
         close((d.T @ c.v)[:6], hamel.total_momentum(c.model, c.q, c.v, frame="world"), tolerance(c), least=c.model.mass)
         if form == "hamel":
@@ -211,7 +212,7 @@ def test_compiled_blocks_are_those_of_numpy() -> None:
         q, v = ff.random_configuration(model, rng, 11), rng.standard_normal((11, model.nv))
         M = ff.mass_matrix(model, q)
         worst = max(float(np.linalg.cond(scaled(A[:6, :6]))) for A in M)
-        for form in FORMS:
+        for form in COMPILED:
             d, expected = hamel.decouple(model, q, v, form=form), _by_blocks(model, q, v, form)
             for k in range(4):
                 least = float(np.abs(expected[k]).max()) + (float(np.abs(M).max()) if k < 2 else 1.0)
@@ -222,27 +223,40 @@ def test_compiled_blocks_are_those_of_numpy() -> None:
 
 @few
 @given(cases(bases=("free",), kinds=("revolute", "prismatic", "helical"), most=5))
-def test_coupling_of_the_newton_euler_form(c: Case) -> None:
-    """(3.86), link by link: of the passive form of the paper, without armature."""
+def test_passive_decoupling_of_the_thesis(c: Case) -> None:
+    """Proposition 3.3.2 link by link: (3.83) with rates of J_j by differences, (3.84) with the sign of C_yx, (3.86)."""
     model = ff.build(_without_armature(c.model.description))
     q, v = c.q, c.v
-    B = hamel.blocks(model, ff.mass_matrix(model, q))
-    N = np.linalg.solve(B.b, B.bq)
-    coupling = np.zeros_like(B.bq)
+    x, y = maps(c)
+    C, product = np.zeros((model.nv, model.nv)), np.zeros((6, model.nv))
+    M = hamel.blocks(model, ff.mass_matrix(model, q))
+    N = np.linalg.solve(M.b, M.bq)
     for link in model.description.links:
         I = link.inertia
         if link.name not in c.links or I is None:
             continue
-        J = hamel.link_jacobian(model, q, link.name)
-        a = se3.ad(ff.frame_velocity(model, q, v, link.name))
+
+        def jacobian(h: float, name: str = link.name) -> np.ndarray:
+            return np.hstack(hamel.link_jacobian(model, ff.integrate(model, q, h * v), name))
+
+        A_jb, J_jq = hamel.link_jacobian(model, q, link.name)
+        J = np.hstack([A_jb, J_jq])
+        a = se3.ad(J @ v)
         s = se3.skew(I.com)
         L = np.block([[I.mass * np.eye(3), -I.mass * s], [I.mass * s, I.rotational - I.mass * s @ s]])
-        coupling += J.A_jb.T @ L @ a @ (J.J_jq - J.A_jb @ N)
-    C = hamel.blocks(model, hamel.coriolis_matrix(model, q, v, "newton-euler"))
-    P = hamel.coriolis_matrix(model, q, v)
-    D = hamel.blocks(model, P + P.T)
-    direct = C.bq - C.b @ N - (D.bq - D.b @ N)
-    close(direct, coupling, tolerance(c), least=float(np.abs(C.b).max() * max(1.0, np.abs(N).max(initial=0.0))))
+        C += J.T @ (L @ central(jacobian) + (L @ a - a.T @ L) @ J)
+        product += A_jb.T @ L @ a @ np.hstack([A_jb, J_jq - A_jb @ N])
+    B, X, Y = hamel.blocks(model, C), np.linalg.inv(x.matrix), np.linalg.inv(y.matrix)
+    found = hamel.decouple(model, q, v, T_x=x, T_y=y, form="newton-euler")
+    size = float(np.abs(C).max() + np.abs(M.b).max() + np.abs(found.M_y).max(initial=0.0))
+    size *= max(1.0, np.abs(N).max(initial=0.0)) ** 2 * max(1.0, *(np.abs(A).max(initial=0.0) for A in (x.rate, y.rate)))
+    tol = max(slope_error(), tolerance(c, x.matrix, *([y.matrix] if y.matrix.size else [])))
+    close(found.C_x, X.T @ (B.b - M.b @ X @ x.rate) @ X, tol, least=size)
+    coupling = X.T @ product[:, 6:] @ Y
+    close(found.C_xy, coupling, tolerance(c, x.matrix, *([y.matrix] if y.matrix.size else [])), least=size)
+    close(found.C_yx, -coupling.T, tol, least=size)
+    inner = B.q - B.qb @ N - N.T @ B.bq + N.T @ B.b @ N
+    close(found.C_y, Y.T @ inner @ Y - found.M_y @ y.rate @ Y, tol, least=size)
 
 
 def _without_armature(description: ff.Description) -> ff.Description:

@@ -1,12 +1,15 @@
-"""papers/004 reproduced, chapters 2 and 3."""
+"""Formulation of Decoupled Dynamics, reproduced: chapters 2 and 3, and speeds and energies of chapter 4."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from freeflyer.papers.decoupling import (
     com_frame,
     free_flight,
+    hopping,
+    hopping_tables,
     propositions,
     regulation,
     theory,
@@ -14,6 +17,8 @@ from freeflyer.papers.decoupling import (
     theory_tables,
     times,
 )
+from freeflyer.sim.hopping.gaits import hop_gait
+from freeflyer.sim.hopping.running import hop
 
 
 def quiet(fraction, what):
@@ -71,3 +76,36 @@ def test_a_motion_that_disturbs_fails(result):
 
     wrong = tuple(moved(r, 1e-6 * (r.case == "both")) for r in result.runs)
     assert regulation.deviations(wrong, "space_manipulator")["joints, both against internal"] > theory_tables.SAME
+
+
+def test_one_speed_for_one_gait():
+    """A run's speed is the mean over whole hops, as the gait's; at the apex it is another one."""
+    run, gait = hop("revolute-VI", duration=4.0), hop_gait("revolute-VI")
+    assert hopping.mean_speed(run) == pytest.approx(gait.stride / gait.period, abs=2e-4)
+    assert abs(run.named("apex")[-1].v[0] - hopping.mean_speed(run)) > 5e-3
+
+
+def test_the_springs_energy_in_flight_rises():
+    """Fig 4.5; and the start has its 2.9047 J without the spring."""
+    run = hop("prismatic-III")
+    energy = hopping.spring_in_flight(run)
+    assert len(energy) == len(run.named("apex")) == 13
+    assert (np.diff(energy) > -1e-6).all()
+    assert 0.01 < energy[-1] - energy[0] < 0.03
+    assert run.energy.mechanical[0] == pytest.approx(2.9047, abs=5e-5)
+    assert run.energy.mechanical[0] + run.radial_energy[0] == pytest.approx(2.9400, abs=5e-5)
+
+
+def test_positive_commands_fall(monkeypatch):
+    monkeypatch.setattr(hopping, "COMMANDS", (-2.0, 3.0))
+    found = hopping.commands()
+    assert [command for command, _ in found] == [-2.0, 3.0]
+    assert all(end.startswith("fallen at ") for end in found[1][1])
+    assert all(float(end.removesuffix(" m/s")) == pytest.approx(0.275, abs=0.005) for end in found[0][1])
+
+    class Result:
+        commands = found
+
+    table = hopping_tables.commands(Result)
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert "Here +3 deg fall from all three starts, -2 deg hop on" in table.note

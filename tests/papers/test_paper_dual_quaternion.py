@@ -1,4 +1,4 @@
-"""papers/001 reproduced: Table 1, equality of the formulations, Table 3 counted, the printed algorithms that are counted."""
+"""Dynamics of Mobile Manipulators, reproduced: Table 1, equality of formulations, Remark 4.1, Table 3 counted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from closeness import close, rounding
+from closeness import central, close, rounding, slope_error
 from seeds import fresh
 
 import freeflyer as ff
@@ -58,7 +58,7 @@ def test_all_formulations_agree_to_ten_digits(result):
 
 def test_counts_are_far_below_the_papers(result):
     by = {(c.line, c.algorithm, c.joints): c for c in result.counts}
-    assert len(by) == len(result.counts) == 10
+    assert len(by) == len(result.counts) == 11
     assert set(counts.PAPER) == {c.line for c in result.counts}
     for joints, most in (("any, 6 DoF each", 0.35), ("any screw", 0.17), ("revolute", 0.15)):
         c = by["dqNE", "ours", joints]
@@ -72,6 +72,32 @@ def test_counts_are_far_below_the_papers(result):
     for n in (3, 10, 50, 200):
         assert np.polyval(cubic.multiplications, n) < 4 * n**3 + 386 * n**2 + 401 * n
         assert np.polyval(cubic.additions, n) < 16 / 3 * n**3 + 326 * n**2 + 908 / 3 * n
+
+
+def test_remark_4_1_lacks_a_skew_term(result):
+    """A by differences of M along the motion and C by (47), which share nothing with what is printed but C."""
+    assert [x.robots for x in result.remarks] == [f"{n} joints, {kind}" for kind in ("revolute", "helical") for n in (3, 6, 12)]
+    for x in result.remarks:
+        assert 0.05 < x.least <= x.largest
+        assert max(x.whole, x.skew) < 1e-12
+    model, rng = serial_arm(4), fresh()
+    q, v = rng.standard_normal((2, 4))
+    bodies, columns = printed._bodies(model, q, v, v)
+    screws = [of_body[0][1] for of_body in columns]
+    terms = printed_gauss.body_terms(
+        [b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v, [b.mass for b in bodies],
+        [b.inertia[:, :3] for b in bodies],
+    )  # fmt: skip
+    A, lacking = printed_gauss.skew_part_as_printed(list(terms))
+    rate = central(lambda h: ff.mass_matrix(model, ff.integrate(model, q, h * v)))
+    close(A + lacking, 0.5 * rate - gauss.equations(model, q, v).C, slope_error(), least=1.0)
+    assert np.abs(lacking).max() > 1e-3 * np.abs(A).max()
+
+
+def test_the_classic_recursion_counted_by_hand(result):
+    """Of a joint: A 12, W A, dW A and ddW A 81, ddW p 9, scalings 38, back 90; Z as a matrix: 81 more."""
+    found = [c.multiplications for c in result.counts if c.line == "classic EL [66]"]
+    assert [x[2] for x in found] == [12.0 + 81.0 + 9.0 + 38.0 + 90.0, 311.0]
 
 
 def test_polynomials_are_exact():

@@ -1,8 +1,9 @@
-"""papers/003 reproduced: the rows of its tables, the dynamics of the base, both methods along one motion."""
+"""Efficient Computation of Whole-Body Control, reproduced: rows of its tables, dynamics of the base, both methods in one motion."""
 
 from __future__ import annotations
 
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.bench.standing import sway
+from freeflyer.optimization import qpsolvers_solver
+from freeflyer.optimization.quadratic import solve_qp
 from freeflyer.papers import reduced_wbc
-from freeflyer.papers.reduced_wbc import counts, cycles, robot, stances, times, tracking
+from freeflyer.papers.reduced_wbc import counts, cycles, robot, solver_alone, stances, times, tracking
 
 TOCABI = MODELS / "tocabi" / "tocabi.urdf"
 
@@ -22,20 +25,22 @@ def quiet(fraction, what):
     del fraction, what
 
 
-@pytest.fixture(scope="module")
-def result():
-    """All of it, for the humanoid, on few states."""
-    patch = pytest.MonkeyPatch()
+def on_few_states(patch):
     for module, name, value in (
         (times, "CYCLES", 2), (times, "CYCLES_OF_SIZES", 2), (times, "SIZES", (20, 45)), (times, "FIRST", 1),
-        (tracking, "DURATION", 0.4), (tracking, "PERIOD", 2e-3), (tracking, "WAY_OF_MASS", (0.0, 0.0, -2e-3)),
-        (tracking, "WAY_OF_HAND", (2e-3, 2e-3, 0.0)),
+        (solver_alone, "STATES", 1), (solver_alone, "REPEATS", 1), (tracking, "DURATION", 0.4), (tracking, "PERIOD", 2e-3),
+        (tracking, "WAY_OF_MASS", (0.0, 0.0, -2e-3)), (tracking, "WAY_OF_HAND", (2e-3, 2e-3, 0.0)),
     ):  # fmt: skip
         patch.setattr(module, name, value)
     patch.delenv("FREEFLYER_MODELS", raising=False)
-    made = reduced_wbc.compute(quiet)
-    patch.undo()
-    return made
+
+
+@pytest.fixture(scope="module")
+def result():
+    """All of it, for the humanoid, on few states."""
+    with pytest.MonkeyPatch.context() as patch:
+        on_few_states(patch)
+        return reduced_wbc.compute(quiet)
 
 
 def check_counts(found):
@@ -94,6 +99,66 @@ def test_parts_take_the_time_of_the_whole():
     assert (found.seconds, found.total, found.again) == ((1, 1, 1, 1), 4, False)
 
 
+@pytest.mark.parametrize("method", cycles.METHODS)
+def test_recorded_programs_are_the_cycles(method):
+    """OSQP alone, to a tight tolerance, finds the minimum that daqp finds for each of them."""
+    st = stances.stance(robot.robot(), "double")
+    with solver_alone.recording() as programs:
+        cycles.METHODS[method](st.problem, st.q, np.zeros(st.problem.model.nv), solver_alone.RECORDED)
+    assert len(programs) == {"conventional": 5, "reduced": 9}[method]
+    for p in programs:
+        assert len(p.lower) == len(p.upper) == len(p.A)  # rows of two sides are one row
+        assert (np.isfinite(p.lower) & np.isfinite(p.upper) & (p.lower < p.upper)).any()
+        found, expected = solver_alone.solve_by_osqp(p, 1e-10), solve_qp(p.H, p.g, p.A, p.lower, p.upper)
+        assert found.info.status == "solved"
+        close(np.array(found.info.obj_val), np.array(expected.value), 1e-6, least=float(np.abs(p.g) @ np.abs(expected.x)) + 1e-6)
+
+
+def test_a_cascade_that_fails_is_not_recorded(monkeypatch):
+    """The first attempt fails behind its second program: only the second attempt counts."""
+    st = stances.stance(robot.robot(), "double")
+    calls = []
+
+    def failing(*given, **options):
+        calls.append(options["tolerance"])
+        if len(calls) == 3:
+            raise ff.optimization.NumericalError("planted")
+        return solve_qp(*given, **options)
+
+    monkeypatch.setattr(solver_alone, "solve_qp", failing)
+    with solver_alone.recording() as programs:
+        cycles.conventional(st.problem, st.q, np.zeros(st.problem.model.nv), solver_alone.RECORDED)
+    assert len(programs) == 5
+    assert len(calls) == 8
+
+
+def test_savings_of_osqp_alone(result):
+    for pair in zip(result.solver_sizes[::2], result.solver_sizes[1::2]):
+        assert [t.method for t in pair] == ["conventional", "reduced"]
+        assert all(t.unsolved == 0 and t.iterations >= 25.0 * t.programs and min(t.setup, t.solve) > 0.0 for t in pair)
+    assert len(result.solver_times) == len(result.solver_sizes) == 2 * 2 * len(solver_alone.TOLERANCES)
+    first = dataclasses.replace(result.solver_times[0], setup=300.0, solve=100.0)
+    assert times.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "total") == 0.75
+    assert times.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "solve") == 0.5
+
+
+def test_without_osqp_its_rows_say_so(monkeypatch):
+    """With the base installation alone: nothing is solved by OSQP, the rest is printed."""
+    on_few_states(monkeypatch)
+    monkeypatch.setattr(qpsolvers_solver.qpsolvers, "available_solvers", ["daqp"])
+    monkeypatch.setitem(sys.modules, "osqp", None)
+    found = reduced_wbc.compute(quiet)
+    assert {t.way for t in (*found.times, *found.sizes)} == {cycles.WAYS[1].name}
+    assert found.solver_times == found.solver_sizes == ()
+    made = reduced_wbc.REPRODUCTION.tables(found)
+    said = [t.title for t in made if any("not installed: pip install osqp" in row for row in t.rows)]
+    assert [title.partition(":")[0].partition(",")[0] for title in said] == [
+        "Table 3", "Table 3", "Fig 5", "OSQP alone", "the dynamics of the base",
+    ]  # fmt: skip
+    assert all(len(row) == len(t.columns) for t in made for row in t.rows)
+    assert set(reduced_wbc.REPRODUCTION.pictures(found)) == set(reduced_wbc.REPRODUCTION.captions)
+
+
 def test_both_methods_track_alike(result):
     conventional, reduced = result.runs
     assert tracking.agree(result.runs)
@@ -109,7 +174,7 @@ def test_tables_and_pictures(result):
     made = reduced_wbc.REPRODUCTION.tables(result)
     assert all(len(row) == len(t.columns) for t in made for row in t.rows)
     titles = " ".join(t.title for t in made)
-    for word in ("Tables 1 and 2", "Table 3", "Fig 4", "Fig 5", "base"):
+    for word in ("Tables 1 and 2", "Table 3", "Fig 4", "Fig 5", "OSQP alone", "base"):
         assert word in titles
     assert not any("FAILS" in row for t in made for row in t.rows)
     times_table = next(t for t in made if t.title.startswith("Table 3: time"))

@@ -50,6 +50,24 @@ def test_a_hop_is_that_of_equations_written_by_hand(name, controlled):
     close(last(run), hopper.run(np.r_[q, v], end), 1e-6, axes=1, what=(q, v, end))
 
 
+@pytest.mark.parametrize("name", ["prismatic-III", "revolute-II", "revolute-VI"])
+def test_floor_forces_and_leg_rates_are_those_of_the_motion(name):
+    """Floor forces and weight change the momentum, step by step; rates of the leg are differences."""
+    run = ff.sim.hop(name, duration=1.0, tolerance=1e-10)
+    dt, F, weight = np.diff(run.t)[:, None], run.floor_forces, run.model.mass * 9.8
+    end = np.where(np.isin(run.t[1:], [e.t for e in run.named("touch-down")])[:, None], 0.0, F[1:])  # the flight before it ends
+    pushed = 0.5 * (F[:-1] + end) * dt - [0.0, weight] * dt
+    kept = ~np.isin(run.t[1:], [e.t for e in run.named("lift-off")])  # where the horizontal force drops
+    assert np.abs(pushed - np.diff(run.linear_momentum, axis=0))[kept].max() < 1e-6  # N s
+    assert np.abs(F[:, 1].max()) > 10.0 * weight
+    assert (F[:, 1] >= 0.0).all()
+    assert not F[~run.stance].any()
+    smooth = dt[:, 0] > 1e-6
+    for k, x in enumerate((run.leg.length, run.leg.angle)):
+        mean = 0.5 * (run.leg_rates[1:, k] + run.leg_rates[:-1, k])
+        close((np.diff(x) / dt[:, 0])[smooth], mean[smooth], 1e-3, least=1.0)
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_energy_closes_port_by_port(name):
     energy = ff.sim.hop(name, duration=2.0).energy

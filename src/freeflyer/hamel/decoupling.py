@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.equations import coriolis_matrix, mass_matrix
+from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.hamel.base import BASE, b, base_map, check_floating, joints
+from freeflyer.hamel.coriolis import FORMS, Form, coriolis_matrix
 from freeflyer.hamel.maps import Map, checked_map
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import finite_row
@@ -19,7 +20,6 @@ from freeflyer.model.public import explain, public
 from freeflyer.text import short_repr
 from freeflyer.tolerances import CONSERVED_RATIO
 
-DecoupledForm = Literal["hamel", "passive"]
 ENTRIES = {"hamel": E.DECOUPLED_HAMEL, "passive": E.DECOUPLED_PASSIVE}
 MapLike = ArrayLike | Map | tuple[ArrayLike, ArrayLike] | None
 
@@ -115,7 +115,7 @@ def _whole(top: np.ndarray, joint: np.ndarray) -> np.ndarray:
 
 
 def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T_y: MapLike = None,
-             form: DecoupledForm = "hamel") -> Decoupled:  # fmt: skip
+             form: Form = "hamel") -> Decoupled:  # fmt: skip
     """Equations of motion in v_x = T_x (nu_b + M_bb^-1 M_bq qdot) and v_y = T_y qdot, whose mass matrix is block-diagonal.
 
     Parameters
@@ -131,8 +131,9 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
         velocity in the base's axes.
     T_y : (..., n, n) array or tuple, optional
         The same of the joints.
-    form : {"hamel", "passive"}
-        Which Coriolis matrix is transformed. "hamel": C_xy = 0, Proposition 3.3.1. "passive": C_xy = -C_yx^T, Mdot_T = C_T + C_T^T.
+    form : {"hamel", "newton-euler", "passive"}
+        Which Coriolis matrix is transformed, as in coriolis_matrix. "hamel": C_xy = 0, Proposition 3.3.1. The others are passive:
+        C_xy = -C_yx^T, Mdot_T = C_T + C_T^T. Proposition 3.3.2 is about "newton-euler", (3.82); "passive" is faster.
 
     Returns
     -------
@@ -148,8 +149,8 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
     -----
     papers/004, (3.77), (3.80), (A.4), (A.5). The paper's (A.4a) has T_x^-1 and T_x^-T the wrong way round, its (3.84) lacks the
     sign of -C_xy^T, and Propositions 3.3.1 and 3.3.2 disagree about T_y: here the term is -M_y Tdot_y T_y^-1, as in (A.5d).
-    Without maps a tree is one compiled call; where joints share a coordinate, or loops are closed, q are the independent
-    velocities.
+    Without maps a tree is one compiled call in the forms "hamel" and "passive". If joints share a coordinate, or loops are closed,
+    q are the independent velocities.
 
     Examples
     --------
@@ -171,15 +172,14 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
         raise
 
 
-def _decoupled(model: Model, q: ArrayLike, v: ArrayLike, form: str) -> Decoupled:
+def _decoupled(model: Model, q: ArrayLike, v: ArrayLike, form: Form) -> Decoupled:
     """For T_x = 1, T_y = 1."""
-    try:
-        entry = ENTRIES[form]
-    except (KeyError, TypeError):
-        raise InputError(f"form must be 'hamel' or 'passive', got {form!r}", form=form) from None
-    if model.reduction:
+    if not isinstance(form, str) or form not in FORMS:
+        raise InputError(f"form must be 'hamel', 'newton-euler' or 'passive', got {form!r}", form=form)
+    if model.reduction or form not in ENTRIES:
         check_floating(model)
         return _by_blocks(model, q, v, form)
+    entry = ENTRIES[form]
     found = entry.call(model.handle, q, v, None)
     if found is None:
         found = evaluate(entry, model, (q, v), ("q", "v"))
@@ -188,11 +188,11 @@ def _decoupled(model: Model, q: ArrayLike, v: ArrayLike, form: str) -> Decoupled
     return Decoupled(*found)
 
 
-def _by_blocks(model: Model, q: ArrayLike, v: ArrayLike, form: str) -> Decoupled:
+def _by_blocks(model: Model, q: ArrayLike, v: ArrayLike, form: Form) -> Decoupled:
     """(A.4), (A.5) of any mass and Coriolis matrix."""
     v = finite_row(model, "v", v, "u")
-    M, P = mass_matrix(model, q), coriolis_matrix(model, q, v)
-    C = P if form == "passive" else coriolis_matrix(model, q, v, "hamel")
+    M, C = mass_matrix(model, q), coriolis_matrix(model, q, v, form)
+    P = coriolis_matrix(model, q, v) if form == "hamel" else C
     rate = P + np.swapaxes(P, -1, -2)
     top = base_map(M)
     N = top[..., joints]
@@ -205,7 +205,7 @@ def _by_blocks(model: Model, q: ArrayLike, v: ArrayLike, form: str) -> Decoupled
     M_y = M[..., joints, joints] - M[..., joints, b] @ N
     M_T[..., b, b], M_T[..., joints, joints] = M[..., b, b], 0.5 * (M_y + np.swapaxes(M_y, -1, -2))
     C_T[..., b, b] = C[..., b, b]
-    C_T[..., b, joints] = W - R if form == "passive" else np.zeros((BASE, n))  # Proposition 3.3.1
+    C_T[..., b, joints] = np.zeros((BASE, n)) if form == "hamel" else W - R  # Proposition 3.3.1
     C_T[..., joints, b] = C[..., joints, b] - NT @ C[..., b, b]
     C_T[..., joints, joints] = C[..., joints, joints] - C[..., joints, b] @ N - NT @ W
     top = np.concatenate([np.broadcast_to(np.eye(BASE), (*N.shape[:-1], BASE)), N], -1)
@@ -270,7 +270,7 @@ class Invariance(NamedTuple):
 
 @public
 def invariance(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T_y: MapLike = None,
-               form: DecoupledForm = "hamel") -> Invariance:  # fmt: skip
+               form: Form = "hamel") -> Invariance:  # fmt: skip
     """Test whether C_x v_x + C_xy v_y = 0 (invariance), or C_xy v_y = 0 alone (decoupling), in decoupled equations.
 
     Parameters

@@ -24,7 +24,7 @@ GROUND = "#d0d5da"
 
 
 def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any:
-    """Figure of a hopping run: path and heights, momenta, energies, leg, forces, and works by port.
+    """Figure of a hopping run: path and heights, momenta, energies, leg and its rates, the floor's forces, and works by port.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any
     >>> from freeflyer.plots.hopping import hop_figure
     >>> figure = hop_figure(ff.sim.hop("prismatic-II", duration=0.5))
     >>> len([axes for axes in figure.axes if axes.get_ylabel()])
-    6
+    8
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -55,31 +55,29 @@ def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any
     shown = (run.t >= begin) & (run.t <= (run.t[-1] if end is None else end))
     if shown.sum() < 2:
         raise InputError(f"the part from {begin:g} s to {end} s holds less than two steps of a run to {run.t[-1]:g} s")
-    figure = Figure(figsize=(9.6, 7.2), layout="constrained")
+    figure = Figure(figsize=(9.6, 9.2), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(3, 2, sharex=True)
+    panels = figure.subplots(4, 2, sharex=True)
     t, leg, energy = run.t[shown], run.leg, run.energy
     _curves(panels[0, 0], t, "height (m)", {"centre of mass": leg.center[shown, 1], "foot": leg.foot[shown, 1]})
     p = run.linear_momentum[shown]
     _curves(panels[0, 1], t, "momentum (N s)", {"horizontal": p[:, 0], "vertical": p[:, 1]})
-    spins = panels[0, 1].twinx()
-    spins.plot(t, run.angular_momentum[shown], color=GREEN, lw=1.0)
-    spins.set_ylabel("angular momentum (N m s)", color=GREEN)
-    spins.spines["right"].set_visible(True)
+    _second(panels[0, 1], t, "angular momentum (N m s)", run.angular_momentum[shown])
     parts = {"kinetic + gravity": energy.mechanical[shown], "with radial spring": (energy.mechanical + run.radial_energy)[shown]}
     _curves(panels[1, 0], t, "energy (J)", parts | {"radial spring": run.radial_energy[shown]})
     _curves(panels[1, 1], t, "angle of the leg (deg)", {"centre of mass to foot": np.degrees(leg.angle[shown])})
-    stretch = panels[1, 1].twinx()
-    stretch.plot(t, 1e3 * leg.length[shown], color=GREEN, lw=1.0)
-    stretch.set_ylabel("its length (mm)", color=GREEN)
-    stretch.spines["right"].set_visible(True)
-    _curves(panels[2, 0], t, "trunk's path along x (m)", {"trunk": run.q[shown, 0]})
+    _second(panels[1, 1], t, "its length (mm)", 1e3 * leg.length[shown])
+    F = run.floor_forces[shown]
+    _curves(panels[2, 0], t, "floor's force (N)", {"horizontal": F[:, 0], "vertical": F[:, 1]})
+    _curves(panels[2, 1], t, "leg's turning (deg/s)", {"leg": np.degrees(run.leg_rates[shown, 1])})
+    _second(panels[2, 1], t, "its lengthening (m/s)", run.leg_rates[shown, 0])
+    _curves(panels[3, 0], t, "trunk's path along x (m)", {"trunk": run.q[shown, 0]})
     works = {name: getattr(energy, name)[shown] - getattr(energy, name)[shown][0] for name in
              ("external", "joint", "touch_down", "floor", "radial_damper")}  # fmt: skip
-    _curves(panels[2, 1], t, "work into the robot (J)", {name.replace("_", " "): x for name, x in works.items()})
+    _curves(panels[3, 1], t, "work into the robot (J)", {name.replace("_", " "): x for name, x in works.items()})
     for axes in panels.flat:
         _shade(axes, run, t[0], t[-1])
-    for axes in panels[2]:
+    for axes in panels[3]:
         axes.set_xlabel("time (s)")
     figure.suptitle(f"{run.experiment}: {run.ended}", fontsize=11)
     return figure
@@ -91,6 +89,14 @@ def _curves(axes: Axes, t: np.ndarray, label: str, curves: dict[str, np.ndarray]
     axes.set_ylabel(label)
     if len(curves) > 1:
         axes.legend(fontsize=7, loc="upper left", ncols=len(curves), bbox_to_anchor=(0.0, 1.17), columnspacing=1.0)
+
+
+def _second(axes: Axes, t: np.ndarray, label: str, y: np.ndarray) -> None:
+    """A curve with an axis of its own on the right."""
+    right = axes.twinx()
+    right.plot(t, y, color=GREEN, lw=1.0)
+    right.set_ylabel(label, color=GREEN)
+    right.spines["right"].set_visible(True)
 
 
 def _shade(axes: Axes, run: HopRun, begin: float, end: float) -> None:
@@ -264,7 +270,7 @@ def basin_figure(basins: HopBasins, columns: int = 5) -> Any:
         axes.set_xlabel("angle (deg)")
         axes.label_outer()
     np.atleast_1d(panels)[0].set_ylabel("height of the trunk (m)")
-    names = ["falls", *(f"gait {k}: {g[1, 0]:+.3f} m/s, trunk at {g[0, 1]:.3f} m" for k, g in enumerate(basins.gaits))]
+    names = ["falls", *(f"gait {k}: {g[1, 0]:+.3f} m/s, trunk at {g[0, 1]:.3f} m, at the apex" for k, g in enumerate(basins.gaits))]
     handles = [Patch(facecolor=c, edgecolor=GREY, label=n) for c, n in zip(colours[1:], names, strict=True)]
     if (basins.gait == -2).any():
         handles.append(Patch(facecolor=colours[0], edgecolor=GREY, label="neither"))

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.papers.decoupling.hopping import HoppingResult
+from freeflyer.papers.decoupling.hopping import HoppingResult, spring_in_flight
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, new_figure
 from freeflyer.plots.hopping import basin_figure, hop_figure, hop_strip
 from freeflyer.plots.style import PRINT_INK, WHITE, style
+from freeflyer.sim.hopping.results import HopRun
 
 FIGURES = {
     "prismatic-I": "fig4_3", "prismatic-II": "fig4_4", "prismatic-III": "fig4_5", "revolute-I": "fig4_8", "revolute-II": "fig4_9",
@@ -29,8 +30,19 @@ def pictures(r: HoppingResult) -> dict[str, Any]:
             "fig4_17_cycle": hop_strip(six, 10, begin=begin, period=cycle),
             "fig4_1_4_2_prismatic": hop_strip(runs["prismatic-III"], 9, period=0.6),
             "fig4_6_revolute": hop_strip(runs["revolute-IV"], 2, period=0.1),
-            "fig4_7_tuning": tuning(r), "basins": basin_figure(basins),
+            "fig4_5_spring_energy": spring_energy(runs["prismatic-III"]), "fig4_7_tuning": tuning(r),
+            "basins": basin_figure(basins),
         }  # fmt: skip
+
+
+def spring_energy(run: HopRun) -> Any:
+    """Fig 4.5: mean energy of the radial spring in each flight."""
+    energy = 1e3 * spring_in_flight(run)
+    figure, axes = new_figure(6.0, 3.0)
+    axes.plot(np.arange(1, len(energy) + 1), energy, "o-", color=BLUE, ms=4)
+    axes.set(xlabel="flight", ylabel="mean energy (mJ)", title=f"Fig 4.5: radial spring in flight, {run.experiment}")
+    axes.set_ylim(0.0, 1.1 * energy.max())
+    return figure
 
 
 def tuning(r: HoppingResult) -> Any:

@@ -11,7 +11,6 @@ from freeflyer import hamel, robots
 from freeflyer.dynamics.equations import bias_forces, gravity_forces, kinetic_energy, mass_matrix
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.hamel.coriolis import FORMS, Form
-from freeflyer.hamel.decoupling import DecoupledForm
 from freeflyer.model.model import Model
 from freeflyer.spatial import se3
 
@@ -53,7 +52,9 @@ def residuals(model: Model, q: np.ndarray, v: np.ndarray, rng: np.random.Generat
     M, forces = mass_matrix(model, q), bias_forces(model, q, v) - gravity_forces(model, q)
     C: dict[Form, np.ndarray] = {form: hamel.coriolis_matrix(model, q, v, form) for form in FORMS}
     size = np.abs(C["hamel"]) @ np.abs(v)
-    names: dict[Form, str] = {"hamel": "Hamel (3.39)", "newton-euler": "Newton-Euler (3.41)", "passive": "particles"}
+    names: dict[Form, str] = {
+        "hamel": "Hamel (3.39)", "newton-euler": "Newton-Euler (3.41)", "passive": "particles (not in the paper)",
+    }  # fmt: skip
     for form, name in names.items():
         yield "Proposition 3.1.1", f"C v of {name} is bias - gravity", _relative(C[form] @ v, forces, size)
     rate = C["passive"] + C["passive"].T
@@ -90,28 +91,31 @@ def _constants(model: Model, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[str
 
 def _decoupling(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray, C: dict[Form, np.ndarray], rate: np.ndarray,
                 rng: np.random.Generator) -> Iterator[tuple[str, str, float]]:  # fmt: skip
-    """(A.2)-(A.5) by whole matrices, and what Propositions 3.3.1 and 3.3.2 say of their blocks."""
+    """(A.2)-(A.5) by whole matrices, and Propositions 3.3.1 and 3.3.2 about their blocks."""
     n = model.nv - 6
     x = hamel.Map(np.eye(6) + 0.1 * rng.standard_normal((6, 6)), rng.standard_normal((6, 6)))
     y = hamel.Map(np.eye(n) + 0.1 * rng.standard_normal((n, n)) / n**0.5, rng.standard_normal((n, n)))
-    both: tuple[tuple[DecoupledForm, str], ...] = (("hamel", "3.3.1"), ("passive", "3.3.2"))
-    for form, name in both:
+    sources: dict[Form, str] = {
+        "hamel": "Proposition 3.3.1", "newton-euler": "Proposition 3.3.2, C (3.82)",
+        "passive": "not in the paper: as 3.3.2, C of particles",
+    }  # fmt: skip
+    for form, source in sources.items():
         d = hamel.decouple(model, q, v, T_x=x, T_y=y, form=form)
         inverse = np.linalg.inv(d.T)
         direct = inverse.T @ C[form] @ inverse - d.mass_matrix @ d.T_rate @ inverse
         M_T = inverse.T @ M @ inverse
-        yield f"Proposition {name}", "M_T is block-diagonal, T^-T M T^-1", _relative(M_T, d.mass_matrix, M_T)
-        yield f"Proposition {name}", "C_T = T^-T C T^-1 - M_T Tdot T^-1", _relative(direct, d.coriolis_matrix, direct)
+        yield source, "M_T is block-diagonal, T^-T M T^-1", _relative(M_T, d.mass_matrix, M_T)
+        yield source, "C_T = T^-T C T^-1 - M_T Tdot T^-1", _relative(direct, d.coriolis_matrix, direct)
         if form == "hamel":
-            yield "Proposition 3.3.1", "C_xy = 0", _relative(direct[:6, 6:], 0.0, direct)
+            yield source, "C_xy = 0", _relative(direct[:6, 6:], 0.0, direct)
         else:
-            yield "Proposition 3.3.2", "C_xy = -C_yx^T", _relative(d.C_xy, -d.C_yx.T, d.C_yx)
+            yield source, "C_xy = -C_yx^T", _relative(d.C_xy, -d.C_yx.T, d.C_yx)
             mass_rate = -(z := inverse.T @ d.T_rate.T @ d.mass_matrix) - z.T + inverse.T @ rate @ inverse
-            yield "Proposition 3.3.2", "Mdot_T = C_T + C_T^T", _relative(d.coriolis_matrix + d.coriolis_matrix.T, mass_rate, direct)
+            yield source, "Mdot_T = C_T + C_T^T", _relative(d.coriolis_matrix + d.coriolis_matrix.T, mass_rate, direct)
         momentum = hamel.invariance(model, q, v, T_x=hamel.momentum_map(model, q, v), form=form)
         other = hamel.invariance(model, q, v, T_x=hamel.momentum_map(model, q, v, frame=model.joints[0].child), form=form)
         size = np.abs(other.residual)
-        yield f"Proposition {name}", "v_x a momentum: C_x v_x + C_xy v_y = 0", _relative(momentum.residual, 0.0, size)
+        yield source, "v_x a momentum: C_x v_x + C_xy v_y = 0", _relative(momentum.residual, 0.0, size)
 
 
 def _external(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray) -> Iterator[tuple[str, str, float]]:

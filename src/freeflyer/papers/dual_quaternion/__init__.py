@@ -1,4 +1,4 @@
-"""papers/001, "Dynamics of Mobile Manipulators using Dual Quaternion Algebra": Tables 1 to 3, Fig 3, all formulations."""
+"""Dynamics of Mobile Manipulators using Dual Quaternion Algebra: Tables 1 to 3, Fig 3, all formulations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ def compute(progress: Progress) -> DualQuaternionResult:
     progress(0.0, "Table 1: twists of joints")
     found = twists.twists()
     progress(0.0, "all formulations on every joint")
-    agreed = agreements.agreements()
+    agreed, remarks = agreements.agreements(), agreements.remarks()
     progress(0.0, "Table 3: counting operations")
     counted = counts.counts()
     timed, peer = timings.timings(progress, timings.SIZES)
     validation = validate(progress)
     here = machine()
-    return DualQuaternionResult(found, agreed, counted, timed, f"{here.cpu}, {here.cores} cores", peer, validation)
+    return DualQuaternionResult(
+        found, agreed, remarks, counted, timed, f"{here.cpu}, {here.cores} cores", peer, validation,
+    )  # fmt: skip
 
 
 def _tables(result: Any) -> Any:

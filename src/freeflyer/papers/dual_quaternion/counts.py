@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from freeflyer.kernels.counting import CountingScalar, Operations, count_known
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.model import Model
 from freeflyer.papers.dual_quaternion.arms import serial_arm
-from freeflyer.papers.dual_quaternion.hollerbach import Link, recursive_lagrange
+from freeflyer.papers.dual_quaternion.hollerbach import Link, recursive_lagrange, times_z
 from freeflyer.papers.dual_quaternion.printed_gauss import gauss_as_printed
 from freeflyer.papers.dual_quaternion.results import Count
 
@@ -39,6 +40,7 @@ def counts() -> tuple[Count, ...]:
         _line("dqGP", "ours", "any screw", _ours("gauss", "helical", straight), 3, own=True),
         _line("dqGP", "ours", "revolute", _ours("gauss", "revolute", units), 3, own=True),
         _line("classic EL [66]", "3 x 3 recursion, full matrices", "revolute", lagrange, 1),
+        _line("classic EL [66]", "the same, W Z by products", "revolute", lagrange_by_products, 1),
     )
 
 
@@ -109,7 +111,16 @@ def printed_gauss(n: int) -> Operations:
 
 def lagrange(n: int) -> Operations:
     """The recursion of [66]."""
+    return _lagrange(n, times_z)
+
+
+def lagrange_by_products(n: int) -> Operations:
+    """The same where W Z is a product of full matrices."""
+    return _lagrange(n, lambda W, zero: W.dot(np.full((3, 3), zero)))
+
+
+def _lagrange(n: int, times: Callable[[np.ndarray, Any], np.ndarray]) -> Operations:
     x = CountingScalar(Operations())
     three, nine, row = np.array([x] * 3), np.full((3, 3), x), np.array([x] * n)
-    recursive_lagrange([Link(nine, three, x, three, nine)] * n, row, row, row, row, three)
+    recursive_lagrange([Link(nine, three, x, three, nine)] * n, row, row, row, row, three, times)
     return x.operations

@@ -1,4 +1,4 @@
-"""The classic recursive Lagrangian formulation with 3 x 3 matrices, reference [66] of papers/001: J. M. Hollerbach (1980), A
+"""The classic recursive Lagrangian formulation with 3 x 3 matrices, reference [66] of the paper: J. M. Hollerbach (1980), A
 Recursive Lagrangian Formulation of Manipulator Dynamics. To be counted; serial arms of revolute joints, of any scalar.
 
 Frame i turns about its z axis by q_i; W_i is its rotation in the world, dW_i/dt = dW_i-1/dt A_i + W_i Z dq_i/dt, with Z = [z]x.
@@ -7,7 +7,7 @@ Points of body i are p_i + W_i y. Gravity is an acceleration of the world.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,13 @@ class Link:
     second: Array
 
 
-def recursive_lagrange(links: Sequence[Link], sines: Array, cosines: Array, v: Array, a: Array, gravity: Array) -> Array:
+def times_z(W: Array, zero: Any) -> Array:
+    """W Z: columns change places."""
+    return np.stack([W[:, 1], -W[:, 0], np.full(3, zero)], axis=1)
+
+
+def recursive_lagrange(links: Sequence[Link], sines: Array, cosines: Array, v: Array, a: Array, gravity: Array,
+                       times: Callable[[Array, Any], Array] = times_z) -> Array:  # fmt: skip
     """tau (n,), from sines and cosines of q and its rates."""
     zero = 0 * v[0]
     W, dW, ddW, acceleration = np.full((3, 3), zero), np.full((3, 3), zero), np.full((3, 3), zero), -gravity
@@ -38,13 +44,13 @@ def recursive_lagrange(links: Sequence[Link], sines: Array, cosines: Array, v: A
         if k:
             acceleration, moved = acceleration + ddW.dot(link.origin), dW.dot(A[k])
             W = W.dot(A[k])
-            WZ = _times_z(W, zero)
-            twice = _times_z(moved, zero) * (2 * v[k]) + _times_z(WZ, zero) * (v[k] * v[k])
+            WZ = times(W, zero)
+            twice = times(moved, zero) * (2 * v[k]) + times(WZ, zero) * (v[k] * v[k])
             dW, ddW = moved + WZ * v[k], ddW.dot(A[k]) + twice + WZ * a[k]
         else:
             W = A[k]
-            WZ = _times_z(W, zero)
-            dW, ddW = WZ * v[k], _times_z(WZ, zero) * (v[k] * v[k]) + WZ * a[k]
+            WZ = times(W, zero)
+            dW, ddW = WZ * v[k], times(WZ, zero) * (v[k] * v[k]) + WZ * a[k]
         rotations.append(WZ)
         matrices.append(ddW)
         accelerations.append(acceleration)
@@ -64,8 +70,3 @@ def recursive_lagrange(links: Sequence[Link], sines: Array, cosines: Array, v: A
 def _turned(P: Array, s: Any, c: Any) -> Array:
     """P Rz"""
     return np.stack([P[:, 0] * c + P[:, 1] * s, P[:, 1] * c - P[:, 0] * s, P[:, 2]], axis=1)
-
-
-def _times_z(W: Array, zero: Any) -> Array:
-    """W Z: columns change places."""
-    return np.stack([W[:, 1], -W[:, 0], np.full(3, zero)], axis=1)

@@ -1,4 +1,4 @@
-"""dqGP as papers/001 prints it, section 4: Jacobians of dual quaternions of eight entries, (31)-(50) with full matrices.
+"""dqGP as the paper prints it, section 4: Jacobians of dual quaternions of eight entries, (31)-(50) with full matrices.
 
 For serial arms with one screw a link, of any scalar. The paper takes the Jacobian of a pose from its reference [12]; with the pose
 x_i of c_i and the screw s_k of joint k, both in the world, column k of J_x is s_k x_i / 2, by (4).
@@ -6,8 +6,8 @@ x_i of c_i and the screw s_k of joint k, both in the world, column k of J_x is s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,14 +17,43 @@ Array = np.ndarray
 IMAGINARY = [0, 1, 2, 4, 5, 6]  # the rows that I-bar keeps
 
 
+class Terms(NamedTuple):
+    """Of one body: J and its rate (6, n), Psi and S-bar (6, 6), the conjugate of its pose (8,)."""
+
+    J: Array
+    J_rate: Array
+    Psi: Array
+    S: Array
+    back: Array
+
+
 def gauss_as_printed(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array], v: Array, masses: Sequence[Any],
                      inertias: Sequence[Array], gravity: Array) -> tuple[Array, Array, Array]:  # fmt: skip
     """M, C (n, n) and g (n,) of an arm whose body i has those poses (8,), unit screw (8,) in its joint's frame, mass and inertia
     (3, 3); v (n,); gravity (3,)."""
     n = len(v)
+    M, C, g = (np.full(shape, 0 * v[0], dtype=v.dtype) for shape in ((n, n), (n, n), (n,)))
+    for (J, J_rate, Psi, S, back), mass in zip(body_terms(x_parent, x_joint, screws, v, masses, inertias), masses):
+        M = M + J.T.dot(Psi.dot(J))  # (46)
+        C = C + J.T.dot(S.dot(J) + Psi.dot(J_rate))  # (47)
+        weight = np.concatenate([gravity, [0 * gravity[0]]]) * mass
+        g = g - J[3:].T.dot(_rotated(back[:4], weight)[:3])  # minus (50)
+    return M, C, g
+
+
+def skew_part_as_printed(terms: Sequence[Terms]) -> tuple[Array, Array]:
+    """A (n, n) of Remark 4.1 as printed, and what it lacks of Mdot / 2 - C, itself skew."""
+    printed = -sum(J.T @ S @ J for J, _, _, S, _ in terms)
+    lacking = sum(0.5 * (J_rate.T @ Psi @ J - J.T @ Psi @ J_rate) for J, J_rate, Psi, _, _ in terms)
+    return np.asarray(printed), np.asarray(lacking)
+
+
+def body_terms(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array], v: Array, masses: Sequence[Any],
+               inertias: Sequence[Array]) -> Iterator[Terms]:  # fmt: skip
+    """Terms of every body; the arguments are those of gauss_as_printed."""
+    n = len(v)
     poses, world_screws = _kinematics(x_parent, x_joint, screws)
     twists = _twists(world_screws, v)
-    M, C, g = (np.full(shape, 0 * v[0], dtype=v.dtype) for shape in ((n, n), (n, n), (n,)))
     for i in range(n):
         back = conjugate(poses[i])
         rate = 0.5 * product(twists[i], poses[i])  # (4)
@@ -38,12 +67,7 @@ def gauss_as_printed(x_parent: Sequence[Array], x_joint: Sequence[Array], screws
         J = _padded(2 * H.dot(A)[IMAGINARY], n)  # (33)
         J_rate = _padded(2 * (H_rate.dot(A) + H.dot(B))[IMAGINARY], n)
         omega = J[:3].dot(v)
-        Psi, S = _metric(masses[i], inertias[i]), _skew_bar(masses[i], inertias[i], omega)
-        M = M + J.T.dot(Psi.dot(J))  # (46)
-        C = C + J.T.dot(S.dot(J) + Psi.dot(J_rate))  # (47)
-        weight = np.concatenate([gravity, [0 * gravity[0]]]) * masses[i]
-        g = g - J[3:].T.dot(_rotated(back[:4], weight)[:3])  # minus (50)
-    return M, C, g
+        yield Terms(J, J_rate, _metric(masses[i], inertias[i]), _skew_bar(masses[i], inertias[i], omega), back)
 
 
 def _kinematics(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array]) -> tuple[list[Array], list[Array]]:

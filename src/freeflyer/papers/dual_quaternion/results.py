@@ -1,4 +1,4 @@
-"""What `freeflyer reproduce dual-quaternion` computes: plain data, shown by `tables` and `pictures`."""
+"""Results of `freeflyer reproduce dual-quaternion`: plain data, shown by `tables` and `pictures`."""
 
 from __future__ import annotations
 
@@ -32,6 +32,21 @@ class Agreement:
 
 
 @dataclass(frozen=True)
+class Remark:
+    """Remark 4.1: distance from Mdot / 2 - C, relative to its norm, over `states` states of an arm.
+
+    least, largest: of A as printed; whole: the largest of A with the term that it lacks; skew: the largest of A + A^T.
+    """
+
+    robots: str
+    states: int
+    least: float
+    largest: float
+    whole: float
+    skew: float
+
+
+@dataclass(frozen=True)
 class Count:
     """Operations of an algorithm for a serial arm of n joints: coefficients of n^3, n^2, n, 1, exact for all n from 3 on.
 
@@ -60,10 +75,11 @@ class Timing:
 
 @dataclass(frozen=True)
 class DualQuaternionResult:
-    """Everything that the reproduction of papers/001 computes."""
+    """Everything that the reproduction computes."""
 
     twists: tuple[Twist, ...]
     agreements: tuple[Agreement, ...]
+    remarks: tuple[Remark, ...]
     counts: tuple[Count, ...]
     timings: tuple[Timing, ...]
     machine: str

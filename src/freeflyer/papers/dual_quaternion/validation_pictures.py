@@ -1,4 +1,4 @@
-"""Pictures of the validation of papers/001: Fig 3, and the wheels' force."""
+"""Pictures of the paper's validation: Fig 3, and the wheels' force."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.papers.dual_quaternion.validation_results import Validation
+from freeflyer.papers.dual_quaternion.validation_waveforms import SOFTNESS
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, new_figure
 
 ANGLES = ("yaw", "arm_joint")
@@ -21,7 +22,7 @@ def accelerations(v: Validation) -> Any:
     """Fig 3: the coordinates of least, largest and middle CMC of the nonholonomic robot; solid the simulator, dashed dqGP."""
     figure, columns = new_figure(10.0, 3.3, columns=3)
     for axes, w in zip(columns, v.waveforms, strict=True):
-        axes.plot(w.time, w.simulated, "-", color=GREY, lw=2.4, label="MuJoCo")
+        axes.plot(w.time, w.simulated, "-", color=GREY, lw=2.4, label=f"MuJoCo, contacts of softness {SOFTNESS:g}")
         axes.plot(w.time, w.computed, "-.", color=ORANGE, lw=1.2, label="dqGP, (63)")
         unit = "rad/s²" if w.name.startswith(ANGLES) else "m/s²"
         axes.set(xlabel="time (s)", ylabel=f"acceleration ({unit})", title=f"{w.name.replace('_', ' ')}: CMC = {w.cmc:.6f}")

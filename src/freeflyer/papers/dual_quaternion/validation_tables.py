@@ -1,9 +1,10 @@
-"""Tables of the validation of papers/001: Table 2, the wheels' constraint and force."""
+"""Tables of the paper's validation: Table 2, the wheels' constraint and force."""
 
 from __future__ import annotations
 
 from freeflyer.papers.dual_quaternion.validation_results import Validation
 from freeflyer.papers.dual_quaternion.validation_robots import HOLONOMIC, NONHOLONOMIC, SERIAL
+from freeflyer.papers.dual_quaternion.validation_waveforms import SOFTNESS
 from freeflyer.tables import Table
 from freeflyer.text import number
 
@@ -35,7 +36,9 @@ def _correlations(v: Validation) -> Table:
         f"{v.samples} samples of 5 s. Ours is MuJoCo, the paper's V-REP; the classic algorithm is our recursion in vectors, the "
         "paper's that of the Robotics Toolbox. Methods without constraints of their own (the paper's N/A) take them by (62): M "
         "and the bias forces are the method's. Robots, motions and the filter are ours, for the paper gives none: its figures "
-        "come from noisy velocities and another simulator, and are no measure of the methods alone.",
+        "come from noisy velocities and another simulator, and are no measure of the methods alone. The nonholonomic robot drives "
+        f"on contacts of softness {SOFTNESS:g}, where 1 is MuJoCo's default: slip, which softer contacts let grow, is no part of "
+        "the methods.",
     )  # fmt: skip
 
 
@@ -64,5 +67,5 @@ def _sideways(v: Validation) -> Table:
         "sideways force on the wheels: MuJoCo's friction and the constraint's force, (62)",
         ("softness of contacts", "difference, %"), rows, (0, 1),
         "Root mean square of the difference over that of the force, under the same law. Softness 1 is MuJoCo's default (0.02 s, "
-        "impedance 0.9); a parabola through the three extrapolates.",
+        "impedance 0.9), and scales the time and the distance of the impedance from 1; a parabola through the three extrapolates.",
     )  # fmt: skip

@@ -1,7 +1,8 @@
-"""papers/003, "Efficient Computation of Whole-Body Control Utilizing Simplified Whole-Body Dynamics via Centroidal Dynamics":
-Tables 1 to 3, Figs 4 and 5, and the dynamics of the base in the combined solution.
+"""Efficient Computation of Whole-Body Control Utilizing Simplified Whole-Body Dynamics via Centroidal Dynamics: Tables 1 to 3,
+Figs 4 and 5, and the dynamics of the base in the combined solution.
 
-Without --robot, TOCABI's URDF file is looked for in the folder FREEFLYER_MODELS; where it is not, our humanoid takes its place.
+Without --robot, TOCABI's URDF file is looked for in the folder FREEFLYER_MODELS; if it is not there, our humanoid takes its
+place. Without OSQP its rows say so.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["REPRODUCTION", "ReducedResult", "compute"]
 def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
     """All of it, for TOCABI of a URDF file; two minutes. Errors: FileError, InputError for another robot's file."""
     from freeflyer.bench.machine import machine
-    from freeflyer.papers.reduced_wbc import counts, stances, times, tracking
+    from freeflyer.papers.reduced_wbc import counts, solver_alone, stances, times, tracking
     from freeflyer.papers.reduced_wbc.robot import robot as chosen_robot
 
     progress(0.0, "a posture on two feet, one on the left foot")
@@ -29,13 +30,16 @@ def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
     both = [stances.stance(r, support) for support in stances.SUPPORTS]
     rows = tuple([count for st in both for count in counts.counts(st)])
     measured: list[times.Timing] = []
+    alone: list[solver_alone.SolverTiming] = []
     for st in both:
         progress(0.0, f"Table 3: {st.support} support")
         measured += times.times(st, times.CYCLES)
-    sizes = times.sizes(progress)
+        alone += solver_alone.solver_times(st)
+    sizes, alone_sizes = times.sizes(progress)
     here = machine()
     return ReducedResult(
-        r.name, rows, tuple(measured), sizes, tracking.track(r, progress), f"{here.cpu}, {here.cores} cores",
+        r.name, rows, tuple(measured), sizes, tuple(alone), alone_sizes, tracking.track(r, progress),
+        f"{here.cpu}, {here.cores} cores",
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median
 from time import thread_time
 from typing import NamedTuple
 
@@ -20,7 +19,6 @@ from freeflyer.control.lexicographic import solve_sequentially, solve_strictly
 from freeflyer.control.motions import Motion, own_motion
 from freeflyer.control.problem import Problem
 from freeflyer.control.reduced import second_part, split_motion, with_centroidal
-from freeflyer.optimization.quadratic import solve_qp
 from freeflyer.tolerances import CONTROL_TOLERANCE
 
 
@@ -51,7 +49,7 @@ class Way:
         return Answer(found.x[:n], found.x[n:], 1 if found.way == "together" else levels)
 
 
-WAYS = (Way("OSQP, level by level as in the paper", "osqp", False), Way("daqp, this library's default", "daqp", True))
+WAYS = (Way("OSQP by qpsolvers, level by level", "osqp", False), Way("daqp, this library's default", "daqp", True))
 
 
 class Cycle(NamedTuple):
@@ -107,17 +105,6 @@ def reduced(problem: Problem, q: np.ndarray, v: np.ndarray, way: Way, clock: Cal
     a = np.empty(len(m.h))
     a[chains.kept], a[chains.unconstrained] = a_p, two.alpha
     return Cycle(a, one.F, (t[1] - t[0], t[2] - t[1], first, second), programs, part is not split.first)
-
-
-def call_cost(solver: str, calls: int, clock: Callable[[], float] = thread_time) -> float:
-    """Seconds of the smallest quadratic program, the median: what a call costs that has nothing to compute."""
-    H, g, A, limit = np.eye(2), np.ones(2), np.eye(2), np.ones(2)
-    taken = []
-    for _ in range(calls):
-        start = clock()
-        solve_qp(H, g, A, -limit, limit, solver=solver)
-        taken.append(clock() - start)
-    return median(taken)
 
 
 METHODS: dict[str, Callable[..., Cycle]] = {"conventional": conventional, "reduced": reduced}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from freeflyer.papers.reduced_wbc.results import ReducedResult
+from freeflyer.papers.reduced_wbc.solver_alone import TOLERANCES
 from freeflyer.papers.reduced_wbc.tables import PAPER_SIZES, PAPER_TIMES
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, new_figure
 from freeflyer.plots.style import PRINT_INK, WHITE, style
@@ -71,28 +74,29 @@ def tracking(r: ReducedResult) -> Any:
 
 
 def sizes(r: ReducedResult) -> Any:
-    """Fig 5: time against joints, one panel for each solver, with the saving in percent."""
+    """Fig 5: time against joints, with the saving in percent: cycles of each solver, and OSQP alone."""
     ways = list(dict.fromkeys(t.way for t in r.sizes))
-    figure, panels = new_figure(9.6, 3.8, columns=len(ways))
-    for axes, way in zip(panels, ways):
-        some = {name: [t for t in r.sizes if t.way == way and t.method == name] for name in COLOURS}
-        for name, colour in COLOURS.items():
-            label = name if name == "conventional" else "reduced: LQP 1 + LQP 2"
-            axes.plot([t.joints for t in some[name]], [1e-3 * t.solving for t in some[name]], "o-", color=colour, ms=4, label=label)
-            if "OSQP" in way:
-                axes.plot([t.joints for t in some[name]], [1e-3 * t.beyond_calls for t in some[name]], "s:", color=colour, ms=3,
-                          label=f"{name}, less constant cost of calls")  # fmt: skip
-                k = int(name == "reduced")
+    panels = [(way, [(t.method, t.joints, t.solving) for t in r.sizes if t.way == way]) for way in ways]
+    if r.solver_sizes:
+        alone = [(t.method, t.joints, t.total) for t in r.solver_sizes if t.tolerance == TOLERANCES[0]]
+        panels.append((f"OSQP alone, tolerance {TOLERANCES[0]:g}", alone))
+    figure, all_axes = new_figure(9.6, 3.8, columns=len(panels))
+    for axes, (title, times) in zip(np.atleast_1d(all_axes), panels):
+        by = {name: {joints: 1e-3 * time for method, joints, time in times if method == name} for name in COLOURS}
+        for k, (name, colour) in enumerate(COLOURS.items()):
+            label = "reduced: LQP 1 + LQP 2" if name == "reduced" else name
+            axes.plot(list(by[name]), list(by[name].values()), "o-", color=colour, ms=4, label=label)
+            if "alone" in title:
                 axes.plot(list(PAPER_SIZES), [1e-3 * x[k] for x in PAPER_SIZES.values()], "x", color=colour, ms=6,
-                          label=f"{name}, the paper's")  # fmt: skip
-        for full, reduced in zip(some["conventional"], some["reduced"]):
-            saved = 100.0 * (1.0 - reduced.solving / full.solving)
-            axes.annotate(f"{saved:.0f} %", (full.joints, 1e-3 * max(full.solving, reduced.solving)), xytext=(0, 6),
+                          label=f"{label}, the paper's")  # fmt: skip
+        for joints, full in by["conventional"].items():
+            reduced = by["reduced"][joints]
+            axes.annotate(f"{100.0 * (1.0 - reduced / full):.0f} %", (joints, max(full, reduced)), xytext=(0, 6),
                           textcoords="offset points", ha="center", fontsize=7, zorder=5,
                           bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
-        axes.set(title=f"Fig 5: {way}", xlabel="joints", ylabel="ms a cycle; above: saving")
+        axes.set(title=title.replace(", ", ",\n"), xlabel="joints", ylabel="ms a cycle; above: saving")
         axes.set_ylim(0.0, 1.15 * axes.get_ylim()[1])
         axes.grid(True)
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=3, fontsize=7)
+    handles, names = np.atleast_1d(all_axes)[-1].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=4, fontsize=7)
     return figure

@@ -1,4 +1,4 @@
-"""The robot of papers/003, TOCABI, with the soles of its file's boxes, standing; without its file our humanoid, as large."""
+"""The paper's robot, TOCABI, with the soles of its file's boxes, standing; without its file our humanoid, as large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The problems of papers/003, Table 1, in double and in single support."""
+"""The problems of the paper's Table 1 in double and in single support."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -12,8 +13,10 @@ from freeflyer.bench.standing import sway
 from freeflyer.control.coordinates import base_coordinates
 from freeflyer.control.problem import Problem
 from freeflyer.dynamics.equations import inverse_dynamics
-from freeflyer.papers.reduced_wbc.cycles import METHODS, WAYS, Cycle, call_cost
+from freeflyer.optimization.quadratic import solvers
+from freeflyer.papers.reduced_wbc.cycles import METHODS, WAYS, Cycle
 from freeflyer.papers.reduced_wbc.robot import robot
+from freeflyer.papers.reduced_wbc.solver_alone import SolverTiming, solver_times
 from freeflyer.papers.reduced_wbc.stances import Stance, stance
 from freeflyer.progress import Progress
 
@@ -26,7 +29,7 @@ FIRST = 3  # cycles that do not count: caches, compiled functions
 @dataclass(frozen=True)
 class Timing:
     """One method, solved in one way: mean and largest us of a cycle; means of its parts, as in Cycle; quadratic programs
-    a cycle; us of the smallest one; `again`: cycles in which LQP 1 was solved twice; `base`: the largest base row of
+    a cycle; `again`: cycles in which LQP 1 was solved twice; `base`: the largest base row of
     M a + h - J^T F over the weight."""
 
     support: str
@@ -41,7 +44,6 @@ class Timing:
     first: float
     second: float
     programs: float
-    call: float
     again: int
     base: float
 
@@ -50,47 +52,44 @@ class Timing:
         """us of LQP 1 and LQP 2, or of the conventional program."""
         return self.first + self.second
 
-    @property
-    def beyond_calls(self) -> float:
-        """us of solving beyond what as many of the smallest programs take."""
-        return self.solving - self.programs * self.call
-
 
 def times(st: Stance, count: int) -> tuple[Timing, ...]:
-    """Both methods in both ways, at so many states of a sway about the posture, in turn after each cycle; the thread's own time, as
-    others may use the machine."""
-    problem = st.problem
-    q, v = sway(problem.constraints, st.q, count)
-    pairs = [(method, way) for way in WAYS for method in METHODS]
-    found: list[list[Cycle]] = [[] for _ in pairs]
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        for k in [*range(min(FIRST, count)), *range(count)]:
-            for cycles, (method, way) in zip(found, pairs):
-                cycles.append(METHODS[method](problem, q[k], v[k], way))
-    finally:
-        if was_on:
-            gc.enable()
-    def worst(cycles: list[Cycle]) -> float:
-        return max(base_residual(problem, *x) for x in zip(q, v, cycles))
-
-    kept = [cycles[-count:] for cycles in found]
-    calls = {way: call_cost(way.solver, count) for way in WAYS}
-    return tuple([_timing(st, method, way.name, cycles, calls[way], worst(cycles)) for (method, way), cycles in zip(pairs, kept)])
-
-
-def sizes(progress: Progress) -> tuple[Timing, ...]:
-    """Our humanoid in double support with more and more joints, all of which no contact needs."""
+    """Both methods in each way whose solver is installed, at so many states of a sway about the posture, the methods in turn; the
+    thread's own time, as others may use the machine."""
+    q, v = sway(st.problem.constraints, st.q, count)
     found: list[Timing] = []
-    for k, joints in enumerate(SIZES):
-        progress(k / len(SIZES), f"Fig 5: {joints} joints")
-        found += times(stance(robot(None, joints), "double", orientation=False), CYCLES_OF_SIZES)
+    for way in [way for way in WAYS if way.solver in solvers()]:  # not in turn: after another solver caches are cold
+        cycles: dict[str, list[Cycle]] = {method: [] for method in METHODS}
+        was_on = gc.isenabled()
+        gc.disable()
+        try:
+            for k in [*range(min(FIRST, count)), *range(count)]:
+                for method, cycle in METHODS.items():
+                    cycles[method].append(cycle(st.problem, q[k], v[k], way))
+        finally:
+            if was_on:
+                gc.enable()
+        for method, every in cycles.items():
+            kept = every[-count:]
+            worst = max(base_residual(st.problem, *x) for x in zip(q, v, kept))
+            found.append(_timing(st, method, way.name, kept, worst))
     return tuple(found)
 
 
-def saving(timings: tuple[Timing, ...], field: str = "mean") -> float:
-    """Share of the conventional method's time that the reduced one saves; of one way and robot."""
+def sizes(progress: Progress) -> tuple[tuple[Timing, ...], tuple[SolverTiming, ...]]:
+    """Our humanoid in double support with more and more joints, all of which no contact needs: cycles, and OSQP alone."""
+    found: list[Timing] = []
+    alone: list[SolverTiming] = []
+    for k, joints in enumerate(SIZES):
+        progress(k / len(SIZES), f"Fig 5: {joints} joints")
+        st = stance(robot(None, joints), "double", orientation=False)
+        found += times(st, CYCLES_OF_SIZES)
+        alone += solver_times(st)
+    return tuple(found), tuple(alone)
+
+
+def saving(timings: Sequence[Timing | SolverTiming], field: str) -> float:
+    """Share of the conventional method's time that the reduced one saves; of one robot, and one way or tolerance."""
     by = {t.method: getattr(t, field) for t in timings}
     return 1.0 - by["reduced"] / by["conventional"]
 
@@ -103,10 +102,10 @@ def base_residual(problem: Problem, q: np.ndarray, v: np.ndarray, cycle: Cycle) 
     return float(np.abs(left[base_coordinates(model)]).max() / weight)
 
 
-def _timing(st: Stance, method: str, way: str, cycles: list[Cycle], call: float, base: float) -> Timing:
+def _timing(st: Stance, method: str, way: str, cycles: list[Cycle], base: float) -> Timing:
     terms, dynamics, first, second = (1e6 * fmean(c.seconds[k] for c in cycles) for k in range(4))
     return Timing(
         st.support, st.problem.model.nv - 6, method, way, len(cycles), terms + dynamics + first + second,
         1e6 * max(c.total for c in cycles), terms, dynamics, first, second, fmean(c.programs for c in cycles),
-        1e6 * call, sum(c.again for c in cycles), base,
+        sum(c.again for c in cycles), base,
     )  # fmt: skip

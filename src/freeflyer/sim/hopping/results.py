@@ -154,6 +154,29 @@ class HopRun:
         return legs(self.model, self.q, self.v)
 
     @cached_property
+    def leg_rates(self) -> np.ndarray:
+        """Rates of the leg's length and angle, (T, 2), m/s and rad/s."""
+        leg = self.leg
+        line = leg.foot - leg.center
+        rate = np.einsum("tij,tj->ti", leg.foot_jacobian - leg.center_jacobian, self.v)
+        turning = line[:, 0] * rate[:, 1] - line[:, 1] * rate[:, 0]
+        return np.stack([(line * rate).sum(axis=1) / leg.length, turning / leg.length**2], axis=1)
+
+    @cached_property
+    def floor_forces(self) -> np.ndarray:
+        """Forces of the floor on the foot along x and z, (T, 2), N; zero in flight."""
+        leg, s, downs = self.leg, self.settings, self.named("touch-down")
+        if not downs:
+            return np.zeros((len(self.t), 2))
+        anchors = legs(self.model, np.array([e.q for e in downs])).foot[:, 0]
+        last = np.searchsorted([e.t for e in downs], self.t, side="right") - 1
+        depth = leg.foot - np.stack([anchors[last], np.zeros(len(self.t))], axis=1)
+        speed = np.einsum("tij,tj->ti", leg.foot_jacobian, self.v)
+        force = -np.asarray(s.floor_stiffness) * depth - np.asarray(s.floor_damping) * speed
+        force[:, 1] = np.maximum(force[:, 1], 0.0)
+        return np.where(self.stance[:, None], force, 0.0)
+
+    @cached_property
     def angular_momentum(self) -> np.ndarray:
         """About the centre of mass, (T,), N m s; positive as angles are."""
         return -np.asarray(centroidal_momentum(self.model, self.q, self.v))[:, 4]
