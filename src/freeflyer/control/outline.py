@@ -30,8 +30,8 @@ def outline(problem: Problem) -> str:
         f"forces, {len(program.g)} unknowns"
     )
     below = (
-        f"below all tasks, weighted ones too: {problem.acceleration_weight:g} a^T M a / 2 + {problem.force_weight:g} |point forces|^2"
-        " / 2 is minimised in what they leave free, with no share in any task"
+        f"below all tasks, weighted ones too: {problem.acceleration_weight:g} a^T M a / 2 + {problem.force_weight:g} "
+        "|point forces|^2 / 2 is minimised in what they leave free, with no share in any task"
     )
     widths = [max(len(row[k]) for row in rows) for k in range(3)]
     lines = [f"{a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}} {d}" for a, b, c, d in rows]

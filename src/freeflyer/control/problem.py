@@ -103,8 +103,8 @@ class Problem:
     Notes
     -----
     Levels, each as strict as the ones above allow: dynamics and torque limits; contacts, cones, limits of accelerations and forces;
-    tasks; below them, strict or weighted, the sum that `print(problem)` shows. Problems are values: another target is another task, in another
-    problem (`dataclasses.replace`).
+    tasks; below them, strict or weighted, the sum that `print(problem)` shows. Problems are values: another target is
+    another task, in another problem (`dataclasses.replace`).
 
     Examples
     --------

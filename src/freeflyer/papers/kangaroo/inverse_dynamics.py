@@ -124,7 +124,7 @@ def _times(problem: Problem, q: np.ndarray, u: np.ndarray) -> dict[str, tuple[fl
 
 
 def base_problem(robot: Kangaroo, q: np.ndarray, acceleration: Sequence[float] | np.ndarray = (0.0,) * 6) -> Problem:
-    """The program of section III-B: the base accelerates as wanted, forces within friction pyramids; energy and forces are least below that."""
+    """The program of section III-B: the base accelerates as wanted, forces within friction pyramids; below, energy and forces."""
     closed = close_loops(robot.model)
     base = closed.tree.joints[0].child
     task = FramePoseTask(base, frame_pose(closed, q, base), acceleration=acceleration)
@@ -215,7 +215,8 @@ def _agreement(results: tuple[Result, ...]) -> Table:
         f"random accelerations of the base, friction {FRICTION:g}; relative to the largest entry where nothing else is said. "
         "(28), (29), (62) to (73) are written out in NumPy over the tree's own M, h and Jacobians; the solver works otherwise. "
         "Both forms minimise the error of the base's acceleration first. The acceleration energy (the paper: |a|^2) and the "
-        f"squares of the point forces decide only what that leaves free. All programs {'were solved' if all(r.solved for r in results) else 'WERE NOT SOLVED'}.",
+        "squares of the point forces decide only what that leaves free. All programs "
+        f"{'were solved' if all(r.solved for r in results) else 'WERE NOT SOLVED'}.",
     )  # fmt: skip
 
 
@@ -229,8 +230,8 @@ def _base(r: Result) -> Table:
     return Table(
         f"base acceleration of {r.robot}: asked and realised",
         ("length motors at (mm)", "", "asked", "realised", "apart", "at their limit"), rows, range(2, 5),
-        "By the three steps, in motion: the task's command, and the acceleration of the base in the solution; m/s^2 and rad/s^2, axes "
-        "of the world at the base. Both are equal if no friction cone is at its limit, and the cones alone keep them apart.",
+        "By the three steps, in motion: the task's command, and the acceleration of the base in the solution; m/s^2 and rad/s^2, "
+        "axes of the world at the base. Both are equal if no friction cone is at its limit, and the cones alone keep them apart.",
     )  # fmt: skip
 
 
