@@ -67,11 +67,11 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch, warm):
     problem = standing_problem(model, q, drop=0.3)
     last = problem.solve(q, v) if warm else None
 
-    def stopped(self, program):
+    def stopped(program, **_):
         raise NotConvergedError("stopped after 1 iteration")
 
     monkeypatch.setattr(solving, "solve_condensed", lambda *_, **__: None)
-    monkeypatch.setattr(solving.Method, "solve", stopped)
+    monkeypatch.setattr(solving, "solve_strictly", stopped)
     solution = problem.solve(q, v, warm=last)
     assert finite(solution)
     assert "stopped after 1 iteration" in solution.reason

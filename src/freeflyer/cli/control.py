@@ -69,7 +69,7 @@ def control(
     feet: FeetOption = None, sole: SoleOption = None, loops: LoopsOption = None, hand: HandOption = None,
     formulation: Annotated[FormulationName, typer.Option("--formulation", help="Its unknowns.")] = FormulationName.full,
     compare: Annotated[bool, typer.Option("--compare", help="Full and reduced formulation, errors side by side.")] = False,
-    solver: Annotated[str, typer.Option("--solver", help="Of quadratic programs.")] = "daqp",
+    solver: Annotated[str, typer.Option("--solver", help="active-set, or a solver of quadratic programs.")] = "active-set",
     weighted: Annotated[bool, typer.Option("--weighted", help="Weights in place of strict levels of tasks.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of pushes and noise.")] = 0,
     dt: Annotated[float, typer.Option("--dt", help="Control period, s.")] = 1e-3,

@@ -8,62 +8,20 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.control.coordinates import Motors
-from freeflyer.kernels.control.layout import ANSWERS, CYCLES
-from freeflyer.kernels.entries import ANSWER_OF_FORCES, CONDENSE, CYCLE_BY_FORCES, CYCLE_OF_LEAST_LEVEL
+from freeflyer.kernels.control.layout import CYCLES
+from freeflyer.kernels.entries import CYCLE_BY_FORCES, CYCLE_OF_LEAST_LEVEL
 from freeflyer.kernels.entry import Entry
-from freeflyer.kernels.optimization.layout import CONDENSATIONS
 from freeflyer.optimization.compiled import Sizes, call, sizes_table
-
-
-class Condensed(NamedTuple):
-    """Accelerations a + A w of least energy under K a = k + [0; w]; the least energy is 1/2 sum inverses (beta + [0; theta w])^2.
-
-    a (n,), A (n, d), theta (d, d), beta (rows,), inverses (rows,): zero for rows that depend on rows before them, and whose
-    beta + theta w must vanish."""
-
-    a: np.ndarray
-    A: np.ndarray
-    theta: np.ndarray
-    beta: np.ndarray
-    inverses: np.ndarray
-
-
-class ForceProgram(NamedTuple):
-    """As Condensed for w = B F, of equations K a = k + [0; B F]: A (n, r), theta (d, r); beside a constant, what is least is
-    1/2 F^T H F + slope^T F."""
-
-    K: np.ndarray
-    k: np.ndarray
-    a: np.ndarray
-    A: np.ndarray
-    beta: np.ndarray
-    inverses: np.ndarray
-    theta: np.ndarray
-    H: np.ndarray
-    slope: np.ndarray
 
 
 class CycleAnswer(NamedTuple):
     """Accelerations (n,), contact forces (r,), forces (p,) of the motors in the equations of motion, verdicts on them (see
-    kernels/control/force_programs.py), numbers of the program."""
+    kernels/control/force_programs.py)."""
 
     alpha: np.ndarray
     F: np.ndarray
     forces: np.ndarray
     verdicts: np.ndarray
-    numbers: np.ndarray | None = None
-
-    def program(self, rows: int, d: int) -> ForceProgram:
-        """The program of `rows` equations, `d` of them without motors, for a solver."""
-        assert self.numbers is not None
-        n, r = len(self.alpha), len(self.F)
-        shapes = ((rows, n), (rows,), (n,), (n, r), (rows,), (rows,), (d, r), (r, r), (r,))
-        found, at = [], 0
-        for shape in shapes:
-            size = int(np.prod(shape))
-            found.append(self.numbers[at : at + size].reshape(shape))
-            at += size
-        return ForceProgram._make(found)
 
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -81,22 +39,6 @@ class Cycle(NamedTuple):
     accelerations: Rows
     motors: Rows
     rows: Motors
-
-
-class ForceAnswer(NamedTuple):
-    """Accelerations (n,) that follow from contact forces, forces (p,) of the motors in the equations of motion, and the largest
-    part of an equation that is left, beside the size of its terms and 1."""
-
-    alpha: np.ndarray
-    forces: np.ndarray
-    missed: float
-
-
-def condense(M: np.ndarray, g: np.ndarray, K: np.ndarray, k: np.ndarray, free: int) -> Condensed | None:
-    """Of M (n, n), g (n,), K (rows, n), k (rows,), the last `free` rows with a right side that is chosen later; None where M is
-    singular to working precision."""
-    found = call(CONDENSE, _program_sizes(len(g), len(k), free), g, M.ravel(), K.ravel(), k)
-    return None if found is None else Condensed._make(found)
 
 
 def cycle_by_forces(c: Cycle, inertia: np.ndarray, h: np.ndarray, force_map: np.ndarray, force_metric: np.ndarray,
@@ -126,22 +68,6 @@ def _call(entry: Entry, c: Cycle, inertia: np.ndarray, h: np.ndarray, force_map:
     )  # fmt: skip
 
 
-def answer_of_forces(a: np.ndarray, A: np.ndarray, F: np.ndarray, M: np.ndarray, h: np.ndarray, J: np.ndarray, K: np.ndarray,
-                     k: np.ndarray, motors: Motors) -> ForceAnswer | None:  # fmt: skip
-    """alpha = a + A F, M alpha + h - J^T F, and what is left of K alpha = k + [0; J_u^T F]: M (p, n), J (r, p), u the rows of M
-    without motors; None where a number is not finite."""
-    found = call(
-        ANSWER_OF_FORCES, _answer_sizes(len(a), len(F), len(h), len(k), motors), a, A.ravel(), F, M.ravel(), h, J.ravel(),
-        K.ravel(), k,
-    )  # fmt: skip
-    return None if found is None else ForceAnswer(found[0], found[1], float(found[2][0]))
-
-
-@lru_cache(maxsize=256)
-def _program_sizes(n: int, rows: int, free: int) -> Sizes:
-    return sizes_table(CONDENSATIONS, [n, n * n, rows * n, rows, free, 0, 0, 0], max(n, rows + 1 + free))
-
-
 @lru_cache(maxsize=256)
 def _cycle_sizes(n: int, r: int, p: int, fixed: int, met: int, squares: int, cones: int,
                  motors: Motors) -> Sizes:  # fmt: skip
@@ -151,13 +77,6 @@ def _cycle_sizes(n: int, r: int, p: int, fixed: int, met: int, squares: int, con
     numbers = r * r + cones * (r + 2) + squares + 2 * n + 2 * len(driven)
     table = [
         n, n * n, rows * n, rows, d, r, r * r, d * r, p, p * n, r * p, fixed, fixed * n, met, squares, tasks * n, cones,
-        len(driven), p + fixed + tasks, numbers, rows * (n + 3) + n * (r + 1) + r * (d + r + 1), *undriven, *driven,
+        len(driven), p + fixed + tasks, numbers, *undriven, *driven,
     ]  # fmt: skip
     return sizes_table(CYCLES, table, max(n, rows + 1 + d, r, p))
-
-
-@lru_cache(maxsize=256)
-def _answer_sizes(n: int, r: int, p: int, rows: int, motors: Motors) -> Sizes:
-    undriven = motors.lists[0]
-    table = [n, r, n * r, p, p * n, r * p, rows, rows * n, len(undriven), *undriven]
-    return sizes_table(ANSWERS, table, max(n, p, rows))

@@ -1,11 +1,11 @@
-"""Problems whose limits of motion are not active: a quadratic program over contact forces alone.
+"""Problems whose limits are not active: least squares over contact forces alone.
 
 Where the levels of tasks are met, everything but cones, torques and limits of accelerations is an equation for the accelerations,
 in which the forces F appear on the right side of the rows without motors only. So the accelerations of least energy follow from F,
-and with them that energy: what is left is a program of a dozen unknowns, whose minimum often lies in the cones by itself.
+and with them that energy: what is left is a sum of squares of a dozen unknowns, whose minimum often lies in the cones by itself.
 
-A last level that cannot be met, such as a posture of all joints, takes the place of the energy (least_level.py). Torques and limits
-are checked afterwards. Where anything is not kept, None is returned, and the levels are solved in the general way.
+A last level that cannot be met, such as a posture of all joints, takes the place of the energy. Cones, torques and limits are
+checked afterwards. If anything is not kept, None is returned, and the levels are solved as a hierarchy.
 """
 
 from __future__ import annotations
@@ -19,56 +19,39 @@ import numpy as np
 from freeflyer.control.assembly import Assembly
 from freeflyer.control.condensation import (
     Cycle,
-    CycleAnswer,
     Rows,
     Weighted,
-    answer_of_forces,
     cycle_by_forces,
     cycle_of_least_level,
 )
-from freeflyer.control.forces import ForceRows, cone_rows, with_equations
-from freeflyer.control.least_level import LeastForces, equations, least_level
+from freeflyer.control.forces import ForceRows, cone_rows
 from freeflyer.control.limits import LimitRows
 from freeflyer.control.motions import Motion
 from freeflyer.control.task_rows import TaskRows, stacked, weights_of
 from freeflyer.model.frozen import frozen_array
-from freeflyer.optimization.errors import MissingSolverError, SolverError
-from freeflyer.optimization.quadratic import solve_qp
 from freeflyer.tolerances import CLEAR_MINIMUM, CONTROL_CHECK_TOLERANCE
 
 NONE, NO_FORCES = np.zeros(0), np.zeros((0, 0))
 
 class CondensedAnswer(NamedTuple):
-    """Accelerations (n,), contact forces (k,), forces (p,) of the motors in the equations of motion, the solver's iterations."""
+    """Accelerations (n,), contact forces (k,), forces (p,) of the motors in the equations of motion."""
 
     alpha: np.ndarray
     F: np.ndarray
     forces: np.ndarray
-    iterations: int
 
 
-def solve_condensed(s: Assembly, m: Motion, solver: str) -> CondensedAnswer | None:
-    """The lexicographic optimum where no limit of torques or accelerations is active and all levels are met, but the last one
-    where there are more rows than accelerations; else None."""
+def solve_condensed(s: Assembly, m: Motion) -> CondensedAnswer | None:
+    """The lexicographic optimum where no limit is active and all levels are met, but the last one if there are more rows than
+    accelerations; else None."""
     n, fixed = m.inertia.shape[1], _held(m)
-    try:
-        if len(fixed[1]) + len(m.free) + sum([len(t.b) for t in m.tasks]) > n:
-            last = max([t.level for t in m.tasks], default=0)
-            upper, least = [t for t in m.tasks if t.level < last], [t for t in m.tasks if t.level == last]
-            quick = _least_quickly(s, m, fixed, upper, least) if least else None
-            if quick is not None:
-                return quick
-            e = equations(m, fixed, stacked(upper, n))
-            found = least_level(s, m, e, (*stacked(least, n), weights_of(least)), solver) if least else None
-            if isinstance(found, LeastForces):
-                return _answer(m, found, e.K, e.k)
-            if found is not None:  # among the accelerations that reach as much
-                return _energy(s, m, fixed, (*_joined(stacked(upper, n), found), NONE), solver)
-        return _energy(s, m, fixed, (*stacked(m.tasks, n), NONE), solver)
-    except MissingSolverError:
-        raise
-    except SolverError:
-        return None
+    if len(fixed[1]) + len(m.free) + sum([len(t.b) for t in m.tasks]) > n:
+        last = max([t.level for t in m.tasks], default=0)
+        upper, least = [t for t in m.tasks if t.level < last], [t for t in m.tasks if t.level == last]
+        quick = _least_quickly(s, m, fixed, upper, least) if least else None
+        if quick is not None:
+            return quick
+    return _energy(s, m, fixed, (*stacked(m.tasks, n), NONE))
 
 
 def _held(m: Motion) -> Rows:
@@ -91,7 +74,7 @@ def _least_quickly(s: Assembly, m: Motion, fixed: Rows, upper: list[TaskRows], l
     missed, outside, beyond, regularity, unmet = found.verdicts.tolist()
     if outside or beyond or regularity < CLEAR_MINIMUM or unmet <= CONTROL_CHECK_TOLERANCE or not missed <= CONTROL_CHECK_TOLERANCE:
         return None
-    return CondensedAnswer(found.alpha, found.F, found.forces, 0) if _hold(others, m, found.alpha, found.forces) else None
+    return CondensedAnswer(found.alpha, found.F, found.forces) if _hold(others, m, found.alpha, found.forces) else None
 
 
 def _cycle(
@@ -103,7 +86,7 @@ def _cycle(
     return Cycle(fixed, tasks, energy, accelerations, motors, m.motors), cone_rows(s, m), metric, others
 
 
-def _energy(s: Assembly, m: Motion, fixed: Rows, tasks: Weighted, solver: str) -> CondensedAnswer | None:
+def _energy(s: Assembly, m: Motion, fixed: Rows, tasks: Weighted) -> CondensedAnswer | None:
     """Accelerations of least energy, and forces that share the least sum with them. tasks: as in Cycle."""
     weight = s.problem.acceleration_weight
     energy = (m.metric, m.linear) if weight == 1.0 else (weight * m.metric, weight * m.linear)
@@ -112,31 +95,9 @@ def _energy(s: Assembly, m: Motion, fixed: Rows, tasks: Weighted, solver: str) -
     if found is None:
         return None
     missed, outside, beyond = found.verdicts.tolist()
-    if outside:
-        return _in_cones(m, found, len(fixed[1]) + len(tasks[1]), cones, solver)
-    if beyond or not missed <= CONTROL_CHECK_TOLERANCE or not _hold(others, m, found.alpha, found.forces):
+    if outside or beyond or not missed <= CONTROL_CHECK_TOLERANCE or not _hold(others, m, found.alpha, found.forces):
         return None
-    return CondensedAnswer(found.alpha, found.F, found.forces, 0)
-
-
-def _in_cones(m: Motion, found: CycleAnswer, first: int, limits: ForceRows, solver: str) -> CondensedAnswer | None:
-    """Forces of least cost in their cones, and the accelerations that go with them."""
-    p = found.program(first + len(m.free), len(m.free))
-    fixed = p.inverses[first:] == 0.0
-    if np.count_nonzero(fixed):
-        limits = with_equations(limits, p.theta[fixed], -p.beta[first:][fixed])
-    best = solve_qp(p.H, p.slope, *limits, solver=solver)
-    return _answer(m, LeastForces(p.a, p.A, best.x, best.iterations), p.K, p.k)
-
-
-def _answer(m: Motion, found: LeastForces, K: np.ndarray, k: np.ndarray) -> CondensedAnswer | None:
-    """What the forces mean; None where an equation or a limit is not kept."""
-    answer = answer_of_forces(found.a, found.A, found.F, m.inertia, m.h, m.force_map, K, k, m.motors)
-    if answer is None or not answer.missed <= CONTROL_CHECK_TOLERANCE:
-        return None
-    if not _hold([rows for _, rows in m.limits], m, answer.alpha, answer.forces):
-        return None
-    return CondensedAnswer(answer.alpha, found.F, answer.forces, found.iterations)
+    return CondensedAnswer(found.alpha, found.F, found.forces)
 
 
 def _bounds(m: Motion) -> tuple[Rows, Rows, list[LimitRows]]:

@@ -31,10 +31,3 @@ def cone_rows(s: Assembly, m: Motion) -> ForceRows:
             A[:, at : at + rows.A.shape[1]] = rows.A
             C, lower, upper = np.concatenate([C, A]), np.concatenate([lower, rows.lower]), np.concatenate([upper, rows.upper])
     return C, lower, upper
-
-
-def with_equations(rows: ForceRows, A: np.ndarray, b: np.ndarray) -> ForceRows:
-    if not len(A):
-        return rows
-    C, lower, upper = rows
-    return np.concatenate([C, A]), np.concatenate([lower, b]), np.concatenate([upper, b])

@@ -32,6 +32,7 @@ from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_array, one_row
 from freeflyer.model.model import Model
+from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.optimization.quadratic import check_solver
 
 Formulation = Literal["full", "reduced", "three-step", "projected"]
@@ -280,7 +281,7 @@ class Problem:
         return ConstraintSet(self.model.tree, contacts=held.contacts, locks=held.locks, rolling=held.rolling)
 
     def solve(
-        self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = "daqp", strict: bool = True,
+        self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, strict: bool = True,
         external: Any = None, expressed: Expressed = "body", warm: ControlSolution | None = None,
     ) -> ControlSolution:  # fmt: skip
         """Torques, accelerations and contact forces at one state.
@@ -296,7 +297,7 @@ class Problem:
             chains and the centroidal accelerations of the others, then these, papers/003; those of all joints of a closed linkage,
             papers/000 (25)-(29).
         solver : str
-            Of freeflyer.optimization.solve_qp.
+            As in freeflyer.optimization.solve_hierarchy.
         strict : bool
             Levels of tasks are strict. False: all tasks are one level, below dynamics, contacts and limits. Tasks that contradict
             each other share it by their weights alone: the sum of weighted squares of their missed accelerations is least.
@@ -324,7 +325,7 @@ class Problem:
             raise InputError(f"formulation must be one of {', '.join(map(repr, FORMULATIONS))}, got {formulation!r}")
         if not isinstance(strict, bool):
             raise InputError(f"strict must be True or False, got {strict!r}")
-        if solver != "daqp":
+        if solver != ACTIVE_SET:
             check_solver(solver)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")

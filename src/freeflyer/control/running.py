@@ -29,6 +29,7 @@ from freeflyer.dynamics.passive import passive_forces
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
+from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress
 from freeflyer.robots import make
 from freeflyer.sim.errors import StepError
@@ -131,7 +132,7 @@ class _Loop:
 
 
 def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid", *, formulation: Formulation = "full",
-        solver: str = "daqp", strict: bool = True, seed: int = 0, dt: float = 1e-3, duration: float | None = None,
+        solver: str = ACTIVE_SET, strict: bool = True, seed: int = 0, dt: float = 1e-3, duration: float | None = None,
         q: ArrayLike | None = None, feet: Sequence[Contact] | None = None, sensing: Sensing | None = None,
         path: str | os.PathLike[str] | None = None, progress: Progress = no_progress,
         **options: ArrayLike | None) -> ControlRun:  # fmt: skip

@@ -35,8 +35,9 @@ class ControlSolution:
     iterations : int
         Of the solver.
     formulation : str
-    limits : tuple of int
-        Which inequalities the last program of levels was given: the first guess of the next cycle.
+    held : (m,) array or None
+        For each row of the levels -1 or 1 if it is held at its lower or upper limit, 2 for equations: the first guess of the next
+        cycle. None if no limit is active.
     outcome : Outcome or None
         What `levels` is made of when it is asked for; None where no program was solved.
 
@@ -58,7 +59,7 @@ class ControlSolution:
     times: Mapping[str, float]
     iterations: int
     formulation: str
-    limits: tuple[int, ...] = ()
+    held: np.ndarray | None = None
     outcome: Outcome | None = None
 
     __repr__ = short_repr

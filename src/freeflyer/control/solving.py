@@ -13,16 +13,17 @@ import numpy as np
 from freeflyer.control.assembly import Assembly, assemble
 from freeflyer.control.condensed import solve_condensed
 from freeflyer.control.coordinates import actuated_coordinates
-from freeflyer.control.levels import program_of
+from freeflyer.control.levels import HARD, program_of
 from freeflyer.control.lexicographic import solve_strictly
 from freeflyer.control.motions import Motion, loop_multipliers, motion_of_all_joints, own_motion
 from freeflyer.control.parts import Parts
 from freeflyer.control.reduced import second_part, split_motion, with_centroidal
-from freeflyer.control.results import Outcome, relaxed
+from freeflyer.control.results import Outcome, hold, relaxed
 from freeflyer.control.solution import ControlSolution
 from freeflyer.control.task_rows import in_one_level
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.optimization.errors import InfeasibleError, MissingSolverError, NumericalError, SolverError
+from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_TOLERANCE
 
 if TYPE_CHECKING:
@@ -38,18 +39,18 @@ class Answer(NamedTuple):
     tau: np.ndarray
     outcome: Outcome
     iterations: int
-    limits: tuple[int, ...] = ()
+    held: np.ndarray | None = None
     reason: str = ""
     all_met: bool = False
     formulation: str = ""
 
 
 class Method(NamedTuple):
-    """How programs are solved: the solver, whether levels are strict, inequalities of the first attempt."""
+    """How programs are solved: the solver, whether levels are strict, rows that are held at first."""
 
     solver: str
     strict: bool
-    start: tuple[int, ...]
+    start: np.ndarray | None
 
 
 def full(s: Assembly, method: Method) -> Answer:
@@ -97,7 +98,7 @@ def _in_two_parts(s: Assembly, m: Motion, parts: Parts, method: Method) -> Answe
         tau[parts.ours], tau[parts.others] = one.tau, two.tau
     else:
         tau[:] = m.forces(a, one.F)[m.driven]
-    return Answer(a, one.F, tau, Outcome(s, m, a, one.F), iterations, (), "", one.all_met and two.all_met)
+    return Answer(a, one.F, tau, Outcome(s, m, a, one.F), iterations, None, "", one.all_met and two.all_met)
 
 
 FORMULATIONS: dict[str, Callable[[Assembly, Method], Answer]] = {
@@ -107,15 +108,18 @@ FORMULATIONS: dict[str, Callable[[Assembly, Method], Answer]] = {
 
 def _solve_motion(s: Assembly, m: Motion, method: Method) -> Answer:
     asked = m if method.strict else m._replace(tasks=in_one_level(m.tasks))  # where tasks share by their weights
-    short = solve_condensed(s, asked, method.solver)
-    if short is not None:
-        return _answer(s, m, short.alpha, short.F, short.forces, short.iterations, True)
-    found = solve_strictly(program_of(s, asked), solver=method.solver, start=method.start)
+    if method.start is None and method.solver == ACTIVE_SET:
+        short = solve_condensed(s, asked)
+        if short is not None:
+            return _answer(s, m, short.alpha, short.F, short.forces, 0, True)
+    program = program_of(s, asked)
+    found = solve_strictly(program, solver=method.solver, start=method.start)
     n = m.inertia.shape[1]
     alpha, F = found.x[:n], found.x[n:]
     answer = _answer(s, m, alpha, F, m.forces(alpha, F), found.iterations)
-    reason = relaxed(answer.outcome.levels()) if found.way == "level by level" else ""
-    return answer._replace(limits=found.limits, reason=reason)
+    reason = "" if hold(program.levels[:HARD], found.x) else relaxed(answer.outcome.levels())
+    active = found.held is not None and (np.abs(found.held) == 1.0).any()
+    return answer._replace(held=found.held if active else None, reason=reason)
 
 
 def _answer(s: Assembly, m: Motion, alpha: np.ndarray, F: np.ndarray, forces: np.ndarray, iterations: int,
@@ -123,7 +127,7 @@ def _answer(s: Assembly, m: Motion, alpha: np.ndarray, F: np.ndarray, forces: np
     if m.tree is not None:
         forces = loop_multipliers(s, m, alpha, F)[1]
     tau = forces[m.driven]
-    return Answer(m.model_accelerations(alpha), F, tau, Outcome(s, m, alpha, F), iterations, (), "", all_met)
+    return Answer(m.model_accelerations(alpha), F, tau, Outcome(s, m, alpha, F), iterations, None, "", all_met)
 
 
 def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, strict: bool, external: Any,
@@ -132,7 +136,7 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
     begin = perf_counter()
     s = assemble(problem, q, v, external, expressed)
     ready = perf_counter()
-    method = Method(solver, strict, () if warm is None else warm.limits)
+    method = Method(solver, strict, None if warm is None else warm.held)
     reason, answer, kept = "", None, s
     while answer is None:
         try:
@@ -158,7 +162,7 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
     found = object.__new__(ControlSolution)  # a frozen dataclass sets its fields one by one
     found.__dict__.update(
         tau=answer.tau, a=answer.a, forces=forces, status=status, reason=reason or answer.reason, times=times,
-        iterations=answer.iterations, formulation=answer.formulation or formulation, limits=answer.limits, outcome=answer.outcome,
+        iterations=answer.iterations, formulation=answer.formulation or formulation, held=answer.held, outcome=answer.outcome,
     )  # fmt: skip
     return found
 

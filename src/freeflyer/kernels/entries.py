@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from freeflyer.kernels.control.layout import ANSWERS, CYCLES, JOINTS, SPLITS, TASK_TABLES
+from freeflyer.kernels.control.layout import CYCLES, JOINTS, SPLITS, TASK_TABLES
 from freeflyer.kernels.entry import Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, STANDING
 from freeflyer.kernels.model.program_layout import PROGRAMS
 from freeflyer.kernels.model.set_layout import SETS, SYSTEMS
-from freeflyer.kernels.optimization.layout import CONDENSATIONS, HIERARCHIES
+from freeflyer.kernels.optimization.layout import HIERARCHIES
 from freeflyer.kernels.sim.layout import HOPPERS
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
@@ -139,10 +139,6 @@ SOLVE_SYSTEM = Entry("solve_system", "constrained.systems.solve_system", "m", ((
 # of quadratic programs: sizes in a table, no robot (optimization/)
 PROGRAM_RESIDUALS = Entry("program_residuals", "optimization.residuals.program_residuals", "m", ((5,),),
     shared=("table 2", "table 3", "table 1", "table 1", "table 0", "table 1"), table=PROGRAMS, one_by_one=True)
-CONDENSE = Entry("condense", "optimization.condensation.condense", "m", (("table 0",), ("table 0", "table 4"),
-    ("table 4", "table 4"), ("table 3",), ("table 3",)), square=True, shared=("table 1", "table 2", "table 3"), table=CONDENSATIONS,
-    one_by_one=True)
-
 SOLVE_HIERARCHY = Entry("solve_hierarchy", "optimization.hierarchy.solve_hierarchy", "m", (("table 0",), ("table 3",), ("table 3",),
     (3,)), square=True, shared=("table 1", "table 2", "table 3", "table 3", "table 3", "table 3"), table=HIERARCHIES,
     one_by_one=True)
@@ -150,11 +146,8 @@ SOLVE_HIERARCHY = Entry("solve_hierarchy", "optimization.hierarchy.solve_hierarc
 # of whole-body control: terms of a state, tasks in a table (control/)
 TASK_ROWS = Entry("task_rows", "control.task_rows.task_rows", "m", (("table 6", "table 0"), ("table 6",)), square=True,
     shared=("6 table 0", "table 1", 15, "table 2", "table 3", "table 4", "table 5"), table=TASK_TABLES, one_by_one=True)
-ANSWER_OF_FORCES = Entry("answer_of_forces", "control.answers.answer_of_forces", "m", (("table 0",), ("table 3",), (1,)),
-    square=True, shared=("table 2", "table 1", "table 4", "table 3", "table 5", "table 7", "table 6"), table=ANSWERS,
-    one_by_one=True)
 CYCLE_BY_FORCES = Entry("cycle_by_forces", "control.force_programs.cycle_by_forces", "m", (("table 0",), ("table 5",), ("table 8",),
-    (3,), ("table 20",)), square=True, shared=("table 18", "table 1", "table 9", "table 10", "table 12", "table 15", "table 19"),
+    (3,)), square=True, shared=("table 18", "table 1", "table 9", "table 10", "table 12", "table 15", "table 19"),
     table=CYCLES, one_by_one=True)
 CYCLE_OF_LEAST_LEVEL = Entry("cycle_of_least_level", "control.least_level.cycle_of_least_level", "m", (("table 0",), ("table 5",),
     ("table 8",), (5,)), square=True, shared=("table 18", "table 1", "table 9", "table 10", "table 12", "table 15", "table 19"),

@@ -189,7 +189,7 @@ def _further(
 def check_solver(solver: str) -> None:
     """MissingSolverError for a solver that is not installed; InputError for what is no name."""
     if not isinstance(solver, str):
-        raise InputError(f"solver must be the name of a solver, 'daqp' or another one, got {solver!r}")
+        raise InputError(f"solver must be the name of a solver, such as 'daqp', got {solver!r}")
     if solver != "daqp":
         from freeflyer.optimization import qpsolvers_solver
 

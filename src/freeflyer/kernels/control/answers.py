@@ -5,15 +5,7 @@ from __future__ import annotations
 from freeflyer.kernels.backend.buffers import load, store
 from freeflyer.kernels.backend.pack import select_less
 from freeflyer.kernels.constrained.rows import table_int
-from freeflyer.kernels.control.layout import (
-    N_ACCELERATIONS,
-    N_CONTACT_FORCES,
-    N_EQUATIONS,
-    N_HELD,
-    N_UNDRIVEN,
-    UNDRIVEN_AT,
-)
-from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.marks import inlined
 
 
 @inlined
@@ -64,17 +56,3 @@ def largest_miss(topology, undriven_at, K, k, rows, n, d, J, p, r, alpha, F):
         share = magnitude(left) / size
         worst = select_less(worst, share, share, worst)
     return worst
-
-
-@kernel
-def answer_of_forces(topology, parameters, accelerations, A, F, M, h, J, K, k, alpha, forces, missed):
-    """alpha (n,) = accelerations + A F; forces (p,) = M alpha + h - J^T F; missed: the largest part that is left of an equation of
-    K alpha = k + [0; J_u^T F], u the rows without motors, beside the size of its terms and 1.
-
-    A (n, r), F (r,), M (p, n), h (p,), J (r, p), K (rows, n), k (rows,).
-    """
-    n, r, p = table_int(topology, N_ACCELERATIONS), table_int(topology, N_CONTACT_FORCES), table_int(topology, N_EQUATIONS)
-    rows, d = table_int(topology, N_HELD), table_int(topology, N_UNDRIVEN)
-    put_accelerations(accelerations, A, n, r, F, alpha)
-    put_motor_forces(M, h, J, p, n, r, alpha, F, forces)
-    store(missed, 0, largest_miss(topology, UNDRIVEN_AT, K, k, rows, n, d, J, p, r, alpha, F))

@@ -128,7 +128,7 @@ def judge(topology, inertia, h, force_map, numbers, K, k, alpha, F, forces, verd
 
 @kernel
 def cycle_by_forces(
-    topology, parameters, linear, h, metric, inertia, force_map, fixed, tasks, numbers, alpha, F, forces, verdicts, program,
+    topology, parameters, linear, h, metric, inertia, force_map, fixed, tasks, numbers, alpha, F, forces, verdicts
 ):
     """alpha (n,), F (r,) and forces (p,) of the motors in the equations of motion inertia alpha + h = forces + force_map^T F.
 
@@ -137,21 +137,18 @@ def cycle_by_forces(
     C F <= upper, weights of squares (`cycle_of_least_level` alone has them), limits of accelerations and of the motors' forces.
 
     verdicts: by how much an equation is missed (see `largest_miss`); 1 where the cones do not hold, where a limit does not.
-    program: K (rows, n), k (rows,), a (n,), A (n, r), beta (rows,), inverses (rows,), theta (d, r), H (r, r) and slope (r,) of
-    `condense_to_forces`, for a solver that keeps the cones.
     """
     n, rows, d, r = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_FREE),
                      table_int(topology, N_FORCES))  # fmt: skip
     p, c = table_int(topology, N_MOTIONS), table_int(topology, N_FIXED)
     drift, aims = from_entry(h, p), from_entry(h, p + c)
-    k, a, A = from_entry(program, rows * n), from_entry(program, rows * (n + 1)), from_entry(program, rows * (n + 1) + n)
-    end = rows * (n + 1) + n * (r + 1)
-    beta, inverses, theta = from_entry(program, end), from_entry(program, end + rows), from_entry(program, end + 2 * rows)
-    end = end + 2 * rows + d * r
-    H, slope, B = from_entry(program, end), from_entry(program, end + r * r), workspace(linear, d * r + 8)
-    put_equations(topology, inertia, h, force_map, fixed, drift, tasks, aims, n, r, program, k, B)
-    condense_to_forces(linear, metric, program, k, B, numbers, n, rows, d, r, a, A, theta, beta, inverses, H, slope)
+    K, k, B = workspace(linear, rows * n + 8), workspace(linear, rows + 8), workspace(linear, d * r + 8)
+    a, A, theta = workspace(linear, n + 8), workspace(linear, n * r + 8), workspace(linear, d * r + 8)
+    beta, inverses = workspace(linear, rows + 8), workspace(linear, rows + 8)
+    H, slope = workspace(linear, r * r + 8), workspace(linear, r + 8)
+    put_equations(topology, inertia, h, force_map, fixed, drift, tasks, aims, n, r, K, k, B)
+    condense_to_forces(linear, metric, K, k, B, numbers, n, rows, d, r, a, A, theta, beta, inverses, H, slope)
     first = rows - d
     put_least(H, slope, theta, from_entry(beta, first), from_entry(inverses, first), d, r, F)
     put_accelerations(a, A, n, r, F, alpha)
-    judge(topology, inertia, h, force_map, numbers, program, k, alpha, F, forces, verdicts)
+    judge(topology, inertia, h, force_map, numbers, K, k, alpha, F, forces, verdicts)

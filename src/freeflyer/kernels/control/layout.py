@@ -1,7 +1,7 @@
-"""Tables of whole-body control: tasks whose rows one call computes with the numbers of each, sizes of answers and of cycles,
+"""Tables of whole-body control: tasks whose rows one call computes with the numbers of each, sizes of cycles,
 chains."""
 
-TASK_TABLES, ANSWERS, JOINTS, CYCLES, SPLITS = 9, 10, 11, 12, 13  # kinds of tables (see model/layout.py)
+TASK_TABLES, JOINTS, CYCLES, SPLITS = 10, 11, 12, 13  # kinds of tables (see model/layout.py)
 
 # velocities, 3 times as many, numbers of poses, motions and Jacobians of frames, of tasks; rows; tasks; then a record for each task
 N_VELOCITIES, CENTER_SIZE, POSES_SIZE, MOTIONS_SIZE, JACOBIANS_SIZE, NUMBERS_SIZE, N_TASK_ROWS, N_TASKS = range(8)
@@ -14,18 +14,13 @@ OF_FRAME, OF_CENTER, OF_MOMENTUM = 0, 1, 2  # kinds: a frame's mixed twist, the 
 # numbers: stiffness and damping; place (3) and axes (3, 3) of the target; its velocity and acceleration (6) in the task's rows
 STIFFNESS, DAMPING, PLACE, AXES, VELOCITY, ACCELERATION, TASK_NUMBERS = 0, 1, 2, 5, 14, 20, 26
 
-# of an answer: accelerations, forces in contacts, numbers of their map; rows of the equations of motion, numbers of their matrix
-# and of the forces' map; rows of equations, numbers of these; rows without motors, then which
-N_ACCELERATIONS, N_CONTACT_FORCES, MAP_SIZE, N_EQUATIONS, INERTIA_SIZE, FORCE_MAP_SIZE, N_HELD, HELD_SIZE = range(8)
-N_UNDRIVEN, UNDRIVEN_AT = 8, 9
-
 N_JOINTS = 0  # of joints with limits: how many
 
 # of a cycle, behind the sizes of a condensation (optimization/layout.py): rows of the equations of motion, numbers of their matrix
 # and of the forces' map; rows that hold, numbers of these; tasks that are met, tasks whose squares are least, numbers of both; rows
-# of cones; motors; how many numbers of each input and of the program; then the rows without motors, and those of the motors
+# of cones; motors; how many numbers of the sides and of what is given; then the rows without motors, and those of the motors
 N_MOTIONS, MOTION_SIZE, MAPPED_SIZE, N_FIXED, FIXED_SIZE, N_MET, N_SQUARES, TASKS_SIZE, N_CONES, N_MOTORS = range(8, 18)
-SIDES_SIZE, CYCLE_NUMBERS, PROGRAM_SIZE, CYCLE_TABLE = 18, 19, 20, 21
+SIDES_SIZE, CYCLE_NUMBERS, CYCLE_TABLE = 18, 19, 20
 
 MISSED, OUTSIDE, BEYOND, REGULARITY, UNMET = range(5)  # of a cycle's verdicts: see force_programs.py, least_level.py
 

@@ -20,10 +20,8 @@ from freeflyer.kernels.backend.buffers import (
     store_row,
     workspace,
 )
-from freeflyer.kernels.constrained.rows import table_int
 from freeflyer.kernels.constrained.solve import add_scaled_row
 from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.optimization.layout import N_FREE, N_ROWS, N_UNKNOWNS
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them
 
@@ -115,7 +113,12 @@ def solve_upwards(S, rows, width, inverses, Y, wide):
 
 @kernel
 def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivots):
-    """As `condense`, of these sizes; pivots (n,): the inverses of D."""
+    """a (n,) and A (n, d): the accelerations of least energy are a + A w. theta (d, d), beta (rows,), inverses (rows,) of pivots,
+    zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
+    pivots (n,): the inverses of D.
+
+    linear: g (n,). M (n, n); K (rows, n), k (rows,).
+    """
     stride, width, wide = row_width(linear, n), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
     narrow = row_width(linear, rows + 1)
     U, X = workspace(linear, n * stride + 8), workspace(linear, n * narrow + 8)
@@ -160,17 +163,6 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
             store(A, d * j + i, -1.0 * load(V, wide * j + 1 + i))
 
 
-@kernel
-def condense(topology, parameters, linear, M, K, k, a, A, theta, beta, inverses):
-    """a (n,) and A (n, d): the accelerations of least energy are a + A w. theta (d, d), beta (rows,), inverses (rows,) of pivots,
-    zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
-
-    linear: g (n,). M (n, n); K (rows, n), k (rows,).
-    """
-    n, rows, d = table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_FREE)
-    condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, workspace(linear, n + 8))
-
-
 @inlined
 def put_product(X, rows, inner, Y, columns, Z):
     """Z (rows, columns) = X (rows, inner) Y (inner, columns), of which Y's rows begin at multiples of a row scalar's width."""
@@ -196,7 +188,7 @@ def put_rows(X, rows, columns, wide):
 
 @kernel
 def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope):
-    """As `condense` for w = B F, B (d, r): a (n,), A (n, r), theta (d, r), beta (rows,), inverses (rows,).
+    """As `condense_rows` for w = B F, B (d, r): a (n,), A (n, r), theta (d, r), beta (rows,), inverses (rows,).
 
     The energy is 1/2 F^T H F + slope^T F beside a constant: H (r, r) with the metric (r, r), slope (r,).
     """

@@ -15,10 +15,11 @@ import numpy as np
 from freeflyer.control.assembly import Assembly, assemble
 from freeflyer.control.condensed import solve_condensed
 from freeflyer.control.levels import program_of
-from freeflyer.control.lexicographic import solve_sequentially, solve_strictly
+from freeflyer.control.lexicographic import solve_strictly
 from freeflyer.control.motions import Motion, own_motion
 from freeflyer.control.problem import Problem
 from freeflyer.control.reduced import second_part, split_motion, with_centroidal
+from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.tolerances import CONTROL_TOLERANCE
 
 
@@ -32,24 +33,24 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Way:
-    """A way of solving a part; condensed: over contact forces alone where that is possible, as Problem.solve does."""
+    """A way of solving a part: by a solver of quadratic programs level by level, or by this library's own as Problem.solve does."""
 
     name: str
     solver: str
-    condensed: bool
 
     def solve(self, s: Assembly, m: Motion) -> Answer:
         """A part of a problem. Errors: SolverError."""
-        short = solve_condensed(s, m, self.solver) if self.condensed else None
+        own = self.solver == ACTIVE_SET
+        short = solve_condensed(s, m) if own else None
         if short is not None:
-            return Answer(short.alpha, short.F, int(len(short.F) > 0))
+            return Answer(short.alpha, short.F, 1)
         program = program_of(s, m)
-        found = solve_strictly(program, solver=self.solver) if self.condensed else solve_sequentially(program, solver=self.solver)
+        found = solve_strictly(program, solver=self.solver)
         n, levels = m.inertia.shape[1], 1 + sum(any(len(rows.A) for rows in level.rows) for level in program.levels)
-        return Answer(found.x[:n], found.x[n:], 1 if found.way == "together" else levels)
+        return Answer(found.x[:n], found.x[n:], 1 if own else levels)
 
 
-WAYS = (Way("OSQP by qpsolvers, level by level", "osqp", False), Way("daqp, this library's default", "daqp", True))
+WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("active set, this library's default", ACTIVE_SET))
 
 
 class Cycle(NamedTuple):

@@ -29,7 +29,7 @@ TOLERANCES = (1e-3, 1e-4)  # absolute and relative; the first is OSQP's default
 STATES = 20
 REPEATS = 3  # of each program, the least time counts: OSQP's clock does not stop while others have the processor
 MOST_ITERATIONS = 20000
-RECORDED = Way("daqp, level by level", "daqp", False)
+RECORDED = Way("daqp, level by level", "daqp")
 
 
 @dataclass(frozen=True)
