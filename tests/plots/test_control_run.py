@@ -94,19 +94,21 @@ def stepping(supports, dt=0.01):
     bears = np.vstack(pieces).astype(float)
     forces = {name: np.outer(bears[:, k], [0.0, 0.0, 500.0, 0.0, 0.0, 0.0]) for k, name in enumerate(("left", "right"))}
     n = len(bears)
-    return Run(dt * np.arange(n), np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, 1)), forces)
+    q = np.tile(ff.robots.humanoid().neutral, (n, 1))
+    return Run(dt * np.arange(n), q, np.zeros((n, 1)), np.zeros((n, 1)), forces)
 
 
 def test_strips_show_the_middles_of_phases():
     model = ff.robots.humanoid()
+    feet = [ff.contacts.surface(f"{side}_sole", name=side) for side in ("left", "right")]
     run = stepping([(1.0, 1, 1), (0.8, 1, 0), (0.4, 1, 1), (0.8, 0, 1), (1.0, 1, 1)])
-    close(strip_times(run, model, 6), np.array([0.05, 1.4, 2.0, 2.6, 3.99]), 1e-9)
-    close(strip_times(run, model, 3), np.array([0.05, 2.0, 3.99]), 1e-9)
-    assert len(strip_times(run, model, 2)) == 2
+    close(strip_times(run, model, feet, 6), np.array([0.05, 1.4, 2.0, 2.6, 3.99]), 1e-9)
+    close(strip_times(run, model, feet, 3), np.array([0.05, 2.0, 3.99]), 1e-9)
+    assert len(strip_times(run, model, feet, 2)) == 2
     walk = stepping([(1.0, 1, 1), *([(0.6, 1, 0), (0.2, 1, 1), (0.6, 0, 1), (0.2, 1, 1)] * 3), (1.0, 1, 1)])
-    steps = np.diff(strip_times(walk, model, 6)[1:-1])
+    steps = np.diff(strip_times(walk, model, feet, 6)[1:-1])
     close(steps, np.full(3, 0.4), 1e-9)  # one phase after the other: a whole stride
     landing = stepping([(1.0, 1, 1), (0.8, 1, 0), (0.02, 1, 1), (0.02, 1, 0), (0.4, 1, 1), (0.8, 0, 1), (1.0, 1, 1)])
-    assert len(strip_times(landing, model, 9)) == len(strip_times(run, model, 9)) == 5
+    assert len(strip_times(landing, model, feet, 9)) == len(strip_times(run, model, feet, 9)) == 5
     resting = stepping([(2.0, 1, 1)])
-    close(strip_times(resting, model, 3), np.array([0.05, 1.02, 1.99]), 1e-9)
+    close(strip_times(resting, model, feet, 3), np.array([0.05, 1.02, 1.99]), 1e-9)

@@ -149,5 +149,5 @@ def test_bad_events_are_refused():
             sim.simulate(model, q, v, dt=0.01, duration=0.1, events=event)
     with pytest.raises(InputError, match="contacts that open"):
         sim.unilateral_events(ff.ConstraintSet(model))
-    with pytest.raises(InputError, match="normal"):
-        sim.unilateral_events(ff.ConstraintSet(model, [ff.contacts.surface("sole")]), normal=rng.standard_normal(2))
+    with pytest.raises(InputError, match="height"):
+        sim.unilateral_events(ff.ConstraintSet(model, [ff.contacts.surface("sole")]), height=rng.standard_normal(2))
