@@ -116,9 +116,9 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
     Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
     papers/000 (11) counts multipliers with the same sign.
 
-    Constraints are bilateral: contacts push and pull, `.pulling` says which pull, along their normals. Where rows depend on others (four points of
-    one foot) a is unique and forces are not: those are returned whose forces in the contacts' points have the least sum of squares,
-    and `.redundant` names what depends.
+    Constraints are bilateral: contacts push and pull, `.pulling` says which pull, along their normals. Where rows depend on others
+    (four points of one foot) a is unique and forces are not: those are returned whose forces in the contacts' points have the least
+    sum of squares, and `.redundant` names what depends.
 
     Examples
     --------

@@ -217,8 +217,8 @@ class Problem:
 
     @cached_property
     def cone_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """lower <= C F <= upper of all cones and normal forces, C (m, k); cones of points and lines in the axes of their planes, and
-        without limits of their normal forces, which turn with the robot."""
+        """lower <= C F <= upper of all cones and normal forces, C (m, k); cones of points and lines in the axes of their planes,
+        without the limits of their normal forces, which turn with the robot."""
         k = len(self.force_metric)
         blocks, lower, upper = [np.zeros((0, k))], [np.zeros(0)], [np.zeros(0)]
         for cone in self.cones:

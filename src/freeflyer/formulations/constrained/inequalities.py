@@ -68,7 +68,7 @@ def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
 
 @public
 def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequence[Contact], height: float = 0.0) -> Rows:
-    """Rows of contact points that do not enter the planes that they touch, and may leave them, for `inequalities=`; they slide without friction.
+    """Rows of contact points that do not enter their planes, and may leave them, for `inequalities=`; they slide without friction.
 
     Parameters
     ----------

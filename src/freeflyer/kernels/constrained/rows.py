@@ -163,8 +163,8 @@ def put_set_rows(topology, parameters, q, v, work, scaled, wrenches, X, width, b
 
 @kernel
 def set_rows(topology, parameters, q, v, J, bias, wrenches, axes):
-    """J (r, nv) and bias (r,) of the public rows; wrenches (rows of items, 6): the unit wrenches of those, and axes (items, 9): x, y
-    and the normal of each item, in frames' axes."""
+    """J (r, nv) and bias (r,) of the public rows; in frames' axes wrenches (rows of items, 6), the unit wrenches of those, and axes
+    (items, 9), the vectors x, y and normal of each item."""
     nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     width = row_width(q, rows)
     work = motions_workspace(topology, parameters, q, 0)
