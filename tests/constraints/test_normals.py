@@ -67,7 +67,7 @@ def test_a_push_names_the_feet_that_it_lifts():
     d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance, external=push)
     assert d.pulling == {"FL_foot": False, "FR_foot": False, "RL_foot": True, "RR_foot": True}
     assert all(f[2] > 0.0 for f in d.forces.values())
-    free = ff.forward_dynamics(model, q, rest, d.tau, external={name: w for name, w in d.forces.items()} | push)
+    free = ff.forward_dynamics(model, q, rest, d.tau, external=dict(d.forces) | push)
     close(free, rest, 1e-9)
 
 
@@ -80,8 +80,8 @@ def test_tilted_feet_as_a_dense_system_with_pinocchio_s_terms():
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     stance = ff.ConstraintSet(model, [contacts.point(foot, normal=3.0 * n) for foot, n in zip(FEET, normals)])
     states = ff.integrate(model, q, 0.3 * rng.standard_normal((9, model.nv)))
-    v = ff.project_velocity(model, states, rng.standard_normal((9, model.nv)), constraints=stance)  # feet that move have other rates
-    tau = 20.0 * rng.standard_normal((9, model.nv))
+    v, tau = rng.standard_normal((9, model.nv)), 20.0 * rng.standard_normal((9, model.nv))
+    v = ff.project_velocity(model, states, v, constraints=stance)  # rows in axes of feet that move have other rates
     batch = ff.constrained_dynamics(model, states, v, tau, constraints=stance)
     for k in range(9):
         d = ff.constrained_dynamics(model, states[k], v[k], tau[k], constraints=stance)
@@ -134,7 +134,8 @@ def test_wrenches_of_loops_and_locks():
     frames = {loop.name: loop.frame_b for loop in model.loops} | {stance.locks[0]: model.joint(stance.locks[0]).child}
     for name, wrench in d.wrenches("world").items():
         X = ff.frame_pose(model, q, frames.get(name, name))
-        close(wrench, ff.spatial.wrench.change_expression(d.forces[name], X, "body", "world"), EXACT * max(1.0, np.abs(wrench).max()))
+        expected = ff.spatial.wrench.change_expression(d.forces[name], X, "body", "world")
+        close(wrench, expected, EXACT * max(1.0, np.abs(wrench).max()))
     changed = q.copy()
     later = ff.constrained_dynamics(model, changed, np.zeros(model.nv), np.zeros(model.nv), constraints=stance)
     before = later.wrenches("mixed")["left_sole"]

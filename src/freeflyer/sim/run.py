@@ -89,7 +89,8 @@ class Run:
         if not isinstance(constraints, ConstraintSet):
             raise InputError(f"wrenches takes a ConstraintSet of the run's contacts, got {format_value(constraints)}")
         check_run(constraints.model, self)
-        return wrenches_in(constraints, self.q, {name: F for name, F in self.forces.items() if name in constraints.names}, expressed)
+        known = {name: F for name, F in self.forces.items() if name in constraints.names}
+        return wrenches_in(constraints, self.q, known, expressed)
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Writes a NumPy archive (.npz) that `freeflyer.sim.load` reads. Errors: FileError for a file that is there."""
