@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.plots.control_run import control_run
-from freeflyer.plots.controlled import strip_times
+from freeflyer.plots.controlled import run_figure, strip_times
 from freeflyer.plots.files import save_png
 from freeflyer.sim.run import Run
 
@@ -112,3 +112,17 @@ def test_strips_show_the_middles_of_phases():
     assert len(strip_times(landing, model, feet, 9)) == len(strip_times(run, model, feet, 9)) == 5
     resting = stepping([(2.0, 1, 1)])
     close(strip_times(resting, model, feet, 3), np.array([0.05, 1.02, 1.99]), 1e-9)
+
+
+def test_normal_forces_of_inclined_feet_are_vertical():
+    """The lines drawn for a robot on point feet are the vertical parts of their forces, not those along the shanks."""
+    model = ff.robots.quadruped()
+    feet = [ff.contacts.point(name, (0.0, 0.0, -0.01)) for name in model.frame_names if name.endswith("_foot")]
+    done = ff.control.run("squat", model, feet=feet, duration=0.02)
+    axes = next(a for a in run_figure(done).axes if a.get_ylabel() == "normal force (N)")
+    lines = [line for line in axes.get_lines() if len(line.get_ydata()) == len(done.solve_times)]
+    for foot, line in zip(done.stance.feet, lines, strict=True):
+        R = ff.frame_pose(done.stance.model, done.run.q, foot.frame)[:, :3, :3]
+        vertical = (R @ done.run.forces[foot.name][:, :3, None])[:, 2, 0]
+        close(line.get_ydata(), vertical[: len(done.solve_times)], 1e-9)
+    assert any(np.abs(w[:, 2] - vertical).max() > 0.01 * vertical.max() for w in list(done.run.forces.values())[-1:])

@@ -25,6 +25,7 @@ from freeflyer.model.model import Model
 from freeflyer.tolerances import CONE_ROUNDING
 
 NORMAL = 2  # the row of the normal force, of every kind of contact
+LINE_ROWS = np.eye(6)[[0, 1, 2, 4, 5]]  # forces along the line, across it and along the normal; turns about the last two
 ACROSS = 0.7  # cosine to the normal of the points' plane, from which on z counts as the axis across a sole
 
 
@@ -48,9 +49,10 @@ def _make(kind: str, points: bytes, friction: float, axis: bytes) -> Cone:
         Q = contact_axes(np.frombuffer(axis))
         cone = cone_of_generators(_generators(np.eye(6), p @ Q.T, friction))
         return cone._replace(C=frozen_array(cone.C @ np.kron(np.eye(2), Q)))
-    W = np.eye(6)[[0, 1, 2, 4, 5]]  # along the line, across it, and along the normal; turns about the last two
-    half = 0.5 * np.linalg.norm(p[-1] - p[0]) * np.eye(3)[:1]
-    return cone_of_generators(_generators(*((W[:3], 0.0 * half) if kind == "point" else (W, np.vstack([-half, half]))), friction))
+    if kind == "point":
+        return cone_of_generators(pyramid_edges(friction))
+    half = 0.5 * np.linalg.norm(p[1] - p[0])
+    return cone_of_generators(_generators(LINE_ROWS, np.array([[-half, 0.0, 0.0], [half, 0.0, 0.0]]), friction))
 
 
 def turn_rows(contact: Contact, unit: UnitWrenches, axes: np.ndarray) -> np.ndarray:
