@@ -123,6 +123,20 @@ def test_soles_of_closed_robots_on_a_slope(as_rows):
     close(given.a, d.a, 1e-7 * max(1.0, np.abs(d.a).max()))
 
 
+def test_axes_of_contacts_are_rotations():
+    """A force at an arm keeps its moment in the contact's axes: p x f there is p x f turned."""
+    rng = fresh()
+    model, sole = ff.robots.humanoid(), "left_sole"
+    for n in (*np.eye(3), *-np.eye(3), *rng.standard_normal((5, 3))):
+        p, f = rng.standard_normal((2, 3))
+        wrenches = [{sole: np.concatenate([x, y])} for x, y in ((f, np.cross(p, f)), (p, p))]
+        contact = contacts.surface(sole, normal=n)
+        (g, moment), (arm, _) = (
+            contacts.express_wrenches(model, model.neutral, w, [contact])[sole].reshape(2, 3) for w in wrenches
+        )  # fmt: skip
+        close(moment, np.cross(arm, g), 1e-12)
+
+
 def test_wrenches_of_loops_and_locks():
     """In other axes they still give the same accelerations as known wrenches."""
     rng = fresh()

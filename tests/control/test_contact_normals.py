@@ -25,14 +25,17 @@ def sole_in_other_axes(R: np.ndarray) -> ff.Model:
     return ff.build(replace(d, sites=(*d.sites, ff.Site("sole", old.link, X))))
 
 
-@pytest.mark.parametrize("kind", ["point", "line", "surface", "x up", "z down"])
+@pytest.mark.parametrize("kind", ["point", "line", "surface", "x up", "y up", "z down"])
 def test_cones_are_those_of_point_forces_about_the_normal(kind):
     """Forces in the points within the pyramids about the normal are inside; where one pulls along it, outside."""
     rng = fresh()
     flat = kind not in ("point", "line")
     n = np.array([0.0, 0.0, 1.0]) if flat else rng.standard_normal(3) / 3.0 + [0.0, 0.0, 1.0]
     n /= np.linalg.norm(n)
-    up = {"x up": [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]], "z down": np.diag([1.0, -1.0, -1.0])}.get(kind, np.eye(3))
+    up = {
+        "x up": [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]], "y up": [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
+        "z down": np.diag([1.0, -1.0, -1.0]),
+    }.get(kind, np.eye(3))  # fmt: skip
     model = sole_in_other_axes(np.transpose(up))
     q = ff.robots.standing_posture(model)
     if not flat:  # its frame leans; the line lies in the plane
@@ -40,7 +43,8 @@ def test_cones_are_those_of_point_forces_about_the_normal(kind):
     X = ff.frame_pose(model, q, "sole")
     d = np.cross(n, rng.standard_normal(3))
     in_world = {"point": np.zeros((1, 3)), "line": np.outer([-0.1, 0.12], d / np.linalg.norm(d))}.get(kind)
-    points = np.array([[0.1, 0.05, 0], [0.1, -0.05, 0], [-0.1, -0.05, 0], [-0.1, 0.05, 0]]) if in_world is None else in_world + 0.02
+    corners = np.array([[0.1, 0.05, 0.0], [0.12, -0.03, 0.0], [-0.1, -0.01, 0.0], [-0.05, 0.06, 0.0]])
+    points = corners if in_world is None else in_world + 0.02
     points = points @ X[:3, :3]
     at = X if kind == "z down" else None
     make = {1: lambda p: contacts.point("sole", p[0], normal=n), 2: lambda p: contacts.line("sole", p, normal=n)}

@@ -30,7 +30,7 @@ def forces_by_name(constraints: ConstraintSet, q: Any, forces: np.ndarray, multi
 
 def wrenches_in(constraints: ConstraintSet | None, q: np.ndarray, forces: Mapping[str, np.ndarray],
                 expressed: ContactExpressed) -> dict[str, np.ndarray]:  # fmt: skip
-    """{name: (..., 6)}: wrenches of a set, given in their frames' axes, as freeflyer.contacts.express_wrenches expresses them; in the
+    """{name: (..., 6)}: wrenches of a set, given in their frames' axes, in others (freeflyer.contacts.express_wrenches); in the
     contacts' axes those of contacts and rolling bodies alone."""
     if constraints is None:
         return {}

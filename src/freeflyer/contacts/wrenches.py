@@ -57,8 +57,9 @@ def point_wrenches(p: np.ndarray) -> np.ndarray:
 
 
 def contact_axes(normal: np.ndarray) -> np.ndarray:
-    """(3, 3): rows x, y, z of a contact in world axes, z the normal (3,) of unit length, x and y in the plane."""
-    return np.vstack([orthogonal_pair(normal), normal])
+    """(3, 3): a rotation; rows x, y, z of a contact in world axes, z the normal (3,) of unit length."""
+    x = orthogonal_pair(normal)[0]
+    return np.array([x, np.cross(normal, x), normal])
 
 
 def orthogonal_pair(d: np.ndarray) -> np.ndarray:

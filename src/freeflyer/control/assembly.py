@@ -75,8 +75,8 @@ def assemble(problem: Problem, q: np.ndarray, v: np.ndarray, external: Any, expr
 def _along_normal(problem: Problem, axes: np.ndarray, rows: LimitRows) -> LimitRows:
     """The row of a normal force, along the contact's normal in its frame's axes."""
     fixed, names = problem.normals.get(rows.contact), problem.constraints.item_names
-    if fixed is None and rows.contact not in names:
-        return rows  # `place_of` refuses it
+    if fixed is NORMAL or rows.contact not in names:  # of a contact that is not there: `place_of` refuses it
+        return rows
     return replace(rows, A=axes[names.index(rows.contact)][None, 6:] if fixed is None else fixed)
 
 

@@ -18,7 +18,7 @@ from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, py
 from freeflyer.contacts.description import VERTICAL, Contact, Rolling
 from freeflyer.control.chains import Chains, kinematic_chains
 from freeflyer.control.coordinates import Motors, actuated_coordinates, unactuated_coordinates
-from freeflyer.control.limits import Limit, NormalForceLimits
+from freeflyer.control.limits import NORMAL, Limit, NormalForceLimits
 from freeflyer.control.outline import outline
 from freeflyer.control.parts import Parts
 from freeflyer.control.solution import ControlSolution
@@ -177,7 +177,8 @@ class Problem:
             kinematic_chains(model, contacts=held, compressed=self.compressed)
         self.__dict__.update(
             tasks=tasks, limits=limits, bilateral=bilateral, constraints=held, frames=frame_set(model, *names),
-            contact_places=places, normals={name: frozen_array(n[None]) for name, n in normals.items()}, driven=driven, free=free,
+            contact_places=places, driven=driven, free=free,
+            normals={name: NORMAL if n is VERTICAL else frozen_array(n[None]) for name, n in normals.items()},
             cones=tuple([
                 ContactCone(c.name, places[c.name], _cone(model, c, self.friction, normals.get(c.name)), c.name not in normals)
                 for c in held.items if c.name not in bilateral
