@@ -131,6 +131,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
         "unilateral_accelerations": {"inequalities": (np.eye(model.nv)[:1], [0.0])},
         "unilateral_contacts": {"contacts": [ff.contacts.point("tip")]},
+        "express_wrenches": {"contacts": [ff.contacts.point("tip")], "wrenches": {"tip": np.ones((*lead, 6))}},
         "prescribed_motion": {"joint": "c", "position": 0.1, "velocity": 0.2, "acceleration": 0.3},
         "simulate": {"dt": 1e-3, "duration": 2e-3},
         "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},

@@ -30,12 +30,13 @@ def random_set(rng: np.random.Generator, model: ff.Model, q: np.ndarray, rows: i
     joints = [j.name for j in model.tree.joints if j.nv]
     for k in range(12):
         frame, kind = str(rng.choice(frames)), int(rng.integers(6 if rolling else 4))
+        normal = rng.standard_normal(3)
         if kind == 0:
-            more = found + contacts.point(frame, rng.standard_normal(3), name=f"c{k}")
+            more = found + contacts.point(frame, rng.standard_normal(3), name=f"c{k}", normal=normal)
         elif kind == 1:
-            more = found + contacts.line(frame, rng.standard_normal((2, 3)), name=f"c{k}")
+            more = found + contacts.line(frame, rng.standard_normal((2, 3)), name=f"c{k}", normal=normal)
         elif kind == 2:
-            more = found + contacts.surface(frame, rng.standard_normal((4, 3)), name=f"c{k}")
+            more = found + contacts.surface(frame, rng.standard_normal((4, 3)), name=f"c{k}", normal=normal)
         elif kind == 3 and joints:
             joint = str(rng.choice(joints))
             if joint in found.names:
@@ -43,7 +44,7 @@ def random_set(rng: np.random.Generator, model: ff.Model, q: np.ndarray, rows: i
             more = found + ff.ConstraintSet(model, locks=[joint], loops=found.loops)
         else:
             axis = None if kind == 4 else rng.standard_normal(3)
-            more = found + contacts.rolling(frame, rng.uniform(0.1, 0.5), axis, rng.standard_normal(3), f"c{k}")
+            more = found + contacts.rolling(frame, rng.uniform(0.1, 0.5), axis, normal, f"c{k}")
         J = more.jacobian(q)
         if len(J) <= rows and len(J) < model.nv and np.linalg.svd(J, compute_uv=False)[-1] > 0.1:
             found = more
@@ -81,12 +82,15 @@ def check_dense(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarr
     M = ff.mass_matrix(model, q)
     a, multipliers = kkt(M, ff.bias_forces(model, q, v), J, bias, tau)
     tolerance = max(tolerance, rounding(45, np.linalg.cond(np.block([[M, -J.T], [J, np.zeros((len(J), len(J)))]]))))
-    assert d.redundant == ()
+    assert not any(d.redundant.values())
     close(d.a, a, tolerance)
     close(d.multipliers, multipliers, tolerance)
     forces = np.zeros(model.nv)
     for item in s.items:
         forces += ff.frame_jacobian(model, q, item.frame).T @ d.forces[item.name]
+        normal = item.normal @ ff.frame_pose(model, q, item.frame)[:3, :3] @ d.forces[item.name][:3]
+        assert d.pulling[item.name] == (normal < 0.0)
+        close(d.wrenches("contact")[item.name][2], normal, tolerance * max(1.0, np.abs(d.multipliers).max(initial=0.0)))
     first = s.table.free
     close(forces, J[first:].T @ d.multipliers[first:], tolerance * max(1.0, np.abs(d.multipliers).max(initial=0.0)))
 

@@ -89,7 +89,7 @@ def test_a_robot_of_closed_linkages_stands_on_two_soles():
     a, _ = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, rest), J, s.bias(q, rest), tau)
     close(d.a, a, 1e-8)
     close(J @ d.a, np.zeros(12), 1e-8)
-    assert len(d.redundant) == (np.linalg.matrix_rank(J, rtol=1e-6) < 12)
+    assert sum(d.redundant.values()) == (np.linalg.matrix_rank(J, rtol=1e-6) < 12)
     external = {name: d.forces[name] for name in feet}
     close(ff.forward_dynamics(model, q, rest, tau, external), d.a, 1e-7)
 
@@ -106,7 +106,7 @@ def test_kangaroo_stands_on_the_soles_of_its_file(models_folder):
     G, g = ff.velocity_map(s.closed, s.q), ff.velocity_map_bias(s.closed, s.q, s.u)
     a, _ = kkt(G.T @ M @ G, G.T @ (M @ g + h), J @ G, J @ g + drift, s.tau_u)
     d = ff.constrained_dynamics(s.closed, s.q, s.u, s.tau_u, constraints=ff.ConstraintSet(s.closed, feet))
-    assert d.redundant == ()
+    assert not any(d.redundant.values())
     close(d.a, a, 1e-9)
 
 

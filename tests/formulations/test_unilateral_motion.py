@@ -96,10 +96,12 @@ def test_rows_are_derivatives_of_their_gaps(closed):
     q = model.neutral if closed else ff.random_configuration(model, rng)
     v, a = 0.1 * rng.standard_normal((2, model.nv))
     frame = model.frame_names[-1]
-    feet = [contacts.point(frame, (0.1, -0.2, 0.3)), contacts.surface(frame, rng.standard_normal((3, 3)), name="sole")]
+    n = (0.3, -0.2, 2.0)
+    sole = contacts.surface(frame, rng.standard_normal((3, 3)), name="sole", normal=n)
+    feet = [contacts.point(frame, (0.1, -0.2, 0.3), normal=n), sole]
 
     def rows(x: np.ndarray, u: np.ndarray) -> constrained.Rows:
-        floor = constrained.unilateral_contacts(model, x, u, feet, normal=(0.3, -0.2, 2.0), height=0.4)
+        floor = constrained.unilateral_contacts(model, x, u, feet, height=0.4)
         return constrained.rows.join(model, [floor, constrained.joint_stops(model, x, u)])
 
     here = rows(q, v)
@@ -186,7 +188,7 @@ def test_bad_input():
     with pytest.raises(InputError, match="leading axes"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(np.zeros((3, 1, 2)), np.zeros((3, 1))))
     with pytest.raises(InputError, match="normal"):
-        constrained.unilateral_contacts(model, q, rest, [contacts.point("tip")], normal=(0.0, 0.0, 0.0))
+        contacts.point("tip", normal=(0.0, 0.0, 0.0))
     with pytest.raises(InputError, match="contacts must list"):
         constrained.unilateral_contacts(model, q, rest, ["tip"])
     with pytest.raises(ff.UnknownNameError, match="tip"):

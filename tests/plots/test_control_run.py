@@ -10,7 +10,7 @@ from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.plots.control_run import control_run
-from freeflyer.plots.controlled import strip_times
+from freeflyer.plots.controlled import run_figure, strip_times
 from freeflyer.plots.files import save_png
 from freeflyer.sim.run import Run
 
@@ -94,19 +94,35 @@ def stepping(supports, dt=0.01):
     bears = np.vstack(pieces).astype(float)
     forces = {name: np.outer(bears[:, k], [0.0, 0.0, 500.0, 0.0, 0.0, 0.0]) for k, name in enumerate(("left", "right"))}
     n = len(bears)
-    return Run(dt * np.arange(n), np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, 1)), forces)
+    q = np.tile(ff.robots.humanoid().neutral, (n, 1))
+    return Run(dt * np.arange(n), q, np.zeros((n, 1)), np.zeros((n, 1)), forces)
 
 
 def test_strips_show_the_middles_of_phases():
     model = ff.robots.humanoid()
+    feet = [ff.contacts.surface(f"{side}_sole", name=side) for side in ("left", "right")]
     run = stepping([(1.0, 1, 1), (0.8, 1, 0), (0.4, 1, 1), (0.8, 0, 1), (1.0, 1, 1)])
-    close(strip_times(run, model, 6), np.array([0.05, 1.4, 2.0, 2.6, 3.99]), 1e-9)
-    close(strip_times(run, model, 3), np.array([0.05, 2.0, 3.99]), 1e-9)
-    assert len(strip_times(run, model, 2)) == 2
+    close(strip_times(run, model, feet, 6), np.array([0.05, 1.4, 2.0, 2.6, 3.99]), 1e-9)
+    close(strip_times(run, model, feet, 3), np.array([0.05, 2.0, 3.99]), 1e-9)
+    assert len(strip_times(run, model, feet, 2)) == 2
     walk = stepping([(1.0, 1, 1), *([(0.6, 1, 0), (0.2, 1, 1), (0.6, 0, 1), (0.2, 1, 1)] * 3), (1.0, 1, 1)])
-    steps = np.diff(strip_times(walk, model, 6)[1:-1])
+    steps = np.diff(strip_times(walk, model, feet, 6)[1:-1])
     close(steps, np.full(3, 0.4), 1e-9)  # one phase after the other: a whole stride
     landing = stepping([(1.0, 1, 1), (0.8, 1, 0), (0.02, 1, 1), (0.02, 1, 0), (0.4, 1, 1), (0.8, 0, 1), (1.0, 1, 1)])
-    assert len(strip_times(landing, model, 9)) == len(strip_times(run, model, 9)) == 5
+    assert len(strip_times(landing, model, feet, 9)) == len(strip_times(run, model, feet, 9)) == 5
     resting = stepping([(2.0, 1, 1)])
-    close(strip_times(resting, model, 3), np.array([0.05, 1.02, 1.99]), 1e-9)
+    close(strip_times(resting, model, feet, 3), np.array([0.05, 1.02, 1.99]), 1e-9)
+
+
+def test_normal_forces_of_inclined_feet_are_vertical():
+    """The lines drawn for a robot on point feet are the vertical parts of their forces, not those along the shanks."""
+    model = ff.robots.quadruped()
+    feet = [ff.contacts.point(name, (0.0, 0.0, -0.01)) for name in model.frame_names if name.endswith("_foot")]
+    done = ff.control.run("squat", model, feet=feet, duration=0.02)
+    axes = next(a for a in run_figure(done).axes if a.get_ylabel() == "normal force (N)")
+    lines = [line for line in axes.get_lines() if len(line.get_ydata()) == len(done.solve_times)]
+    for foot, line in zip(done.stance.feet, lines, strict=True):
+        R = ff.frame_pose(done.stance.model, done.run.q, foot.frame)[:, :3, :3]
+        vertical = (R @ done.run.forces[foot.name][:, :3, None])[:, 2, 0]
+        close(line.get_ydata(), vertical[: len(done.solve_times)], 1e-9)
+    assert any(np.abs(w[:, 2] - vertical).max() > 0.01 * vertical.max() for w in list(done.run.forces.values())[-1:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from closeness import close
 from seeds import fresh
 
 import freeflyer as ff
@@ -132,6 +133,30 @@ def test_a_sole_that_lands_tilted_ends_the_run():
     assert 5 < len(run.t) < 30
 
 
+def test_contacts_close_on_the_planes_of_their_normals():
+    """A rod falls on a slope; the run gives its force in the contact's axes, whose third is the normal one."""
+    rng = fresh()
+    model = ff.robots.chain(1, base="free")
+    n = np.array([*rng.uniform(-0.2, 0.2, 2), 1.0])
+    n /= np.linalg.norm(n)
+    stance = ff.ConstraintSet(model, [ff.contacts.point("tip", normal=7.0 * n)])
+    q = ff.integrate(model, np.array([0.0, 0.0, 0.4, 0.0, 0.0, 0.0, 1.0, 0.0]), np.r_[np.zeros(3), rng.uniform(-0.3, 0.3, 3), 0.0])
+    run = sim.simulate(model, q, np.zeros(7), dt=0.01, duration=0.4, constraints=ff.ConstraintSet(model),
+                       events=sim.unilateral_events(stance, height=0.05))  # fmt: skip
+    closes = next(e for e in run.events if e.name == "tip closes")
+    assert abs(ff.frame_pose(model, closes.q, "tip")[:3, 3] @ n - 0.05) < 1e-9
+    held = ~np.isnan(run.forces["tip"]).any(axis=1)
+    assert held.sum() > 3
+    R = ff.frame_pose(model, run.q, "tip")[:, :3, :3]
+    normal = (R @ run.forces["tip"][:, :3, None])[..., 0] @ n
+    close(run.wrenches(stance)["tip"][held, 2], normal[held], 1e-9)
+    assert normal[held][0] > 0.0
+    with pytest.raises(InputError, match="ConstraintSet"):
+        run.wrenches(model)
+    with pytest.raises(InputError, match="another robot"):
+        run.wrenches(ff.ConstraintSet(ff.robots.chain(2)))
+
+
 def test_bad_events_are_refused():
     model, q, v = stone()
     rng = fresh()
@@ -149,5 +174,5 @@ def test_bad_events_are_refused():
             sim.simulate(model, q, v, dt=0.01, duration=0.1, events=event)
     with pytest.raises(InputError, match="contacts that open"):
         sim.unilateral_events(ff.ConstraintSet(model))
-    with pytest.raises(InputError, match="normal"):
-        sim.unilateral_events(ff.ConstraintSet(model, [ff.contacts.surface("sole")]), normal=rng.standard_normal(2))
+    with pytest.raises(InputError, match="height"):
+        sim.unilateral_events(ff.ConstraintSet(model, [ff.contacts.surface("sole")]), height=rng.standard_normal(2))

@@ -66,7 +66,8 @@ def _row_changes_of_state(constraints: ConstraintSet, q: np.ndarray, v: np.ndarr
     tree, table, n = constraints.model.tree, constraints.table, len(v)
     columns: list[list[np.ndarray]] = [[], [], [], []]
     for e in 1j * COMPLEX_STEP * np.eye(n):
-        J, bias, wrenches = (np.array(x, complex) for x in plain.run("set_rows", table, plain.run("integrate", tree, q, e), v))
+        rows = plain.run("set_rows", table, plain.run("integrate", tree, q, e), v)
+        J, bias, wrenches = (np.array(x, complex) for x in rows[:3])
         columns[0].append(J @ a + bias)
         columns[1].append(np.array(plain.run("set_rows", table, q, v + e)[1], complex))
         columns[2].append(J.T @ multipliers)

@@ -226,7 +226,7 @@ def _run_compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> Const
 
 def _dependent(d: ConstrainedDynamics) -> tuple[str, ...]:
     """Constraints with rows that depend on others, in some state."""
-    return d.redundant if isinstance(d.redundant, tuple) else tuple(n for n, x in d.redundant.items() if np.any(x))
+    return tuple([name for name, x in d.redundant.items() if np.any(x)])
 
 
 def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:

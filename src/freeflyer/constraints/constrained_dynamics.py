@@ -8,17 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_forces import Names, forces_by_name, pulling, redundant, refuse_contradictions
+from freeflyer.constraints.set_forces import forces_by_name, pulling, redundant, refuse_contradictions, wrenches_in
 from freeflyer.constraints.set_rows import run_set
 from freeflyer.constraints.set_systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.forces import ContactExpressed
 from freeflyer.dynamics.equations import bias_forces
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.external import add_forces, load_forces
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.kernels.entries import SET_DYNAMICS
-from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, LEAST_NORMAL
+from freeflyer.kernels.model.set_layout import CONTRADICTION
 from freeflyer.model.inputs import finite_row, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
@@ -37,10 +38,14 @@ class ConstrainedDynamics(NamedTuple):
         Couplings have none.
     multipliers : (..., r) array
         Of the rows: M a + bias = tau + J^T multipliers; N, N m.
-    pulling : tuple of str or mapping
-        Contacts and rolling bodies whose normal force is negative; for a batch name -> (...) bool.
-    redundant : tuple of str or mapping
-        Constraints with rows that depend on rows before them; for a batch name -> (...) bool.
+    normal_forces : (..., items) array
+        Along the normals of contacts and rolling bodies, in the order of `constraints.item_names`, N.
+    verdict : array
+        Of the solver, for `redundant`.
+    constraints : ConstraintSet or None
+        The set; None for a pair of arrays.
+    q : array
+        The configuration.
 
     Examples
     --------
@@ -48,17 +53,34 @@ class ConstrainedDynamics(NamedTuple):
     >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
     >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_of(model))
     >>> d = ff.constrained_dynamics(model, q, rest, rest, constraints=stance)
-    >>> d.multipliers.shape, d.pulling, d.redundant
-    ((12,), (), ())
-    >>> print(round(float(sum(f[2] for f in d.forces.values()))), "N of", round(model.mass * 9.81))
+    >>> d.multipliers.shape, any(d.pulling.values()), any(d.redundant.values())
+    ((12,), False, False)
+    >>> print(round(float(sum(f[2] for f in d.wrenches("world").values()))), "N of", round(model.mass * 9.81))
     500 N of 981
     """
 
     a: np.ndarray
     forces: Mapping[str, np.ndarray]
     multipliers: np.ndarray
-    pulling: Names
-    redundant: Names
+    normal_forces: np.ndarray
+    verdict: np.ndarray
+    constraints: ConstraintSet | None
+    q: np.ndarray
+
+    @property
+    def pulling(self) -> dict[str, np.ndarray]:
+        """Name -> (...) bool: whether the force of a contact or rolling body along its normal is negative."""
+        return pulling(self.constraints, self.normal_forces)
+
+    @property
+    def redundant(self) -> dict[str, np.ndarray]:
+        """Name -> (...) bool: whether a constraint has rows that depend on rows before them."""
+        return redundant(self.constraints, self.verdict)
+
+    def wrenches(self, expressed: ContactExpressed = "body") -> dict[str, np.ndarray]:
+        """`forces` in axes of "body", "mixed", "world" as in inverse_dynamics, or "contact", whose z is the normal; of contacts and
+        rolling bodies alone. Errors: InputError for other words."""
+        return wrenches_in(self.constraints, self.q, self.forces, expressed)
 
 
 def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, constraints: ConstraintSet | Pair,
@@ -94,9 +116,9 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
     Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
     papers/000 (11) counts multipliers with the same sign.
 
-    Constraints are bilateral: contacts push and pull, `.pulling` names those that pull. Where rows depend on others (four points of
-    one foot) a is unique and forces are not: those are returned whose forces in the contacts' points have the least sum of squares,
-    and `.redundant` names what depends.
+    Constraints are bilateral: contacts push and pull, `.pulling` says which pull, along their normals. Where rows depend on others
+    (four points of one foot) a is unique and forces are not: those are returned whose forces in the contacts' points have the least
+    sum of squares, and `.redundant` names what depends.
 
     Examples
     --------
@@ -114,27 +136,23 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
             if not simple:
                 tau = add_forces(row(model, "tau", tau, "v"), load_forces(model, q, external, gravity, expressed))
             found = SET_DYNAMICS.call(constraints.handle, q, v, tau, None)
-            a, F, multipliers, verdict = found or run_set(SET_DYNAMICS, constraints, (q, v, tau), ("q", "v", "tau"))
-            if verdict.ndim == 1 and constraints.plain and verdict.item(DEPENDENT) == 0.0:
-                pull = pulling(constraints, F, multipliers) if verdict.item(LEAST_NORMAL) < 0.0 else ()
-                return ConstrainedDynamics._make((a, dict(zip(constraints.item_names, F)), multipliers, pull, ()))
+            a, F, multipliers, normal, verdict = found or run_set(SET_DYNAMICS, constraints, (q, v, tau), ("q", "v", "tau"))
         else:
-            a, F, multipliers, verdict = _solve_by_matrices(model, q, v, tau, constraints, external, expressed, gravity)
-            if not isinstance(constraints, ConstraintSet):
-                refuse_contradictions(None, verdict, "acceleration")
-                return ConstrainedDynamics(a, {}, multipliers, () if a.ndim == 1 else {}, redundant(None, verdict))
+            a, F, multipliers, normal, verdict = _solve_by_matrices(model, q, v, tau, constraints, external, expressed, gravity)
+        known = constraints if isinstance(constraints, ConstraintSet) else None
         if verdict.ndim > 1 or verdict.item(CONTRADICTION) > 0.0:
-            refuse_contradictions(constraints, verdict, "acceleration")
-        forces = forces_by_name(constraints, q, F, multipliers)
-        return ConstrainedDynamics(a, forces, multipliers, pulling(constraints, F, multipliers), redundant(constraints, verdict))
+            refuse_contradictions(known, verdict, "acceleration")
+        forces = {} if known is None else forces_by_name(known, q, F, multipliers)
+        at = q.copy() if type(q) is np.ndarray else np.array(q, float)  # the caller's array may change
+        return ConstrainedDynamics._make((a, forces, multipliers, normal, verdict, known, at))
     except Exception as error:
         explain(error, constrained_dynamics, locals())
         raise
 
 
 def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any, external: Any, expressed: Expressed,
-                 gravity: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """(a, wrenches on items, multipliers, verdict) where no compiled entry does all of it."""
+                 gravity: Any) -> tuple[np.ndarray, ...]:  # fmt: skip
+    """(a, wrenches on items, multipliers, normal forces, verdict) where no compiled entry does all of it."""
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_row(model, "tau", tau, "u")
     leading_axes((q, v, tau), (1, 1, 1), ("q", "v", "tau"))  # refuses those that do not broadcast
     h = bias_forces(model, q, v, external, expressed=expressed, gravity=gravity)
@@ -142,4 +160,5 @@ def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any,
     M, energy = inertia_size(model, q, np.abs(tau) + np.abs(h), -1, v)
     a, y, verdict = solve_systems(model, q, M, add_forces(tau, -h), rows, -rows.bias, energy)
     multipliers = y @ rows.scale.T
-    return a, rows.forces(multipliers), multipliers, verdict
+    F, normal = rows.forces(multipliers)
+    return a, F, multipliers, normal, verdict

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_forces import Names, forces_by_name, pulling
+from freeflyer.constraints.set_forces import forces_by_name, pulling, wrenches_in
 from freeflyer.constraints.set_systems import Pair, matrix_rows
 from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.forces import ContactExpressed
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
@@ -28,7 +29,7 @@ class ConstrainedInverseDynamics(NamedTuple):
     ----------
     tau : (..., nv) array
         N, N m; zero in all coordinates without motors.
-    forces, multipliers, pulling
+    forces, multipliers, normal_forces, constraints, q
         As in ConstrainedDynamics.
 
     Examples
@@ -44,7 +45,18 @@ class ConstrainedInverseDynamics(NamedTuple):
     tau: np.ndarray
     forces: Mapping[str, np.ndarray]
     multipliers: np.ndarray
-    pulling: Names
+    normal_forces: np.ndarray
+    constraints: ConstraintSet | None
+    q: np.ndarray
+
+    @property
+    def pulling(self) -> dict[str, np.ndarray]:
+        """As ConstrainedDynamics.pulling."""
+        return pulling(self.constraints, self.normal_forces)
+
+    def wrenches(self, expressed: ContactExpressed = "body") -> dict[str, np.ndarray]:
+        """As ConstrainedDynamics.wrenches."""
+        return wrenches_in(self.constraints, self.q, self.forces, expressed)
 
 
 @public
@@ -103,12 +115,10 @@ def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     multipliers = y @ rows.scale.T
     tau = need - (y[..., None, :] @ rows.J)[..., 0, :]
     tau[..., _passive(model)] = 0.0
-    if not isinstance(constraints, ConstraintSet):
-        return ConstrainedInverseDynamics(tau, {}, multipliers, () if tau.ndim == 1 else {})
-    F = rows.forces(multipliers)
-    return ConstrainedInverseDynamics(
-        tau, forces_by_name(constraints, q, F, multipliers), multipliers, pulling(constraints, F, multipliers)
-    )
+    F, normal = rows.forces(multipliers)
+    known = constraints if isinstance(constraints, ConstraintSet) else None
+    forces = {} if known is None else forces_by_name(known, q, F, multipliers)
+    return ConstrainedInverseDynamics(tau, forces, multipliers, normal, known, q.copy())
 
 
 def _passive(model: Model) -> np.ndarray:

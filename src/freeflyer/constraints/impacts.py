@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.constraints.set_forces import Names, forces_by_name, redundant, refuse_contradictions
+from freeflyer.constraints.set_forces import forces_by_name, redundant, refuse_contradictions
 from freeflyer.constraints.set_rows import run_set
 from freeflyer.constraints.set_systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.constraints.sets import ConstraintSet
@@ -31,7 +31,7 @@ class Impact(NamedTuple):
         ConstrainedDynamics.
     multipliers : (..., r) array
         Impulses of the rows.
-    redundant : tuple of str or mapping
+    redundant : mapping
         As in ConstrainedDynamics.
 
     Examples
@@ -48,7 +48,7 @@ class Impact(NamedTuple):
     v: np.ndarray
     impulses: Mapping[str, np.ndarray]
     multipliers: np.ndarray
-    redundant: Names
+    redundant: Mapping[str, np.ndarray]
 
 
 @public
@@ -99,7 +99,7 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
     if e.shape != () or not 0.0 <= float(e) <= 1.0:
         raise InputError(f"restitution must be one number from 0 (plastic) to 1 (elastic), got {format_value(restitution)}")
     if isinstance(constraints, ConstraintSet) and constraints.model is model and model.reduction is None:
-        after, F, y, verdict = run_set(SET_IMPACT, constraints, (q, v), ("q", "v"))
+        after, F, y, _, verdict = run_set(SET_IMPACT, constraints, (q, v), ("q", "v"))
     else:
         after, F, y, verdict = _solve_by_matrices(model, q, v, constraints)
     known = constraints if isinstance(constraints, ConstraintSet) else None
@@ -119,4 +119,4 @@ def _solve_by_matrices(model: Model, q: Any, v: Any, constraints: Any) -> tuple[
     M, energy = inertia_size(model, q, v, 1)
     dv, y, verdict = solve_systems(model, q, M, np.zeros(model.nv), rows, -(rows.J @ v[..., None])[..., 0], energy)
     multipliers = y @ rows.scale.T
-    return v + dv, rows.forces(multipliers), multipliers, verdict
+    return v + dv, rows.forces(multipliers)[0], multipliers, verdict

@@ -1,4 +1,5 @@
-"""What follows from a set's multipliers: wrenches by name, which contacts pull, which rows depend on others, and refusals."""
+"""What follows from a set's multipliers: wrenches by name, in axes that are asked for, which contacts pull, which rows depend on
+others, and refusals."""
 
 from __future__ import annotations
 
@@ -9,45 +10,49 @@ import numpy as np
 
 from freeflyer.constraints.lock_forces import lock_forces
 from freeflyer.constraints.loop_forces import loop_forces
+from freeflyer.contacts.forces import ContactExpressed, express_at, express_wrenches, pose_of
 from freeflyer.errors import InputError
-from freeflyer.kernels.model.set_layout import CONTRADICTION, DEPENDENT, FLAGS
+from freeflyer.kernels.model.set_layout import CONTRADICTION, FLAGS
 from freeflyer.tolerances import CONTRADICTION_RATIO
 
 if TYPE_CHECKING:
     from freeflyer.constraints.sets import ConstraintSet
 
-Names = tuple[str, ...] | Mapping[str, np.ndarray]
-
-
 def forces_by_name(constraints: ConstraintSet, q: Any, forces: np.ndarray, multipliers: np.ndarray) -> dict[str, np.ndarray]:
     """{name: (..., 6)} of wrenches on the items (..., items, 6) and of the multipliers (..., r)."""
     if constraints.plain:
+        if forces.ndim == 2:
+            return dict(zip(constraints.item_names, forces))
         return {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
     found = loop_forces(constraints, q, multipliers) | lock_forces(constraints, q, multipliers)
     return found | {name: forces[..., k, :] for k, name in enumerate(constraints.item_names)}
 
 
-def pulling(constraints: ConstraintSet, forces: np.ndarray, multipliers: np.ndarray) -> Names:
-    """Items with negative normal force: names for one state, {name: (...) bool} for a batch."""
-    if forces.ndim == 2 and not constraints.rolling:
-        return tuple([name for name, f in zip(constraints.item_names, forces[:, 2].tolist()) if f < 0.0])
-    normal = [forces[..., k, 2] for k in range(len(constraints.contacts))]
-    first = multipliers.shape[-1] - 3 * len(constraints.rolling)
-    normal += [multipliers[..., first + 3 * k + 2] for k in range(len(constraints.rolling))]
-    if forces.ndim == 2:
-        return tuple([name for name, f in zip(constraints.item_names, normal) if f < 0.0])
-    return {name: f < 0.0 for name, f in zip(constraints.item_names, normal)}
+def wrenches_in(constraints: ConstraintSet | None, q: np.ndarray, forces: Mapping[str, np.ndarray],
+                expressed: ContactExpressed) -> dict[str, np.ndarray]:  # fmt: skip
+    """{name: (..., 6)}: wrenches of a set, given in their frames' axes, in others (freeflyer.contacts.express_wrenches); in the
+    contacts' axes those of contacts and rolling bodies alone."""
+    if constraints is None:
+        return {}
+    model = constraints.model
+    found = express_wrenches(model, q, forces, constraints.items, expressed)
+    if expressed == "contact":
+        return found
+    frames = {loop.name: loop.frame_b for loop in model.tree.loops}
+    frames |= {name: model.tree.joint(name).child for name in constraints.locks}
+    others = {name: express_at(pose_of(model, q, frames[name]), w, expressed) for name, w in forces.items() if name not in found}
+    return others | found
 
 
-def redundant(constraints: ConstraintSet | None, verdict: np.ndarray) -> Names:
-    """Constraints with rows that depend on rows before them: names for one state, {name: (...) bool} for a batch."""
-    if verdict.ndim == 1 and verdict.item(DEPENDENT) == 0.0:
-        return ()
+def pulling(constraints: ConstraintSet | None, normal_forces: np.ndarray) -> dict[str, np.ndarray]:
+    """{name: (...) bool}: whether the normal force (..., items) of each contact and rolling body is negative."""
+    return {} if constraints is None else dict(zip(constraints.item_names, np.moveaxis(normal_forces < 0.0, -1, 0)))
+
+
+def redundant(constraints: ConstraintSet | None, verdict: np.ndarray) -> dict[str, np.ndarray]:
+    """{name: (...) bool}: whether constraints have rows that depend on rows before them."""
     names = _owners(constraints, verdict.shape[-1] - FLAGS)
-    flags = verdict[..., FLAGS:] == 0.0
-    if verdict.ndim == 1:
-        return tuple(dict.fromkeys(name for name, flag in zip(names, flags) if flag))
-    owned = np.array(names)
+    flags, owned = verdict[..., FLAGS:] == 0.0, np.array(names)
     return {name: flags[..., owned == name].any(axis=-1) for name in dict.fromkeys(names)}
 
 
@@ -66,7 +71,7 @@ def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray
     if ratio <= CONTRADICTION_RATIO**2:
         return
     at = tuple(int(k) for k in np.unravel_index(int(np.argmax(verdict[..., CONTRADICTION])), verdict.shape[:-1]))
-    names = redundant(constraints, verdict[at])
+    names = tuple([name for name, depends in redundant(constraints, verdict[at]).items() if depends])
     where = f" at state {list(at)}" if at else ""
     shown = ", ".join(repr(name) for name in names)
     raise InputError(

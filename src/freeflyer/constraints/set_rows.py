@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,6 @@ from freeflyer.tolerances import MIN_AXIS_SINE
 
 if TYPE_CHECKING:
     from freeflyer.constraints.sets import ConstraintSet
-
 
 
 def run_set(entry: Any, constraints: ConstraintSet, inputs: tuple[Any, ...], names: tuple[str, ...]) -> Any:
@@ -50,21 +49,30 @@ def _check_wheels(constraints: ConstraintSet, q: Any) -> None:
                 )  # fmt: skip
 
 
-def tree_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(J (..., r, nv), bias (..., r), unit wrenches (..., rows of items, 6)) in the velocities of the tree."""
-    J, bias, wrenches = run_set(E.SET_ROWS, constraints, (q, v), ("q", "v"))
-    return J, bias, wrenches
+class SetRows(NamedTuple):
+    """J (..., r, nv), bias (..., r); of items, in their frames' axes: unit wrenches (..., rows of items, 6), and their own axes
+    (..., items, 9), the vectors x, y and normal."""
+
+    J: np.ndarray
+    bias: np.ndarray
+    wrenches: np.ndarray
+    axes: np.ndarray
 
 
-def all_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def tree_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike) -> SetRows:
+    """The rows in the velocities of the tree."""
+    return SetRows._make(run_set(E.SET_ROWS, constraints, (q, v), ("q", "v")))
+
+
+def all_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike | None) -> SetRows:
     """As `tree_rows`, in the velocities of the set's own model; without v at rest."""
     model = constraints.model
     v = model._zero if v is None else v
     if not model.reduction:
         return tree_rows(constraints, q, v)
     whole, gamma = motion(model, q, v)
-    J, bias, wrenches = tree_rows(constraints, q, whole)
-    return J @ velocity_map(model, q), bias + (J @ gamma[..., None])[..., 0], wrenches
+    found = tree_rows(constraints, q, whole)
+    return found._replace(J=found.J @ velocity_map(model, q), bias=found.bias + (found.J @ gamma[..., None])[..., 0])
 
 
 def jacobian_and_bias(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike | None) -> tuple[np.ndarray, np.ndarray]:

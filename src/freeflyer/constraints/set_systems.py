@@ -78,34 +78,39 @@ def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
 
 class MatrixRows(NamedTuple):
     """Rows as matrices, scaled so that forces count as point forces do. J (..., r, nv); bias (..., r); scale (r, r): multipliers
-    of the public rows are scale y; wrenches (..., rows of items, 6): unit wrenches of the public rows; free: the first row whose
-    force is free where rows depend on each other; counts: the number of rows of each item."""
+    of the public rows are scale y; wrenches (..., rows of items, 6): unit wrenches of the public rows; normals (..., items, 3): of
+    the items, in their frames' axes; free: the first row whose force is free where rows depend on each other; counts: the number of
+    rows of each item."""
 
     J: np.ndarray
     bias: np.ndarray
     scale: np.ndarray
     wrenches: np.ndarray
+    normals: np.ndarray
     free: int
     counts: tuple[int, ...]
 
-    def forces(self, multipliers: np.ndarray) -> np.ndarray:
-        """Wrenches (..., items, 6) of multipliers (..., r) of the public rows."""
-        return item_forces(multipliers, self.wrenches, self.free, self.counts)
+    def forces(self, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Wrenches (..., items, 6) of multipliers (..., r) of the public rows, and their normal forces (..., items)."""
+        F = item_forces(multipliers, self.wrenches, self.free, self.counts)
+        return F, (F[..., :3] * self.normals).sum(axis=-1)
 
 
 def matrix_rows(model: Model, constraints: ConstraintSet | Pair, q: Any, v: Any) -> MatrixRows:
     """Rows of a set of this model, or of a pair (A, b). Errors: InputError for other models' sets, and shapes."""
     if not isinstance(constraints, ConstraintSet):
         A, b = user_rows(model, constraints)
-        return MatrixRows(A, -b, np.eye(A.shape[-2]), np.zeros((0, 6)), 0, ())
+        return MatrixRows(A, -b, np.eye(A.shape[-2]), np.zeros((0, 6)), np.zeros((0, 3)), 0, ())
     check_set(model, constraints)
-    J, bias, wrenches = all_rows(constraints, q, v)
+    J, bias, wrenches, axes = all_rows(constraints, q, v)
     scale, at = np.eye(J.shape[-2]), constraints.table.free
     for item, count in zip(constraints.items, constraints.item_rows):
         if isinstance(item, Contact):
             scale[at : at + count, at : at + count] = wrenches_of(model.tree, item).multipliers
         at += count
-    return MatrixRows(scale.T @ J, bias @ scale, scale, wrenches, constraints.table.free, constraints.item_rows)
+    return MatrixRows(
+        scale.T @ J, bias @ scale, scale, wrenches, axes[..., 6:], constraints.table.free, constraints.item_rows
+    )
 
 
 def item_forces(multipliers: np.ndarray, wrenches: np.ndarray, free: int, counts: tuple[int, ...]) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -12,7 +13,7 @@ import numpy as np
 from freeflyer.constraints.partition import partition
 from freeflyer.constraints.rows import constraint_loops
 from freeflyer.contacts.description import Contact, Rolling, check_spread
-from freeflyer.contacts.wrenches import UnitWrenches, orthogonal_pair, unit_wrenches
+from freeflyer.contacts.wrenches import UnitWrenches, contact_axes, unit_wrenches
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.calls.running import handle
@@ -163,6 +164,7 @@ def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[C
         moved |= path(model, item.frame)
         if isinstance(item, Contact):
             unit, found = _with_numbers(tree, model, item)
+            found += axes_numbers(item.normal.tobytes())
             count, kind = len(unit.rows), SL.HELD
         else:
             count, kind, found = 3, SL.SPHERE if item.axis is None else SL.WHEEL, _rolling_numbers(item)
@@ -206,4 +208,10 @@ def widen(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...])
 def _rolling_numbers(item: Rolling) -> bytes:
     """Those of a rolling item, in the order of set_layout."""
     axis = np.zeros(3) if item.axis is None else item.axis
-    return np.concatenate([[item.radius], axis, item.normal, orthogonal_pair(item.normal).ravel()]).tobytes()
+    return np.concatenate([[item.radius], axis]).tobytes() + axes_numbers(item.normal.tobytes())
+
+
+@lru_cache(maxsize=256)
+def axes_numbers(normal: bytes) -> bytes:
+    """The axes x, y, z of a contact in world axes, z its normal."""
+    return contact_axes(np.frombuffer(normal)).tobytes()

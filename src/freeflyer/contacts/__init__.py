@@ -8,6 +8,9 @@
 
 from freeflyer.contacts.description import Contact, Rolling, line, point, rolling, surface
 from freeflyer.contacts.feet import feet_of, held_feet, sole
+from freeflyer.contacts.forces import express_wrenches
 from freeflyer.contacts.soles import feet_in_file
 
-__all__ = ["Contact", "Rolling", "feet_in_file", "feet_of", "held_feet", "line", "point", "rolling", "sole", "surface"]
+__all__ = [
+    "Contact", "Rolling", "express_wrenches", "feet_in_file", "feet_of", "held_feet", "line", "point", "rolling", "sole", "surface",
+]  # fmt: skip

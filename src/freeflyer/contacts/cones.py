@@ -1,5 +1,9 @@
 """Friction cones of contacts: which forces in a contact's rows unilateral point forces with friction can make.
 
+Cones are about the contact's normal. Points and lines turn on the ground: their cones are in axes whose z is the normal, to which
+`turn_rows` leads from the frame's. A surface lies flat: its cone is in its frame's axes, about the one that is the normal then
+(`sole_axis`).
+
 Forces act in the contact's points, each within a pyramid of four sides inside of the friction cone. Together they make exactly the
 forces y with lower <= C y <= 0: for a sole these are the friction pyramid, the rectangle of the centre of pressure and the limits
 of the yaw torque, which depend on both (Caron, Pham and Nakamura, ICRA 2015, found them for rectangles).
@@ -13,12 +17,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.wrenches import UnitWrenches, point_wrenches
+from freeflyer.contacts.description import VERTICAL, Contact
+from freeflyer.contacts.wrenches import UnitWrenches, contact_axes, point_wrenches
+from freeflyer.dynamics.frames import frame_pose
 from freeflyer.model.frozen import frozen_array
+from freeflyer.model.model import Model
 from freeflyer.tolerances import CONE_ROUNDING
 
 NORMAL = 2  # the row of the normal force, of every kind of contact
+LINE_ROWS = np.eye(6)[[0, 1, 2, 4, 5]]  # forces along the line, across it and along the normal; turns about the last two
+ACROSS = 0.7  # cosine to the normal of the points' plane, from which on z counts as the axis across a sole
 
 
 class Cone(NamedTuple):
@@ -29,15 +37,49 @@ class Cone(NamedTuple):
     lower: np.ndarray
 
 
-def friction_cone(contact: Contact, unit: UnitWrenches, points: np.ndarray, friction: float) -> Cone:
-    """The cone of a contact with these unit wrenches and points (c, 3) in its frame's axes, whose z is the normal."""
-    return _make(contact.kind, unit.rows.tobytes(), points.tobytes(), friction)
+def friction_cone(contact: Contact, points: np.ndarray, friction: float, axis: np.ndarray) -> Cone:
+    """The cone of a contact with points (c, 3) in its frame's axes; axis (3,): of a surface, that of `sole_axis`."""
+    return _make(contact.kind, points.tobytes(), friction, axis.tobytes())
 
 
 @lru_cache(maxsize=256)
-def _make(kind: str, rows: bytes, points: bytes, friction: float) -> Cone:
-    W, p = np.frombuffer(rows).reshape(-1, 6), np.frombuffer(points).reshape(-1, 3)
-    return cone_of_generators(_generators(W, p, friction))
+def _make(kind: str, points: bytes, friction: float, axis: bytes) -> Cone:
+    p = np.frombuffer(points).reshape(-1, 3)
+    if kind == "surface":
+        Q = contact_axes(np.frombuffer(axis))
+        cone = cone_of_generators(_generators(np.eye(6), p @ Q.T, friction))
+        return cone._replace(C=frozen_array(cone.C @ np.kron(np.eye(2), Q)))
+    if kind == "point":
+        return cone_of_generators(pyramid_edges(friction))
+    half = 0.5 * np.linalg.norm(p[1] - p[0])
+    return cone_of_generators(_generators(LINE_ROWS, np.array([[-half, 0.0, 0.0], [half, 0.0, 0.0]]), friction))
+
+
+def turn_rows(contact: Contact, unit: UnitWrenches, axes: np.ndarray) -> np.ndarray:
+    """(k, k): from forces in the rows of a point or line to forces in the rows of its cone; axes (3, 3): rows x, y and normal of
+    the contact, in the axes of its frame."""
+    if contact.kind == "point":
+        return axes
+    assert contact.points is not None
+    d = contact.points[1] - contact.points[0]
+    d = d / np.linalg.norm(d)
+    z = axes[2] - (axes[2] @ d) * d
+    z = z / max(float(np.linalg.norm(z)), CONE_ROUNDING)
+    Q, turn = np.array([d, np.cross(z, d), z]), np.zeros((5, 5))
+    turn[:3, :3], turn[3:, 3:] = Q, Q[1:] @ unit.rows[3:, 3:].T
+    return turn
+
+
+def sole_axis(model: Model, contact: Contact, points: np.ndarray) -> np.ndarray:
+    """(3,), in the axes of its frame: the normal of a surface that lies flat with its points (c, 3), on the side where it is held.
+    That is z, or where the points' plane lies along z its own normal."""
+    across = np.linalg.svd(points - points.mean(axis=0))[2][2]
+    flat = abs(float(across[2])) >= ACROSS
+    axis = VERTICAL if flat else across
+    if flat and contact.at is None:
+        return axis
+    X = frame_pose(model, model.neutral, contact.frame) if contact.at is None else contact.at
+    return axis if X[:3, :3] @ axis @ contact.normal >= 0.0 else frozen_array(-axis)
 
 
 def _generators(W: np.ndarray, points: np.ndarray, friction: float) -> np.ndarray:

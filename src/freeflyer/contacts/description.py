@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.frozen import Record
+from freeflyer.model.frozen import Record, frozen_array
 from freeflyer.model.inputs import real_array
 from freeflyer.tolerances import COLLINEAR_RATIO
+
+VERTICAL = frozen_array(np.array([0.0, 0.0, 1.0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +25,7 @@ class Contact(Record):
     kind : {"point", "line", "surface"}
         They take three, five and six motions.
     frame : str
-        Its z is the contact's normal.
+        A link or a site; the contact's rows and forces are in its axes.
     points : (c, 3) array or None
         Where forces act, in the frame's axes, m; None: a surface whose points are looked up in the model, or else are the corners
         of the rectangle `size`.
@@ -34,12 +36,16 @@ class Contact(Record):
         Pose of the frame in the world where it is held.
     size : (2,) tuple
         Sides of a rectangle along x and y, m.
+    normal : (3,) array
+        Of what the frame touches, out of it; a unit vector in world axes, by default the vertical. A contact pushes along it.
 
     Examples
     --------
     >>> foot = ff.contacts.surface("left_sole", friction=0.7)
     >>> foot.kind, foot.name, foot.friction, foot.at
     ('surface', 'left_sole', 0.7, None)
+    >>> foot.normal
+    array([0., 0., 1.])
     >>> foot.held_at(np.eye(4)).at[:3, 3]
     array([0., 0., 0.])
     """
@@ -51,6 +57,7 @@ class Contact(Record):
     name: str
     at: np.ndarray | None = None
     size: tuple[float, float] = (0.2, 0.1)
+    normal: np.ndarray = field(default_factory=lambda: VERTICAL)
 
     def held_at(self, X: ArrayLike | None) -> Contact:
         """The same contact, held where its frame has the pose X (4, 4) in the world; or nowhere in particular, for None."""
@@ -88,7 +95,7 @@ class Rolling(Record):
 
 
 def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None = None, name: str | None = None, *,
-          at: ArrayLike | None = None) -> Contact:  # fmt: skip
+          at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
     """Contact of a point that does not move: three rows, its velocity in the frame's axes.
 
     Parameters
@@ -103,6 +110,8 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
         By default the frame's.
     at : (4, 4) array, optional
         Pose of the frame in the world where it is held.
+    normal : (3,) array, optional
+        Of what the frame touches, out of it, in world axes, of any length; by default the vertical, world z.
 
     Returns
     -------
@@ -111,7 +120,7 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
     Raises
     ------
     InputError
-        For names, numbers, shapes and poses that are none.
+        For names, numbers, shapes and poses that are none, and a normal without direction.
 
     Examples
     --------
@@ -119,11 +128,11 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
     >>> ff.ConstraintSet(ff.robots.quadruped(), contacts=[foot]).row_names
     ('front_left_foot.x', 'front_left_foot.y', 'front_left_foot.z')
     """
-    return _contact("point", frame, _vectors("point", point, (3,))[None], friction, name, at)
+    return _contact("point", frame, _vectors("point", point, (3,))[None], friction, name, at, normal)
 
 
 def line(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None, *,
-         at: ArrayLike | None = None) -> Contact:  # fmt: skip
+         at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
     """Contact of two points that do not move: five rows, the velocity of the middle and the two turns across the line.
 
     Parameters
@@ -131,7 +140,7 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
     frame : str
     points : (2, 3) array
         In the frame's axes, m.
-    friction, name, at
+    friction, name, at, normal
         As in point.
 
     Returns
@@ -154,11 +163,11 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
         raise InputError(
             f"the two points of a line must differ, got {ends.tolist()}: a point is freeflyer.contacts.point(frame, point)"
         )
-    return _contact("line", frame, ends, friction, name, at)
+    return _contact("line", frame, ends, friction, name, at, normal)
 
 
 def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2, 0.1), friction: float | None = None,
-            name: str | None = None, *, at: ArrayLike | None = None) -> Contact:  # fmt: skip
+            name: str | None = None, *, at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
     """Contact of a frame that does not move at all: six rows, its twist in its own axes, its origin's velocity first.
 
     Parameters
@@ -168,7 +177,7 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
         Where the forces act, in the frame's axes, m; at least three that do not lie on a line.
     size : (2,) array, optional
         Sides of a rectangle along x and y, centred at the frame's origin, m.
-    friction, name, at
+    friction, name, at, normal
         As in point.
 
     Returns
@@ -197,10 +206,10 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
     sides = _vectors("size", size, (2,))
     if not (sides > 0.0).all():
         raise InputError(f"size must be the two positive sides of a rectangle in m, got {format_value(size)}")
-    return _contact("surface", frame, given, friction, name, at, (float(sides[0]), float(sides[1])))
+    return _contact("surface", frame, given, friction, name, at, normal, (float(sides[0]), float(sides[1])))
 
 
-def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0), normal: ArrayLike = (0.0, 0.0, 1.0),
+def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0), normal: ArrayLike = VERTICAL,
             name: str | None = None) -> Rolling:  # fmt: skip
     """Wheel that rolls on a plane without slipping, centred at a frame's origin; with axis=None a ball. Three rows.
 
@@ -276,14 +285,15 @@ def pose(X: ArrayLike) -> np.ndarray:
 
 
 def _contact(kind: str, frame: str, points: np.ndarray | None, friction: Any, name: str | None, at: ArrayLike | None,
-             size: tuple[float, float] = (0.2, 0.1)) -> Contact:  # fmt: skip
+             normal: ArrayLike, size: tuple[float, float] = (0.2, 0.1)) -> Contact:  # fmt: skip
     _check_name("frame", frame)
     if friction is not None:
         mu = real_array("friction", friction)
         if mu.shape != () or not np.isfinite(mu) or mu < 0.0:
             raise InputError(f"friction must be a coefficient of 0 or more, or None, got {format_value(friction)}")
         friction = float(mu)
-    return Contact(kind, frame, points, friction, _name(name, frame), None if at is None else pose(at), size)
+    n = VERTICAL if normal is VERTICAL else _unit("normal", normal)
+    return Contact(kind, frame, points, friction, _name(name, frame), None if at is None else pose(at), size, n)
 
 
 def _name(name: str | None, frame: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact, check_points, line, point, surface
+from freeflyer.contacts.description import VERTICAL, Contact, check_points, line, point, surface
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import one_row
@@ -17,7 +17,8 @@ from freeflyer.model.public import public
 from freeflyer.tolerances import COLLINEAR_RATIO
 
 
-def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None) -> Contact:
+def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None, *,
+         normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
     """Contact of a rigid sole at some points: a point, a line or a surface, as they lie.
 
     Parameters
@@ -29,6 +30,8 @@ def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str
         Coefficient.
     name : str, optional
         By default the frame's.
+    normal : (3,) array, optional
+        As in point.
 
     Returns
     -------
@@ -49,12 +52,12 @@ def sole(frame: str, points: ArrayLike, friction: float | None = None, name: str
     spread = np.linalg.svd(given - given.mean(axis=0), compute_uv=False) if len(given) > 1 else np.zeros(2)
     extent = COLLINEAR_RATIO * max(1.0, float(np.abs(given).max()))
     if spread[0] <= extent:
-        return point(frame, given.mean(axis=0), friction, name)
+        return point(frame, given.mean(axis=0), friction, name, normal=normal)
     if len(given) > 2 and spread[1] > COLLINEAR_RATIO * spread[0]:
-        return surface(frame, given, friction=friction, name=name)
+        return surface(frame, given, friction=friction, name=name, normal=normal)
     along = np.linalg.svd(given - given.mean(axis=0))[2][0]
     ends = [int(np.argmin(given @ along)), int(np.argmax(given @ along))]
-    return line(frame, given[ends], friction, name)
+    return line(frame, given[ends], friction, name, normal=normal)
 
 
 @public

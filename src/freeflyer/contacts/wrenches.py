@@ -56,6 +56,12 @@ def point_wrenches(p: np.ndarray) -> np.ndarray:
     return np.hstack([np.eye(3), skew(p).T])
 
 
+def contact_axes(normal: np.ndarray) -> np.ndarray:
+    """(3, 3): a rotation; rows x, y, z of a contact in world axes, z the normal (3,) of unit length."""
+    x = orthogonal_pair(normal)[0]
+    return np.array([x, np.cross(normal, x), normal])
+
+
 def orthogonal_pair(d: np.ndarray) -> np.ndarray:
     """(2, 3): two unit vectors at right angles to d and to each other; of x, y, z those where d is one of them."""
     axes = np.delete(np.eye(3), int(np.argmax(np.abs(d))), axis=0)

@@ -20,12 +20,12 @@ def cone_rows(s: Assembly, m: Motion) -> ForceRows:
     C, lower, upper = problem.cone_rows
     if problem.cone_places:
         C = C.copy()
-        for name, at, cone, frame, axes in problem.cones:
-            if axes is not None:
-                place = problem.cone_places[name]
-                C[place : place + len(cone.C), at : at + 3] = cone.C @ (axes.T @ s.at.pose(frame)[:3, :3])
+        for cone in problem.cones:
+            if cone.turns:
+                place, D = problem.cone_places[cone.name], s.cone_matrix(cone)
+                C[place : place + len(D), cone.at : cone.at + D.shape[1]] = D
     for limit, rows in zip(problem.limits, s.limits):
-        if rows.space == "force" and (not isinstance(limit, NormalForceLimits) or limit.contact in problem.cone_places):
+        if rows.space == "force" and (not isinstance(limit, NormalForceLimits) or limit.contact not in problem.normals):
             at = s.place_of(rows.contact)
             A = np.zeros((len(rows.A), k))
             A[:, at : at + rows.A.shape[1]] = rows.A

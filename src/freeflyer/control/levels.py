@@ -24,9 +24,9 @@ def program_of(s: Assembly, m: Motion) -> Program:
     second = [equations("contacts", _on_accelerations(m.J, k), m.drift)] if k else []
     if m.loops is not None:
         second.append(equations("loops", _on_accelerations(m.loops[0], k), m.loops[1]))
-    for name, at, cone, frame, axes in s.problem.cones if k else ():
-        C = cone.C if axes is None else cone.C @ (axes.T @ s.at.pose(frame)[:3, :3])
-        second.append(Rows(f"{name} cone", _on_forces(C, at, n, k), cone.lower, np.zeros(len(C))))
+    for cone in s.problem.cones if k else ():
+        C = s.cone_matrix(cone)
+        second.append(Rows(f"{cone.name} cone", _on_forces(C, cone.at, n, k), cone.cone.lower, np.zeros(len(C))))
     for name, rows in m.limits:
         if rows.space == "torque":
             drift = rows.A @ m.h[m.driven]

@@ -19,7 +19,7 @@ from freeflyer.model.inputs import finite_array, real_array
 from freeflyer.model.model import Model
 
 Space = Literal["torque", "acceleration", "force"]
-NORMAL = frozen_array(np.array([[0.0, 0.0, 1.0]]))  # the row of a normal force in a contact's first three rows
+NORMAL = frozen_array(np.array([[0.0, 0.0, 1.0]]))  # the row of a normal force in a contact's own axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ class AccelerationLimits(Limit):
 
 @dataclass(frozen=True, eq=False)
 class NormalForceLimits(Limit):
-    """Limits of the normal force of one contact: along the z axis of its frame, of a point along the axis of its friction cone.
+    """Limits of the force of one contact along its normal.
 
     Parameters
     ----------

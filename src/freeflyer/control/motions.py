@@ -91,7 +91,7 @@ def motion_of_all_joints(s: Assembly) -> Motion:
     G, v = velocity_map(model, q), motion(model, q, s.at.v)[0]
     at = StateTerms.of(tree, q, v, frame_set(tree, *problem.frames.names))
     h = forces_at(at, s.external, s.expressed)
-    J, bias, _ = tree_rows(held, q, v)
+    J, bias, *_ = tree_rows(held, q, v)
     loops = len(held.loop_names)
     drift = -bias[loops:] - problem.contact_damping * (J[loops:] @ v)
     M, lift = at.terms.mass_matrix, np.eye(tree.nv)[model.reduction.split.independent]

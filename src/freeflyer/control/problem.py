@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -14,12 +14,11 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.reduction import has_loops
 from freeflyer.constraints.set_tables import surface_points, wrenches_of
 from freeflyer.constraints.sets import ConstraintSet
-from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, pyramid_edges
-from freeflyer.contacts.description import Contact, Rolling
-from freeflyer.contacts.wrenches import orthogonal_pair
+from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, pyramid_edges, sole_axis
+from freeflyer.contacts.description import VERTICAL, Contact, Rolling
 from freeflyer.control.chains import Chains, kinematic_chains
 from freeflyer.control.coordinates import Motors, actuated_coordinates, unactuated_coordinates
-from freeflyer.control.limits import Limit, NormalForceLimits
+from freeflyer.control.limits import NORMAL, Limit, NormalForceLimits
 from freeflyer.control.outline import outline
 from freeflyer.control.parts import Parts
 from freeflyer.control.solution import ControlSolution
@@ -39,13 +38,13 @@ Formulation = Literal["full", "reduced", "three-step", "projected"]
 
 
 class ContactCone(NamedTuple):
-    """The cone of a contact, from row `at` on, in the axes of its frame, or of a plane: axes (3, 3) in the world, z its normal."""
+    """The cone of a contact, from row `at` on; turns: whether its axes are those of freeflyer.contacts.cones.turn_rows, which turn
+    against the contact's rows."""
 
     name: str
     at: int
     cone: Cone
-    frame: str
-    axes: np.ndarray | None
+    turns: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,14 +58,11 @@ class Problem:
     tasks : sequence of Task
         Met by their levels, a lower number first.
     contacts : sequence of Contact and Rolling, or ConstraintSet, optional
-        What is held, or rolls. Contacts push only and slide beyond their friction: forces stay in `cones`.
+        What is held, or rolls. Contacts push only and slide beyond their friction: forces stay in `cones` about their normals.
     limits : sequence of Limit, optional
         Of torques, accelerations, joints, normal forces; none holds that is not given.
     friction : float
         Coefficient of contacts that name none.
-    normals : mapping, optional
-        By contact name, the normal (3,) of what it touches, in world axes. By default of a point the direction against gravity (z
-        without gravity), as its frame turns with the leg; of lines and surfaces the z axis of their frame, and no other.
     bilateral : sequence of str
         Names of contacts whose forces are free: grasps, feet that stick.
     acceleration_weight : float
@@ -88,6 +84,8 @@ class Problem:
         Of the contacts that push only.
     contact_places : mapping
         The first row of each contact.
+    normals : mapping
+        Of surfaces and rolling bodies the normal (1, 3) in their first three rows; those of points and lines turn with the robot.
     driven, free : array
         Velocities with and without motors, the former in the order of `model.actuated`.
     force_metric : (k, k) array
@@ -130,7 +128,6 @@ class Problem:
     contacts: Sequence[Contact | Rolling] | ConstraintSet = ()
     limits: Sequence[Limit] = ()
     friction: float = 0.6
-    normals: Mapping[str, ArrayLike] = field(default_factory=dict)
     bilateral: Sequence[str] = ()
     acceleration_weight: float = 1.0
     force_weight: float = 1e-5
@@ -140,6 +137,7 @@ class Problem:
     frames: FrameSet = field(init=False)
     cones: tuple[ContactCone, ...] = field(init=False)
     contact_places: dict[str, int] = field(init=False)
+    normals: dict[str, np.ndarray] = field(init=False)
     force_metric: np.ndarray = field(init=False)
     driven: np.ndarray = field(init=False)
     free: np.ndarray = field(init=False)
@@ -171,16 +169,19 @@ class Problem:
         for name in bilateral:
             if name not in places:
                 raise unknown_name("contact", name, held.item_names)
-        normals = _normals(held, self.normals)
-        points = [c.frame for c in held.items if c.name in normals]
-        names = tuple(dict.fromkeys([*(name for task in tasks for name in task.frames), *points]))
+        normals = {
+            c.name: _sole_axis(model, c) if isinstance(c, Contact) else VERTICAL for c in held.items
+            if isinstance(c, Rolling) or c.kind == "surface"
+        }  # fmt: skip
+        names = tuple(dict.fromkeys([name for task in tasks for name in task.frames]))
         if self.compressed is not None:
             kinematic_chains(model, contacts=held, compressed=self.compressed)
         self.__dict__.update(
             tasks=tasks, limits=limits, bilateral=bilateral, constraints=held, frames=frame_set(model, *names),
             contact_places=places, driven=driven, free=free,
+            normals={name: NORMAL if n is VERTICAL else frozen_array(n[None]) for name, n in normals.items()},
             cones=tuple([
-                ContactCone(c.name, places[c.name], _cone(model, c, self.friction), c.frame, normals.get(c.name))
+                ContactCone(c.name, places[c.name], _cone(model, c, self.friction, normals.get(c.name)), c.name not in normals)
                 for c in held.items if c.name not in bilateral
             ]),
             force_metric=_force_metric(held, first),
@@ -218,8 +219,8 @@ class Problem:
 
     @cached_property
     def cone_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """lower <= C F <= upper of all cones and normal forces, C (m, k); cones of points in the axes of their planes, and without
-        limits of their normal forces, which turn with the robot."""
+        """lower <= C F <= upper of all cones and normal forces, C (m, k); cones of points and lines in the axes of their planes,
+        without the limits of their normal forces, which turn with the robot."""
         k = len(self.force_metric)
         blocks, lower, upper = [np.zeros((0, k))], [np.zeros(0)], [np.zeros(0)]
         for cone in self.cones:
@@ -229,8 +230,9 @@ class Problem:
             lower.append(cone.cone.lower)
             upper.append(np.zeros(len(C)))
         for limit in self.limits:
-            if isinstance(limit, NormalForceLimits) and limit.contact not in self.cone_places:
-                blocks.append(np.eye(k)[[self.contact_places[limit.contact] + 2]])
+            if isinstance(limit, NormalForceLimits) and limit.contact in self.normals:
+                at = self.contact_places[limit.contact]
+                blocks.append(self.normals[limit.contact] @ np.eye(k)[at : at + 3])
                 lower.append(np.array([limit.lower]))
                 upper.append(np.array([limit.upper]))
         C, low, high = (frozen_array(np.concatenate(x)) for x in (blocks, lower, upper))
@@ -272,7 +274,7 @@ class Problem:
     def cone_places(self) -> dict[str, int]:
         """The first row in `cone_rows` of each cone whose axes turn against its frame."""
         first = accumulate((len(c.cone.C) for c in self.cones), initial=0)
-        return {c.name: at for c, at in zip(self.cones, first) if c.axes is not None}
+        return {c.name: at for c, at in zip(self.cones, first) if c.turns}
 
     @cached_property
     def constraints_of_tree(self) -> ConstraintSet:
@@ -366,32 +368,15 @@ def _constraints(model: Model, contacts: Any) -> ConstraintSet:
     return ConstraintSet(model, contacts=tuple([c for c in given if isinstance(c, Contact)]), rolling=rolling)
 
 
-def _cone(model: Model, item: Contact | Rolling, friction: float) -> Cone:
+def _cone(model: Model, item: Contact | Rolling, friction: float, axis: np.ndarray | None) -> Cone:
     if isinstance(item, Rolling):
         return cone_of_generators(pyramid_edges(friction))
-    points = surface_points(model.tree, item)
-    return friction_cone(item, wrenches_of(model.tree, item), points, friction if item.friction is None else item.friction)
+    own = friction if item.friction is None else item.friction
+    return friction_cone(item, surface_points(model.tree, item), own, VERTICAL if axis is None else axis)
 
 
-def _normals(held: ConstraintSet, given: Any) -> dict[str, np.ndarray]:
-    """Axes (3, 3) in the world of the planes that points touch, by the contact's name; z is the normal."""
-    points = [c.name for c in held.contacts if c.kind == "point"]
-    if not isinstance(given, Mapping):
-        raise InputError(f"normals must be a mapping from names of contacts to vectors (3,), got {format_value(given)}")
-    for name in given:
-        if name not in points:
-            if name in held.item_names:
-                raise InputError(f"the normal of {name!r} is the z axis of its frame: normals are of points only")
-            raise unknown_name("contact", name, points)
-    gravity = held.model.gravity
-    up = -np.asarray(gravity) if np.any(gravity) else np.array([0.0, 0.0, 1.0])
-    found = {}
-    for name in points:
-        n = finite_array(f"normal of {name}", given.get(name, up))
-        if n.shape != (3,) or not np.linalg.norm(n) > 0.0:
-            raise InputError(f"the normal of {name!r} must be a vector (3,) with a direction, got {format_value(given[name])}")
-        found[name] = frozen_array(np.column_stack([*orthogonal_pair(n), n / np.linalg.norm(n)]))
-    return found
+def _sole_axis(model: Model, contact: Contact) -> np.ndarray:
+    return sole_axis(model, contact, surface_points(model.tree, contact))
 
 
 def _force_metric(held: ConstraintSet, first: tuple[int, ...]) -> np.ndarray:

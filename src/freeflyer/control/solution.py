@@ -8,6 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from freeflyer.constraints.set_forces import wrenches_in
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.forces import ContactExpressed
 from freeflyer.control.results import LevelResult, Outcome
 from freeflyer.text import short_repr
 
@@ -40,6 +43,10 @@ class ControlSolution:
         cycle. None if no limit is active.
     outcome : Outcome or None
         What `levels` is made of when it is asked for; None where no program was solved.
+    constraints : ConstraintSet or None
+        Of the contacts.
+    q : (nq,) array or None
+        The configuration.
 
     Examples
     --------
@@ -61,8 +68,15 @@ class ControlSolution:
     formulation: str
     held: np.ndarray | None = None
     outcome: Outcome | None = None
+    constraints: ConstraintSet | None = None
+    q: np.ndarray | None = None
 
     __repr__ = short_repr
+
+    def wrenches(self, expressed: ContactExpressed = "body") -> dict[str, np.ndarray]:
+        """`forces` in axes of "body", "mixed", "world" as in inverse_dynamics, or "contact", whose z is the normal. Errors:
+        InputError for other words."""
+        return {} if self.q is None else wrenches_in(self.constraints, self.q, self.forces, expressed)
 
     @cached_property
     def levels(self) -> tuple[LevelResult, ...]:

@@ -163,6 +163,7 @@ def solve_problem(problem: Problem, q: np.ndarray, v: np.ndarray, formulation: s
     found.__dict__.update(
         tau=answer.tau, a=answer.a, forces=forces, status=status, reason=reason or answer.reason, times=times,
         iterations=answer.iterations, formulation=answer.formulation or formulation, held=answer.held, outcome=answer.outcome,
+        constraints=problem.constraints, q=q.copy(),
     )  # fmt: skip
     return found
 
@@ -190,4 +191,6 @@ def _fall_back(s: Assembly, formulation: str, reason: str, warm: ControlSolution
     end = perf_counter()
     none = {name: np.zeros(6) for name in problem.constraints.item_names}
     times = {"terms": ready - begin, "solver": end - ready, "total": end - begin}
-    return ControlSolution(tau, np.zeros(problem.model.nv), none, status, reason, times, 0, formulation)
+    return ControlSolution(
+        tau, np.zeros(problem.model.nv), none, status, reason, times, 0, formulation, (), None, problem.constraints, s.at.q
+    )

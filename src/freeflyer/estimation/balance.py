@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.contacts.forces import express_at
 from freeflyer.errors import InputError
 from freeflyer.estimation.contact import ContactEstimate, ContactModel
 from freeflyer.model.inputs import finite_array
@@ -38,14 +39,7 @@ def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndar
     >>> np.round(ff.estimation.world_wrenches(contacts, estimate)[:, 3])  # N m about x, by soles 0.13 m left and right
     array([ 39., -13.])
     """
-    return in_world(contacts.poses, estimate.wrenches)
-
-
-def in_world(poses: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-    """Wrenches (..., 6) at frames with the poses (..., 4, 4), in the frames' axes: in world axes, about the world's origin."""
-    R, p = poses[..., :3, :3], poses[..., :3, 3]
-    force, torque = np.einsum("...ij,...j->...i", R, wrenches[..., :3]), np.einsum("...ij,...j->...i", R, wrenches[..., 3:])
-    return np.concatenate([force, torque + np.cross(p, force)], axis=-1)
+    return express_at(contacts.poses, estimate.wrenches, "world")
 
 
 @public

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from freeflyer.constraints.refusals import list_names
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet
+from freeflyer.contacts.forces import express_at
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
-from freeflyer.estimation.balance import in_world, low_pass
+from freeflyer.estimation.balance import low_pass
 from freeflyer.estimation.contact import contact_model, contact_wrenches
 from freeflyer.estimation.passive import sensors_of, start as at_rest, step
 from freeflyer.estimation.placing import base_over_soles
@@ -151,7 +152,7 @@ def contact_history(
             wrenches[name][k] = contact_wrenches(moving if name == "moving" else still, measured[k], method).wrenches
         if k % 100 == 0:
             progress(0.5 + 0.5 * k / n, "estimating")
-    filtered = {name: low_pass(in_world(poses, w), 1.0 / dt, cutoff) for name, w in wrenches.items()}
+    filtered = {name: low_pass(express_at(poses, w, "world"), 1.0 / dt, cutoff) for name, w in wrenches.items()}
     return ContactHistory(times, soles, q, misfit, filtered)
 
 

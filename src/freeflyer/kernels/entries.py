@@ -126,9 +126,9 @@ BALANCED_WRENCHES = Entry("balanced_wrenches", "estimation.contact.balanced_wren
     shared=("table 4", "table 5", "table 7"), square=True, table=STANDING, one_by_one=True)
 
 # of robots whose motion a set of contacts, locks and loops restricts (constrained/)
-OF_SET = (("table 0", 6), ("table 1",), ("table 3",))
-SET_ROWS = Entry("set_rows", "constrained.rows.set_rows", "qv", (("table 1", "nv"), ("table 1",), ("table 2", 6)),
-    square=True, table=SETS)
+OF_SET = (("table 0", 6), ("table 1",), ("table 0",), ("table 3",))
+SET_ROWS = Entry("set_rows", "constrained.rows.set_rows", "qv", (("table 1", "nv"), ("table 1",), ("table 2", 6),
+    ("table 0", 9)), square=True, table=SETS)
 SET_DYNAMICS = Entry("set_dynamics", "constrained.dynamics.set_dynamics", "qvv", (VECTOR, *OF_SET), square=True, table=SETS)
 SET_GRADIENT = Entry("set_gradient", "constrained.gradient.set_gradient", "qvv",
     ((MATRIX,) * 3 + (("table 1", "nv"),) * 3 + (("table 3",),)), square=True, table=SETS, one_by_one=True)

@@ -31,7 +31,8 @@ def control_run(time: ArrayLike, *, errors: Mapping[str, ArrayLike] | None = Non
     errors : mapping, optional
         Errors (T,) or (T, m) by name of the task, m or rad; of several rows the norm is drawn, on a logarithmic axis.
     forces : mapping, optional
-        Forces (T, 3) or wrenches (T, 6) by name of the foot, N; the last of the three force components is drawn, the normal one.
+        Forces (T, 3) or wrenches (T, 6) by name of the foot, N, in the axes of the contact, whose z is the normal
+        (`Run.wrenches`): the third component is drawn.
     torques : mapping, optional
         Torques (T,) by name of the joint, N m; drawn as shares of their limits.
     torque_limits : mapping, optional

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from freeflyer.constraints.set_tables import surface_points
+from freeflyer.contacts.forces import express_wrenches, normal_forces
 from freeflyer.control.coordinates import actuated_coordinates
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.film import film_strip
 
 if TYPE_CHECKING:
+    from freeflyer.contacts.description import Contact
     from freeflyer.control.running import ControlRun
     from freeflyer.model.model import Model
     from freeflyer.sim.run import Run
@@ -54,9 +57,10 @@ def run_figure(result: ControlRun, width: float = 9.6) -> Any:
             middle = points.mean(axis=0)
             around = np.argsort(np.arctan2(points[:, 1] - middle[1], points[:, 0] - middle[0]))
             soles[foot.name] = points[around]
+    wrenches = express_wrenches(model, run.q, run.forces, result.stance.feet)
     names, limits, nearest = _nearest(result)
     return control_run(
-        run.t[:n], errors={name: e[:n] for name, e in result.errors.items()}, forces={k: f[:n] for k, f in run.forces.items()},
+        run.t[:n], errors={name: e[:n] for name, e in result.errors.items()}, forces={k: f[:n] for k, f in wrenches.items()},
         torques={name: result.tau[:n, k] for name, k in zip(names, nearest)}, torque_limits=limits,
         solve_times=result.solve_times[:n], period=result.stance.dt, pressure=pressure, soles=soles, width=width,
     )  # fmt: skip
@@ -79,10 +83,10 @@ def run_strip(result: ControlRun, count: int = 6, width: float = 10.0) -> Any:
     1
     """
     run, stance = result.run, result.stance
-    return film_strip(stance.model, run, times=strip_times(run, stance.model, count), feet=stance.feet, width=width)
+    return film_strip(stance.model, run, times=strip_times(run, stance.model, stance.feet, count), feet=stance.feet, width=width)
 
 
-def strip_times(run: Run, model: Model, count: int) -> np.ndarray:
+def strip_times(run: Run, model: Model, feet: Sequence[Contact], count: int) -> np.ndarray:
     """Times (k,) of a run to draw, s: evenly spread where the feet that bear weight stay the same.
 
     Else the first, the middles of the phases of support between the first and the last one, and the end; of too many phases those
@@ -90,7 +94,8 @@ def strip_times(run: Run, model: Model, count: int) -> np.ndarray:
     """
     first, last = min(run.t[0] + SETTLED, run.t[-1]), run.t[-1]
     least = LOADED * model.mass * float(np.linalg.norm(model.gravity))
-    bears = np.array([wrench[:, 2] > least for wrench in run.forces.values()]).reshape(-1, len(run.t))
+    normal = normal_forces(model, run.q, run.forces, feet)
+    bears = np.array([f > least for f in normal.values()]).reshape(-1, len(run.t))
     changes = 1 + np.flatnonzero((bears[:, 1:] != bears[:, :-1]).any(axis=0))
     ends = run.t[[k for k in changes if k > 1]]
     kept = ends[np.diff(ends, prepend=run.t[0]) > SHORTEST_PHASE]

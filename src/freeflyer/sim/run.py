@@ -15,6 +15,9 @@ from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
+from freeflyer.constraints.set_forces import wrenches_in
+from freeflyer.constraints.sets import ConstraintSet
+from freeflyer.contacts.forces import ContactExpressed
 from freeflyer.errors import FileError, InputError, format_value
 from freeflyer.files import write_atomically
 from freeflyer.model.model import Model
@@ -78,6 +81,16 @@ class Run:
     def __repr__(self) -> str:
         ended = f", ended early: {self.failure}" if self.failure else ""
         return f"Run of {self.robot!r}: {len(self.t)} samples to {self.t[-1]:g} s, {len(self.events)} events{ended}"
+
+    def wrenches(self, constraints: ConstraintSet, expressed: ContactExpressed = "contact") -> dict[str, np.ndarray]:
+        """Name -> (T, 6): `forces` of the constraints of a set, such as ConstraintSet(model, contacts=feet), in axes of "contact",
+        whose z is the normal, or "body", "mixed", "world" as in inverse_dynamics. Errors: InputError for other words, and for a set
+        of another robot."""
+        if not isinstance(constraints, ConstraintSet):
+            raise InputError(f"wrenches takes a ConstraintSet of the run's contacts, got {format_value(constraints)}")
+        check_run(constraints.model, self)
+        known = {name: F for name, F in self.forces.items() if name in constraints.names}
+        return wrenches_in(constraints, self.q, known, expressed)
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Writes a NumPy archive (.npz) that `freeflyer.sim.load` reads. Errors: FileError for a file that is there."""

@@ -67,9 +67,8 @@ def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
 
 
 @public
-def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequence[Contact], normal: ArrayLike = (0.0, 0.0, 1.0),
-                        height: float = 0.0) -> Rows:  # fmt: skip
-    """Rows of contact points that do not enter a plane, and may leave it, for `inequalities=`; they slide without friction.
+def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequence[Contact], height: float = 0.0) -> Rows:
+    """Rows of contact points that do not enter their planes, and may leave them, for `inequalities=`; they slide without friction.
 
     Parameters
     ----------
@@ -81,10 +80,8 @@ def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequ
         Velocity.
     contacts : sequence of Contact
         Of freeflyer.contacts: each of their points has a row.
-    normal : (3,) array, optional
-        Of the plane, in world axes, away from what is solid; of any length.
     height : float, optional
-        Of the plane along the normal, m.
+        Of each contact's plane along its normal, m.
 
     Returns
     -------
@@ -96,7 +93,7 @@ def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequ
     UnknownNameError
         For frames that the model does not have.
     InputError
-        For bad arrays, a normal without direction, and what is no contact.
+        For bad arrays, and what is no contact.
 
     Examples
     --------
@@ -108,17 +105,14 @@ def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequ
     """
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    n, z = finite_array("normal", normal), finite_array("height", height)
-    if n.shape != (3,) or not np.linalg.norm(n) > 0.0 or z.shape != ():
-        raise InputError(
-            f"a plane has a normal (3,) with a direction and a height, got {format_value(normal)} and {format_value(height)}"
-        )
-    n = n / np.linalg.norm(n)
+    z = finite_array("height", height)
+    if z.shape != ():
+        raise InputError(f"height must be a number in m, got {format_value(height)}")
     parts = []
     for contact in [contacts] if isinstance(contacts, Contact) else contacts:
         if not isinstance(contact, Contact):
             raise InputError(f"contacts must list what freeflyer.contacts makes, [point('foot')], got {format_value(contact)}")
-        X = frame_pose(model, q, contact.frame)
+        X, n = frame_pose(model, q, contact.frame), contact.normal
         J = frame_jacobian(model, q, contact.frame, "mixed")
         bias = frame_bias_acceleration(model, q, v, contact.frame, "mixed")
         spin = frame_velocity(model, q, v, contact.frame, "mixed")[..., 3:]

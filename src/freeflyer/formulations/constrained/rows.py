@@ -156,7 +156,7 @@ def _check_rows(model: Model, given: Rows) -> Rows:
 
 def _set_rows(model: Model, constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, drift: bool) -> Rows:
     check_set(model, constraints)
-    J, bias, _ = all_rows(constraints, q, v)
+    J, bias, *_ = all_rows(constraints, q, v)
     rate = (J @ v[..., None])[..., 0]
     gap = np.full(rate.shape, np.nan)
     held = ConstraintSet(model, constraints.contacts, constraints.locks, (), constraints.loops, constraints.posture)

@@ -17,10 +17,18 @@ from freeflyer.kernels.backend.buffers import (
     store_row,
     workspace,
 )
-from freeflyer.kernels.backend.pack import select_less, sqrt
-from freeflyer.kernels.constrained.rows import first_item_row, held_wrenches, item_int, put_set_rows, table_int
+from freeflyer.kernels.backend.pack import sqrt
+from freeflyer.kernels.constrained.rows import (
+    axes_place,
+    first_item_row,
+    held_wrenches,
+    item_int,
+    put_set_rows,
+    table_int,
+)
 from freeflyer.kernels.constrained.solve import add_scaled_row, put_gram, solve_rows
 from freeflyer.kernels.marks import inlined, kernel
+from freeflyer.kernels.math.algebra import dot, load3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FREE_AT, N_COLUMNS, N_V, TABLE_AT
 from freeflyer.kernels.model.set_layout import (
@@ -29,11 +37,10 @@ from freeflyer.kernels.model.set_layout import (
     ITEM_FIRST_ROW,
     ITEM_KIND,
     ITEM_ROWS,
-    LEAST_NORMAL,
-    N_ITEM_ROWS,
     N_ITEMS,
     N_PATH,
     N_SET_ROWS,
+    NORMAL,
     PATH_AT,
     VERDICT_SIZE,
 )
@@ -135,20 +142,17 @@ def outward(topology, L, x):
 
 
 @kernel
-def put_forces(topology, parameters, wrenches, y, forces, multipliers):
-    """Wrenches [force; torque] on the items' frames (items, 6), and the multipliers (r,) of the public rows; the least normal
-    force, or zero if that is less."""
-    start, least = first_item_row(topology), 0.0 * load(wrenches, 0)
+def put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_forces):
+    """Wrenches [force; torque] on the items' frames (items, 6), the multipliers (r,) of the public rows, and the forces along the
+    items' normals (items,)."""
+    start = first_item_row(topology)
     for i in range(start):
         store(multipliers, i, load(y, i))
     for n in range(table_int(topology, N_ITEMS)):
         row, count = item_int(topology, n, ITEM_FIRST_ROW), item_int(topology, n, ITEM_ROWS)
         f = force_of(wrenches, y, row, start, count)
         store_spatial(forces, 6 * n, f)
-        normal = f[0][2]
-        if item_int(topology, n, ITEM_KIND) != HELD:
-            normal = load(y, row + count - 1)
-        least = select_less(normal, least, normal, least)
+        store(normal_forces, n, dot(f[0], load3(wrenches, axes_place(topology, n) + NORMAL)))
         if item_int(topology, n, ITEM_KIND) == HELD:
             at = held_wrenches(topology, n, True) + 6 * count
             for i in range(count):
@@ -159,7 +163,6 @@ def put_forces(topology, parameters, wrenches, y, forces, multipliers):
         else:
             for i in range(count):
                 store(multipliers, row + i, load(y, row + i))
-    return least
 
 
 @inlined
@@ -173,7 +176,7 @@ def force_of(wrenches, y, row, start, count):
 
 
 @inlined
-def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, verdict):
+def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, normal_forces, verdict):
     """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y.
     sizes (r + 1,): of the terms of b, and of the forces as energy. Returns what `eliminate_rows` makes of J M^-1 J^T."""
     rows, stride = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW)
@@ -195,7 +198,7 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
     outward(topology, L, x)
     for i in range(table_int(topology, VERDICT_SIZE)):
         store(verdict, i, load(found, i))
-    store(verdict, LEAST_NORMAL, put_forces(topology, parameters, wrenches, y, forces, multipliers))
+    put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_forces)
     return G
 
 
@@ -208,13 +211,19 @@ def zero_workspace(q, n):
 
 
 @inlined
+def items_workspace(topology, q):
+    """Room for the unit wrenches and axes of the items."""
+    return zero_workspace(q, axes_place(topology, table_int(topology, N_ITEMS)) + 1)
+
+
+@inlined
 def size_of(a):
     """|a|"""
     return sqrt(a * a)
 
 
 @inlined
-def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, verdict):
+def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict):
     """As `set_dynamics`, with accelerations in x; work: room behind FREE_AT for `areas`. Returns (L, whitened columns X, what
     `eliminate_rows` makes of J M^-1 J^T, unit wrenches of the items' rows)."""
     nv, rows, to = load_int(topology, N_V), table_int(topology, N_SET_ROWS), load_int(topology, FREE_AT)
@@ -223,7 +232,7 @@ def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, ver
     diagonal, zero = workspace(q, nv + 1), zeros_workspace(topology, q)
     L = factored_mass(topology, parameters, work, diagonal)
     X, b, sizes, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
-    wrenches = zero_workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
+    wrenches = items_workspace(topology, q)
     put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, b, rates)
     rnea(topology, parameters, q, v, zero, x)
     for i in range(rows):
@@ -238,24 +247,26 @@ def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, ver
     store(sizes, rows, sqrt(total))
     whiten(topology, L, X, width)
     inward(topology, L, x)
-    G = put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, verdict)
+    G = put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, normal_forces, verdict)
     return L, X, G, wrenches
 
 
 @kernel
-def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, verdict):
-    """a (nv,) under tau (nv,); forces (items, 6) on the items' frames; multipliers (r,) of the rows; verdict: see set_layout."""
+def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, normal_forces, verdict):
+    """a (nv,) under tau (nv,); forces (items, 6) on the items' frames, normal_forces (items,) their parts along the items' normals;
+    multipliers (r,) of the rows; verdict: see set_layout."""
     nv = load_int(topology, N_V)
     _, _, _, _, end = areas(topology)
     work, x = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT)), workspace(q, nv + 1)
-    solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, verdict)
+    solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict)
     for j in range(nv):
         store(a, j, load(x, j))
 
 
 @kernel
-def set_impact(topology, parameters, q, v, after, impulses, multipliers, verdict):
-    """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), verdict."""
+def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
+    """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
+    (items,), verdict."""
     nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     width, to = row_width(q, rows), load_int(topology, FREE_AT)
     _, _, _, _, end = areas(topology)
@@ -264,7 +275,7 @@ def set_impact(topology, parameters, q, v, after, impulses, multipliers, verdict
     x, diagonal = zeros_workspace(topology, q), workspace(q, nv + 1)
     L = factored_mass(topology, parameters, work, diagonal)
     X, b, sizes, bias = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
-    wrenches = zero_workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
+    wrenches = items_workspace(topology, q)
     put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, bias, b)
     total = 0.0 * load(v, 0)
     for j in range(nv):
@@ -274,7 +285,7 @@ def set_impact(topology, parameters, q, v, after, impulses, multipliers, verdict
         store(sizes, i, size_of(load(b, i)))
         store(b, i, -1.0 * load(b, i))
     whiten(topology, L, X, width)
-    put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, impulses, multipliers, verdict)
+    put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, impulses, multipliers, normal_impulses, verdict)
     for j in range(nv):
         store(after, j, load(v, j) + load(x, j))
 

@@ -274,7 +274,8 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
         zero_workspace(q, 6 * table_int(topology, N_ITEMS) + 1), workspace(q, rows + 1),
         workspace(q, table_int(topology, VERDICT_SIZE)),
     )  # fmt: skip
-    L, X, G, wrenches = solve_set(topology, parameters, q, v, tau, work, a, items, y, found)
+    normal_forces = workspace(q, table_int(topology, N_ITEMS) + 1)
+    L, X, G, wrenches = solve_set(topology, parameters, q, v, tau, work, a, items, y, normal_forces, found)
     table = workspace(q, table_size(topology))
     put_set_table(topology, parameters, v, a, work, items, table)
     Q, V, E = workspace(q, nv * length), workspace(q, nv * length), workspace(q, nv * length)

@@ -13,7 +13,15 @@ from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import store_spatial
 from freeflyer.kernels.model.access import like3
-from freeflyer.kernels.model.set_layout import AXIS, FIRST_TANGENT, NORMAL, RADIUS, SECOND_TANGENT, SPHERE
+from freeflyer.kernels.model.set_layout import (
+    AXIS,
+    FIRST_TANGENT,
+    NORMAL,
+    RADIUS,
+    ROLLING_NUMBERS,
+    SECOND_TANGENT,
+    SPHERE,
+)
 
 
 @inlined
@@ -35,13 +43,13 @@ def put_unit_wrench(g, dg, p, dp, wrenches, rates, k):
 def put_rolling(parameters, at, kind, R, w, wrenches, rates):
     """Writes three unit wrenches (3, 6) and their rates, in the frame's axes, of a frame with rotation R that turns at w (in its
     axes); at: the item's numbers in parameters."""
-    zero = 0.0 * w[0]
-    radius, n = load(parameters, at + RADIUS), rotate_back(R, like3(zero, load3(parameters, at + NORMAL)))
+    zero, axes = 0.0 * w[0], at + ROLLING_NUMBERS
+    radius, n = load(parameters, at + RADIUS), rotate_back(R, like3(zero, load3(parameters, axes + NORMAL)))
     dn = cross(n, w)
     if kind == SPHERE:
         p, dp = scale(-radius, n), scale(-radius, dn)
-        f = rotate_back(R, like3(zero, load3(parameters, at + FIRST_TANGENT)))
-        s = rotate_back(R, like3(zero, load3(parameters, at + SECOND_TANGENT)))
+        f = rotate_back(R, like3(zero, load3(parameters, axes + FIRST_TANGENT)))
+        s = rotate_back(R, like3(zero, load3(parameters, axes + SECOND_TANGENT)))
         df, ds = cross(f, w), cross(s, w)
     else:
         a = like3(zero, load3(parameters, at + AXIS))

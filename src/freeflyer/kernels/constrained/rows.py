@@ -11,10 +11,11 @@ from freeflyer.kernels.backend.pack import LANES
 from freeflyer.kernels.closed.constraints import bias_of, constraints_of
 from freeflyer.kernels.constrained.rolling import put_rolling
 from freeflyer.kernels.marks import inlined, kernel
-from freeflyer.kernels.math.algebra import ZERO, add, compose, rotate
+from freeflyer.kernels.math.algebra import ZERO, add, compose, load3, rotate, rotate_back, store3
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
 from freeflyer.kernels.model.layout import FREE_AT, N_ROWS, N_V, TABLE_AT
 from freeflyer.kernels.model.set_layout import (
+    AXES,
     HELD,
     ITEM_FIRST_ROW,
     ITEM_FRAME,
@@ -30,6 +31,7 @@ from freeflyer.kernels.model.set_layout import (
     N_LOCKS,
     N_LOOP_ROWS,
     N_SET_ROWS,
+    ROLLING_NUMBERS,
 )
 from freeflyer.kernels.tree.columns import put_column, root_direction
 from freeflyer.kernels.tree.composite import column_range, coordinate, parent_of
@@ -63,10 +65,23 @@ def held_wrenches(topology, n, scaled):
     return at if scaled else at + k * (6 + k)
 
 
+@inlined
+def axes_numbers(topology, n):
+    """Where, in parameters, the axes of item n begin."""
+    at, k = item_int(topology, n, ITEM_NUMBERS), item_int(topology, n, ITEM_ROWS)
+    return at + k * (12 + k) if item_int(topology, n, ITEM_KIND) == HELD else at + ROLLING_NUMBERS
+
+
+@inlined
+def axes_place(topology, n):
+    """Where, behind the unit wrenches, the axes of item n begin; of n = N_ITEMS how many numbers both take."""
+    return 6 * table_int(topology, N_ITEM_ROWS) + AXES * n
+
+
 @kernel
 def put_item_rows(topology, parameters, work, n, scaled, wrenches, units, drift, tall, X, width, bias, rates):
-    """Rows of item n: unit wrenches in the frame's axes into `wrenches` (rows of items, 6), columns into X, bias, rates J v.
-    units, drift: room for 36 numbers each; tall: for 6 LANES."""
+    """Rows of item n: unit wrenches in the frame's axes into `wrenches` (rows of items, 6), behind these the item's own axes (three
+    rows) in the frame's; columns into X, bias, rates J v. units, drift: room for 36 numbers each; tall: for 6 LANES."""
     frame, kind, count = item_int(topology, n, ITEM_FRAME), item_int(topology, n, ITEM_KIND), item_int(topology, n, ITEM_ROWS)
     row, i = item_int(topology, n, ITEM_FIRST_ROW), frame_body(topology, frame)
     P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
@@ -81,6 +96,9 @@ def put_item_rows(topology, parameters, work, n, scaled, wrenches, units, drift,
             store(drift, k, 0.0)
     else:
         put_rolling(parameters, item_int(topology, n, ITEM_NUMBERS), kind, R, w, units, drift)
+    axes, place = axes_numbers(topology, n), axes_place(topology, n)
+    for k in range(0, AXES, 3):
+        store3(wrenches, place + k, rotate_back(R, load3(parameters, axes + k)))
     own = row - first_item_row(topology)
     for k in range(count):
         F, change = load_spatial(units, 6 * k), load_spatial(drift, 6 * k)
@@ -144,18 +162,22 @@ def put_set_rows(topology, parameters, q, v, work, scaled, wrenches, X, width, b
 
 
 @kernel
-def set_rows(topology, parameters, q, v, J, bias, wrenches):
-    """J (r, nv) and bias (r,) of the public rows; wrenches (rows of items, 6): the unit wrenches of those, in frames' axes."""
+def set_rows(topology, parameters, q, v, J, bias, wrenches, axes):
+    """J (r, nv) and bias (r,) of the public rows; in frames' axes wrenches (rows of items, 6), the unit wrenches of those, and axes
+    (items, 9), the vectors x, y and normal of each item."""
     nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     width = row_width(q, rows)
     work = motions_workspace(topology, parameters, q, 0)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
     X, drift, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1)
-    made = workspace(q, 6 * table_int(topology, N_ITEM_ROWS) + 1)
+    first, end = axes_place(topology, 0), axes_place(topology, table_int(topology, N_ITEMS))
+    made = workspace(q, end + 1)
     put_set_rows(topology, parameters, q, v, work, False, made, X, width, drift, rates)
     for i in range(rows):
         store(bias, i, load(drift, i))
         for j in range(nv):
             store(J, nv * i + j, load(X, width * j + i))
-    for k in range(6 * table_int(topology, N_ITEM_ROWS)):
+    for k in range(first):
         store(wrenches, k, load(made, k))
+    for k in range(first, end):
+        store(axes, k - first, load(made, k))

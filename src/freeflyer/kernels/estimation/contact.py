@@ -13,7 +13,7 @@ from freeflyer.kernels.backend.buffers import load, load_int, row_width, store, 
 from freeflyer.kernels.backend.pack import sqrt
 from freeflyer.kernels.closed.blocks import invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, zero_rows
 from freeflyer.kernels.closed.constraints import constraints
-from freeflyer.kernels.constrained.rows import item_int, put_set_rows, table_int
+from freeflyer.kernels.constrained.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.estimation.passive import fill
 from freeflyer.kernels.marks import inlined, kernel
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate
@@ -34,7 +34,8 @@ def held_forces(topology, parameters, q, v, a, forces, width):
     nv, n_rows, unknown = load_int(topology, N_V), load_int(topology, N_ROWS), table_int(topology, N_SET_ROWS)
     one, work = workspace(q, nv), motions_workspace(topology, parameters, q, 0)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
-    wrenches, bias, rates = workspace(q, 6 * unknown + 1), workspace(q, unknown + 1), workspace(q, unknown + 1)
+    bias, rates = workspace(q, unknown + 1), workspace(q, unknown + 1)
+    wrenches = workspace(q, axes_place(topology, table_int(topology, N_ITEMS)) + 1)
     put_set_rows(topology, parameters, q, v, work, True, wrenches, forces, width, bias, rates)
     rnea(topology, parameters, q, v, a, one)
     for j in range(nv):

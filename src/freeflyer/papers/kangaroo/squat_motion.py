@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from freeflyer.contacts.description import Contact
+from freeflyer.contacts.forces import express_at
 from freeflyer.contacts.soles import feet_in_file
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.estimation.balance import in_world
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.mechanisms import extract_limb, follow, force_curve
 from freeflyer.papers.kangaroo.floor import on_the_floor
@@ -128,7 +128,7 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
     keep = slice(None, None, THIN)
     q, motor, ankle = run.q[keep], model.joint(n.length_motor), model.joint(n.ankle_pitch)
     poses = np.stack([frame_pose(model, q, foot.frame) for foot in robot.feet], axis=1)
-    wrenches = np.stack([in_world(frame_pose(model, q, f.frame), run.forces[f.name][keep]) for f in feet], axis=1)
+    wrenches = np.stack([express_at(frame_pose(model, q, f.frame), run.forces[f.name][keep], "world") for f in feet], axis=1)
     still = [model.joint(name).iq for name in model.actuated if name not in (n.length_motor, robot.right.length_motor)]
     down = round((REST + 0.5 * PERIOD) * RATE / THIN)
     shown = tuple(int(k) for k in np.linspace(round(REST * RATE / THIN), down, POSTURES))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from freeflyer.contacts.forces import express_at
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.estimation.balance import in_world
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.papers.kangaroo.swing_motion import RATE, Route, Sway, offset_at
 from freeflyer.progress import Progress, no_progress
@@ -52,7 +52,7 @@ def simulate(
     offset = offset_at(run.t, sway)[0]
     _check_upright(s, run, offset)
     q, motors = run.q[:n], robot.motor_coordinates
-    contacts = np.stack([in_world(frame_pose(s.model, q, f.frame), run.forces[f.name][:n]) for f in robot.feet], axis=1)
+    contacts = np.stack([express_at(frame_pose(s.model, q, f.frame), run.forces[f.name][:n], "world") for f in robot.feet], axis=1)
     return Record(run.t[:n], offset[:n], q, q[:, s.positions], run.tau[:n, motors], contacts)
 
 

@@ -1,0 +1,104 @@
+"""Wrenches of contacts in the axes that are asked for, and their parts along the normals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.contacts.description import Contact, Rolling
+from freeflyer.contacts.wrenches import contact_axes
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.description import WORLD
+from freeflyer.model.inputs import real_array
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+
+ContactExpressed = Literal["body", "mixed", "world", "contact"]
+
+
+@public
+def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLike], contacts: Iterable[Contact | Rolling],
+                     expressed: ContactExpressed = "contact") -> dict[str, np.ndarray]:  # fmt: skip
+    """Wrenches on contacts, given in the axes of their frames, expressed in other axes.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Configuration.
+    wrenches : mapping
+        Name -> (..., 6) array: [force; torque] in the frame's axes at its origin, N and N m, as all results give them.
+    contacts : sequence of Contact and Rolling
+        Those of these names.
+    expressed : {"contact", "body", "mixed", "world"}
+        "contact": the contact's axes, whose z is its normal, at the frame's origin. Others: as in inverse_dynamics.
+
+    Returns
+    -------
+    dict
+        Name -> (..., 6) array of each of the contacts that has a wrench.
+
+    Raises
+    ------
+    InputError
+        For bad configurations, for what is no contact, and other expressions.
+    UnknownNameError
+        For frames that the model does not have.
+
+    Examples
+    --------
+    The shank is inclined, the ground is not:
+
+    >>> model = ff.robots.quadruped()
+    >>> q, foot = ff.robots.standing_posture(model), ff.contacts.point("front_left_foot")
+    >>> slope = ff.contacts.point("front_left_foot", normal=(0.0, 1.0, 1.0))
+    >>> upwards = {"front_left_foot": ff.frame_pose(model, q, "front_left_foot")[2, [0, 1, 2, 0, 0, 0]] * [1, 1, 1, 0, 0, 0]}
+    >>> for contact in (foot, slope):
+    ...     print(ff.contacts.express_wrenches(model, q, upwards, [contact])["front_left_foot"][2].round(3))
+    1.0
+    0.707
+    """
+    chosen = (contacts,) if isinstance(contacts, Contact | Rolling) else tuple(contacts)
+    for contact in chosen:
+        if not isinstance(contact, Contact | Rolling):
+            raise InputError(f"contacts must list what freeflyer.contacts makes, got {format_value(contact)}")
+    check_expressed(expressed)
+    return {
+        c.name: express_at(pose_of(model, q, c.frame), real_array(c.name, wrenches[c.name]), expressed, c.normal)
+        for c in chosen if c.name in wrenches
+    }  # fmt: skip
+
+
+def normal_forces(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLike],
+                  contacts: Iterable[Contact | Rolling]) -> dict[str, np.ndarray]:  # fmt: skip
+    """{name: (...)}: the parts of wrenches along the normals of their contacts, N; see express_wrenches."""
+    return {name: w[..., 2] for name, w in express_wrenches(model, q, wrenches, contacts).items()}
+
+
+def check_expressed(expressed: str) -> None:
+    """InputError for other words."""
+    if expressed not in get_args(ContactExpressed):
+        raise InputError(f"expressed must be 'body', 'mixed', 'world' or 'contact', got {expressed!r}", expressed=expressed)
+
+
+def pose_of(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
+    """Pose (..., 4, 4) of a frame, or of the world."""
+    return np.eye(4) if frame == WORLD else frame_pose(model, q, frame)
+
+
+def express_at(X: np.ndarray, w: np.ndarray, expressed: str, normal: np.ndarray | None = None) -> np.ndarray:
+    """Wrenches (..., 6) in the axes of frames with poses X (..., 4, 4), expressed otherwise; "contact" takes a normal (3,)."""
+    if expressed == "body":
+        return w
+    R = X[..., :3, :3]
+    if expressed == "contact":
+        assert normal is not None
+        R = contact_axes(normal) @ R
+    force, torque = (R @ w[..., :3, None])[..., 0], (R @ w[..., 3:, None])[..., 0]
+    if expressed == "world":
+        torque = torque + np.cross(X[..., :3, 3], force)
+    return np.concatenate([force, torque], axis=-1)
