@@ -41,7 +41,8 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
     times : (k,) array, optional
         Of the postures, s, in place of `count`; the samples next to them are drawn.
     feet : sequence of Contact, optional
-        Whose soles and forces are drawn, by the names in `run.forces`; by default those of contacts.feet_of, where it finds some.
+        Whose soles and forces are drawn, by the names in `run.forces`; by default those of contacts.feet_of, else the frames of
+        these names, as points.
     overlaid : bool, optional
         Each posture where it was, earlier ones paler; by default side by side, each beside the place of its feet.
     view : View, optional

@@ -7,6 +7,7 @@ from functools import partial
 from importlib import resources
 
 from freeflyer.checks.findings import SEVERITIES, Finding
+from freeflyer.checks.tables import alike, listed
 from freeflyer.mechanisms.submechanisms import Mechanism
 from freeflyer.plots import figures
 from freeflyer.plots.linkage import transmissions as draw_transmissions
@@ -17,7 +18,7 @@ from freeflyer.report.tree import tree_lines
 from freeflyer.tables import esc, html_table
 from freeflyer.text import count, microseconds, number
 
-SHOWN_PER_CODE = 8  # findings of one kind; the rest are counted
+SHOWN_PER_CODE = 8  # sentences of one kind; the rest are counted
 MARK = '<meta name="generator" content="freeflyer report">'
 
 
@@ -26,11 +27,8 @@ def page(r: Report) -> str:
     style = (resources.files("freeflyer.report") / "style.css").read_text(encoding="utf-8")
     mass, momentum = _matrices(r)
     robot, masses = _robot(r), _masses(r)
-    first, then = ([robot, _tree(r)], [masses, mass]) if robot else ([_tree(r), masses], [mass])
-    sections = [
-        *first, _findings(r), *then, _stack(momentum, _conditioning(r)), _stack(_fall(r), _timings(r)),
-        _identities(r), _joints(r), _mechanisms(r), _transmissions(r), _loops(r),
-    ]  # fmt: skip
+    narrow = [robot, _tree(r), masses, mass, momentum, _conditioning(r), _fall(r), _timings(r)]
+    wide = [_identities(r), _joints(r), _mechanisms(r), _transmissions(r), _loops(r)]
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -49,9 +47,11 @@ def page(r: Report) -> str:
 <div class="soft">freeflyer {esc(r.version)} report, {esc(r.created)}</div>
 {_facts(r)}
 </header>
-<div class="grid">
-{"".join(sections)}
+{_findings(r)}
+<div class="columns">
+{"".join(narrow)}
 </div>
+{"".join(wide)}
 {_footer(r)}
 </main>
 </body>
@@ -59,13 +59,9 @@ def page(r: Report) -> str:
 """
 
 
-def _section(title: str, about: str, body: str, wide: bool = False) -> str:
+def _section(title: str, about: str, body: str) -> str:
     about = f'<p class="about">{about}</p>' if about else ""
-    return f"<section{' class=wide' if wide else ''}>\n<h2>{title}</h2>\n{about}{body}\n</section>\n"
-
-
-def _stack(*sections: str) -> str:
-    return f'<div class="stack">{"".join(sections)}</div>'
+    return f"<section>\n<h2>{title}</h2>\n{about}{body}\n</section>\n"
 
 
 def _table(heads: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> str:
@@ -91,7 +87,7 @@ def _robot(r: Report) -> str:
     if not r.bodies:
         return ""
     groups = {} if r.linkages is None else r.linkages.links
-    about = "Links with mass at the neutral posture, each as a rod that is as heavy over its joints"
+    about = "Links with mass at the neutral posture, joints moved within their limits, each as a rod that is as heavy over its joints"
     about += ", in the colour of the motors that move it." if groups else "."
     return _section("Robot", about, inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
 
@@ -104,7 +100,7 @@ def _mechanisms(r: Report) -> str:
     heads = [(esc(x), k in t.numeric) for k, x in enumerate(t.columns)] + [("strokes of the motors, m or rad", False)]
     rows = [(*(esc(x) for x in row), _strokes(m)) for row, m in zip(t.rows, found.parts, strict=True)]
     about = f"{esc(t.title)}. Singularity: 1 / condition of the constraint rows at the assembled posture; 0 is singular."
-    return _section("Sub-mechanisms", about, _table(heads, rows), wide=True)
+    return _section("Sub-mechanisms", about, _table(heads, rows))
 
 
 def _strokes(m: Mechanism) -> str:
@@ -117,7 +113,7 @@ def _transmissions(r: Report) -> str:
         return ""
     about = "What each motor moves over its stroke (dotted: its ends), the others at rest: joints of its sub-mechanism."
     figure = inline_svg(partial(draw_transmissions, r.linkages), "transmission")
-    return _section("Transmission", about, figure, wide=True)
+    return _section("Transmission", about, figure)
 
 
 def _tree(r: Report) -> str:
@@ -141,20 +137,17 @@ def _masses(r: Report) -> str:
 def _findings(r: Report) -> str:
     counts = ", ".join(count(r.check.count(s), s) for s in SEVERITIES)
     if not r.check.findings:
-        return _section("Findings", "", '<p class="ok">Nothing was found wrong.</p>', wide=True)
-    rows, seen = [], dict[str, int]()
-    for f in r.check.findings:
-        seen[f.code] = seen.get(f.code, 0) + 1
-        if seen[f.code] <= SHOWN_PER_CODE:
-            rows.append(_finding_row(f))
-    hidden = {code: n - SHOWN_PER_CODE for code, n in seen.items() if n > SHOWN_PER_CODE}
+        return _section("Findings", "", '<p class="ok">Nothing was found wrong.</p>')
+    groups, hidden = alike(r.check.findings, SHOWN_PER_CODE)
+    rows = [_finding_row(*group) for group in groups]
     more = "".join(f'<p class="about">... and {n} more of <code>{esc(code)}</code>.</p>' for code, n in hidden.items())
     table = _table([("severity", False), ("subject", False), ("finding", False)], rows)
-    return _section("Findings", f"{counts}.", table + more, wide=True)
+    return _section("Findings", f"{counts}.", table + more)
 
 
-def _finding_row(f: Finding) -> tuple[str, str, str]:
-    return f'<span class="tag {f.severity}">{f.severity}</span>', f"<code>{esc(f.subject, 60)}</code>", esc(f.sentence)
+def _finding_row(f: Finding, subjects: list[str]) -> tuple[str, str, str]:
+    names = listed(subjects, lambda name: f"<code>{esc(name, 60)}</code>")
+    return f'<span class="tag {f.severity}">{f.severity}</span>', names, esc(f.sentence)
 
 
 def _omitted_section(r: Report, part: str, title: str) -> str:
@@ -196,11 +189,13 @@ def _timings(r: Report) -> str:
     t = r.timings
     if t is None:
         return _omitted_section(r, "timings", "Timings")
+    several = any(x.batch_threads is not None for x in t.rows)  # not on a single core
     heads = [("function", False), ("µs a call", True), ("µs a state, 1 thread", True), (f"{t.threads} threads", True)]
     rows = [
-        (f"<code>{x.algorithm}</code>", microseconds(x.call), microseconds(x.batch), microseconds(x.batch_threads))
-        for x in t.rows
+        (f"<code>{x.algorithm}</code>", microseconds(x.call), microseconds(x.batch), microseconds(x.batch_threads)) for x in t.rows
     ]
+    if not several:
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
     about = (
         f"From Python, arguments checked; batches of {t.batch_size} states. Medians of {t.blocks} blocks on "
         f"{esc(r.machine.cpu)}, {count(r.machine.cores, 'core')}."
@@ -230,7 +225,7 @@ def _joints(r: Report) -> str:
         sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
         rows.append((f"<code>{esc(j.name, 60)}</code>", kind, _span(j.iq, j.nq), _span(j.iv, j.nv), ranges, *sizes))
     return _section(
-        "Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows), wide=True
+        "Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows)
     )
 
 
@@ -258,7 +253,7 @@ def _loops(r: Report) -> str:
         if closed
         else "They cannot be closed (see Findings): all sections are of the tree, its loops open."
     )
-    return _section("Loops", about, _table(heads, rows), wide=True)
+    return _section("Loops", about, _table(heads, rows))
 
 
 def _identities(r: Report) -> str:
@@ -271,7 +266,7 @@ def _identities(r: Report) -> str:
         for x in r.check.identities
     ]  # fmt: skip
     about = "Evaluated at random states; residuals are relative to the largest entry."
-    return _section("Identities", about, _table(heads, rows), wide=True)
+    return _section("Identities", about, _table(heads, rows))
 
 
 def _footer(r: Report) -> str:
