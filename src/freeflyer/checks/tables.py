@@ -49,5 +49,5 @@ def alike(findings: Sequence[Finding], most: int) -> tuple[list[tuple[Finding, l
 
 def listed(subjects: Sequence[str], show: Callable[[str], str] = str) -> str:
     """The first subjects by name, the others counted."""
-    others = len(subjects) - NAMED
-    return ", ".join(map(show, subjects[:NAMED])) + f" and {others} more" * (others > 0)
+    named = len(subjects) if len(subjects) <= NAMED + 1 else NAMED  # one name is no longer than "and 1 more"
+    return ", ".join(map(show, subjects[:named])) + f" and {len(subjects) - named} more" * (named < len(subjects))

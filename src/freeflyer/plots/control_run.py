@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.inputs import real_array
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
+from freeflyer.plots.style import styled
 
 LEGENDS = {"fontsize": 7, "loc": "center left", "bbox_to_anchor": (1.005, 0.5), "handlelength": 1.4, "borderaxespad": 0.0}
 MOST_LINES = 5  # named torques of a panel; the others are grey
 LEAST_ERROR = 1e-9  # of an error on the logarithmic axis
 
 
+@styled
 def control_run(time: ArrayLike, *, errors: Mapping[str, ArrayLike] | None = None, forces: Mapping[str, ArrayLike] | None = None,
                 torques: Mapping[str, ArrayLike] | None = None, torque_limits: Mapping[str, ArrayLike] | None = None,
                 solve_times: ArrayLike | None = None, period: float | None = None,

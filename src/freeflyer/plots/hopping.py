@@ -12,6 +12,7 @@ from freeflyer.dynamics.all_terms import all_terms
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.errors import InputError
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES, new_figure
+from freeflyer.plots.style import styled
 from freeflyer.sim.hopping.basins import HopBasins
 from freeflyer.sim.hopping.records import FOOT, legs
 from freeflyer.sim.hopping.results import HopRun
@@ -23,6 +24,7 @@ FRAMES_A_SECOND = 25
 GROUND = "#d0d5da"
 
 
+@styled
 def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any:
     """Figure of a hopping run: path and heights, momenta, energies, leg, forces, and works by port.
 
@@ -105,6 +107,7 @@ def _shade(axes: Axes, run: HopRun, begin: float, end: float) -> None:
             axes.axvspan(a, b, color=GREY, alpha=0.18, lw=0)
 
 
+@styled
 def hop_strip(run: HopRun, count: int = 9, *, begin: float = 0.0, end: float | None = None, period: float | None = None) -> Any:
     """Film strip of a hopping run: the leg at several times, the paths of foot and centre of mass.
 
@@ -230,6 +233,7 @@ def hop_animation(run: HopRun, path: Path, *, slower: float = 2.0, begin: float 
     return Path(path)
 
 
+@styled
 def basin_figure(basins: HopBasins, columns: int = 5) -> Any:
     """Map of the gaits on which hopping settles: a panel for each of some speeds, angles across, heights up.
 

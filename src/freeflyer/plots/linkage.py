@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
+from freeflyer.plots.style import styled
 from freeflyer.studies.linkage import Linkages, Transmission
 
 COLUMNS = 3
@@ -15,6 +16,7 @@ SCALES = {"prismatic": (1e3, "mm")}
 TURN = (180.0 / np.pi, "deg")
 
 
+@styled
 def transmissions(result: Linkages) -> Any:
     """A panel for each motor: the joints that move most over its stroke, the other motors at rest.
 
@@ -67,6 +69,7 @@ def _draw(axes: Any, t: Transmission) -> None:
         axes.legend(fontsize=6.5, handlelength=1.6, labelspacing=0.2, **above)
 
 
+@styled
 def nearness(result: Linkages) -> Any:
     """Bars: how far each sub-mechanism is from singular, 1 / condition of its rows; below 0.01 it is near.
 

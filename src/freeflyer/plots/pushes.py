@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_array
 from freeflyer.plots.figures import BLUE, GREY, ORANGE
+from freeflyer.plots.style import styled
 
 if TYPE_CHECKING:
     from freeflyer.control.pushes import PushBoundary
 
 
+@styled
 def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: ArrayLike = (), fell: ArrayLike = ()) -> Any:
     """Figure of impulses seen from above, forward to the right: the boundary where the robot falls, and single pushes.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, label
 from freeflyer.plots.skeleton import Body, outline
+from freeflyer.plots.style import styled
 from freeflyer.plots.view import View
 
 VIEWS = (("from the front", View(0.0, 0.0)), ("from its right", View(-90.0, 0.0)), ("from above", View(-90.0, 90.0)),
@@ -19,6 +20,7 @@ WIDTH, MOST_HEIGHT = 6.4, 4.6  # inches, of the figure; of its views
 LEAST_SHARE = 0.06  # of the largest extent: a view is at least as wide
 
 
+@styled
 def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = None) -> Any:
     """Figure of a robot from the front, from its right, from above and from the front right, to one scale.
 
@@ -58,7 +60,8 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
     figure = Figure(figsize=(WIDTH, scale * float(heights.sum()) + 0.3 * len(heights) + 0.4 + legend), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(len(heights), len(widths), width_ratios=widths.tolist(), height_ratios=heights.tolist()).ravel()
-    for axes, shown, c, (words, _), (width, tall) in zip(panels, shapes, corners, VIEWS, sizes):
+    cells = [(width, height) for height in heights for width in widths]
+    for axes, shown, c, (words, _), (width, tall) in zip(panels, shapes, corners, VIEWS, cells):
         middle, bottom = 0.5 * (c[:, 0].min() + c[:, 0].max()), 0.5 * (c[:, 1].min() + c[:, 1].max())
         axes.set(xlim=(middle - 0.5 * width, middle + 0.5 * width), ylim=(bottom - 0.5 * tall, bottom + 0.5 * tall), title=words)
         axes.title.set_fontsize(8)
@@ -69,7 +72,7 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
         axes.set_yticks([])
         for shape, _, name in sorted(shown, key=lambda x: x[1]):
             axes.fill(*shape.T, fc=colours.get(name, PLAIN), ec=GREY, lw=0.5)
-    _draw_scale(panels[0], float(sizes[0, 1]))
+    _draw_scale(panels[0], float(heights[0]))
     if given:
         marks = [Patch(fc=PALETTE[k % len(PALETTE)], label=label(name, 60)) for k, name in enumerate(given)]
         figure.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=7)
@@ -77,7 +80,7 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
 
 
 def _fit(sizes: np.ndarray, rows: int) -> tuple[float, np.ndarray, np.ndarray]:
-    """Scale, inches a metre, at which views of these sizes (n, 2), m, fit in so many rows; widths of columns, heights of rows, m."""
+    """Scale (inches a metre) at which views of these sizes (n, 2), m, fit in these rows; widths of columns, heights of rows, m."""
     grid = sizes.reshape(rows, -1, 2)
     widths, heights = grid[..., 0].max(axis=0), grid[..., 1].max(axis=1)
     return min((WIDTH - 0.2) / float(widths.sum()), MOST_HEIGHT / float(heights.sum())), widths, heights

@@ -26,8 +26,7 @@ def page(r: Report) -> str:
     """The whole page."""
     style = (resources.files("freeflyer.report") / "style.css").read_text(encoding="utf-8")
     mass, momentum = _matrices(r)
-    robot, masses = _robot(r), _masses(r)
-    narrow = [robot, _tree(r), masses, mass, momentum, _conditioning(r), _fall(r), _timings(r)]
+    narrow = [_robot(r), _masses(r), mass, momentum, _tree(r), _conditioning(r), _fall(r), _timings(r)]
     wide = [_identities(r), _joints(r), _mechanisms(r), _transmissions(r), _loops(r)]
     return f"""<!doctype html>
 <html lang="en">
@@ -87,7 +86,8 @@ def _robot(r: Report) -> str:
     if not r.bodies:
         return ""
     groups = {} if r.linkages is None else r.linkages.links
-    about = "Links with mass at the neutral posture, joints moved within their limits, each as a rod that is as heavy over its joints"
+    within = "" if r.overview.loops else ", moved within the limits of joints"
+    about = f"Links with mass at the neutral posture{within}, each as a rod that is as heavy over its joints"
     about += ", in the colour of the motors that move it." if groups else "."
     return _section("Robot", about, inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
 
