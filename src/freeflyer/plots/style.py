@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 BLUE, ORANGE, GREEN, GREY = "#3b82c4", "#dd7a33", "#3a9d6a", "#8a8f98"
 SERIES = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c")
 INK = "#010203"  # text and axes; pages turn it into their own text colour

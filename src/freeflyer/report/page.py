@@ -189,13 +189,11 @@ def _timings(r: Report) -> str:
     t = r.timings
     if t is None:
         return _omitted_section(r, "timings", "Timings")
-    several = any(x.batch_threads is not None for x in t.rows)  # not on a single core
-    heads = [("function", False), ("µs a call", True), ("µs a state, 1 thread", True), (f"{t.threads} threads", True)]
+    columns = 4 if any(x.batch_threads is not None for x in t.rows) else 3  # 3 on a single core
+    heads = [("function", False), ("µs a call", True), ("µs a state, 1 thread", True), (f"{t.threads} threads", True)][:columns]
     rows = [
-        (f"<code>{x.algorithm}</code>", microseconds(x.call), microseconds(x.batch), microseconds(x.batch_threads)) for x in t.rows
+        (f"<code>{x.algorithm}</code>", *map(microseconds, (x.call, x.batch, x.batch_threads)))[:columns] for x in t.rows
     ]
-    if not several:
-        heads, rows = heads[:-1], [row[:-1] for row in rows]
     about = (
         f"From Python, arguments checked; batches of {t.batch_size} states. Medians of {t.blocks} blocks on "
         f"{esc(r.machine.cpu)}, {count(r.machine.cores, 'core')}."
