@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.style import BLUE as BLUE, GREEN as GREEN, GREY as GREY, ORANGE as ORANGE, SERIES as SERIES, styled
+from freeflyer.plots.style import (
+    BLUE as BLUE,
+    GREEN as GREEN,
+    GREY as GREY,
+    ORANGE as ORANGE,
+    SERIES as SERIES,
+    blank_figure,
+    styled,
+)
 from freeflyer.studies.facts import Overview
 from freeflyer.studies.fall import FallStudy
 from freeflyer.studies.postures import Conditioning, Matrices
@@ -17,12 +25,8 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def new_figure(width: float, height: float, columns: int = 1) -> tuple[Any, Any]:
-    """(figure, axes) in inches, drawn without a display and without touching the global state of pyplot."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
+    """(blank_figure, its axes side by side)."""
+    figure = blank_figure(width, height)
     return figure, figure.subplots(1, columns)
 
 

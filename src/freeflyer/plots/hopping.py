@@ -12,7 +12,7 @@ from freeflyer.dynamics.all_terms import all_terms
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.errors import InputError
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES, new_figure
-from freeflyer.plots.style import styled
+from freeflyer.plots.style import blank_figure, styled
 from freeflyer.sim.hopping.basins import HopBasins
 from freeflyer.sim.hopping.records import FOOT, legs
 from freeflyer.sim.hopping.results import HopRun
@@ -51,14 +51,10 @@ def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any
     >>> len([axes for axes in figure.axes if axes.get_ylabel()])
     6
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     shown = (run.t >= begin) & (run.t <= (run.t[-1] if end is None else end))
     if shown.sum() < 2:
         raise InputError(f"the part from {begin:g} s to {end} s holds less than two steps of a run to {run.t[-1]:g} s")
-    figure = Figure(figsize=(9.6, 7.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(9.6, 7.2)
     panels = figure.subplots(3, 2, sharex=True)
     t, leg, energy = run.t[shown], run.leg, run.energy
     _curves(panels[0, 0], t, "height (m)", {"centre of mass": leg.center[shown, 1], "foot": leg.foot[shown, 1]})

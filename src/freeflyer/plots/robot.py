@@ -9,7 +9,7 @@ import numpy as np
 
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, label
 from freeflyer.plots.skeleton import Body, outline
-from freeflyer.plots.style import styled
+from freeflyer.plots.style import blank_figure, styled
 from freeflyer.plots.view import View
 
 VIEWS = (("from the front", View(0.0, 0.0)), ("from its right", View(-90.0, 0.0)), ("from above", View(-90.0, 90.0)),
@@ -45,8 +45,6 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
     >>> [axes.get_title() for axes in figure.axes]
     ['from the front', 'from its right', 'from above', 'from the front right']
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     given = dict(groups or {})
@@ -57,8 +55,7 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
     sizes = 1.08 * np.maximum(extents, max(LEAST_SHARE * float(extents.max(initial=0.0)), 1e-3))
     scale, widths, heights = max((_fit(sizes, rows) for rows in (1, 2)), key=lambda fit: fit[0])
     legend = 0.2 * -(-len(given) // 2) + 0.1 if given else 0.0
-    figure = Figure(figsize=(WIDTH, scale * float(heights.sum()) + 0.3 * len(heights) + 0.4 + legend), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(WIDTH, scale * float(heights.sum()) + 0.3 * len(heights) + 0.4 + legend)
     panels = figure.subplots(len(heights), len(widths), width_ratios=widths.tolist(), height_ratios=heights.tolist()).ravel()
     cells = [(width, height) for height in heights for width in widths]
     for axes, shown, c, (words, _), (width, tall) in zip(panels, shapes, corners, VIEWS, cells):

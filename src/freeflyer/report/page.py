@@ -10,9 +10,9 @@ from freeflyer.checks.findings import SEVERITIES, Finding
 from freeflyer.checks.tables import alike, listed
 from freeflyer.mechanisms.submechanisms import Mechanism
 from freeflyer.plots import figures
+from freeflyer.plots.files import inline_svg
 from freeflyer.plots.linkage import transmissions as draw_transmissions
 from freeflyer.plots.robot import robot as draw_robot
-from freeflyer.plots.svg import inline_svg
 from freeflyer.report.reporting import Report
 from freeflyer.report.tree import tree_lines
 from freeflyer.tables import esc, html_table
