@@ -1,4 +1,4 @@
-"""The progress line on stderr: a bar where the fraction done is known, nothing where stderr is no terminal."""
+"""The progress line on stderr: a bar if the fraction done is known, a line now and then if stderr is no terminal."""
 
 from __future__ import annotations
 
@@ -42,5 +42,14 @@ def test_names_are_shown_as_they_are(monkeypatch):
     assert "[bold]robot[/bold]" in shown(monkeypatch, [])
 
 
-def test_silence_where_stderr_is_no_terminal(monkeypatch):
+def test_no_line_of_short_work_where_stderr_is_no_terminal(monkeypatch):
     assert shown(monkeypatch, [(0.5, "map"), (0.0, "drawing")], terminal=False) == ""
+
+
+def test_lines_now_and_then_where_stderr_is_no_terminal(monkeypatch):
+    """A call each second: a line after every ten."""
+    clock = iter(0.5 * k for k in range(100))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock, 50.0))
+    lines = shown(monkeypatch, [(k / 70, "walk of [b]robot[/b]") for k in range(60)], terminal=False).splitlines()
+    assert all(line.startswith("walk of [b]robot[/b]: ") and line.endswith("%") for line in lines)
+    assert 3 <= len(lines) <= 5

@@ -7,12 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from closeness import EXACT, central, close, slope_error
+from closeness import EXACT, central, close, rounding, slope_error
 from scipy.spatial.transform import Rotation, Slerp
 from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
+from freeflyer.control.references import AHEAD, SampledReference
 from freeflyer.spatial import se3
 
 RNG = fresh("references")
@@ -210,3 +211,23 @@ def test_nobody_changes_them() -> None:
     close(reference(0.0).target, np.zeros(2))
     with pytest.raises(ValueError, match="read-only"):
         reference.start[0] = 1.0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_samples_are_the_reference(name: str) -> None:
+    """Cycle after cycle, over the ends of blocks, backwards, and at times between cycles."""
+    dt = 0.03
+    found = SampledReference(ALL[name], dt)
+    k = np.concatenate([np.arange(3 * AHEAD), [70.0, 69.0, 69.5, 2.0 * AHEAD + 6.5, 1e4]])
+    for t in KNOTS[0] - 1.0 + dt * k:
+        for sampled, expected in zip(found(t), ALL[name](t)):
+            close(sampled, expected, rounding(100, 1.0 + abs(t)))
+
+
+def test_samples_are_found_in_blocks() -> None:
+    """One evaluation of a reference for AHEAD cycles: of footsteps, one of a single time costs a control cycle."""
+    calls = []
+    found = SampledReference(lambda t: calls.append(len(t)) or ALL["waypoints"](t), 1e-3)
+    for k in range(3 * AHEAD):
+        found(1e-3 * k)
+    assert calls == [AHEAD] * 3

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from closeness import close
+from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import control
+from freeflyer.control.running import springs_and_damping
 
 SLOW = {"dt": 2e-3}
 
@@ -68,6 +70,35 @@ def test_a_push_is_borne_with_noise_and_delay():
     run = control.run("stand", "humanoid", sensing=ENCODERS, impulses=[[12.0, 12.0]], first=0.1, duration=1.2, **SLOW)
     assert not run.fell
     assert np.linalg.norm(run.errors["CenterOfMassTask"][-1]) < 0.01
+
+
+def test_a_run_tells_its_progress():
+    """From the first cycle to the last tracking error, under one name."""
+    told = []
+    control.run("squat", "humanoid", duration=0.02, progress=lambda fraction, what: told.append((fraction, what)), **SLOW)
+    fractions, names = zip(*told)
+    assert set(names) == {"squat of humanoid_33, full formulation"}
+    assert (np.diff(fractions) > 0.0).all()
+    assert fractions[0] < 0.2
+    assert fractions[-1] == 1.0
+
+
+@pytest.mark.parametrize("name", ["cassie", "kangaroo"])
+def test_springs_and_damping_are_those_of_mujoco(name, models_folder):
+    """Dry friction, which MuJoCo counts among constraints, is left out."""
+    mujoco = pytest.importorskip("mujoco")
+    path = models_folder / name / f"{name}.xml"
+    model = ff.close_loops(ff.load(path))
+    q, u = model.reduction.split.q, fresh().standard_normal(model.nv)
+    data = mujoco.MjData(mj := mujoco.MjModel.from_xml_path(str(path)))
+    G = ff.velocity_map(model, q)
+    there = ff.to_mujoco(model.tree, q, G @ u)
+    data.qpos[:], data.qvel[:] = there.qpos, there.qvel
+    mujoco.mj_fwdPosition(mj, data)
+    mujoco.mj_fwdVelocity(mj, data)
+    expected = G.T @ ff.from_mujoco(model.tree, data.qpos, data.qvel, qfrc=data.qfrc_passive).tau
+    assert np.abs(expected).max() > 0.1
+    close(springs_and_damping(model, q, u), expected, least=1e-3)
 
 
 @pytest.mark.parametrize("scenario", ["reach", "lift"])

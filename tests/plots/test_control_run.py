@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 import pytest
 from closeness import close
@@ -12,6 +13,7 @@ import freeflyer as ff
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.controlled import run_figure, strip_times
 from freeflyer.plots.files import save_png
+from freeflyer.plots.style import INK, PRINT_INK, WHITE, style
 from freeflyer.sim.run import Run
 
 RNG = fresh("control run")
@@ -43,6 +45,25 @@ def test_all_panels() -> None:
     figure.canvas.draw()
     for axes in panels[:4]:
         assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1, "the legend is beside the curves"
+
+
+def test_the_style_is_the_functions_own() -> None:
+    """From Python as by the command; the global settings stay; a caller's style holds."""
+    before = dict(matplotlib.rcParams)
+    alone = control_run(TIME, **DATA)
+    assert dict(matplotlib.rcParams) == before
+    with style(WHITE, PRINT_INK):
+        styled = control_run(TIME, **DATA)
+    for a, b in zip([alone, *alone.axes], [styled, *styled.axes]):
+        assert a.get_facecolor() == b.get_facecolor()
+    for a, b in zip(alone.axes, styled.axes):
+        assert a.yaxis.label.get_color() == b.yaxis.label.get_color() == PRINT_INK
+        assert a.yaxis.label.get_size() == b.yaxis.label.get_size() == 9.0
+        assert not a.spines["top"].get_visible() or not b.spines["top"].get_visible() or a.get_label() == "<colorbar>"
+    with style({}):
+        inside = control_run(TIME, **DATA)
+    assert inside.axes[0].yaxis.label.get_color() == INK
+    assert inside.get_facecolor()[3] == 0.0
 
 
 def test_values() -> None:

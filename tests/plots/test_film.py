@@ -103,6 +103,17 @@ def test_small_and_absent_forces_are_left_out() -> None:
     assert arrows(figure) == []
 
 
+def test_point_feet_have_arrows_without_being_named() -> None:
+    """Of a run that has their forces: from the feet themselves, whichever way their axes point."""
+    model, run, _ = RUNS["quadruped"]
+    assert len(arrows(film_strip(model, run, count=2))) == 2 * len(POINT_FEET) + 1
+    downwards = {name: -wrench for name, wrench in run.forces.items()}
+    for forces in (run.forces, downwards):
+        found = postures(model, replace(run, forces=forces), 1, None, None, View())[0].forces
+        expected = [View().project(ff.frame_pose(model, run.q[0], name)[:3, 3]) for name in forces]
+        close(np.array([x.at for x in found]), np.array(expected))
+
+
 def test_postures_side_by_side_do_not_overlap() -> None:
     model, run, _ = RUNS["humanoid"]
     figure = film_strip(model, run, times=[0.0, 0.5, 0.52])

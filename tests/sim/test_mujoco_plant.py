@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from closeness import close
 from seeds import fresh
 from test_simulating import tumbling
 
@@ -220,6 +221,26 @@ def test_feet_at_sites_and_several_feet_on_one_body(tmp_path):
     (path := tmp_path / "ghost.xml").write_text(BOX.replace("<geom ", '<geom contype="0" conaffinity="0" '))
     with pytest.raises(InputError, match="no colliding shape"):
         sim.mujoco_plant(ff.load(path), path=path, feet=[ff.contacts.surface("sole", corners)])
+
+
+def test_wrenches_on_feet_are_those_of_mujocos_own_inverse_dynamics():
+    """cfrc_ext: force and torque of all contacts on a body, about the centre of mass of the whole robot, in world axes."""
+    model, rng = ff.robots.humanoid(), fresh()
+    q = ff.robots.standing_posture(model)
+    q[2] -= 1e-3
+    feet = ff.contacts.feet_of(model)
+    plant = sim.mujoco_plant(model, q, feet=feet)
+    run = sim.simulate_in_mujoco(plant, q, 0.05 * rng.standard_normal(model.nv), dt=5e-4, duration=1e-3)
+    mujoco.mj_rnePostConstraint(plant.mj, plant.data)
+    center, assembled = plant.data.subtree_com[1], dict(zip((f.name for f in feet), plant.contacts()))
+    for foot in feet:
+        body = plant.mj.body(next(s.link for s in model.description.sites if s.name == foot.frame)).id
+        m, f = plant.data.cfrc_ext[body].reshape(2, 3)
+        assert np.linalg.norm(f[:2]) > 1e-2 * np.linalg.norm(f) > 1.0
+        close(assembled[foot.name], np.concatenate([f, m + np.cross(center, f)]), 1e-12)
+        X = ff.frame_pose(model, run.q[-1], foot.frame)
+        at_origin = m + np.cross(center - X[:3, 3], f)
+        close(run.forces[foot.name][-1], np.concatenate([X[:3, :3].T @ f, X[:3, :3].T @ at_origin]), 1e-9)
 
 
 def test_spheres_stand_upright_whatever_the_axes_of_a_foot(tmp_path):

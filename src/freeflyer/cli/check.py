@@ -61,7 +61,7 @@ def _findings(result: Check, everything: bool) -> Any:
     def coloured(row: Sequence[str]) -> Sequence[Any]:
         severity, subject, sentence = row
         if severity:
-            return Text(severity, COLOURS[severity]), name(subject), sentence
+            return Text(severity, COLOURS[severity]), name(subject, longest=200), sentence
         return "", name(subject, "dim"), Text(f"{sentence} (--all lists them)", "dim")
 
     return printed(findings_table(result.findings, None if everything else SHOWN_PER_CODE), coloured)

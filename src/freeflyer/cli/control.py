@@ -92,7 +92,8 @@ def control(
     out = output(json)
     if folder is not None:
         make_folder(folder)
-    standing = standing_robot(robot, feet, sole, loops)
+    with status(f"{robot}: a posture on its feet"):
+        standing = standing_robot(robot, feet, sole, loops)
     exact = delay == position_noise == velocity_noise == 0.0
     sensing = None if exact else Sensing(position_noise, velocity_noise, delay, seed)
     if pushes is not None or boundary is not None:
@@ -110,9 +111,10 @@ def control(
                     name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, strict=not weighted,
                     seed=seed, dt=dt, duration=duration, sensing=sensing, progress=progress, **extra,
                 ))  # fmt: skip
-            if folder is not None:
-                for path in draw(found[-1], folder):
-                    out.print(f"wrote {path}", soft_wrap=True)
+                progress(0.0, "drawing")
+                drawn = [] if folder is None else draw(found[-1], folder)
+            for path in drawn:
+                out.print(f"wrote {path}", soft_wrap=True)
     out.print(_table(found[0]) if len(found) == 1 else _comparison(found))
     fallen = [f"{r.scenario} ({r.formulation})" for r in found if r.fell]
     out.print(f"it fell: {', '.join(fallen)}" if fallen else "it stands")

@@ -1,14 +1,20 @@
-"""The progress line on stderr: the current task, with a bar where the fraction done is known."""
+"""The progress line on stderr: the current task, with a bar if the fraction done is known; if stderr is no terminal, a line now
+and then."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rich.console import Console
+
 from freeflyer.cli.output import console
-from freeflyer.progress import Progress as ProgressFunction, no_progress
+from freeflyer.progress import Progress as ProgressFunction
 from freeflyer.text import visible
+
+QUIET = 10.0  # s from line to line in logs and pipes, the first of them after as long
 
 
 @contextmanager
@@ -16,11 +22,11 @@ def status(first: str = "starting") -> Iterator[ProgressFunction]:
     """Gives the function progress(fraction, what) that changes the line: from the first fraction above 0 on there is a bar with the
     time that is left.
 
-    The line vanishes at the end and never appears where stderr is no terminal.
+    The line vanishes at the end. If stderr is no terminal, there is a new line every QUIET seconds instead.
     """
     out = console(stderr=True)
     if not out.is_terminal:
-        yield no_progress
+        yield _lines(out)
         return
     from rich.progress import Progress
 
@@ -36,6 +42,18 @@ def status(first: str = "starting") -> Iterator[ProgressFunction]:
                 line.update(task, total=1.0, completed=min(max(float(fraction), 0.0), 1.0))
 
         yield change
+
+
+def _lines(out: Console) -> ProgressFunction:
+    printed = time.monotonic()
+
+    def change(fraction: float, what: str) -> None:
+        nonlocal printed
+        if time.monotonic() >= printed + QUIET:
+            printed = time.monotonic()
+            out.print(visible(what) + f": {fraction:.0%}" * (fraction > 0.0), soft_wrap=True)
+
+    return change
 
 
 def _columns() -> list[Any]:

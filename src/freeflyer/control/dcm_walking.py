@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike
 from freeflyer.control.dcm import GRAVITY, DCMPlan, dcm_plan
 from freeflyer.control.footsteps import FootstepPlan
 from freeflyer.control.polygons import project_into, signed_distance
-from freeflyer.control.references import number_within
+from freeflyer.control.references import TargetMotion, number_within
 from freeflyer.control.support import middle_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import finite_array
+
+GAIN = 3.0  # 1/s, of the feedback
 
 
 class DCMCommand(NamedTuple):
@@ -93,7 +95,7 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
     return plan
 
 
-def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike, *, gain: float = 3.0,
+def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike, *, gain: float = GAIN,
               polygon: ArrayLike | None = None) -> DCMCommand:  # fmt: skip
     """Command that brings the DCM back to its plan: xi' - xi_plan' = -gain (xi - xi_plan).
 
@@ -142,11 +144,19 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
         if x.ndim < 1 or x.shape[-1] != 3:
             raise InputError(f"{name} has shape {x.shape}, expected (..., 3)", name=name)
     strength, time = number_within("gain", gain, 0.0), number_within("t", t)
-    dcm = c + speed / plan.omega
-    vrp = plan.vrp(time) + (1.0 + strength / plan.omega) * (dcm - plan.dcm(time))
+    return dcm_command(plan, plan(time), c, speed, strength, None if polygon is None else check_polygon(polygon))
+
+
+def dcm_command(plan: DCMPlan, planned: TargetMotion, c: np.ndarray, speed: np.ndarray, gain: float,
+                polygon: np.ndarray | None) -> DCMCommand:  # fmt: skip
+    """The command of track_dcm where the plan gives this motion of the centre of mass."""
+    w = plan.omega
+    dcm = c + speed / w
+    error = dcm - (planned.target + planned.velocity / w)
+    vrp = planned.target - planned.acceleration / w**2 + (1.0 + gain / w) * error
     if polygon is not None:
-        vrp[..., :2] = project_into(check_polygon(polygon), vrp[..., :2])
-    return DCMCommand(plan.omega**2 * (c - vrp), vrp - (0.0, 0.0, plan.height), dcm)
+        vrp[..., :2] = project_into(polygon, vrp[..., :2])
+    return DCMCommand(w**2 * (c - vrp), vrp - (0.0, 0.0, plan.height), dcm)
 
 
 def check_polygon(polygon: ArrayLike) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +14,7 @@ from freeflyer.control.pose_references import PoseReference, RotationReference
 from freeflyer.control.references import Reference, TargetMotion, WaypointReference, number_within
 from freeflyer.control.support import check_held, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model.frozen import Record
+from freeflyer.model.frozen import Record, frozen_array
 from freeflyer.model.inputs import finite_array, whole_number
 
 
@@ -47,10 +48,10 @@ class SupportPhase(Record):
     swing: str | None = None
     reference: PoseReference | None = None
 
-    @property
+    @cached_property
     def polygon(self) -> np.ndarray:
         """Support polygon (m, 2), corners counter-clockwise, m."""
-        return support_polygon(self.feet)
+        return frozen_array(support_polygon(self.feet))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +87,9 @@ class FootReference(Reference):
             np.broadcast_to(self.stand, (*t.shape, 4, 4)) + 0.0, np.zeros((*t.shape, 6)), np.zeros((*t.shape, 6))
         )  # fmt: skip
         for k, step in enumerate(self.steps, 1):
-            for whole, part in zip(found, step(t[current == k])):
-                whole[current == k] = part
+            if (moves := current == k).any():
+                for whole, part in zip(found, step(t[moves])):
+                    whole[moves] = part
         return found
 
 

@@ -19,6 +19,9 @@ from freeflyer.control.tasks import frozen_numbers
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import finite_array
 
+AHEAD = 100  # cycles
+SAME_CYCLE = 1e-6  # of a cycle, for rounded times
+
 
 class TargetMotion(NamedTuple):
     """Target of a task, its velocity and acceleration, at one time or several.
@@ -68,6 +71,21 @@ class Reference(ABC):
 
     def __call__(self, t: ArrayLike) -> TargetMotion:
         return self.at(finite_array("t", t))
+
+
+class SampledReference:
+    """A reference at the cycles of a control loop of period dt (s), found for AHEAD cycles at once."""
+
+    def __init__(self, reference: Reference, dt: float) -> None:
+        self.reference, self.dt, self.begin = reference, dt, np.inf
+
+    def __call__(self, t: float) -> TargetMotion:
+        k = (t - self.begin) / self.dt
+        if not (-0.5 < k < AHEAD - 0.5 and abs(k - round(k)) < SAME_CYCLE):
+            self.begin, k = t, 0.0
+            self.found = self.reference(t + self.dt * np.arange(AHEAD))
+        n = round(k)
+        return TargetMotion(self.found.target[n], self.found.velocity[n], self.found.acceleration[n])
 
 
 @dataclass(frozen=True, eq=False)

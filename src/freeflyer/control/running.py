@@ -30,7 +30,7 @@ from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.optimization.hierarchy import ACTIVE_SET
-from freeflyer.progress import Progress, no_progress
+from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
 from freeflyer.sim.errors import StepError
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
@@ -200,12 +200,14 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     loop = _Loop(made, formulation, delay, {"solver": solver, "strict": strict})
     plant = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION)
     length = made.duration if duration is None else duration
+    what = f"{name} of {model.name}, {formulation} formulation"
     simulated = simulate_in_mujoco(
         plant, stance.q, np.zeros(model.nv), loop, dt=dt, duration=length, external=made.pushes, expressed="mixed",
-        sensing=sensing, progress=progress,
+        sensing=sensing, progress=part_of(progress, what, share=0.95),
     )  # fmt: skip
     return ControlRun(
-        name, model.name, formulation, simulated, _errors(model, simulated.q, [tasks for tasks, _ in loop.cycles]),
+        name, model.name, formulation, simulated,
+        _errors(model, simulated.q, [tasks for tasks, _ in loop.cycles], part_of(progress, what, 0.95, 0.05)),
         np.array([solution.tau for _, solution in loop.cycles]), np.array([s.times["total"] for _, s in loop.cycles]),
         dict(Counter(solution.status for _, solution in loop.cycles)), stance,
     )  # fmt: skip
@@ -245,15 +247,16 @@ def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | 
 def springs_and_damping(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Forces (nv,) of the joints' springs and damping, which motors make up for; dry friction is left to the feedback, as its sign
     at rest is not known."""
-    at_rest, once, twice = (passive_forces(model, q, k * v) for k in (0.0, 1.0, 2.0))
+    at_rest, once, twice = passive_forces(model, q, np.outer((0.0, 1.0, 2.0), v))
     return np.asarray(at_rest + twice - once)
 
 
-def _errors(model: Model, q: np.ndarray, cycles: Sequence[Sequence[Task]]) -> dict[str, np.ndarray]:
+def _errors(model: Model, q: np.ndarray, cycles: Sequence[Sequence[Task]], progress: Progress) -> dict[str, np.ndarray]:
     """Errors by task (T, m) at the configurations q (T, nq) of the simulator, NaN in cycles without it."""
     found: dict[str, np.ndarray] = {}
     for k, (x, tasks) in enumerate(zip(q, cycles)):
         for task in tasks:
             e = task.error(model, x)
             found.setdefault(task.name, np.full((len(cycles), len(e)), np.nan))[k] = e
+        progress((k + 1) / len(cycles), "tracking errors")
     return found

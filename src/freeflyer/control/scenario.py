@@ -17,7 +17,7 @@ from freeflyer.control.frame_tasks import FrameOrientationTask
 from freeflyer.control.joint_limits import JointLimits
 from freeflyer.control.limits import TorqueLimits
 from freeflyer.control.problem import Problem
-from freeflyer.control.references import Reference
+from freeflyer.control.references import Reference, SampledReference
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
@@ -131,13 +131,14 @@ class Following(Scenario):
     stance: Stance
     duration: float
     held: Problem
-    moving: tuple[tuple[Task, Reference], ...]
+    moving: tuple[tuple[Task, SampledReference], ...]
 
     @staticmethod
     def of(stance: Stance, duration: float, moving: Sequence[tuple[Task, Reference]], still: Sequence[Task]) -> Following:
         """Of tasks with and without references."""
         tasks = [task for task, _ in moving]
-        return Following(stance, duration, stance.problem([*tasks, *still]), tuple(moving))
+        sampled = tuple((task, SampledReference(reference, stance.dt)) for task, reference in moving)
+        return Following(stance, duration, stance.problem([*tasks, *still]), sampled)
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
         """The same contacts and limits, tasks at their targets of now."""

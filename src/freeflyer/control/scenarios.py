@@ -12,11 +12,11 @@ from freeflyer.contacts.description import Contact
 from freeflyer.control.body_tasks import CenterOfMassTask
 from freeflyer.control.capture import impulse_limits
 from freeflyer.control.dcm import DCMPlan
-from freeflyer.control.dcm_walking import track_dcm, walking_dcm
+from freeflyer.control.dcm_walking import GAIN, dcm_command, walking_dcm
 from freeflyer.control.footsteps import FootstepPlan, walk_forward
 from freeflyer.control.frame_tasks import FramePoseTask, FramePositionTask
 from freeflyer.control.problem import Problem
-from freeflyer.control.references import SinusoidReference, WaypointReference, number_within
+from freeflyer.control.references import SampledReference, SinusoidReference, WaypointReference, number_within
 from freeflyer.control.scenario import COM_STIFFNESS, Following, Scenario, Stance
 from freeflyer.control.support import middle_of
 from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
@@ -105,6 +105,8 @@ class Stepping(Scenario):
     footsteps: FootstepPlan
     plan: DCMPlan
     problems: Mapping[tuple[str, ...], Problem]
+    planned: SampledReference  # of the plan
+    soles: Mapping[str, SampledReference]  # of the feet that swing
 
     @staticmethod
     def of(stance: Stance, footsteps: FootstepPlan) -> Stepping:
@@ -115,7 +117,9 @@ class Stepping(Scenario):
         for phase in footsteps.phases:
             feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name in {f.name for f in phase.feet}])
             problems.setdefault(tuple([foot.name for foot in feet]), stance.problem(_tasks(stance, phase.swing), feet))
-        return Stepping(stance, footsteps.end + 1.0, footsteps, plan, problems)
+        swinging = {phase.swing for phase in footsteps.phases if phase.swing is not None}
+        soles = {name: SampledReference(footsteps.foot(name), stance.dt) for name in swinging}
+        return Stepping(stance, footsteps.end + 1.0, footsteps, plan, problems, SampledReference(plan, stance.dt), soles)
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> Problem:
         """The contacts of the phase; the divergent component of motion is led back to its plan."""
@@ -123,13 +127,13 @@ class Stepping(Scenario):
         names = {foot.name for foot in phase.feet}
         held = self.problems[tuple([foot.name for foot in self.stance.feet if foot.name in names])]
         c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-        command = track_dcm(self.plan, t, c, speed, polygon=phase.polygon)
+        wish = self.planned(t)
+        command = dcm_command(self.plan, wish, c, speed, GAIN, phase.polygon)
         flat, height, *rest = held.tasks
-        wish = self.plan(t)
         flat = flat.with_target(c, speed, command.acceleration)
         height = height.with_target(wish.target, wish.velocity, wish.acceleration)
         if phase.swing is not None:
-            rest[0] = rest[0].with_target(*self.footsteps.foot(phase.swing)(t))
+            rest[0] = rest[0].with_target(*self.soles[phase.swing](t))
         return held.with_tasks([flat, height, *rest])
 
 

@@ -81,9 +81,10 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "v")
     lead = leading_axes((q, v), (1, 1), ("q", "v"))
     tau = np.zeros((*lead, model.nv)) - model.damping * v - model.friction * np.sign(v)
-    springs, q = _springs(model), np.broadcast_to(q, (*lead, model.nq))
+    springs = _springs(model)
     way = springs.ratio * q[..., springs.positions] + springs.offset - springs.rest
-    np.add.at(np.moveaxis(tau, -1, 0), springs.velocities, np.moveaxis(-springs.ratio * springs.stiffness * way, -1, 0))
+    for k, force in zip(springs.velocities.tolist(), np.moveaxis(-springs.ratio * springs.stiffness * way, -1, 0)):
+        tau[..., k] += force
     for kind, iq, iv, stiffness, rest in springs.turned:
         now = q[..., iq : iq + TURNED[kind]]
         turn = quaternion.log(quaternion.multiply(quaternion.conjugate(rest[-4:]), now[..., -4:]))

@@ -135,7 +135,7 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
             index=at,
             joint=joint,
         )
-    if letter != "q":
+    if letter != "q" or (x.ndim == 1 and unit_quaternions(model, x)):  # quickly, in control loops
         return
     for info in model.joints:
         if info.kind not in ("free", "spherical"):

@@ -11,21 +11,17 @@ from freeflyer.bench.measured import Bench
 from freeflyer.bench.results import BatchPoint, RobotTimings, ScalingPoint
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
 from freeflyer.plots.files import save_png
-from freeflyer.plots.style import PRINT_INK, WHITE, style
+from freeflyer.plots.style import blank_figure, styled
 
 
 def save(result: Bench, path: Path) -> None:
-    """Draw what the benchmark holds to a PNG file: one panel per robot, one for its short batches, one for
-    scaling."""
-    with style(WHITE, PRINT_INK):
-        save_png(draw(result), path)
+    """Draw what the benchmark holds to a PNG file: one panel per robot, one for its short batches, one for scaling."""
+    save_png(draw(result), path)
 
 
+@styled
 def draw(result: Bench) -> Any:
     """The figure."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     panels: list[tuple[Any, Any]] = [(_bars, r) for r in result.robots if r.rows]
     for name in dict.fromkeys(p.robot for p in result.batches):
         panels.append((_short, tuple(p for p in result.batches if p.robot == name)))
@@ -34,8 +30,7 @@ def draw(result: Bench) -> Any:
     columns = 2 if len(panels) > 1 else 1
     rows = max(1, -(-len(panels) // columns))
     height = max(3.9, 1.2 + 0.24 * max((len(r.rows) for r in result.robots), default=0))  # so that numbers do not meet
-    figure = Figure(figsize=(6.6 * columns, height * rows), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(6.6 * columns, height * rows)
     grid = np.atleast_1d(figure.subplots(rows, columns)).ravel()
     for axes, (drawn, data) in zip(grid, panels, strict=False):
         drawn(axes, data)

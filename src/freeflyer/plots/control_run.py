@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.inputs import real_array
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
+from freeflyer.plots.style import blank_figure, styled
 
 LEGENDS = {"fontsize": 7, "loc": "center left", "bbox_to_anchor": (1.005, 0.5), "handlelength": 1.4, "borderaxespad": 0.0}
 MOST_LINES = 5  # named torques of a panel; the others are grey
 LEAST_ERROR = 1e-9  # of an error on the logarithmic axis
 
 
+@styled
 def control_run(time: ArrayLike, *, errors: Mapping[str, ArrayLike] | None = None, forces: Mapping[str, ArrayLike] | None = None,
                 torques: Mapping[str, ArrayLike] | None = None, torque_limits: Mapping[str, ArrayLike] | None = None,
                 solve_times: ArrayLike | None = None, period: float | None = None,
@@ -69,9 +71,6 @@ def control_run(time: ArrayLike, *, errors: Mapping[str, ArrayLike] | None = Non
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['error (m, rad)', 'torque / limit']
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     t = real_array("time", time)
     if t.ndim != 1 or not len(t):
         raise InputError(f"time has shape {t.shape}, expected (T,)", shape=t.shape)
@@ -90,8 +89,7 @@ def control_run(time: ArrayLike, *, errors: Mapping[str, ArrayLike] | None = Non
     if not panels and not feet:
         raise InputError("nothing to draw: give errors=, forces=, torques=, solve_times= or pressure=")
     rows = max(len(panels), 1)
-    figure = Figure(figsize=(width, max(0.5 + 1.35 * rows, 3.2 if feet else 0.0)), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(width, max(0.5 + 1.35 * rows, 3.2 if feet else 0.0))
     parts: Any = figure.subfigures(1, 2, width_ratios=[3.4, 1.0]) if feet and panels else (figure, figure)
     left, right = parts
     if panels:

@@ -69,8 +69,13 @@ def run_figure(result: ControlRun, width: float = 9.6) -> Any:
 def run_strip(result: ControlRun, count: int = 6, width: float = 10.0) -> Any:
     """Film strip of a control run, in the middle of its phases of support; see freeflyer.plots.film.film_strip.
 
-    Parameters ---------- result : ControlRun count : int, optional Postures, at most: of a robot that steps, its first and last
-    ones, and in between one in the middle of each phase of support. width : float, optional Inches.
+    Parameters
+    ----------
+    result : ControlRun
+    count : int, optional
+        Postures, at most: of a robot that steps, its first and last ones, and one in the middle of each phase of support.
+    width : float, optional
+        Inches.
 
     Returns
     -------

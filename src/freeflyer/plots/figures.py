@@ -6,27 +6,31 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.plots.style import (
+    BLUE as BLUE,
+    GREEN as GREEN,
+    GREY as GREY,
+    ORANGE as ORANGE,
+    SERIES as SERIES,
+    blank_figure,
+    styled,
+)
 from freeflyer.studies.facts import Overview
 from freeflyer.studies.fall import FallStudy
 from freeflyer.studies.postures import Conditioning, Matrices
 from freeflyer.text import visible
 
-BLUE, ORANGE, GREEN, GREY = "#3b82c4", "#dd7a33", "#3a9d6a", "#8a8f98"
-SERIES = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c")
 MOST_BARS, MOST_NAMES = 30, 60
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def new_figure(width: float, height: float, columns: int = 1) -> tuple[Any, Any]:
-    """(figure, axes) in inches, drawn without a display and without touching the global state of pyplot."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
+    """(blank_figure, its axes side by side)."""
+    figure = blank_figure(width, height)
     return figure, figure.subplots(1, columns)
 
 
+@styled
 def mass_distribution(result: Overview) -> Any:
     """Bars of the links' masses in tree order, kg.
 
@@ -74,6 +78,7 @@ def label(name: object, longest: int) -> str:
     return visible(name, longest).replace("$", r"\$")
 
 
+@styled
 def mass_matrix(result: Matrices) -> Any:
     """Mass matrix as an image of log10 |M_ij|; entries below 1e-14 of the largest, rounding, stay empty.
 
@@ -95,13 +100,14 @@ def mass_matrix(result: Matrices) -> Any:
     (3, 3)
     """
     names = _tick_names(result.coordinates)
-    figure, axes = new_figure(6.4, 5.4)
+    figure, axes = new_figure(6.4, 5.0)
     _magnitude(figure, axes, result.mass_matrix, "log10 |M|  (kg, kg m, kg m²)")
     _name_axis(axes, names)
     axes.set_xlabel("velocity coordinate")
     return figure
 
 
+@styled
 def momentum_matrix(result: Matrices) -> Any:
     """Centroidal momentum matrix as an image of log10 |A_ij|, linear rows first; empty as in mass_matrix.
 
@@ -149,6 +155,7 @@ def _name_axis(axes: Any, names: list[tuple[int, str]]) -> None:
         axes.set_yticks([i for i, _ in names], [n for _, n in names], fontsize=6)
 
 
+@styled
 def conditioning(result: Conditioning) -> Any:
     """Histogram of the condition number of M over random postures, as it stands and with units taken out.
 
@@ -184,6 +191,7 @@ def conditioning(result: Conditioning) -> Any:
     return figure
 
 
+@styled
 def energy_drift(result: FallStudy) -> Any:
     """Energy drift in free fall: over time at each step size, and its worst value against the step, beside order 4.
 

@@ -12,6 +12,7 @@ from freeflyer.contacts.description import Contact
 from freeflyer.model.model import Model
 from freeflyer.plots.figures import new_figure
 from freeflyer.plots.film_scene import Posture, postures
+from freeflyer.plots.style import styled
 from freeflyer.plots.view import View
 from freeflyer.sim.run import Run
 
@@ -26,6 +27,7 @@ FOOTER = 0.5  # inches, for times and the scale of forces
 HIGHEST = 4.8  # inches, of the strip without them
 
 
+@styled
 def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | None = None, feet: Sequence[Contact] | None = None,
                overlaid: bool = False, view: View | None = None, width: float = 10.0) -> Any:  # fmt: skip
     """Postures of a run with the forces of the ground, the centre of mass and its place above the floor.
@@ -41,7 +43,8 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
     times : (k,) array, optional
         Of the postures, s, in place of `count`; the samples next to them are drawn.
     feet : sequence of Contact, optional
-        Whose soles and forces are drawn, by the names in `run.forces`; by default those of contacts.feet_of, where it finds some.
+        Whose soles and forces are drawn, by the names in `run.forces`; by default those of contacts.feet_of, else the frames of
+        these names, as points.
     overlaid : bool, optional
         Each posture where it was, earlier ones paler; by default side by side, each beside the place of its feet.
     view : View, optional

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
+from freeflyer.contacts.description import Contact, point
 from freeflyer.contacts.feet import complete_feet
 from freeflyer.control.polygons import convex_polygon
 from freeflyer.dynamics.centroidal import center_of_mass
@@ -71,7 +71,7 @@ def postures(model: Model, run: Run, count: int, times: ArrayLike | None, feet: 
     except InputError:
         if feet is not None:
             raise
-        chosen = ()  # a robot without named soles: its links are drawn alone
+        chosen = tuple(point(name) for name in run.forces if name in model.frame_names)  # of a robot without named soles
     return [_posture(model, run, k, chosen, view) for k in _samples(run, count, times)]
 
 
@@ -113,7 +113,7 @@ def _force(model: Model, run: Run, k: int, foot: Contact, view: View) -> Force |
     size = float(np.linalg.norm(wrench[k, :3]))
     if size <= LEAST_FORCE * model.mass * float(np.linalg.norm(model.gravity)):
         return None
-    center = pressure_center(wrench[k], float(np.asarray(foot.points)[:, 2].mean()))
-    if not np.isfinite(center).all():  # it pulls: there is no centre of pressure
-        center = np.asarray(foot.points).mean(axis=0)
+    center = np.asarray(foot.points).mean(axis=0)
+    if foot.kind == "surface" and wrench[k, 2] > 0.0:  # it presses
+        center = pressure_center(wrench[k], float(center[2]))
     return Force(view.project(X[:3, :3] @ center + X[:3, 3]), view.project(X[:3, :3] @ wrench[k, :3]), size)

@@ -12,6 +12,7 @@ from freeflyer.dynamics.all_terms import all_terms
 from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.errors import InputError
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, SERIES, new_figure
+from freeflyer.plots.style import blank_figure, styled
 from freeflyer.sim.hopping.basins import HopBasins
 from freeflyer.sim.hopping.records import FOOT, legs
 from freeflyer.sim.hopping.results import HopRun
@@ -23,6 +24,7 @@ FRAMES_A_SECOND = 25
 GROUND = "#d0d5da"
 
 
+@styled
 def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any:
     """Figure of a hopping run: path and heights, momenta, energies, leg and its rates, the floor's forces, and works by port.
 
@@ -49,14 +51,10 @@ def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any
     >>> len([axes for axes in figure.axes if axes.get_ylabel()])
     8
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     shown = (run.t >= begin) & (run.t <= (run.t[-1] if end is None else end))
     if shown.sum() < 2:
         raise InputError(f"the part from {begin:g} s to {end} s holds less than two steps of a run to {run.t[-1]:g} s")
-    figure = Figure(figsize=(9.6, 9.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(9.6, 9.2)
     panels = figure.subplots(4, 2, sharex=True)
     t, leg, energy = run.t[shown], run.leg, run.energy
     _curves(panels[0, 0], t, "height (m)", {"centre of mass": leg.center[shown, 1], "foot": leg.foot[shown, 1]})
@@ -111,6 +109,7 @@ def _shade(axes: Axes, run: HopRun, begin: float, end: float) -> None:
             axes.axvspan(a, b, color=GREY, alpha=0.18, lw=0)
 
 
+@styled
 def hop_strip(run: HopRun, count: int = 9, *, begin: float = 0.0, end: float | None = None, period: float | None = None) -> Any:
     """Film strip of a hopping run: the leg at several times, the paths of foot and centre of mass.
 
@@ -236,6 +235,7 @@ def hop_animation(run: HopRun, path: Path, *, slower: float = 2.0, begin: float 
     return Path(path)
 
 
+@styled
 def basin_figure(basins: HopBasins, columns: int = 5) -> Any:
     """Map of the gaits on which hopping settles: a panel for each of some speeds, angles across, heights up.
 

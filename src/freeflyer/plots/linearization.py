@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from freeflyer.plots.figures import SERIES, label, new_figure
+from freeflyer.plots.style import styled
 from freeflyer.studies.linearization_recovery import Recovery
 
 TOP_METRES = 20.0  # farther than that a motion is lost, and only leads the eye astray
 
 
+@styled
 def recovery(result: Recovery) -> Any:
     """Angles (above) and distances (below) over time: the regulator on the group, and the same on roll, pitch and yaw."""
     figure, _ = new_figure(7.2, 5.2)

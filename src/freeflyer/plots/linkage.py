@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, SERIES, label
+from freeflyer.plots.style import blank_figure, styled
 from freeflyer.studies.linkage import Linkages, Transmission
 
 COLUMNS = 3
@@ -15,6 +16,7 @@ SCALES = {"prismatic": (1e3, "mm")}
 TURN = (180.0 / np.pi, "deg")
 
 
+@styled
 def transmissions(result: Linkages) -> Any:
     """A panel for each motor: the joints that move most over its stroke, the other motors at rest.
 
@@ -36,14 +38,10 @@ def transmissions(result: Linkages) -> Any:
     >>> figure.axes[3].get_xlabel()
     'left_length_motor (mm)'
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     n = len(result.transmissions)
     columns = min(COLUMNS, max(n, 1))
     rows = -(-n // columns) if n else 1
-    figure = Figure(figsize=(3.2 * columns, 2.5 * rows + 0.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(3.2 * columns, 2.5 * rows + 0.2)
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, t in zip(panels, result.transmissions):
         _draw(axes, t)
@@ -67,6 +65,7 @@ def _draw(axes: Any, t: Transmission) -> None:
         axes.legend(fontsize=6.5, handlelength=1.6, labelspacing=0.2, **above)
 
 
+@styled
 def nearness(result: Linkages) -> Any:
     """Bars: how far each sub-mechanism is from singular, 1 / condition of its rows; below 0.01 it is near.
 

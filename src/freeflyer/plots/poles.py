@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from freeflyer.plots.figures import BLUE, GREY, ORANGE, label, new_figure
+from freeflyer.plots.style import styled
 from freeflyer.studies.linearization import LinearStudy
 
 ZERO = 1e-6  # of the largest pole: smaller ones are drawn at zero
@@ -56,6 +57,7 @@ def radius_of(sizes: np.ndarray) -> Radius:
     return Radius(0.0 if outer <= LINEAR_SPAN * smallest else 10.0 ** np.floor(np.log10(0.5 * smallest)), outer)
 
 
+@styled
 def poles(result: LinearStudy) -> Any:
     """Open poles, and those under the regulator, on equal axes with rings of equal size and rays of equal damping.
 

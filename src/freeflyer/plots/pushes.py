@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_array
 from freeflyer.plots.figures import BLUE, GREY, ORANGE
+from freeflyer.plots.style import blank_figure, styled
 
 if TYPE_CHECKING:
     from freeflyer.control.pushes import PushBoundary
 
 
+@styled
 def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: ArrayLike = (), fell: ArrayLike = ()) -> Any:
     """Figure of impulses seen from above, forward to the right: the boundary where the robot falls, and single pushes.
 
@@ -44,16 +46,12 @@ def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: Arr
     >>> push_figure(100.0, impulses=[[10.0, 0.0], [0.0, 60.0]], fell=[False, True]).axes[0].get_xlabel()
     'forward (N s)'
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     given, lost = finite_array("impulses", impulses).reshape(-1, 2), np.asarray(fell, bool)
     if lost.shape != (len(given),):
         raise InputError(f"fell has shape {lost.shape}, expected ({len(given)},): one for each impulse", shape=lost.shape)
     if boundary is None and not len(given):
         raise InputError("nothing to draw: give boundary= or impulses=")
-    figure = Figure(figsize=(5.6, 5.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = blank_figure(5.6, 5.2)
     axes: Any = figure.subplots()
     if boundary is not None:
         for sizes, style in (

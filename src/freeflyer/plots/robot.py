@@ -9,16 +9,18 @@ import numpy as np
 
 from freeflyer.plots.figures import BLUE, GREEN, GREY, ORANGE, label
 from freeflyer.plots.skeleton import Body, outline
+from freeflyer.plots.style import blank_figure, styled
 from freeflyer.plots.view import View
 
 VIEWS = (("from the front", View(0.0, 0.0)), ("from its right", View(-90.0, 0.0)), ("from above", View(-90.0, 90.0)),
          ("from the front right", View()))  # fmt: skip
 PALETTE = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c", "#b98a2e", "#3aa6a0", "#6b7f3a", "#a05a3c", "#4f5fae")
 PLAIN = "#aeb6c0"  # links of no group
-HEIGHT, MOST_WIDTH = 3.6, 9.6  # inches, of the tallest view; of all
+WIDTH, MOST_HEIGHT = 6.4, 4.6  # inches, of the figure; of its views
 LEAST_SHARE = 0.06  # of the largest extent: a view is at least as wide
 
 
+@styled
 def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = None) -> Any:
     """Figure of a robot from the front, from its right, from above and from the front right, to one scale.
 
@@ -43,8 +45,6 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
     >>> [axes.get_title() for axes in figure.axes]
     ['from the front', 'from its right', 'from above', 'from the front right']
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     given = dict(groups or {})
@@ -52,15 +52,13 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
     shapes = [[(outline(view, body), view.depth(body.points).mean(), body.name) for body in bodies] for _, view in VIEWS]
     corners = [np.vstack([shape for shape, *_ in shown]) if shown else np.zeros((1, 2)) for shown in shapes]
     extents = np.array([np.ptp(c, axis=0) for c in corners])
-    least = max(LEAST_SHARE * float(extents.max(initial=0.0)), 1e-3)
-    widths = np.maximum(extents[:, 0], least) * 1.08
-    tall = max(float(extents[:, 1].max()), least) * 1.08
-    scale = min(HEIGHT / tall, MOST_WIDTH / float(widths.sum()))
+    sizes = 1.08 * np.maximum(extents, max(LEAST_SHARE * float(extents.max(initial=0.0)), 1e-3))
+    scale, widths, heights = max((_fit(sizes, rows) for rows in (1, 2)), key=lambda fit: fit[0])
     legend = 0.2 * -(-len(given) // 2) + 0.1 if given else 0.0
-    figure = Figure(figsize=(max(scale * float(widths.sum()) + 1.2, 4.8), scale * tall + 0.9 + legend), layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(1, len(VIEWS), width_ratios=widths.tolist())
-    for axes, shown, c, (words, _), width in zip(panels, shapes, corners, VIEWS, widths):
+    figure = blank_figure(WIDTH, scale * float(heights.sum()) + 0.3 * len(heights) + 0.4 + legend)
+    panels = figure.subplots(len(heights), len(widths), width_ratios=widths.tolist(), height_ratios=heights.tolist()).ravel()
+    cells = [(width, height) for height in heights for width in widths]
+    for axes, shown, c, (words, _), (width, tall) in zip(panels, shapes, corners, VIEWS, cells):
         middle, bottom = 0.5 * (c[:, 0].min() + c[:, 0].max()), 0.5 * (c[:, 1].min() + c[:, 1].max())
         axes.set(xlim=(middle - 0.5 * width, middle + 0.5 * width), ylim=(bottom - 0.5 * tall, bottom + 0.5 * tall), title=words)
         axes.title.set_fontsize(8)
@@ -71,11 +69,18 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
         axes.set_yticks([])
         for shape, _, name in sorted(shown, key=lambda x: x[1]):
             axes.fill(*shape.T, fc=colours.get(name, PLAIN), ec=GREY, lw=0.5)
-    _draw_scale(panels[0], tall)
+    _draw_scale(panels[0], float(heights[0]))
     if given:
         marks = [Patch(fc=PALETTE[k % len(PALETTE)], label=label(name, 60)) for k, name in enumerate(given)]
         figure.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=7)
     return figure
+
+
+def _fit(sizes: np.ndarray, rows: int) -> tuple[float, np.ndarray, np.ndarray]:
+    """Scale (inches a metre) at which views of these sizes (n, 2), m, fit in these rows; widths of columns, heights of rows, m."""
+    grid = sizes.reshape(rows, -1, 2)
+    widths, heights = grid[..., 0].max(axis=0), grid[..., 1].max(axis=1)
+    return min((WIDTH - 0.2) / float(widths.sum()), MOST_HEIGHT / float(heights.sum())), widths, heights
 
 
 def _draw_scale(axes: Any, tall: float) -> None:

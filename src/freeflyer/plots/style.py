@@ -1,13 +1,16 @@
-"""matplotlib's settings of every picture, in force while it is drawn; the global ones stay as they are."""
+"""Colours and matplotlib's settings of every picture, in force while it is drawn; the global ones stay as they are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
-from freeflyer.plots.figures import GREY
-
+P = ParamSpec("P")
+T = TypeVar("T")
+BLUE, ORANGE, GREEN, GREY = "#3b82c4", "#dd7a33", "#3a9d6a", "#8a8f98"
+SERIES = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c")
 INK = "#010203"  # text and axes; pages turn it into their own text colour
 PRINT_INK = "#1d232b"
 WHITE: dict[str, Any] = {"figure.facecolor": "white", "savefig.facecolor": "white"}
@@ -29,3 +32,28 @@ def style(changes: Mapping[str, Any], ink: str = INK) -> AbstractContextManager[
     for part in (STYLE, dict.fromkeys(OF_INK, ink), changes):
         settings.update(part)
     return matplotlib.rc_context(settings)
+
+
+def styled(draw: Callable[P, T]) -> Callable[P, T]:
+    """Decorator of functions that draw: they do so with these settings, on white, unless a `with style(...)` block holds."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> T:
+        import matplotlib
+
+        if matplotlib.rcParams["text.color"] in (INK, PRINT_INK):
+            return draw(*args, **kwargs)
+        with style(WHITE, PRINT_INK):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def blank_figure(width: float, height: float) -> Any:
+    """Figure of this size, inches, drawn without a display and without touching the global state of pyplot."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure

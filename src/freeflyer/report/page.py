@@ -7,17 +7,18 @@ from functools import partial
 from importlib import resources
 
 from freeflyer.checks.findings import SEVERITIES, Finding
+from freeflyer.checks.tables import alike, listed
 from freeflyer.mechanisms.submechanisms import Mechanism
 from freeflyer.plots import figures
+from freeflyer.plots.files import inline_svg
 from freeflyer.plots.linkage import transmissions as draw_transmissions
 from freeflyer.plots.robot import robot as draw_robot
-from freeflyer.plots.svg import inline_svg
 from freeflyer.report.reporting import Report
 from freeflyer.report.tree import tree_lines
 from freeflyer.tables import esc, html_table
 from freeflyer.text import count, microseconds, number
 
-SHOWN_PER_CODE = 8  # findings of one kind; the rest are counted
+SHOWN_PER_CODE = 8  # sentences of one kind; the rest are counted
 MARK = '<meta name="generator" content="freeflyer report">'
 
 
@@ -25,12 +26,8 @@ def page(r: Report) -> str:
     """The whole page."""
     style = (resources.files("freeflyer.report") / "style.css").read_text(encoding="utf-8")
     mass, momentum = _matrices(r)
-    robot, masses = _robot(r), _masses(r)
-    first, then = ([robot, _tree(r)], [masses, mass]) if robot else ([_tree(r), masses], [mass])
-    sections = [
-        *first, _findings(r), *then, _stack(momentum, _conditioning(r)), _stack(_fall(r), _timings(r)),
-        _identities(r), _joints(r), _mechanisms(r), _transmissions(r), _loops(r),
-    ]  # fmt: skip
+    narrow = [_robot(r), _masses(r), mass, momentum, _tree(r), _conditioning(r), _fall(r), _timings(r)]
+    wide = [_identities(r), _joints(r), _mechanisms(r), _transmissions(r), _loops(r)]
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -49,9 +46,11 @@ def page(r: Report) -> str:
 <div class="soft">freeflyer {esc(r.version)} report, {esc(r.created)}</div>
 {_facts(r)}
 </header>
-<div class="grid">
-{"".join(sections)}
+{_findings(r)}
+<div class="columns">
+{"".join(narrow)}
 </div>
+{"".join(wide)}
 {_footer(r)}
 </main>
 </body>
@@ -59,13 +58,9 @@ def page(r: Report) -> str:
 """
 
 
-def _section(title: str, about: str, body: str, wide: bool = False) -> str:
+def _section(title: str, about: str, body: str) -> str:
     about = f'<p class="about">{about}</p>' if about else ""
-    return f"<section{' class=wide' if wide else ''}>\n<h2>{title}</h2>\n{about}{body}\n</section>\n"
-
-
-def _stack(*sections: str) -> str:
-    return f'<div class="stack">{"".join(sections)}</div>'
+    return f"<section>\n<h2>{title}</h2>\n{about}{body}\n</section>\n"
 
 
 def _table(heads: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> str:
@@ -91,7 +86,8 @@ def _robot(r: Report) -> str:
     if not r.bodies:
         return ""
     groups = {} if r.linkages is None else r.linkages.links
-    about = "Links with mass at the neutral posture, each as a rod that is as heavy over its joints"
+    within = "" if r.overview.loops else ", moved within the limits of joints"
+    about = f"Links with mass at the neutral posture{within}, each as a rod that is as heavy over its joints"
     about += ", in the colour of the motors that move it." if groups else "."
     return _section("Robot", about, inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
 
@@ -104,7 +100,7 @@ def _mechanisms(r: Report) -> str:
     heads = [(esc(x), k in t.numeric) for k, x in enumerate(t.columns)] + [("strokes of the motors, m or rad", False)]
     rows = [(*(esc(x) for x in row), _strokes(m)) for row, m in zip(t.rows, found.parts, strict=True)]
     about = f"{esc(t.title)}. Singularity: 1 / condition of the constraint rows at the assembled posture; 0 is singular."
-    return _section("Sub-mechanisms", about, _table(heads, rows), wide=True)
+    return _section("Sub-mechanisms", about, _table(heads, rows))
 
 
 def _strokes(m: Mechanism) -> str:
@@ -117,7 +113,7 @@ def _transmissions(r: Report) -> str:
         return ""
     about = "What each motor moves over its stroke (dotted: its ends), the others at rest: joints of its sub-mechanism."
     figure = inline_svg(partial(draw_transmissions, r.linkages), "transmission")
-    return _section("Transmission", about, figure, wide=True)
+    return _section("Transmission", about, figure)
 
 
 def _tree(r: Report) -> str:
@@ -141,20 +137,17 @@ def _masses(r: Report) -> str:
 def _findings(r: Report) -> str:
     counts = ", ".join(count(r.check.count(s), s) for s in SEVERITIES)
     if not r.check.findings:
-        return _section("Findings", "", '<p class="ok">Nothing was found wrong.</p>', wide=True)
-    rows, seen = [], dict[str, int]()
-    for f in r.check.findings:
-        seen[f.code] = seen.get(f.code, 0) + 1
-        if seen[f.code] <= SHOWN_PER_CODE:
-            rows.append(_finding_row(f))
-    hidden = {code: n - SHOWN_PER_CODE for code, n in seen.items() if n > SHOWN_PER_CODE}
+        return _section("Findings", "", '<p class="ok">Nothing was found wrong.</p>')
+    groups, hidden = alike(r.check.findings, SHOWN_PER_CODE)
+    rows = [_finding_row(*group) for group in groups]
     more = "".join(f'<p class="about">... and {n} more of <code>{esc(code)}</code>.</p>' for code, n in hidden.items())
     table = _table([("severity", False), ("subject", False), ("finding", False)], rows)
-    return _section("Findings", f"{counts}.", table + more, wide=True)
+    return _section("Findings", f"{counts}.", table + more)
 
 
-def _finding_row(f: Finding) -> tuple[str, str, str]:
-    return f'<span class="tag {f.severity}">{f.severity}</span>', f"<code>{esc(f.subject, 60)}</code>", esc(f.sentence)
+def _finding_row(f: Finding, subjects: list[str]) -> tuple[str, str, str]:
+    names = listed(subjects, lambda name: f"<code>{esc(name, 60)}</code>")
+    return f'<span class="tag {f.severity}">{f.severity}</span>', names, esc(f.sentence)
 
 
 def _omitted_section(r: Report, part: str, title: str) -> str:
@@ -196,10 +189,10 @@ def _timings(r: Report) -> str:
     t = r.timings
     if t is None:
         return _omitted_section(r, "timings", "Timings")
-    heads = [("function", False), ("µs a call", True), ("µs a state, 1 thread", True), (f"{t.threads} threads", True)]
+    columns = 4 if any(x.batch_threads is not None for x in t.rows) else 3  # 3 on a single core
+    heads = [("function", False), ("µs a call", True), ("µs a state, 1 thread", True), (f"{t.threads} threads", True)][:columns]
     rows = [
-        (f"<code>{x.algorithm}</code>", microseconds(x.call), microseconds(x.batch), microseconds(x.batch_threads))
-        for x in t.rows
+        (f"<code>{x.algorithm}</code>", *map(microseconds, (x.call, x.batch, x.batch_threads)))[:columns] for x in t.rows
     ]
     about = (
         f"From Python, arguments checked; batches of {t.batch_size} states. Medians of {t.blocks} blocks on "
@@ -230,7 +223,7 @@ def _joints(r: Report) -> str:
         sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
         rows.append((f"<code>{esc(j.name, 60)}</code>", kind, _span(j.iq, j.nq), _span(j.iv, j.nv), ranges, *sizes))
     return _section(
-        "Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows), wide=True
+        "Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows)
     )
 
 
@@ -258,7 +251,7 @@ def _loops(r: Report) -> str:
         if closed
         else "They cannot be closed (see Findings): all sections are of the tree, its loops open."
     )
-    return _section("Loops", about, _table(heads, rows), wide=True)
+    return _section("Loops", about, _table(heads, rows))
 
 
 def _identities(r: Report) -> str:
@@ -271,7 +264,7 @@ def _identities(r: Report) -> str:
         for x in r.check.identities
     ]  # fmt: skip
     about = "Evaluated at random states; residuals are relative to the largest entry."
-    return _section("Identities", about, _table(heads, rows), wide=True)
+    return _section("Identities", about, _table(heads, rows))
 
 
 def _footer(r: Report) -> str:

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+
 from freeflyer.bench.algorithms import USUAL
 from freeflyer.bench.machine import machine
 from freeflyer.bench.results import Machine, RobotTimings
 from freeflyer.bench.runner import Effort, time_robot
 from freeflyer.checks.checking import Check, check
 from freeflyer.checks.closure import with_loops_closed
+from freeflyer.constraints.closure import position_limits
 from freeflyer.constraints.reduction import has_loops
 from freeflyer.errors import FreeflyerError
 from freeflyer.model.model import Model
@@ -59,7 +62,8 @@ class Report:
     linkages : Linkages or None
         Of a robot whose loops close: sub-mechanisms, strokes, what the motors move.
     bodies : tuple of Body
-        Links as they are drawn, at the neutral posture; none of robots of more than 1000 links.
+        Links as they are drawn, at the neutral posture with joints moved within their limits; none of robots of more than 1000
+        links.
     omitted : dict
         The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings", "linkages".
 
@@ -149,6 +153,11 @@ def report(
         fall=part("free fall", lambda: free_fall(model, seed=seed)),
         timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
         linkages=part("linkages", lambda: linkages(model)) if has_loops(tree) else None,
-        bodies=tuple(bodies(tree, model.neutral)) if len(tree.description.links) <= MOST_DRAWN else (),
+        bodies=tuple(bodies(tree, _drawn_posture(model))) if len(tree.description.links) <= MOST_DRAWN else (),
         omitted=omitted,
     )
+
+
+def _drawn_posture(model: Model) -> np.ndarray:
+    """The neutral posture; without loops, which it closes, joints are moved within their limits."""
+    return model.neutral if model.reduction else np.clip(model.neutral, *position_limits(model))

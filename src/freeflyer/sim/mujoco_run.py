@@ -28,6 +28,7 @@ from freeflyer.sim.recording import Recorder
 from freeflyer.sim.run import Run, digest
 from freeflyer.sim.sensing import Sensing, check_sensing
 from freeflyer.sim.simulating import sample_count
+from freeflyer.spatial._vector import cross
 
 Targets = np.ndarray | Callable[[float], np.ndarray]  # positions of servos, or a function of time (s)
 
@@ -247,8 +248,8 @@ def _add_servo_forces(plant: Plant, tau: np.ndarray) -> np.ndarray:
 def _feet(plant: Plant, q: np.ndarray) -> Mapping[str, np.ndarray]:
     """{name: (6,)}: on each foot, in its frame's axes at its origin."""
     found = {}
-    for foot, wrench in zip(plant.feet, plant.contacts()):
+    for foot, wrench in zip(plant.feet, plant.contacts().reshape(-1, 2, 3)):
         X = frame_pose(plant.model, q, foot.frame)
-        f, m = wrench[:3], wrench[3:] - np.cross(X[:3, 3], wrench[:3])
-        found[foot.name] = np.concatenate([X[:3, :3].T @ f, X[:3, :3].T @ m])
+        wrench[1] -= cross(X[:3, 3], wrench[0])
+        found[foot.name] = (wrench @ X[:3, :3]).ravel()
     return found

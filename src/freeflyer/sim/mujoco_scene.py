@@ -34,6 +34,7 @@ from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_loops import for_simulator
 from freeflyer.sim.mujoco_spec import Servos, add_floor, add_rods, add_servos, add_spheres, only_feet_touch
 from freeflyer.spatial import se3
+from freeflyer.spatial._vector import cross
 from freeflyer.tolerances import PLANT_POSE_TOLERANCE
 
 MOST_NAMED = 6  # frames in a sentence
@@ -99,27 +100,28 @@ class Plant:
 
     def contacts(self) -> np.ndarray:
         """(f, 6): [force; torque about the world's origin] on each foot, world axes, summed over MuJoCo's contacts."""
-        total, n = np.zeros((len(self.feet), 6)), self.data.ncon
+        n = self.data.ncon
         if not n or not self.bodies:
-            return total
+            return np.zeros((len(self.feet), 6))
         local, contact = np.empty((n, 6)), self.data.contact
         for c in range(n):
             self.mujoco.mj_contactForce(self.mj, self.data, c, local[c])
-        axes = contact.frame.reshape(n, 3, 3)
-        force, torque = np.einsum("cij,ci->cj", axes, local[:, :3]), np.einsum("cij,ci->cj", axes, local[:, 3:])
-        wrench = np.hstack([force, torque + np.cross(contact.pos, force)])
-        ends = self.mj.geom_bodyid[contact.geom]
-        for side, sign in ((0, -1.0), (1, 1.0)):  # forces act on the second geom
-            for k in np.flatnonzero(np.isin(ends[:, side], list(self.bodies))):
-                total[self._foot(int(ends[k, side]), contact.pos[k])] += sign * wrench[k]
-        return total
+        wrench = local.reshape(n, 2, 3) @ contact.frame.reshape(n, 3, 3)
+        position = contact.pos
+        wrench[:, 1] += cross(position, wrench[:, 0])
+        share = np.zeros((len(self.feet), n))  # +1: a contact acts on the foot, -1: the foot acts on another, as the first geom
+        for c, bodies in enumerate(self.mj.geom_bodyid[contact.geom].tolist()):
+            for sign, body in zip((-1.0, 1.0), bodies):
+                if body in self.bodies:
+                    share[self._foot(body, position, c), c] += sign
+        return np.asarray(share @ wrench.reshape(n, 6))
 
-    def _foot(self, body: int, at: np.ndarray) -> int:
-        """The foot of a body whose points are nearest to a place in the world (3,)."""
+    def _foot(self, body: int, positions: np.ndarray, c: int) -> int:
+        """The foot of a body whose points are nearest to the place in the world (3,) of contact c."""
         feet = self.bodies[body]
         if len(feet) == 1:
             return feet[0]
-        local = self.data.xmat[body].reshape(3, 3).T @ (at - self.data.xpos[body])
+        local = self.data.xmat[body].reshape(3, 3).T @ (positions[c] - self.data.xpos[body])
         return min(feet, key=lambda k: float(np.linalg.norm(self.points[k] - local, axis=1).min()))
 
 

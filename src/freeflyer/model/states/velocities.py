@@ -91,7 +91,8 @@ def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndar
 def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndarray:
     """Forces there of which T^T makes our tau (..., nv): none on joints that follow others, or that stand still here."""
     m = c.matched
-    owners = np.where(np.isin(np.arange(len(m.leaders)), m.followers), -1, m.leaders)
+    owners = m.leaders.copy()
+    owners[m.followers] = -1
     theirs = _gather(ours, owners)
     for b in c.blocks:
         turned = np.swapaxes(b.map_to_ours(q), -1, -2)
