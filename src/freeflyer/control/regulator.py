@@ -22,6 +22,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.text import short_repr
 from freeflyer.tolerances import DECAY_ROUNDING
 
 
@@ -79,6 +80,8 @@ class Regulator:
     controllable: Controllability
     dt: float | None = None
     basis: np.ndarray | None = None
+
+    __repr__ = short_repr
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Error x = [eta; dv] (..., 2 nv) of the state q (..., nq), v (..., nv)."""
