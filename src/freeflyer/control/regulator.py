@@ -181,7 +181,8 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
     A, B = input_linearization(model, at_rest.q, np.zeros(n), at_rest.u, inputs, gravity, dt, integrator, constraints)
     basis = np.eye(2 * n) if constraints is None else admissible(constraints, at_rest.q, np.zeros(n))
-    M, left_out = mass_matrix(model, at_rest.q), ()
+    M = mass_matrix(model, at_rest.q)
+    left_out: tuple[str, ...] = ()
     can = controllability(model, M, A, B, dt is not None, None if constraints is None else basis)
     if can.unstabilizable:
         spins = free_spins(model, at_rest.q, inputs.matrix(model, at_rest.q), constraints)
