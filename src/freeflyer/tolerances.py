@@ -51,6 +51,7 @@ CONSERVED_RATIO = 1e-9  # of the size of its terms: what rounding leaves of a dr
 SINGULAR_MAP = 1e12  # condition number of a matrix of units of one kind: beyond, no digit of its inverse is of use
 
 # control
+SPIN_RATIO = 1e-6  # of the root of a motion's kinetic energy: what a free spin may move mass centres, inputs and other states by
 CONTROLLABLE_RANK_RATIO = 1e-9  # of the size of A: what counts as a new direction
 STABILITY_RATIO = 1e-6  # of the size of A: closer to the stability boundary counts as on it
 EQUILIBRIUM_RATIO = 1e-9  # of the largest generalised force of gravity: what counts as balanced

@@ -179,6 +179,50 @@ def test_copies_stay_closed(way: Callable[[ff.Model], ff.Model], independent: tu
     again = way(model)
     assert again.nv == model.nv
     assert np.array_equal(ff.mass_matrix(again, ff.neutral(model)), ff.mass_matrix(model, ff.neutral(model)))
+    edited = ff.with_gravity(again, (0.0, 0.0, -1.0))
+    assert np.array_equal(edited.reduction.split.independent, model.reduction.split.independent)
+
+
+GRIPPER = """<mujoco model="gripper"><worldbody><body name="palm"><geom type="box" size=".05 .02 .02"/>
+  <body name="left" pos=".05 .03 0"><joint name="left" type="slide" axis="0 1 0"/><geom type="box" size=".03 .01 .01"/>
+    <body name="left_tip" pos=".03 0 0"><joint name="left_tip" axis="0 0 1"/><geom type="box" size=".03 .01 .01"/></body></body>
+  <body name="right" pos=".05 -.03 0"><joint name="right" type="slide" axis="0 -1 0"/><geom type="box" size=".03 .01 .01"/>
+    <body name="right_tip" pos=".03 0 0"><joint name="right_tip" axis="0 0 1"/><geom type="box" size=".03 .01 .01"/></body></body>
+  </body></worldbody>
+  <tendon><fixed name="split"><joint joint="left" coef=".5"/><joint joint="right" coef=".5"/></fixed></tendon>
+  <equality>{coupling}<connect name="bar" body1="left_tip" body2="right_tip" anchor=".05 -.03 0"/></equality>
+  <actuator><general name="grip" tendon="split"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(("coupling", "joints"), [("", ["left", "left_tip"]), ('<joint joint1="right" joint2="left"/>', ["left"])])
+def test_grippers_that_a_tendon_drives_are_closed_by_named_joints(tmp_path, coupling: str, joints: list[str]) -> None:
+    """Refused without names, with words that say what to do; with them they move as MuJoCo moves them."""
+    mujoco = pytest.importorskip("mujoco")
+    path = tmp_path / "gripper.xml"
+    path.write_text(GRIPPER.format(coupling=coupling))
+    tree = ff.load(path)
+    with pytest.raises(LinkageError, match=rf"'bar' tie .* choose {len(joints)} of them, .*independent="):
+        ff.close_loops(tree)
+    with pytest.raises(LinkageError, match=r"cannot all be independent.*name fewer"):
+        ff.close_loops(tree, [*joints, "right_tip"])
+    model = ff.close_loops(tree, joints)
+    assert model.actuated == tuple(joints)
+    assert ff.control.joint_inputs(model).names == tuple(joints)
+    for again in (copy.deepcopy(model), ff.with_gravity(copy.deepcopy(model), (0.0, 0.0, 0.0))):
+        assert again.actuated == tuple(joints)
+    rng = fresh(coupling)
+    tau = rng.standard_normal(model.nv)
+    a = ff.velocity_map(model, model.neutral) @ ff.forward_dynamics(model, model.neutral, np.zeros(model.nv), tau)
+    m = mujoco.MjModel.from_xml_path(str(path))
+    d = mujoco.MjData(m)
+    for name, force in zip(joints, tau):
+        d.qfrc_applied[m.joint(name).dofadr[0]] = force
+    m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    m.eq_solref[:], m.eq_solimp[:] = (-1.0, -1.0), (0.9999999, 0.9999999, 0.001, 0.5, 2.0)  # hard, without a spring
+    m.opt.tolerance, m.opt.iterations = 0.0, 500
+    mujoco.mj_forward(m, d)
+    expected = np.array([d.qacc[m.joint(joint.name).dofadr[0]] for joint in tree.joints if joint.nv and joint.mimic is None])
+    close(a, expected, 1e-3, axes=1)  # its constraints give way a little
 
 
 def test_edits_and_writers_take_closed_models(tmp_path) -> None:

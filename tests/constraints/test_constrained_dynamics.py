@@ -306,3 +306,26 @@ def test_inverse_dynamics_is_the_inverse():
         ff.constrained_inverse_dynamics(model, q, 0.0 * v, 0.0 * v, constraints=ff.ConstraintSet(model, s.contacts[:1]))
     with pytest.raises(InputError, match="not one that the constraints allow"):
         ff.constrained_inverse_dynamics(model, q, v, d.a + 1.0, constraints=s)
+
+
+@pytest.mark.parametrize("model", [ff.robots.humanoid(33), ff.robots.chain(7)], ids=lambda model: model.name)
+@pytest.mark.parametrize("effort", [1.0, 10.0, 100.0])
+def test_locks_allow_the_accelerations_of_forward_dynamics(model, effort):
+    """Of any size: 40 states of each; a part of 1.1e-6 of the whole acceleration along a lock is refused."""
+    rng = fresh(model.name)
+    joints = [joint.name for joint in model.joints if joint.nv == 1]
+    for _ in range(40):
+        locks = [str(name) for name in rng.choice(joints, 2, replace=False)]
+        held = [model.joint(name).iv for name in locks]
+        s = ff.ConstraintSet(model, locks=locks)
+        q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), np.zeros(model.nv)
+        v[held] = 0.0
+        driven = [model.joint(name).iv for name in model.actuated]
+        tau[driven] = effort * rng.standard_normal(len(driven))
+        a = ff.constrained_dynamics(model, q, v, tau, constraints=s).a
+        found = ff.constrained_inverse_dynamics(model, q, v, a, constraints=s)
+        close(found.tau + s.jacobian(q).T @ found.multipliers, ff.inverse_dynamics(model, q, v, a), 1e-8)
+        off = np.zeros(model.nv)
+        off[held[0]] = np.linalg.norm(a)
+        with pytest.raises(InputError, match="not one that the constraints allow"):
+            ff.constrained_inverse_dynamics(model, q, v, a + 1.1e-6 * off, constraints=s)

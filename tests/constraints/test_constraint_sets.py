@@ -129,6 +129,10 @@ def test_corners_of_a_sole_are_the_model_s_own_frames():
     close(surface_points(model, contacts.surface(link, size=(0.4, 0.2)))[0], np.array([0.2, 0.1, 0.0]), 1e-12)
 
 
+KANGAROO = ff.robots.kangaroo_like()
+LOCK = HUMANOID.joints[-1].name
+
+
 @pytest.mark.parametrize(
     ("make", "kind", "words"),
     [
@@ -136,7 +140,15 @@ def test_corners_of_a_sole_are_the_model_s_own_frames():
         (lambda: ff.ConstraintSet(HUMANOID, locks=["nobody"]), UnknownNameError, "no joint"),
         (lambda: ff.ConstraintSet(HUMANOID, locks=[["nobody"]]), InputError, "names of joints"),
         (lambda: ff.ConstraintSet(HUMANOID, locks=3), InputError, "names of joints"),
-        (lambda: ff.ConstraintSet(HUMANOID, [contacts.point(FRAMES[0]), contacts.surface(FRAMES[0])]), InputError, "twice"),
+        (lambda: ff.ConstraintSet(HUMANOID, [contacts.point(FRAMES[0]), contacts.surface(FRAMES[0])]), InputError,
+         "a contact and a contact: give the contact another"),
+        (lambda: ff.ConstraintSet(HUMANOID, [contacts.point(FRAMES[0], name=LOCK)], locks=[LOCK]), InputError,
+         "a lock and a contact: give the contact another"),
+        (lambda: ff.ConstraintSet(HUMANOID, rolling=[contacts.rolling(FRAMES[0], 1.0, name=LOCK)], locks=[LOCK]), InputError,
+         "a lock and a rolling body: give the rolling body another"),
+        (lambda: ff.ConstraintSet(HUMANOID, locks=[LOCK, LOCK]), InputError, "a lock and a lock: lock the joint once"),
+        (lambda: ff.ConstraintSet(KANGAROO, [contacts.point("left_sole", name=KANGAROO.loops[0].name)]), InputError,
+         "a loop or coupling of the file and a contact: give the contact another"),
         (lambda: ff.ConstraintSet(HUMANOID, ["left_sole"]), InputError, "freeflyer.contacts"),
         (lambda: ff.ConstraintSet("robot"), InputError, "Model"),
         (lambda: ff.ConstraintSet(HUMANOID) - "toe", UnknownNameError, "no constraint"),

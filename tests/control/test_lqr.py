@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from closeness import slopes
+from closeness import close, slopes
 from control_robots import aerial, satellite
 from seeds import fresh
 
@@ -180,3 +180,73 @@ def test_followers_have_no_motor() -> None:
         control.joint_inputs(model, [joints[-1].name])
     found = control.lqr(model, ff.neutral(model))  # its leader's motor moves both
     assert np.all(found.poles.real < 0.0)
+
+
+def cassie_of(folder) -> tuple[ff.Model, np.ndarray]:
+    """Cassie with its leaf springs rigid, as the file's keyframe has it, and its assembled posture."""
+    tree = ff.load(folder / "cassie" / "cassie.xml")
+    home = tree.keyframes["home"]
+    springs = {name: home[tree.joint(name).iq] for side in ("left", "right") for name in (f"{side}-shin", f"{side}-heel-spring")}
+    model = ff.close_loops(ff.lock_joints(tree, springs))
+    return model, np.array(model.neutral)
+
+
+RODS = tuple(f"{side}-achilles-rod rotation about x" for side in ("left", "right"))
+
+
+@pytest.mark.parametrize("dt", [None, 0.005])
+def test_a_biped_on_its_feet_is_steadied_while_its_rods_spin(models_folder, dt: float | None) -> None:
+    """Rods between two balls spin about their axes, and nothing drives them: the regulator leaves them out and names them."""
+    model, q = cassie_of(models_folder)
+    edge = np.array([0.0084625, 0.041199, 0.0]) + 0.08 * np.array([[-0.757, 0.654, 0.0], [0.757, -0.654, 0.0]])
+    stance = ff.ConstraintSet(model, [ff.contacts.line(f"{side}-foot", edge) for side in ("left", "right")]).anchored(q)
+    regulator = control.lqr(model, q, constraints=stance, dt=dt)
+    assert regulator.left_out == RODS
+    assert regulator.controllable.unstabilizable == ()
+    assert regulator.basis.shape == (2 * model.nv, 12)  # six motions of the pelvis over its feet
+    spins = [model.joint(f"{side}-achilles-rod").iv for side in ("left", "right")]
+    assert np.abs(regulator.K[:, [*spins, *(model.nv + k for k in spins)]]).max() <= 1e-8 * np.abs(regulator.K).max()
+    x = regulator.basis @ fresh(str(dt)).standard_normal(12)
+    x *= 2e-3 / np.linalg.norm(x)
+    q1 = ff.project_configuration(model, ff.integrate(model, q, x[: model.nv]), constraints=stance)
+    v1 = ff.project_velocity(model, q1, x[model.nv :], constraints=stance)
+    v1[spins] += 0.5
+    run = ff.sim.simulate(model, q1, v1, regulator, dt=0.005, duration=3.0, constraints=stance)
+    errors = np.abs(regulator.error(run.q, run.v) @ regulator.basis).max(axis=-1)
+    assert errors[-1] < 0.05 * errors.max()
+    close(run.v[-1, spins], v1[spins], 0.02)  # they spin on
+    held = ff.sim.simulate(model, q1, v1, regulator.tau(q, np.zeros(model.nv)), dt=0.005, duration=1.0, constraints=stance)
+    assert np.abs(regulator.error(held.q, held.v) @ regulator.basis).max(axis=-1)[-1] > 10.0 * errors[0]
+
+
+def test_spins_that_are_coupled_or_driven_are_not_left_out(models_folder) -> None:
+    """A wheel of which the axis runs through its mass centre is; one whose axis does not, in gravity, and the base are not."""
+    link = ff.Inertia(1.0, np.zeros(3), 0.1 * np.eye(3))
+    for shift, driven, words in ((0.0, False, None), (0.2, False, "wheel"), (0.0, True, None)):
+        wheel = ff.Inertia(1.0, np.array([0.0, shift, 0.0]), 0.1 * np.eye(3))
+        joints = (
+            ff.Joint("slide", "prismatic", "world", "cart", np.eye(4), np.array([1.0, 0.0, 0.0])),
+            ff.Joint("wheel", "revolute", "cart", "disc", np.eye(4), np.array([0.0, 0.0, 1.0])),
+        )
+        links = (ff.Link("cart", link), ff.Link("disc", wheel))
+        model = ff.build(ff.Description("cart", links, joints, gravity=(0.0, 0.0, 0.0), actuated=("slide", "wheel")[: 1 + driven]))
+        if words is None:
+            regulator = control.lqr(model, model.neutral)
+            assert regulator.left_out == (() if driven else ("wheel",))
+        else:
+            with pytest.raises(ff.InputError, match=words):
+                control.lqr(model, model.neutral)
+    free = ff.with_gravity(cassie_of(models_folder)[0], (0.0, 0.0, 0.0))
+    with pytest.raises(ff.InputError, match=r"cannot steady the robot.*base"):
+        control.lqr(free, free.neutral)
+
+
+def test_the_attitude_of_a_base_is_no_spin() -> None:
+    """A satellite pushed along three axes through its mass centre: its attitude is out of reach, and is asked for."""
+    ball = ff.Link("ball", ff.Inertia(1.0, np.zeros(3), 0.1 * np.eye(3)))
+    base = ff.Joint("root_joint", "free", "world", "ball", np.eye(4))
+    sites = tuple(ff.Site(f"push_{k}", "ball", np.eye(4)) for k in range(3))
+    model = ff.build(ff.Description("satellite", (ball,), (base,), sites=sites, gravity=(0.0, 0.0, 0.0)))
+    pushes = control.thruster_inputs(model, {f"push_{k}": np.eye(6)[k] for k in range(3)})
+    with pytest.raises(ff.InputError, match="base rotation about x"):
+        control.lqr(model, model.neutral, pushes)

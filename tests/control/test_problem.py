@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -44,6 +46,34 @@ def test_the_answer_obeys_mechanics(formulation, strict):
         assert point_forces_exist(points, solution.forces[foot.name], 0.7, 1e-6 * 9.81 * model.mass)
     assert (np.abs(solution.tau) <= 1.000001 * model.effort_limit[6:]).all()
     assert np.abs(solution.levels[0].residuals["dynamics"]).max() <= 1e-9 * 9.81 * model.mass
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "pickle"])
+@pytest.mark.parametrize("name", ["humanoid", "kangaroo_like"])
+def test_solved_problems_and_solutions_are_copied_and_pickled(name, copied):
+    """Bit for bit, of trees and closed robots, with what solving has kept in the problem."""
+    rng = fresh(name)
+    if name == "humanoid":
+        model, q, v = standing_state(rng)
+        problem = standing_problem(model, q)
+    else:
+        model = ff.close_loops(ff.robots.kangaroo_like())
+        q, v = model.neutral, np.zeros(model.nv)
+        com = control.CenterOfMassTask(ff.center_of_mass(model, q), level=1)
+        problem = control.Problem(model, [com], ff.contacts.feet_of(model), [control.TorqueLimits()])
+    solution = problem.solve(q, v)
+    again, other = copied((problem, solution))
+    assert str(again) == str(problem)
+    for x in (again.solve(q, v), other):
+        assert [x.tau.tobytes(), x.a.tobytes(), x.status] == [solution.tau.tobytes(), solution.a.tobytes(), solution.status]
+        assert {k: f.tobytes() for k, f in x.forces.items()} == {k: f.tobytes() for k, f in solution.forces.items()}
+        assert [(level.name, level.met, level.active) for level in x.levels] == [
+            (level.name, level.met, level.active) for level in solution.levels
+        ]
+    assert again.solve(q, v, warm=other).status == solution.status
+    moved = problem.with_tasks(problem.tasks[:1])
+    close(copied(moved).solve(q, v).tau, moved.solve(q, v).tau, 0.0)
+    assert max(len(repr(x)) for x in (problem, solution)) < 1000
 
 
 def test_tasks_that_can_be_met_are_met():

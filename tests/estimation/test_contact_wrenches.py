@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from estimation_robots import resting_forces, sensed
@@ -93,6 +96,20 @@ def test_a_known_motion_counts(name, models_folder):
         contact_model(s.model, c.q, c.feet, v, np.where(np.arange(s.model.nv) == 3, np.nan, a))
     with pytest.raises(ff.InputError, match="one v"):
         contact_model(s.model, c.q, c.feet, np.zeros((2, s.model.nv)))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "pickle"])
+def test_contact_models_are_copied_and_pickled(copied):
+    """Bit for bit; their text is a line."""
+    model = ff.robots.kangaroo_like()
+    contacts = contact_model(model, model.neutral)
+    again = copied(contacts)
+    for name in ("motors", "A", "base", "base_view", "poses", "spread", "resultant", "q"):
+        assert getattr(again, name).tobytes() == getattr(contacts, name).tobytes(), name
+    tau = fresh().standard_normal(len(contacts.motors))
+    for method in ("motors", "balanced"):
+        assert contact_wrenches(again, tau, method).forces.tobytes() == contact_wrenches(contacts, tau, method).forces.tobytes()
+    assert len(repr(contacts)) < 300
 
 
 def test_other_points_of_the_same_foot_are_other_feet():

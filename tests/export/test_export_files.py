@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,6 +101,38 @@ def test_the_header_is_c_and_cpp(tmp_path):
     run("cc", "-std=c99", *flags, "-x", "c", "x.h", folder=tmp_path / "c")
     for standard in ("c++11", "c++17"):
         run("cc", f"-std={standard}", *flags, "-x", "c++", "x.c", folder=tmp_path / "c")
+
+
+STANDARD = """
+    assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg stdbool stddef stdint stdio stdlib
+    string tgmath time wchar wctype dirent dlfcn fcntl pthread sched semaphore strings unistd
+""".split()
+
+
+@needs_cc
+@pytest.mark.parametrize("name", ["features", "stdarg", "errno", "stdc-predef", "int", "register"])
+def test_robots_with_names_of_headers_and_keywords_compile(tmp_path, name):
+    """Beside every standard header, in a folder that is searched for headers first, as CMake does."""
+    made = exporting.export(renamed(name), tmp_path / "c", "mass_matrix")
+    own = f"{made.prefix}.c"
+    text = "".join(f"#include <{header}.h>\n" for header in STANDARD)
+    (tmp_path / "c" / "all.c").write_text(f'{text}#include "{own}"\n')
+    run("cc", "-std=gnu99", "-I.", "-fsyntax-only", "all.c", "main.c", own, folder=tmp_path / "c")
+
+
+@needs_cc
+def test_no_robot_has_the_name_of_a_header_that_the_compiler_reads(tmp_path):
+    (tmp_path / "all.c").write_text("".join(f"#include <{header}.h>\n" for header in STANDARD))
+    read = run("cc", "-M", "all.c", folder=tmp_path).replace("\\\n", " ").split()
+    searched = {Path(path).parent for path in read if Path(path).name in {"stdio.h", "stddef.h"}}
+    headers = {Path(path).stem for path in read if Path(path).parent in searched}
+    assert len(headers) > 20
+    assert not headers & {prefix_of(name) for name in headers}
+
+
+def renamed(name: str) -> ff.Model:
+    """A chain with another name."""
+    return ff.build(replace(ff.robots.make("chain", n=1).description, name=name))
 
 
 def test_the_header_names_frames_and_joints(tmp_path):

@@ -28,6 +28,28 @@ def gap(model, a, b) -> float:
     return float(max(np.abs(ff.difference(model, a[0], b[0])).max(), np.abs(a[1] - b[1]).max()))
 
 
+def test_rods_between_balls_spin_with_order_4(models_folder):
+    """Cassie's two rods spin while the legs move; against dop853, in coordinates of another kind, errors of 1e-13 allowed: the
+    rods' turns, the other coordinates, velocities, energy."""
+    model = ff.with_gravity(ff.close_loops(ff.load(models_folder / "cassie" / "cassie.xml")), (0.0, 0.0, 0.0))
+    tree, rods = model.tree, ("left-achilles-rod", "right-achilles-rod")
+    turns = np.array([tree.joint(name).iv + k for name in rods for k in range(3)])
+    rng, errors = fresh(), np.zeros((2, 4))
+    for _ in range(2):
+        q, v, rest = model.neutral, 0.4 * rng.standard_normal(model.nv), np.zeros(model.nv)
+        v[[model.joint(name).iv for name in rods]] = rng.uniform(2.0, 4.0, 2) * rng.choice([-1.0, 1.0], 2)
+        exact = sim.simulate(model, q, v, rest, dt=0.05, duration=0.1, integrator="dop853", rtol=1e-13, atol=1e-14)
+        for k, dt in enumerate((1e-2, 5e-3)):
+            run = sim.simulate(model, q, v, rest, dt=dt, duration=0.1)
+            d = ff.difference(tree, exact.q[-1], run.q[-1])
+            energy = ff.kinetic_energy(model, run.q[-1], run.v[-1]) - ff.kinetic_energy(model, q, v)
+            sizes = d[turns], np.delete(d, turns), run.v[-1] - exact.v[-1], energy
+            errors[k] += [np.abs(x).max() for x in sizes]
+    orders = np.log2(errors[0] / errors[1])
+    assert (orders > 3.5).all(), orders
+    assert orders[0] < 4.5, orders
+
+
 @pytest.mark.parametrize(("integrator", "order"), [("explicit", 1), ("semi-implicit", 1), ("rk4", 4)])
 def test_orders_with_forces_that_depend_on_time_and_state(integrator, order):
     """Errors of several motions together: of a single one, terms of the next order may cancel."""

@@ -159,3 +159,19 @@ def test_distances_of_poles_are_linear_or_logarithmic() -> None:
     for radius in (linear, wide, radius_of(np.zeros(3))):
         assert 1 <= len(radius.rings) <= 6
         assert (radius.rings <= radius.outer * (1 + 1e-9)).all()
+
+
+def test_free_spins_that_the_regulator_leaves_out_are_noted(models_folder):
+    tree = ff.load(models_folder / "cassie" / "cassie.xml", base="fixed")
+    springs = {f"{side}-{name}": 0.0 for side in ("left", "right") for name in ("shin", "heel-spring")}
+    model = ff.close_loops(ff.lock_joints(tree, springs))
+    found = study(model, model.neutral, ff.control.joint_inputs(model))
+    assert not found.refusal
+    assert "left-achilles-rod rotation about x, right-achilles-rod rotation about x" in found.notes[-1]
+
+
+def test_a_search_that_leaves_the_workspace_of_loops_ends(models_folder):
+    """With soft springs that nothing holds: the study is of the posture itself, and says what is missing."""
+    model = ff.close_loops(ff.load(models_folder / "cassie" / "cassie.xml", base="fixed"))
+    found = study(model, model.neutral, ff.control.joint_inputs(model))
+    assert "left-shin" in found.refusal

@@ -5,7 +5,7 @@ Source: papers/000, (6)-(10), (60)-(73).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -38,7 +38,8 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
     ----------
     model : Model
     independent : iterable of str, optional
-        Joints that keep their velocities, beside the base; by default the base, the motors and joints that no loop determines.
+        Joints that keep their velocities, beside the base; by default the base, the motors and joints that no loop determines. If
+        the file names no motors of joints, as of a gripper that a tendon drives, they are the closed model's `actuated`.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
         if isinstance(independent, str) or not isinstance(independent, Iterable):
             raise InputError(f"independent lists names of joints, got {independent!r}", independent=independent)
         names = tuple(independent)
-        return _make_closed(model.tree, partition_by(model.tree, names), partial(_close_again, names=names))
+        return _make_closed(model.tree, partition_by(model.tree, names), names)
     if model.reduction or not has_loops(model):
         return model
     try:
@@ -98,9 +99,9 @@ def close_with_partition(model: Model, split: Partition) -> Model:
     return known if same else _make_closed(model, split)
 
 
-def close_description(description: Description, split: Partition) -> Model:
-    """A closed model by its description and split: what copies and pickles of one call."""
-    return _make_closed(compile_description(description), split)
+def close_description(description: Description, split: Partition, names: tuple[str, ...] | None = None) -> Model:
+    """A closed model by its description, split and chosen joints: what copies and pickles of one call."""
+    return _make_closed(compile_description(description), split, names)
 
 
 def _close_again(tree: Model, names: tuple[str, ...]) -> Model:
@@ -109,7 +110,8 @@ def _close_again(tree: Model, names: tuple[str, ...]) -> Model:
     return close_loops(tree, kept) if has_loops(tree) else tree
 
 
-def _make_closed(tree: Model, split: Partition, close_again: Callable[[Model], Model] = close_loops) -> Model:
+def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = None) -> Model:
+    close_again = close_loops if names is None else partial(_close_again, names=names)
     touched = touched_coordinates(tree)
     blocks = solved_blocks(split, touched)
     topology = np.concatenate([tree.topology, linkage_table(tree, split, blocks, touched)])
@@ -118,9 +120,12 @@ def _make_closed(tree: Model, split: Partition, close_again: Callable[[Model], M
     for joint in tree.joints:
         first, end = np.searchsorted(split.independent, (joint.iv, joint.iv + joint.nv))
         joints.append(replace(joint, iv=int(first), nv=int(end - first)))
+    own = {j.name for j in joints if j.nv}
+    driven = tree.actuated if tree.description.actuated else tuple([name for name in tree.actuated if name in own])
     return recompile(
-        tree, (close_description, (tree.description, split)), topology=topology, nv=len(split.independent), joints=tuple(joints),
-        neutral=split.q, reduction=Reduction(split, tree, reduced, frozen(blocks), refusal.refusal, close_again),
+        tree, (close_description, (tree.description, split, names)), topology=topology, nv=len(split.independent),
+        joints=tuple(joints), actuated=driven, neutral=split.q,
+        reduction=Reduction(split, tree, reduced, frozen(blocks), refusal.refusal, close_again),
         **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE},
     )  # fmt: skip
 

@@ -133,7 +133,8 @@ def _passive(model: Model) -> np.ndarray:
 def _check_allowed(J: np.ndarray, a: np.ndarray, bias: np.ndarray) -> None:
     """InputError for accelerations that violate the rows."""
     left = (J @ a[..., None])[..., 0] + bias
-    size = (np.abs(J) @ np.abs(a)[..., None])[..., 0] + np.abs(bias) + 1e-6
+    # of the whole acceleration: what a row itself holds at zero, as a lock does, has no size but that of its rounding
+    size = np.linalg.norm(J, axis=-1) * np.linalg.norm(a, axis=-1)[..., None] + np.abs(bias) + 1e-6
     wrong = np.abs(left) / size
     if wrong.size and wrong.max() > BALANCE_RATIO:
         at = np.unravel_index(int(np.argmax(wrong)), wrong.shape)

@@ -205,8 +205,7 @@ def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
             f"{', '.join(names)} do not determine all joints of {model.name!r}: {refusals.list_names(more)} would be independent, "
             "too; name them as well", joints=tuple(dict.fromkeys(more)),
         )  # fmt: skip
-    free = np.setdiff1d(s.passive, found.dependent)
-    return replace(found, actuated=s.actuated, passive=s.passive, free=frozen(free))
+    return found if model.description.actuated else replace(found, actuated=frozen(chosen), passive=frozen(others))
 
 
 def reference_posture(model: Model) -> np.ndarray:

@@ -37,20 +37,11 @@ from freeflyer.tolerances import MIN_BLOCK_RATIO_OF_MOVES
 STEPS = 12  # on the line to a random posture; they are halved where loops do not close in the same way
 
 
-def has_partial_joints(model: Model) -> bool:
-    """Whether some joint with a quaternion is independent in part of its coordinates."""
-    independent = set(model.reduction.split.independent.tolist())
-    counts = [
-        (len(independent & set(range(j.iv, j.iv + j.nv))), j.nv) for j in model.tree.joints if j.kind in ("free", "spherical")
-    ]
-    return any(0 < mine < all_of_it for mine, all_of_it in counts)
-
-
 def move_derivatives(model: Model, q: np.ndarray, s: np.ndarray, q1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(dq, ds) (..., nv, nv): how independent steps of q (..., nq), and s (..., nv), move q1 = integrate(q, s) (..., nq)."""
     tree, split = model.tree, model.reduction.split
     rows, dependent, independent = split.rows, split.dependent, split.independent
-    if not has_partial_joints(model):
+    if not model.reduction.has_partial_joints:
         whole = np.zeros((*s.shape[:-1], len(split.dependent) + model.nv))
         whole[..., independent] = s
         dq, ds = (d[..., independent, :][..., independent] for d in step_derivatives(tree, whole))

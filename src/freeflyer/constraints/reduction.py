@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 
 import numpy as np
@@ -34,6 +35,13 @@ class Reduction:
     blocks: tuple[tuple[np.ndarray, np.ndarray], ...]
     refuse: Callable[[Model, np.ndarray, tuple[int, ...]], FreeflyerError]
     close_again: Callable[[Model], Model]
+
+    @cached_property
+    def has_partial_joints(self) -> bool:
+        """Whether some joint with a quaternion is independent in part of its coordinates, as a rod between two balls."""
+        independent = set(self.split.independent.tolist())
+        joints = [j for j in self.tree.joints if j.kind in ("free", "spherical")]
+        return any(0 < len(independent & set(range(j.iv, j.iv + j.nv))) < j.nv for j in joints)
 
 
 def has_loops(model: Model) -> bool:

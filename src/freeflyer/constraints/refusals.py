@@ -60,9 +60,11 @@ def too_many_motors(
     excess = size - len(dependent)
     if not model.description.actuated:
         return LinkageError(
-            f"{model.name!r} names no motors, and the loops {list_names(loops)} do not leave them all free: "
-            "name the motors (`actuated` of a loop file, `name_mot`, or <actuator> in MJCF)",
-            loops=tuple(loops),
+            f"{model.name!r} names no motors of joints, and the loops {list_names(loops)} tie "
+            f"{list_names(owner[j] for j in tied)} to each other: choose {len(tied) - excess} of them, "
+            "freeflyer.close_loops(model, independent=[...]), or name the motors (`actuated` of a loop file, `name_mot`, or "
+            "<actuator> of a joint in MJCF)",
+            loops=tuple(loops), motors=tuple(owner[j] for j in tied),
         )  # fmt: skip
     if excess >= len(tied):
         return LinkageError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -32,23 +31,34 @@ class Loops(NamedTuple):
     columns: frozenset[int]
 
 
+class Entry(NamedTuple):
+    """A contact or rolling body in a table: kind, frame, number of rows, the coordinates that move it, its numbers in the order of
+    set_layout; of contacts their unit wrenches."""
+
+    kind: int
+    frame: int
+    rows: int
+    path: frozenset[int]
+    numbers: bytes
+    unit: UnitWrenches | None
+
+
 @dataclass(eq=False)
 class Tree:
     """What sets of one tree share: its arrays, as a set's begin, and `before` (nv): the next coordinate on the way to the world,
-    or -1. Kept after their first use: paths of frames, points and unit wrenches of contacts, loops."""
+    or -1. Kept after their first use: paths of frames, points and table entries of contacts, loops."""
 
     before: list[int]
     topology: bytes  # the tree's, saying that a table of a set follows; a set's own memory, which nothing can write to
     parameters: bytes
     most_rows: int
     loops: Loops | None = None
-    wrenches: dict[tuple[Any, ...], tuple[UnitWrenches, bytes]] = field(default_factory=dict)
+    entries: dict[tuple[Any, ...], Entry] = field(default_factory=dict)
     paths: dict[str, frozenset[int]] = field(default_factory=dict)
     points: dict[tuple[str, tuple[float, float]], np.ndarray] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
+class Table(NamedTuple):
     """topology, parameters, handle: the tree's, and the set's. rows: how many there are; free: the first whose forces are free
     where rows depend on each other."""
 
@@ -130,20 +140,27 @@ def path(model: Model, frame: str) -> frozenset[int]:
 
 def wrenches_of(model: Model, contact: Contact) -> UnitWrenches:
     """The unit wrenches of a contact of this model."""
-    return _with_numbers(tree_of(model), model, contact)[0]
+    unit = _entry(tree_of(model), model, contact).unit
+    assert unit is not None
+    return unit
 
 
-def _with_numbers(tree: Tree, model: Model, contact: Contact) -> tuple[UnitWrenches, bytes]:
-    """The unit wrenches of a contact, and their numbers in the order of set_layout."""
-    key = contact.kind, contact.frame, contact.size, None if contact.points is None else contact.points.tobytes()
-    try:
-        return tree.wrenches[key]
-    except KeyError:
-        unit = unit_wrenches(contact, surface_points(model, contact))
-    if len(tree.wrenches) >= MAX_CACHED_CONTACTS:
-        tree.wrenches.clear()
-    numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel()])
-    found = tree.wrenches[key] = unit, numbers.tobytes()
+def _entry(tree: Tree, model: Model, item: Contact | Rolling) -> Entry:
+    """The entry of a contact or rolling body in tables of the tree."""
+    frame = item.frame
+    if isinstance(item, Rolling):
+        axis = np.zeros(3) if item.axis is None else item.axis
+        numbers = np.concatenate([[item.radius], axis, contact_axes(item.normal).ravel()]).tobytes()
+        return Entry(SL.SPHERE if item.axis is None else SL.WHEEL, model.frame(frame), 3, path(model, frame), numbers, None)
+    key = item.kind, frame, item.size, None if item.points is None else item.points.tobytes(), item.normal.tobytes()
+    found = tree.entries.get(key)
+    if found is None:
+        unit = unit_wrenches(item, surface_points(model, item))
+        axes = contact_axes(item.normal)
+        numbers = np.concatenate([unit.least.ravel(), unit.multipliers.ravel(), unit.rows.ravel(), axes.ravel()]).tobytes()
+        if len(tree.entries) >= MAX_CACHED_CONTACTS:
+            tree.entries.clear()
+        found = tree.entries[key] = Entry(SL.HELD, model.frame(frame), len(unit.rows), path(model, frame), numbers, unit)
     return found
 
 
@@ -161,16 +178,11 @@ def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[C
     free = row = len(loop_rows) + len(locks)
     at = len(tree.parameters) // 8
     for item in items:
-        moved |= path(model, item.frame)
-        if isinstance(item, Contact):
-            unit, found = _with_numbers(tree, model, item)
-            found += axes_numbers(item.normal.tobytes())
-            count, kind = len(unit.rows), SL.HELD
-        else:
-            count, kind, found = 3, SL.SPHERE if item.axis is None else SL.WHEEL, _rolling_numbers(item)
-        records += (kind, model.frame_index[item.frame], row, count, at)
-        numbers.append(found)
-        row, at = row + count, at + len(found) // 8
+        kind, frame, count, moving, own, _ = _entry(tree, model, item)
+        moved |= moving
+        records += (kind, frame, row, count, at)
+        numbers.append(own)
+        row, at = row + count, at + len(own) // 8
     if row > tree.most_rows:
         raise InputError(
             f"the set has {row} rows, more than a robot with {model.nv} velocity coordinates can use ({tree.most_rows}): leave out "
@@ -203,15 +215,3 @@ def widen(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...])
     numbers[SL.OTHERS : SL.OTHERS + SL.N_OTHERS] = sizes
     numbers[[SL.PATH_AT, SL.ITEMS_AT, SL.LOOP_ROWS_AT, SL.LOCKS_AT]] += len(more)
     return WideTable(numbers, frozen_array(table.parameters))
-
-
-def _rolling_numbers(item: Rolling) -> bytes:
-    """Those of a rolling item, in the order of set_layout."""
-    axis = np.zeros(3) if item.axis is None else item.axis
-    return np.concatenate([[item.radius], axis]).tobytes() + axes_numbers(item.normal.tobytes())
-
-
-@lru_cache(maxsize=256)
-def axes_numbers(normal: bytes) -> bytes:
-    """The axes x, y, z of a contact in world axes, z its normal."""
-    return contact_axes(np.frombuffer(normal)).tobytes()

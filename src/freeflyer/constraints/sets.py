@@ -115,8 +115,7 @@ class ConstraintSet:
         loops = loops_of(tree).names if self.loops and not model.reduction and model.constraint_rows[0] else ()
         names = (*dict.fromkeys(loops), *locks, *item_names)
         if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"the name {twice!r} is there twice: give one contact another, name=...", name=twice)
+            raise _named_twice(next(name for name in names if names.count(name) > 1), loops, locks, items)
         coordinates = tuple([j for name in locks for j in _coordinates(tree, name)])
         table = make_table(tree, bool(loops), coordinates, items)
         self.__dict__.update(
@@ -242,6 +241,15 @@ def _names(given: Any) -> tuple[str, ...]:
         if not isinstance(name, str):
             raise InputError(f"locks must list names of joints, got {format_value(name)}")
     return found
+
+
+def _named_twice(name: str, loops: tuple[str, ...], locks: tuple[str, ...], items: tuple[Contact | Rolling, ...]) -> InputError:
+    """The error that says what the constraints of one name are."""
+    given = ["contact" if isinstance(x, Contact) else "rolling body" for x in items if x.name == name]
+    held = ["loop or coupling of the file"] * (name in loops) + ["lock"] * locks.count(name)
+    once = "rename the loop" if name in loops else "lock the joint once"
+    cure = f"give the {given[-1]} another, name=..." if given else once
+    return InputError(f"the name {name!r} is that of a {' and a '.join(held + given)}: {cure}", name=name)
 
 
 def _coordinates(tree: Model, name: str) -> range:

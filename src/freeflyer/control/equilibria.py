@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.constraints.errors import LinkageError
 from freeflyer.constraints.sets import ConstraintSet, check_set
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.control.words import describe_forces
@@ -122,7 +123,10 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
         length = float(np.max(np.abs(step)))
         if length == 0.0:
             break
-        here = integrate(model, here, step * min(1.0, MAX_STEP / length))
+        try:
+            here = integrate(model, here, step * min(1.0, MAX_STEP / length))
+        except LinkageError:  # beyond what the loops allow
+            break
         found = _balance(model, here, inputs, gravity)
         if found.balanced:
             return _describe_move(model, q, found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
@@ -333,6 +333,9 @@ class Problem:
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
         return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
+
+    def __reduce__(self) -> Any:  # without what solving keeps: handles of compiled code
+        return Problem, tuple([getattr(self, f.name) for f in fields(self) if f.init])
 
     def __repr__(self) -> str:
         counts = f"{len(self.tasks)} tasks, {len(self.constraints.names)} contacts, {len(self.limits)} limits"

@@ -14,6 +14,7 @@ from freeflyer.control.controllable import Controllability, controllability
 from freeflyer.control.costs import BANDWIDTH, cost_matrix, energy_costs
 from freeflyer.control.equilibria import require_equilibrium
 from freeflyer.control.inputs import Inputs, resolve_inputs
+from freeflyer.control.spins import free_spins, spin_names, without_spins
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.linearization import FREE, linearized_step
@@ -22,6 +23,7 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.text import short_repr
 from freeflyer.tolerances import DECAY_ROUNDING
 
 
@@ -44,7 +46,7 @@ class Regulator:
     P : (2 nv, 2 nv) array
         The cost to go is x^T P x.
     poles : (2 nv,) array
-        Eigenvalues of A - B K, 1/s, or per step if dt is given; with constraints (k,), on the states of basis.
+        Eigenvalues of A - B K, 1/s, or per step if dt is given; with a basis (k,), on its states.
     A : (2 nv, 2 nv) array
         Of the linearisation about q0, continuous, or sampled if dt is given.
     B : (2 nv, m) array
@@ -54,7 +56,9 @@ class Regulator:
     dt : float or None
         Sample time, s; None in continuous time.
     basis : (2 nv, k) array or None
-        Orthonormal columns, the states that constraints admit; None without constraints.
+        Orthonormal columns, the states that constraints admit, less the spins left out; None for all states.
+    left_out : tuple of str
+        Names of free spins that the regulator leaves out: see lqr.
 
     Examples
     --------
@@ -79,6 +83,9 @@ class Regulator:
     controllable: Controllability
     dt: float | None = None
     basis: np.ndarray | None = None
+    left_out: tuple[str, ...] = ()
+
+    __repr__ = short_repr
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Error x = [eta; dv] (..., 2 nv) of the state q (..., nq), v (..., nv)."""
@@ -152,6 +159,9 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     The error x = [eta; dv] has eta = difference(model, q0, q), for a floating base the logarithm of its pose error. The feedback is
     therefore smooth on all attitudes but those half a turn away: no attitude is special, and no angle wraps.
 
+    Links that turn freely about their own mass centres (a rod between two balls, about its axis) and that no input reaches are left
+    out, if no other motion depends on them: `Regulator.left_out` has their names, K is zero along them.
+
     Examples
     --------
     >>> model = ff.robots.chain(2)
@@ -171,7 +181,15 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     R = cost_matrix("input_cost", natural[1] if input_cost is None else input_cost, inputs.count, True)
     A, B = input_linearization(model, at_rest.q, np.zeros(n), at_rest.u, inputs, gravity, dt, integrator, constraints)
     basis = np.eye(2 * n) if constraints is None else admissible(constraints, at_rest.q, np.zeros(n))
-    can = controllability(model, mass_matrix(model, at_rest.q), A, B, dt is not None, None if constraints is None else basis)
+    M = mass_matrix(model, at_rest.q)
+    left_out: tuple[str, ...] = ()
+    can = controllability(model, M, A, B, dt is not None, None if constraints is None else basis)
+    if can.unstabilizable:
+        spins = free_spins(model, at_rest.q, inputs.matrix(model, at_rest.q), constraints)
+        rest = without_spins(spins, A, basis)
+        if rest.shape[1] < basis.shape[1]:
+            basis, left_out = rest, spin_names(model, spins)
+            can = controllability(model, M, A, B, dt is not None, basis)
     if can.unstabilizable:
         raise InputError(
             f"the inputs cannot steady the robot about this posture: {', '.join(can.unstabilizable)} "
@@ -188,7 +206,8 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     if not np.all(decay > DECAY_ROUNDING):
         raise InputError("the costs leave a motion that does not decay without weight: give every state some state_cost")
     K, P = K @ basis.T, basis @ P @ basis.T
-    return Regulator(model, inputs, at_rest.q, at_rest.u, K, P, poles, A, B, can, dt, None if constraints is None else basis)
+    acting = None if constraints is None and not left_out else basis
+    return Regulator(model, inputs, at_rest.q, at_rest.u, K, P, poles, A, B, can, dt, acting, left_out)
 
 
 def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inputs, gravity: Any, dt: float | None,

@@ -7,6 +7,7 @@ evaluated: on arrays it steps, on dual values (`duals`) it gives the step's exac
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
@@ -51,10 +52,33 @@ def rk4(a: Acceleration, plus: Plus, q: Any, v: Any, h: float) -> tuple[Any, Any
     return end, v + h / 6.0 * (a1 + 2.0 * a2 + 2.0 * a3 + a4)
 
 
+def flow(plus: Plus, minus: Plus) -> Plus:
+    """q moved by s / h for a time h, to order 4, where q (+) s is of order 2: of one, two and three parts, extrapolated."""
+
+    def moved(q: Any, s: Any) -> Any:
+        two, three = 0.5 * s, (1.0 / 3.0) * s
+        q1, q2, q3 = plus(q, s), plus(plus(q, two), two), plus(plus(plus(q, three), three), three)
+        return plus(q3, (1.0 / 12.0) * minus(q3, q1) + (-4.0 / 3.0) * minus(q3, q2))
+
+    return moved
+
+
 Scheme = Callable[[Acceleration, Plus, Any, Any, float], tuple[Any, Any]]
 SCHEMES: dict[str, Scheme] = {
     "semi-implicit": semi_implicit, "explicit": explicit, "rk4": rk4,
 }  # fmt: skip
+
+
+def moves_of(model: Model, scheme: Scheme, plus: Plus, minus: Plus) -> Plus:
+    """q (+) s as the scheme needs it. Sums of independent coordinates are no motion at constant velocities where a ball joint is
+    independent in part of its coordinates: the spin of a rod between two balls would be of order 2."""
+    spins = scheme is rk4 and model.reduction is not None and model.reduction.has_partial_joints
+    return flow(plus, minus) if spins else plus
+
+
+def steps_of(model: Model, scheme: Scheme) -> Plus:
+    """q (+) s of arrays, as the scheme needs it."""
+    return moves_of(model, scheme, partial(integrate, model), partial(difference, model))
 
 
 def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit",
@@ -104,7 +128,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     stage starts from the second, and the end is reached by two exponentials.
 
     All of them turn quaternions by exponentials, so that their length stays 1. The loops of a closed model are closed again after
-    every move.
+    every move; if a rod between two balls spins, "rk4" takes each move in one, two and three parts and extrapolates.
 
     Examples
     --------
@@ -130,7 +154,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
 
         with np.errstate(over="ignore", invalid="ignore"):
             try:
-                out = scheme(acceleration, lambda x, dv: integrate(model, x, dv), q0, v0, h)
+                out = scheme(acceleration, steps_of(model, scheme), q0, v0, h)
             except InputError as error:
                 raise InputError(
                     f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h

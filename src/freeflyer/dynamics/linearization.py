@@ -23,10 +23,10 @@ from freeflyer.dynamics.duals import Dual
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import Expressed
-from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
+from freeflyer.dynamics.integrators import Integrator, Scheme, moves_of, scheme_of, time_step
 from freeflyer.dynamics.loads import Wrenches, run_loaded
-from freeflyer.dynamics.manifold import integrate
-from freeflyer.dynamics.manifold_derivatives import move_derivatives, quaternion_blocks
+from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.dynamics.manifold_derivatives import difference_derivatives, move_derivatives, quaternion_blocks
 from freeflyer.dynamics.motion_derivatives import frame_velocity_derivatives
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -136,7 +136,7 @@ def _minus_skew(w: np.ndarray, out: np.ndarray) -> None:
 
 
 def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
-                    expressed: Expressed, scheme: object, h: float, effect: Effect | None = None,
+                    expressed: Expressed, scheme: Scheme, h: float, effect: Effect | None = None,
                     solvers: Solvers = FREE) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """The derivative (A, B) of one step: the scheme's own text, run on values that carry theirs along.
 
@@ -163,7 +163,11 @@ def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, ex
         dq, ddv = move_derivatives(model, x.value, s.value, there)
         return Dual(there, dq @ x.tangent + ddv @ s.tangent)
 
-    q1, v1 = scheme(acceleration, plus, q0, v0, h)  # type: ignore[operator]
+    def minus(x: Dual, y: Dual) -> Dual:
+        d = difference_derivatives(model, x.value, y.value)
+        return Dual(difference(model, x.value, y.value), d.dq0 @ x.tangent + d.dq1 @ y.tangent)
+
+    q1, v1 = scheme(acceleration, moves_of(model, scheme, plus, minus), q0, v0, h)
     lead = first.shape[:-1]
     whole = np.concatenate([np.broadcast_to(t, (*lead, n, 2 * n + m)) for t in (q1.tangent, v1.tangent)], axis=-2)
     return whole[..., : 2 * n].copy(), whole[..., 2 * n :].copy()

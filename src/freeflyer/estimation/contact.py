@@ -28,6 +28,7 @@ from freeflyer.kernels.model.layout import STANDING
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.text import short_repr
 from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO
 
 
@@ -47,6 +48,11 @@ class Standing:
     base: np.ndarray
     unknowns: int
     rest: np.ndarray
+
+    __repr__ = short_repr
+
+    def __reduce__(self) -> Any:
+        return make_standing, (self.model, self.feet)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -95,6 +101,8 @@ class ContactModel:
     standing: Standing
     q: np.ndarray
     update: np.ndarray
+
+    __repr__ = short_repr
 
     @property
     def model(self) -> Model:

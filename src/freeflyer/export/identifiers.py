@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import re
 
-RESERVED = {  # names of libraries, headers and other files
-    "c", "dl", "inttypes", "m", "main", "math", "objects", "pthread", "rt", "stddef", "stdint", "stdio", "string", "time", "util",
-}  # fmt: skip
+RESERVED = frozenset(  # names of libraries, of other files, and of headers of C23, POSIX, compilers and their C libraries
+    """
+    c dl gcc m main objects rt util
+    assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbit stdbool
+    stdckdint stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
+    aio cpio dirent dlfcn fcntl fmtmsg fnmatch ftw glob grp iconv langinfo libgen monetary mqueue ndbm netdb nl_types poll pthread
+    pwd regex sched search semaphore spawn strings stropts syslog tar termios trace ulimit unistd utime utmpx wordexp
+    alloca byteswap cet cpuid elf endian err error execinfo features features_time64 getopt link malloc memory omp stdc_predef
+    syscall syslimits ucontext unwind values varargs wait
+    availability availabilityinternal availabilitymacros availabilityversions conio corecrt crtdbg crtdefs direct io process sal
+    standards tchar vadefs vcruntime windows xlocale
+    """.split()
+)
 LONGEST = 48
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.dynamics.integrators import SCHEMES
+from freeflyer.dynamics.integrators import SCHEMES, steps_of
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.manifold_derivatives import integrate_derivatives, quaternion_blocks
 from freeflyer.errors import InputError, format_value
@@ -112,4 +112,4 @@ def stepper_of(integrator: object, rtol: Any, atol: Any) -> Stepper:
 
 def _fixed(name: str, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
     with np.errstate(over="ignore", invalid="ignore"):
-        return SCHEMES[name](lambda x, y, c: a(t + c * h, x, y), lambda x, dv: integrate(model, x, dv), q, v, h)
+        return SCHEMES[name](lambda x, y, c: a(t + c * h, x, y), steps_of(model, SCHEMES[name]), q, v, h)

@@ -82,7 +82,7 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
         _describe_holding(model, at), A, B, _pairs(values),
         modes_of(model, As, values, vectors), steering.states, steering.rank, steering.uncontrollable,
         steering.unstabilizable, _distance(As, Bs, values, steering), _condition(M / np.outer(d, d)), _condition(vectors),
-        bandwidth, np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model),
+        bandwidth, np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model, regulator),
     )  # fmt: skip
 
 
@@ -103,10 +103,13 @@ def _describe_holding(model: Model, at: Equilibrium) -> str:
     )
 
 
-def _notes(model: Model) -> tuple[str, ...]:
-    if not model.loops:
-        return ()
-    return (f"its {len(model.loops)} loops are closed: {model.nv} of {model.tree.nv} velocities are independent",)
+def _notes(model: Model, regulator: Regulator | None) -> tuple[str, ...]:
+    found = []
+    if model.loops:
+        found.append(f"its {len(model.loops)} loops are closed: {model.nv} of {model.tree.nv} velocities are independent")
+    if regulator is not None and regulator.left_out:
+        found.append(f"free spins that the regulator leaves out: {', '.join(regulator.left_out)}")
+    return tuple(found)
 
 
 def _pairs(values: NDArray[np.complex128]) -> np.ndarray:

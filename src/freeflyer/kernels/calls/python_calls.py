@@ -68,12 +68,12 @@ def _new_array() -> int:
 
 def capsule(record: np.ndarray, name: bytes, destroy: int | None = None) -> Any:
     """A capsule: an object that only C code can make, holding the address of a record."""
-    return _api.PyCapsule_New(record.ctypes.data, name, destroy)
+    return _api.PyCapsule_New(address(record), name, destroy)
 
 
 def model_handle(topology: np.ndarray, parameters: np.ndarray, destroy: int) -> Any:
     """The handle of a model for compiled code: a capsule that keeps the model's arrays alive; its destructor releases them."""
-    record = np.array([topology.ctypes.data, parameters.ctypes.data], np.int64)
+    record = np.array([address(topology), address(parameters)], np.int64)
     made, owned = capsule(record, L.MODEL_NAME, destroy), (record, topology, parameters)
     _api.Py_IncRef(ctypes.py_object(owned))
     _api.PyCapsule_SetContext(made, id(owned))
