@@ -47,10 +47,13 @@ from freeflyer.kernels.optimization.orthogonal_rows import (
 LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
 BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
 WRONG = 1e-10  # of the gradient: multipliers of the wrong sign above are wrong, of the right sign decide a row
+SLIGHT = 1e-7  # likewise of a level that cannot be met: what it gains by less is left to the levels below
+ROUNDING = 1e-13  # of the size of a row's terms: a residual that is none
+TOLERANT, MOST_WRONG = 100.0, 1e-6  # by how much more each loosening allows, and the most: gains that small only come from afar
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the way to the solution of the held rows: a shorter step is none
 STALLED = 6  # rounds without a step, after which limits are loosened
-LOOSE, LOOSER = 1e-7, 3.0  # by how much of the size of a row's terms; the factor of each further time
+LOOSE = 1e-7  # by how much of the size of a row's terms
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 ROUNDS = 3  # for each row and unknown: the largest number of rounds
 
@@ -132,18 +135,20 @@ def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, 
 
 
 @kernel
-def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided):
+def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong):
     """The held limit whose lexicographic multiplier has most of the wrong sign, -1 if there is none.
 
-    multipliers (m,): of the last level, which is least norm.
+    multipliers (m,): of the last level, which is least norm. barred (m,): 1 for limits that stay held. wrong: the share of the
+    gradient that counts.
     """
     m = load_int(ends, levels - 1)
     d = workspace(z, width + 8)
-    clear(decided, 0, m)
+    for i in range(m):
+        store(decided, i, load(barred, i))
     worst, begin, before = -1, 0, 0
     for k in range(levels + 1):
         last = k == levels
-        end, gradient, most = m, 0.0, 0.0
+        end, gradient, most, enough = m, 0.0, 0.0, wrong if last else max(wrong, SLIGHT)
         clear(d, 0, width)
         clear(multipliers, 0, m)
         if last:
@@ -158,14 +163,14 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
             for i in range(begin, end):
                 if load(held, i) != FREE:
                     size = sqrt(dot(T, width * i, T, width * i, width))
-                    gradient += (abs(load(residuals, i)) + abs(load(e, i))) * size
+                    gradient += (abs(load(residuals, i)) + ROUNDING / SLIGHT * abs(load(e, i))) * size
                     add_scaled_row(d, 0, load(residuals, i), L, width * i, 0, width)
             for i in range(begin, end):
-                if load(held, i) != FREE and load(held, i) != EQUAL:
+                if load(held, i) != FREE and load(held, i) != EQUAL and load(barred, i) == 0.0:
                     push = load(held, i) * load(residuals, i) * sqrt(dot(T, width * i, T, width * i, width))
-                    if push > WRONG * gradient:
+                    if push > enough * gradient:
                         store(decided, i, 1.0)
-                    if push < -WRONG * gradient and push < most:
+                    if push < -enough * gradient and push < most:
                         worst, most = i, push
         if last or load(unmet, k) != 0.0:
             j = before
@@ -180,9 +185,9 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
                 at = load(held, i)
                 if at != FREE and at != EQUAL and load(decided, i) == 0.0:
                     push = at * load(multipliers, i) * sqrt(dot(T, width * i, T, width * i, width))
-                    if push > WRONG * gradient:
+                    if push > enough * gradient:
                         store(decided, i, 1.0)
-                    if push < -WRONG * gradient and push < most:
+                    if push < -enough * gradient and push < most:
                         worst, most = i, push
             if worst >= 0:
                 return worst
@@ -274,7 +279,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     offsets, values, lengths = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     e, made, own = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
-    low, high = workspace(linear, m + 8), workspace(linear, m + 8)
+    low, high, barred = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
+    clear(barred, 0, m)
     clear(T, 0, m * width)
     clear(y, 0, width)
     clear(point, 0, width)
@@ -290,8 +296,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         at = EQUAL if load(lower, i) == load(upper, i) else load(guess, i)
         hold(held, i, at, metric, W, rows, weights, n, width, T, made)
     loosen(lower, upper, lengths, m, 0.0, low, high)
-    way, length = 0.0, 0.0
-    change, started, stalls, rounds, going, loose, share_loose = 0, False, 0, 0, 1.0, False, LOOSE
+    way, length, released = 0.0, 0.0, -1
+    change, started, stalls, rounds, going, loose, wrong, times = 0, False, 0, 0, 1.0, False, WRONG, 0
     while going != 0.0 and rounds < ROUNDS * (n + m):
         rounds += 1
         for i in range(m):
@@ -310,7 +316,13 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             stop, at, share = first_limit(rows, m, width, held, low, high, values, lengths, point)
             way = sqrt(dot(direction, 0, direction, 0, width))
             reach = way + sqrt(dot(y, 0, y, 0, width))
-            stalls = stalls + 1 if share * way <= STILL * reach else 0
+            if share * way > STILL * reach:
+                stalls = 0
+                clear(barred, 0, m)
+            else:
+                stalls += 1
+                if stop >= 0 and stop == released:  # its multiplier is rounding
+                    store(barred, stop, 1.0)
         if stop >= 0:
             add_scaled_row(y, 0, share, direction, 0, 0, width)
         else:
@@ -327,18 +339,19 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             started = True
             change = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made)
             if change == m:
-                worst = wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided)
+                worst = wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong)
                 if worst >= 0:
                     store(held, worst, FREE)
-                    change = worst
+                    change, released = worst, worst
                 elif loose:
                     loosen(lower, upper, lengths, m, 0.0, low, high)
                     loose, started = False, False
                 else:
                     going = 0.0
         if stalls > STALLED:
-            loosen(lower, upper, lengths, m, share_loose * (length + way), low, high)
-            loose, share_loose, stalls = True, LOOSER * share_loose, 0
+            times += 1
+            loosen(lower, upper, lengths, m, LOOSE * times * (length + min(way, 1.0)), low, high)
+            loose, wrong, stalls = True, min(TOLERANT * wrong, MOST_WRONG), 0
     for j in range(n):
         store(x, j, load(point, j))
     store(verdict, 0, 1.0 * rounds)
