@@ -9,7 +9,7 @@ import numpy as np
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import one_row, real_array
+from freeflyer.model.inputs import finite_array, one_row, positive
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -56,7 +56,7 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
     >>> np.round(np.abs(poles), 6), np.round(-poles.real / np.abs(poles), 3)
     (array([3., 3.]), array([0.866, 0.866]))
     """
-    w, inputs = check_bandwidth(bandwidth), resolve_inputs(model, () if inputs is None else inputs)
+    w, inputs = positive("bandwidth", bandwidth), resolve_inputs(model, () if inputs is None else inputs)
     q, n = one_row(model, "q", q, "q"), model.nv
     M, G = mass_matrix(model, q), inputs.matrix(model, q)
     Q = np.zeros((2 * n, 2 * n))
@@ -64,21 +64,11 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
     return Q, np.diag(np.einsum("ik,ij,jk->k", G, inverse_mass_matrix(model, q), G)) / w**2
 
 
-def check_bandwidth(bandwidth: Any) -> float:
-    """bandwidth as a positive finite number of rad/s; InputError otherwise."""
-    real = isinstance(bandwidth, int | float | np.integer | np.floating) and not isinstance(bandwidth, bool)
-    if not real or not np.isfinite(bandwidth) or not bandwidth > 0:
-        raise InputError(f"bandwidth must be a positive number of rad/s, got {bandwidth!r}", bandwidth=bandwidth)
-    return float(bandwidth)
-
-
 def cost_matrix(name: str, cost: Any, n: int, definite: bool) -> np.ndarray:
     """The symmetric matrix (n, n) of a number, (n,) diagonal or (n, n) matrix; InputError unless it is (semi)definite."""
-    x = real_array(name, cost)
+    x = finite_array(name, cost)
     if x.shape not in ((), (n,), (n, n)):
         raise InputError(f"{name} must be a number, a diagonal ({n},) or a matrix ({n}, {n}), got shape {x.shape}", shape=x.shape)
-    if not np.isfinite(x).all():
-        raise InputError(f"{name} holds NaN or an infinity: every weight must be finite")
     matrix = np.asarray(x) if x.ndim == 2 else np.diag(np.broadcast_to(x, (n,)))
     size = float(np.max(np.abs(matrix), initial=0.0))
     if np.max(np.abs(matrix - matrix.T), initial=0.0) > 1e-9 * size:

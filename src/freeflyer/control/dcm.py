@@ -20,10 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.references import Reference, TargetMotion, number_within
+from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.frozen import Record
-from freeflyer.model.inputs import finite_array
+from freeflyer.model.inputs import finite_array, positive
+from freeflyer.model.public import public
 
 GRAVITY = 9.81  # m/s^2
 
@@ -99,6 +100,7 @@ class DCMPlan(Record, Reference):
         return v, np.where(moves, slope, 0.0), np.where(moves, grown, 0.0), np.where(moves, decayed, 0.0)
 
 
+@public
 def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
     """Plan of the DCM and the centre of mass for a ZMP that moves linearly from knot to knot, at rest at both ends.
 
@@ -142,8 +144,8 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
         raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(times)}")
     if p.shape != (len(t), 3):
         raise InputError(f"zmp has shape {p.shape}, expected ({len(t)}, 3): a point for each of the times")
-    h = number_within("height", height, 0.0)
-    omega = float(np.sqrt(number_within("gravity", gravity, 0.0) / h))
+    h = positive("height", height)
+    omega = float(np.sqrt(positive("gravity", gravity) / h))
     t, v, free = _with_free_knots(t, p + [0.0, 0.0, h])
     unit = np.zeros((len(t), 2))
     unit[free, [0, 1]] = 1.0

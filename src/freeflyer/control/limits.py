@@ -15,7 +15,7 @@ from freeflyer.control.state import StateTerms
 from freeflyer.control.words import coordinate_names
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array, real_array
+from freeflyer.model.inputs import finite_array, positive, real_array
 from freeflyer.model.model import Model
 
 Space = Literal["torque", "acceleration", "force"]
@@ -118,9 +118,7 @@ class TorqueLimits(Limit):
         for word in ("upper", "lower"):
             if getattr(self, word) is not None:
                 object.__setattr__(self, word, limit_numbers(self.name, word, getattr(self, word)))
-        scale = finite_array("scale", self.scale)
-        if isinstance(self.scale, bool) or scale.ndim or not scale > 0.0:
-            raise InputError(f"scale of {self.name} must be a positive number, got {self.scale!r}")
+        positive(f"scale of {self.name}", self.scale)
 
     def rows(self, at: StateTerms) -> LimitRows:
         """A row for each coordinate of an actuated joint."""
@@ -195,7 +193,8 @@ class NormalForceLimits(Limit):
     def __post_init__(self) -> None:
         low, high = (finite_array(word, x) for word, x in (("lower", self.lower), ("upper", self.upper)))
         if low.ndim or high.ndim or not 0.0 <= low <= high:
-            raise InputError(f"limits of a normal force must be numbers, 0 <= lower <= upper, got {self.lower!r}, {self.upper!r}")
+            got = f"{format_value(self.lower)}, {format_value(self.upper)}"
+            raise InputError(f"limits of a normal force must be numbers, 0 <= lower <= upper, got {got}")
 
     def rows(self, at: StateTerms) -> LimitRows:
         """One row, of the contact's normal force."""

@@ -19,7 +19,7 @@ from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.wrenches import point_basis
-from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.errors import FreeflyerError, InputError, format_value
 from freeflyer.estimation.sensing import loops_of_block
 from freeflyer.kernels.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
@@ -347,7 +347,7 @@ def contact_wrenches(contacts: ContactModel, tau: ArrayLike, method: str = "moto
     elif method == "balanced":
         raise _fixed_base_error(c)
     else:
-        raise InputError(f"method must be 'motors' or 'balanced', got {method!r}", method=method)
+        raise InputError(f"method must be 'motors' or 'balanced', got {format_value(method)}", method=method)
     return ContactEstimate((c.resultant @ y).reshape(-1, 6), (c.spread @ y).reshape(-1, 3))
 
 

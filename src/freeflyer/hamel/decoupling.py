@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.equations import coriolis_matrix, mass_matrix
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.hamel.base import BASE, b, base_map, check_floating, joints
 from freeflyer.hamel.maps import Map, checked_map
 from freeflyer.kernels import entries as E
@@ -176,7 +176,7 @@ def _decoupled(model: Model, q: ArrayLike, v: ArrayLike, form: str) -> Decoupled
     try:
         entry = ENTRIES[form]
     except (KeyError, TypeError):
-        raise InputError(f"form must be 'hamel' or 'passive', got {form!r}", form=form) from None
+        raise InputError(f"form must be 'hamel' or 'passive', got {format_value(form)}", form=form) from None
     if model.reduction:
         check_floating(model)
         return _by_blocks(model, q, v, form)

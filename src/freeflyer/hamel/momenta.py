@@ -12,7 +12,7 @@ from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.dynamics.momentum_derivatives import center_of_mass_velocity
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.hamel.base import b, base_pose, check_floating
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.model import Model
@@ -208,7 +208,7 @@ def constants_of_motion(
     """
     check_floating(model)
     if isinstance(frames, str):
-        raise InputError(f"frames must list names, as in ({frames!r},), got the string {frames!r}")
+        raise InputError(f"frames must list names, as in ({frames!r},), got the string {format_value(frames)}")
     names = (*FRAMES, model.joints[0].child) if frames is None else tuple(frames)
     v = finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from types import UnionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from freeflyer.model.frozen import is_masked
 
 if TYPE_CHECKING:
     from freeflyer.model.model import Model
+
+LARGEST, SMALLEST = 1e50, 1e-50  # of numbers that users give: products of a few stay within floating-point numbers
 
 
 def real_array(name: str, x: Any) -> np.ndarray:
@@ -32,11 +36,31 @@ def real_array(name: str, x: Any) -> np.ndarray:
 
 
 def finite_array(name: str, x: Any) -> np.ndarray:
-    """x as a float64 array of finite numbers; InputError otherwise."""
+    """x as a float64 array of finite numbers, none above LARGEST; InputError otherwise."""
     array = real_array(name, x)
-    if not np.isfinite(array).all():
+    if not (np.abs(array) <= LARGEST).all():
+        if np.isfinite(array).all():
+            raise InputError(f"{name} holds {array.flat[np.abs(array).argmax()]:.3g}: give numbers up to {LARGEST:g}", name=name)
         raise InputError(f"{name} holds NaN or an infinity: every entry must be finite", name=name)
     return array
+
+
+def number(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
+    """x as a float; InputError for what is no number from `least` to `most`."""
+    value = real_array(name, x)
+    if value.ndim == 0 and least <= value <= most:
+        return float(value)
+    usual = least in (-LARGEST, 0.0, SMALLEST) and most == LARGEST
+    kind = f"number from {least:g} to {most:g}"
+    if usual:
+        kind = {0.0: "number of 0 or more", SMALLEST: "positive number"}.get(least, "finite number")
+    limits = f" (from {least:g} to {most:g})" if usual and value.ndim == 0 and least < 1.0 / value < most else ""
+    raise InputError(f"{name} must be a {kind}{limits}, got {format_value(x)}", name=name)
+
+
+def positive(name: str, x: Any) -> float:
+    """x as a float; InputError for what is no positive number."""
+    return number(name, x, SMALLEST)
 
 
 def whole_number(name: str, x: object, least: int) -> int:
@@ -44,6 +68,40 @@ def whole_number(name: str, x: object, least: int) -> int:
     if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < least:
         raise InputError(f"{name} must be a whole number of {least} or more, got {format_value(x)}")
     return int(x)
+
+
+def choice(name: str, x: object, known: Iterable[str]) -> str:
+    """x; InputError for what is not one of the known words."""
+    words = tuple(known)
+    if not isinstance(x, str) or x not in words:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, words))}, got {format_value(x)}", **{name: x})
+    return x
+
+
+def true_or_false(name: str, x: object) -> bool:
+    """x; InputError for what is neither True nor False."""
+    if not isinstance(x, bool):
+        raise InputError(f"{name} must be True or False, got {format_value(x)}")
+    return x
+
+
+def instances(name: str, given: Any, kind: type | UnionType, example: str) -> tuple[Any, ...]:
+    """The entries of a list, or a single one; InputError for one that is not of that kind."""
+    try:
+        found = (given,) if isinstance(given, kind) else tuple(given)
+    except TypeError:
+        found = (given,)
+    for x in found:
+        if not isinstance(x, kind):
+            raise InputError(f"{name} must be a list such as [{example}], got {format_value(x)}")
+    return found
+
+
+def joint_names(name: str, given: Any) -> tuple[str, ...]:
+    """The entries of a list of names; InputError for a single string, and for what is none."""
+    if isinstance(given, str):
+        raise InputError(f"{name} must be a list of names, as in ({str(given)!r},), got the string {format_value(given)}")
+    return instances(name, given, str, "'left_knee'")
 
 
 def output_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:

@@ -6,6 +6,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from inspect import signature
 from typing import Any, Literal, Union
 
@@ -19,26 +20,45 @@ from freeflyer.model.inputs import check_output, real_array
 from freeflyer.model.model import Model
 
 LARGEST = sys.float_info.max
+EXTREME = 30.0  # powers of ten
 
 
 def refuse(error: Exception, function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
     """InputError for the first argument that is not of its kind; an error that exists already is kept, except for models."""
-    if not isinstance(error, FreeflyerError):
-        refuse_too_large(error, function.__name__, arguments)
-        for out in _outputs(arguments):
-            check_output(out)
+    names = list(signature(function).parameters)
+    called = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")
+    if names[0] == "model" and "model" in arguments:
+        refuse_no_model(arguments["model"], called)
+    if isinstance(error, FreeflyerError):
+        return
+    refuse_too_large(error, called, arguments)
+    for out in _outputs(arguments):
+        check_output(out)
     try:
         hints = typing.get_type_hints(function)
     except NameError:  # a name for type checkers alone
         return
-    for k, name in enumerate(signature(function).parameters):
-        if name not in hints or name not in arguments:
-            continue
-        x, kind = arguments[name], hints[name]
-        if k == 0 and name == "model":
-            refuse_no_model(x, function.__name__)
-        elif name != "out" and not isinstance(error, FreeflyerError) and not _is(x, kind):
-            raise InputError(f"{name} must be {_words(kind)}, got {_format(x)}: see help({function.__name__})") from None
+    for name in names:
+        if name in hints and name in arguments and name != "out" and not _is(arguments[name], hints[name]):
+            got = _format(arguments[name])
+            raise InputError(f"{name} must be {_words(hints[name])}, got {got}: see help({called})", name=name) from None
+    if isinstance(error, ArithmeticError | np.linalg.LinAlgError | AssertionError):
+        _refuse_extreme(error, called, arguments)
+
+
+def _refuse_extreme(error: Exception, called: str, arguments: Mapping[str, Any]) -> None:
+    """InputError that names the argument with the largest or smallest number, if it is far from those of any robot."""
+    sizes = {}
+    for name, x in arguments.items():
+        with suppress(InputError):
+            numbers = np.abs(real_array(name, x))
+            sizes[name] = np.abs(np.log10(numbers[numbers > 0.0])).max(initial=0.0)
+    if sizes and max(sizes.values()) > EXTREME:
+        name = max(sizes, key=lambda name: sizes[name])
+        raise InputError(
+            f"{called} cannot be computed with {name} = {format_value(arguments[name])} ({error or type(error).__name__}): "
+            "check its unit", name=name,
+        ) from None  # fmt: skip
 
 
 def _outputs(arguments: Mapping[str, Any]) -> Iterable[Any]:
@@ -105,7 +125,10 @@ def _is_one(x: Any, kind: Any) -> bool:
     kind = origin or kind
     if kind is Any:
         return True
-    return isinstance(x, kind) if isinstance(kind, type) else True
+    try:
+        return isinstance(x, kind) if isinstance(kind, type) else True
+    except TypeError:  # a protocol that is not checked at run time
+        return True
 
 
 def _words(kind: Any) -> str:

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import real_array
+from freeflyer.model.public import public
 from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.problem import quadratic_program, refuse_numbers
 from freeflyer.optimization.quadratic import solve_qp
@@ -88,6 +90,7 @@ class _State(NamedTuple):
     upper: np.ndarray
 
 
+@public
 def solve_hierarchy(
     levels: Sequence[Any], *, warm: HierarchySolution | None = None, solver: str = "daqp", tolerance: float = 1e-8
 ) -> HierarchySolution:
@@ -240,8 +243,8 @@ def _warm(warm: HierarchySolution | None, k: int) -> Solution | None:
 
 
 def _levels(levels: Sequence[Any]) -> list[Level]:
-    if not len(levels):
-        raise InputError("a hierarchy needs at least one level (A, lower, upper)")
+    if not isinstance(levels, Sequence) or not len(levels):
+        raise InputError(f"levels must be a list of at least one level (A, lower, upper), got {format_value(levels)}")
     found: list[Level] = []
     for k, level in enumerate(levels):
         try:
@@ -261,7 +264,7 @@ def _levels(levels: Sequence[Any]) -> list[Level]:
             raise InputError(f"level {k}: the lower limit of row {crossed[0]} lies above its upper one", level=k)
         weights = None
         if more and more[0] is not None:
-            weights = np.asarray(more[0], dtype=float)
+            weights = real_array(f"weights of level {k}", more[0])
             if weights.shape != (len(p.A),) or not (np.isfinite(weights) & (weights > 0.0)).all():
                 raise InputError(f"level {k}: weights must be {len(p.A)} positive numbers, one for each row", level=k)
         found.append(Level(p.A, p.lower, p.upper, weights))

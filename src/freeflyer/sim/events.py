@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError, format_value
+from freeflyer.model.inputs import true_or_false
 from freeflyer.sim.errors import EventError
 from freeflyer.sim.state import State
 from freeflyer.tolerances import TIME_ACCURACY
@@ -70,8 +71,7 @@ class Event:
             raise InputError(f"value, action and start of event {self.name!r} must be functions of the state")
         if isinstance(self.direction, bool) or not isinstance(self.direction, int) or abs(self.direction) > 1:
             raise InputError(f"direction of event {self.name!r} must be -1, 0 or 1, got {format_value(self.direction)}")
-        if not isinstance(self.terminal, bool):
-            raise InputError(f"terminal of event {self.name!r} must be True or False, got {format_value(self.terminal)}")
+        true_or_false(f"terminal of event {self.name!r}", self.terminal)
 
     def evaluate(self, state: State) -> float:
         """The value as a number. Errors: InputError for what is none."""

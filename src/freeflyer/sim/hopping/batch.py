@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from freeflyer.kernels.calls.running import batch, table_handle
 from freeflyer.kernels.entries import HOP_STEPS
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.sim import layout as L
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -34,8 +34,10 @@ OUTCOMES = {
 }  # fmt: skip
 
 
+@runtime_checkable
 class Executor(Protocol):
-    """What runs blocks: `submit` of concurrent.futures, whose futures have `result`; a Dask client has both."""
+    """What runs blocks: `submit` of concurrent.futures, whose futures have `result`; a Dask client has both. Its errors, such as
+    that of a worker which was killed, are raised as they are."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any:
         """A future."""
@@ -117,7 +119,7 @@ def advance_all(model: Model, controller: HopSettings, records: np.ndarray, exec
             for future in futures:
                 future.cancel()
             raise
-    return np.concatenate(done)
+    return np.concatenate(done) if done else records
 
 
 def ends_of(model: Model, records: np.ndarray, lead: tuple[int, ...] = ()) -> HopEnds:
@@ -261,7 +263,12 @@ def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: Array
     upright = np.array(model.keyframes["start"])
     if joint is not None:
         upright[3:] = finite_row(model, "joint", np.r_[0.0, 0.0, 0.0, np.asarray(joint, float)], "v")[3:]
-    angles, heights, speeds = np.broadcast_arrays(*(np.asarray(x, float) for x in (angle, height, speed)))
+    given = {name: finite_array(name, x) for name, x in (("angle", angle), ("height", height), ("speed", speed))}
+    try:
+        angles, heights, speeds = np.broadcast_arrays(*given.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {x.shape}" for name, x in given.items())
+        raise InputError(f"the shapes of {shapes} do not broadcast together: give numbers, or arrays of one shape") from None
     q, v = np.tile(upright, (*angles.shape, 1)), np.zeros((*angles.shape, model.nv))
     q[..., 2] += angles - float(legs(model, upright).angle)
     q[..., 1], v[..., 0] = heights, speeds
