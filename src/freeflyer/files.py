@@ -49,6 +49,8 @@ def check_path(path: object) -> str:
         raise InputError(f"path is {format_value(path)}: expected the name of a file to write, as str or pathlib.Path", path=path)
     if not named.strip():
         raise FileError(f"path is {path!r}, which is empty: give the name of a file to write")
+    if "\0" in named:
+        raise FileError(f"path is {format_value(named)}, which holds a null character: give another name")
     return repr(named if len(named) < 200 else named[:200] + "...")
 
 

@@ -15,7 +15,7 @@ from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_jacobian, constraints
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError, InputError, format_value, unknown_name
-from freeflyer.model.inputs import check_configuration, joint_names, positive, real_array, row, whole_number
+from freeflyer.model.inputs import check_configuration, name_list, positive, real_array, row, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import CALIBRATION_TOLERANCE, LOOP_WEIGHT, MAX_ERROR_RATIO, MIN_CALIBRATION_SENSITIVITY
@@ -148,7 +148,7 @@ def calibrate(
     model = model.tree
     positive("tolerance", tolerance)
     whole_number("limit", limit, 1)
-    for name in joint_names("rigid", rigid):
+    for name in name_list("rigid", rigid):
         model.joint(name)
     names = _motors(model, motors)
     enc, angles = _encoders(model, encoders)
@@ -223,7 +223,7 @@ def _motors(model: Model, motors: Sequence[str] | None) -> tuple[str, ...]:
     known = tuple(n for n in model.actuated) if model.description.actuated else ()
     if not known:
         raise InputError(f"{model.name!r} names no motors: there is nothing to calibrate", robot=model.name)
-    chosen = known if motors is None else joint_names("motors", motors)
+    chosen = known if motors is None else name_list("motors", motors)
     for n in chosen:
         if n not in known:
             raise unknown_name("motor", n, known)

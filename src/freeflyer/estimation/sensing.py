@@ -21,7 +21,7 @@ from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels.calls.running import table_handle
 from freeflyer.kernels.model.layout import MEASURED
 from freeflyer.model.frozen import frozen_array as frozen
-from freeflyer.model.inputs import joint_names
+from freeflyer.model.inputs import name_list
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
@@ -137,7 +137,7 @@ def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -
     True
     """
     model = model.tree
-    key = (joint_names("also", also), joint_names("rigid", rigid))
+    key = (name_list("also", also), name_list("rigid", rigid))
     made = _known.setdefault(model, {})
     if key not in made:
         made[key] = _sensors(model, *key)

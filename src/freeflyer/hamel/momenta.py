@@ -12,9 +12,9 @@ from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.frames import frame_pose, frame_velocity
 from freeflyer.dynamics.momentum_derivatives import center_of_mass_velocity
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
 from freeflyer.hamel.base import b, base_pose, check_floating
-from freeflyer.model.inputs import finite_row
+from freeflyer.model.inputs import finite_row, name_list
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.spatial import se3
@@ -207,9 +207,9 @@ def constants_of_motion(
     {'world': True, 'center_of_mass': True, 'center_of_mass_along_base': False, 'satellite': False}
     """
     check_floating(model)
-    if isinstance(frames, str):
-        raise InputError(f"frames must list names, as in ({frames!r},), got the string {format_value(frames)}")
-    names = (*FRAMES, model.joints[0].child) if frames is None else tuple(frames)
+    names = (*FRAMES, model.joints[0].child) if frames is None else name_list("frames", frames)
+    if not names:
+        raise InputError("frames is empty: name at least one, or leave it out for the usual ones")
     v = finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]
     h, X_WB = _times(M, v), base_pose(model, q)

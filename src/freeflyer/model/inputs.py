@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from freeflyer.model.model import Model
 
 LARGEST, SMALLEST = 1e50, 1e-50  # of numbers that users give: products of a few stay within floating-point numbers
+KINDS = {-LARGEST: "finite number", 0.0: "number of 0 or more", SMALLEST: "positive number"}  # by the least that is allowed
 
 
 def real_array(name: str, x: Any) -> np.ndarray:
@@ -50,12 +51,10 @@ def number(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) ->
     value = real_array(name, x)
     if value.ndim == 0 and least <= value <= most:
         return float(value)
-    usual = least in (-LARGEST, 0.0, SMALLEST) and most == LARGEST
     kind = f"number from {least:g} to {most:g}"
-    if usual:
-        kind = {0.0: "number of 0 or more", SMALLEST: "positive number"}.get(least, "finite number")
-    limits = f" (from {least:g} to {most:g})" if usual and value.ndim == 0 and least < 1.0 / value < most else ""
-    raise InputError(f"{name} must be a {kind}{limits}, got {format_value(x)}", name=name)
+    if most == LARGEST and least in KINDS and not (value.ndim == 0 and (0.0 < value < least or LARGEST < abs(value) < np.inf)):
+        kind = KINDS[least]
+    raise InputError(f"{name} must be a {kind}, got {format_value(x)}", name=name)
 
 
 def positive(name: str, x: Any) -> float:
@@ -97,7 +96,7 @@ def instances(name: str, given: Any, kind: type | UnionType, example: str) -> tu
     return found
 
 
-def joint_names(name: str, given: Any) -> tuple[str, ...]:
+def name_list(name: str, given: Any) -> tuple[str, ...]:
     """The entries of a list of names; InputError for a single string, and for what is none."""
     if isinstance(given, str):
         raise InputError(f"{name} must be a list of names, as in ({str(given)!r},), got the string {format_value(given)}")

@@ -12,7 +12,7 @@ from freeflyer.model.inputs import real_array
 from freeflyer.model.public import public
 from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.problem import quadratic_program, refuse_numbers
-from freeflyer.optimization.quadratic import solve_qp
+from freeflyer.optimization.quadratic import check_solver, solve_qp
 from freeflyer.optimization.solution import Solution
 from freeflyer.tolerances import DEPENDENT_DIRECTION_RATIO, UNMET_TOLERANCES
 

@@ -22,6 +22,7 @@ from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
+from freeflyer.sim.errors import StepError
 from freeflyer.sim.hopping.records import check_hopper, legs, make_record, put_settings, record_size, table_of
 from freeflyer.sim.hopping.settings import ROBOTS, HopSettings, changed, experiment_of
 
@@ -94,7 +95,7 @@ class Block:
             after = np.empty_like(here)
             status, where = batch(HOP_STEPS, handle, (here,), (), (after, np.empty((len(here), 0))), 0, len(here))
             if status != OK:
-                raise RuntimeError(f"hop_steps answered {status} at {where}")
+                raise StepError("a run's numbers are beyond floating-point numbers: start nearer to rest, or take other settings")
             records[active] = after
             active, tries = active[after[:, L.STATUS] == L.RUNNING], tries + TRIES
         return records
@@ -166,6 +167,8 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
     ------
     UnknownNameError, InputError
         As `hop`.
+    StepError
+        For runs whose numbers are beyond floating-point numbers.
 
     Notes
     -----
