@@ -9,7 +9,7 @@ import numpy as np
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, one_row, positive
+from freeflyer.model.inputs import finite_array, number, one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -56,12 +56,17 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
     >>> np.round(np.abs(poles), 6), np.round(-poles.real / np.abs(poles), 3)
     (array([3., 3.]), array([0.866, 0.866]))
     """
-    w, inputs = positive("bandwidth", bandwidth), resolve_inputs(model, () if inputs is None else inputs)
+    w, inputs = check_bandwidth(bandwidth), resolve_inputs(model, () if inputs is None else inputs)
     q, n = one_row(model, "q", q, "q"), model.nv
     M, G = mass_matrix(model, q), inputs.matrix(model, q)
     Q = np.zeros((2 * n, 2 * n))
     Q[:n, :n], Q[n:, n:] = w**2 * M, M
     return Q, np.diag(np.einsum("ik,ij,jk->k", G, inverse_mass_matrix(model, q), G)) / w**2
+
+
+def check_bandwidth(bandwidth: Any) -> float:
+    """bandwidth as a float, rad/s; InputError for what is no positive number whose square is usual."""
+    return number("bandwidth", bandwidth, 1e-20, 1e20)
 
 
 def cost_matrix(name: str, cost: Any, n: int, definite: bool) -> np.ndarray:

@@ -15,7 +15,7 @@ from freeflyer.constraints.sets import ConstraintSet
 from freeflyer.control.words import AXES, coordinate_names
 from freeflyer.dynamics.frames import frame_jacobian
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model.inputs import real_array, row
+from freeflyer.model.inputs import name_list, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -114,12 +114,7 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
            [1.],
            [0.]])
     """
-    if isinstance(joints, str):
-        raise InputError(f"joints must list names, as in ({joints!r},), got the string {format_value(joints)}", joints=joints)
-    try:
-        chosen = model.actuated if joints is None else tuple(joints)
-    except TypeError:
-        raise InputError(f"joints must list the names of joints, got {format_value(joints)}", joints=joints) from None
+    chosen = model.actuated if joints is None else name_list("joints", joints)
     names: list[str] = []
     at: list[int] = []
     for joint in map(model.joint, chosen):

@@ -132,11 +132,11 @@ class Problem:
     limits: Sequence[Limit] = ()
     friction: float = 0.6
     normals: Mapping[str, ArrayLike] = field(default_factory=dict)
-    bilateral: Sequence[str] = ()
+    bilateral: str | Sequence[str] = ()
     acceleration_weight: float = 1.0
     force_weight: float = 1e-5
     contact_damping: float = 0.0
-    compressed: Sequence[str] | None = None
+    compressed: str | Sequence[str] | None = None
     constraints: ConstraintSet = field(init=False)
     frames: FrameSet = field(init=False)
     cones: tuple[ContactCone, ...] = field(init=False)

@@ -9,8 +9,8 @@ so themselves, since a `try` block is free where a wrapper takes a tenth of such
         explain(error, mass_matrix, locals())
         raise
 
-All others, and constructors of classes, are wrapped by `public`. It also looks at truth values and whole numbers before the
-call, where other values would be taken without a word.
+All others, and constructors of classes, are wrapped by `public`. It also looks at truth values, whole numbers and lists of names
+before the call: other values would be taken without a word.
 """
 
 from __future__ import annotations
@@ -25,7 +25,27 @@ import numpy as np
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
-CHECKED = {"bool", "bool | None", "int", "int | None"}  # annotations of arguments that `public` looks at
+NOT_GIVEN, MANY = object(), 2**31
+
+
+def _is_bool(x: object) -> bool:
+    return isinstance(x, bool | np.bool_)
+
+
+def _is_int(x: object) -> bool:
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)
+
+
+def _is_no_word(x: object) -> bool:
+    return not isinstance(x, str)  # would be read letter by letter
+
+
+CHECKED: dict[str, Callable[[object], bool]] = {  # by the annotations of arguments that `public` looks at before the call
+    "bool": _is_bool, "bool | None": lambda x: x is None or _is_bool(x),
+    "int": _is_int, "int | None": lambda x: x is None or _is_int(x),
+    "Sequence[str]": _is_no_word, "Sequence[str] | None": _is_no_word, "Iterable[str]": _is_no_word,
+    "Iterable[str] | None": _is_no_word,
+}  # fmt: skip
 
 
 @overload
@@ -41,12 +61,16 @@ def public(function: Any) -> Any:
     if isinstance(function, type):
         function.__init__ = public(function.__init__)  # type: ignore[misc]
         return function
-    checked = frozenset(name for name, kind in function.__annotations__.items() if kind in CHECKED)
+    code, kinds = function.__code__, function.__annotations__
+    places = {name: k for k, name in enumerate(code.co_varnames[: code.co_argcount])}
+    checked = [(places.get(name, MANY), name, kinds[name]) for name in kinds if name != "return" and kinds[name] in CHECKED]
 
     @wraps(function)
     def explained(*args: Any, **kwargs: Any) -> Any:
-        if kwargs and not checked.isdisjoint(kwargs):
-            _check(function, checked, kwargs)
+        for k, name, kind in checked:
+            x = args[k] if k < len(args) else kwargs.get(name, NOT_GIVEN)
+            if x is not NOT_GIVEN and not CHECKED[kind](x):
+                explain(TypeError(name), function, {name: x})
         try:
             return function(*args, **kwargs)
         except Exception as error:
@@ -54,15 +78,6 @@ def public(function: Any) -> Any:
             raise
 
     return explained
-
-
-def _check(function: Callable[..., Any], checked: frozenset[str], kwargs: Mapping[str, Any]) -> None:
-    for name in checked:
-        x = kwargs.get(name)
-        is_bool = isinstance(x, bool | np.bool_)
-        right = is_bool if function.__annotations__[name].startswith("bool") else isinstance(x, int | np.integer) and not is_bool
-        if name in kwargs and not right:
-            explain(TypeError(name), function, {name: x})
 
 
 def explain(error: Exception, function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:

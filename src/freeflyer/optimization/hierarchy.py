@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import real_array
+from freeflyer.model.inputs import number, real_array
 from freeflyer.model.public import public
 from freeflyer.optimization.errors import SolverError
 from freeflyer.optimization.problem import quadratic_program, refuse_numbers
@@ -134,6 +134,8 @@ def solve_hierarchy(
     >>> np.round(h.x, 6), h.met
     (array([0.6, 0.2, 0.2]), (True, True, False))
     """
+    check_solver(solver)
+    number("tolerance", tolerance, 1e-14, 0.1)
     rows = _levels(levels)
     n = rows[0].A.shape[1]
     state = _State(np.zeros(n), np.eye(n), np.zeros((0, n)), np.zeros(0), np.zeros(0))

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from freeflyer.constraints.constrained_linearization import linearize
 from freeflyer.control.controllable import Controllability, controllability
+from freeflyer.control.costs import check_bandwidth
 from freeflyer.control.equilibria import Equilibrium, equilibrium
 from freeflyer.control.inputs import Inputs
 from freeflyer.control.regulator import Regulator, lqr
 from freeflyer.control.words import coordinate_names, describe_forces
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.errors import FreeflyerError
-from freeflyer.model.inputs import positive
 from freeflyer.model.model import Model
 from freeflyer.studies.linearization_modes import Mode, modes_of
 
@@ -64,7 +64,7 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     Where the inputs hold no posture near, q stays and what is missing is held from outside, and named in the result
    . Errors: InputError for what is no configuration, a singular mass matrix, or a bandwidth that is no positive number.
     """
-    bandwidth = positive("bandwidth", bandwidth)  # before the regulator's refusals, which become part of the result
+    bandwidth = check_bandwidth(bandwidth)  # before the regulator's refusals, which become part of the result
     at = equilibrium(model, q, inputs, search=search)
     rest = np.zeros(model.nv)
     tau, external = inputs.forces_and_wrenches(at.u)

@@ -13,6 +13,7 @@ from freeflyer.estimation.postures import reach, strokes
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.mechanisms.maps import motion_map
 from freeflyer.mechanisms.motion import keep_closed
+from freeflyer.model.inputs import number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 
@@ -28,6 +29,10 @@ class Encoder:
 
     noise: float = 0.0
     quantum: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("noise", "quantum"):
+            number(name, getattr(self, name), 0.0)
 
 
 @dataclass(frozen=True)
