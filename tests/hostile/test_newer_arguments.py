@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from newer_arguments import bad_calls, calls
+from calls_by_hand import bad_calls, calls
 
 import freeflyer as ff
 

@@ -191,6 +191,8 @@ class NormalForceLimits(Limit):
     lower: float = 0.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.contact, str):
+            raise InputError(f"contact of a normal force must be a contact's name, got {format_value(self.contact)}")
         low, high = (finite_array(word, x) for word, x in (("lower", self.lower), ("upper", self.upper)))
         if low.ndim or high.ndim or not 0.0 <= low <= high:
             got = f"{format_value(self.lower)}, {format_value(self.upper)}"
@@ -243,7 +245,8 @@ def _torque_rows(limit: TorqueLimits, model: Model) -> LimitRows:
     places = actuated_coordinates(model)
     upper = model.effort_limit[places] if limit.upper is None else limit.upper
     lower = -np.asarray(upper) if limit.lower is None else limit.lower
-    low, high = (limit.scale * spread(limit.name, x, len(places), "actuated coordinate") for x in (lower, upper))
+    given = ((f"lower of {limit.name}", lower), (f"upper of {limit.name}", upper))
+    low, high = (limit.scale * spread(name, x, len(places), "actuated coordinate") for name, x in given)
     n = len(places)
     low, high = ordered(limit.name, low, high)
     return LimitRows("torque", _names(model, places), np.eye(n), low, high, bounds=(low, high))

@@ -167,7 +167,7 @@ def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     """As `row`, and every entry is finite, every quaternion of unit length."""
     array = row(model, name, x, letter)
     check_configuration(model, name, array, letter)
-    return array
+    return finite_array(name, array)
 
 
 def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
@@ -198,7 +198,8 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
         if info.kind not in ("free", "spherical"):
             continue
         first = info.iq + info.nq - 4
-        norms = np.linalg.norm(x[..., first : first + 4], axis=-1)
+        with np.errstate(over="ignore"):
+            norms = np.linalg.norm(x[..., first : first + 4], axis=-1)
         wrong = np.abs(norms**2 - 1.0) >= UNIT_TOLERANCE
         if wrong.any():
             at = tuple(int(k) for k in np.argwhere(wrong)[0])

@@ -25,7 +25,7 @@ EXTREME = 30.0  # powers of ten
 
 def refuse(error: Exception, function: Callable[..., Any], arguments: Mapping[str, Any]) -> None:
     """InputError for the first argument that is not of its kind; an error that exists already is kept, except for models."""
-    names = list(signature(function).parameters)
+    names = [name for name, p in signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD]
     called = function.__qualname__.rpartition("<locals>.")[2].removesuffix(".__init__")
     if names[0] == "model" and "model" in arguments:
         refuse_no_model(arguments["model"], called)
@@ -126,7 +126,8 @@ def _is_one(x: Any, kind: Any) -> bool:
     if kind is Any:
         return True
     try:
-        return isinstance(x, kind) if isinstance(kind, type) else True
+        protocol = getattr(kind, "_is_protocol", False)  # whose methods a class has as well as its instances
+        return isinstance(x, kind) and not (protocol and isinstance(x, type)) if isinstance(kind, type) else True
     except TypeError:  # a protocol that is not checked at run time
         return True
 

@@ -97,6 +97,7 @@ def solve_qp(
     if solver == "daqp":
         found = daqp_solver.attempt(p, tolerance, iterations, seconds, warm)
     else:
+        check_solver(solver)
         found = _try_others(p, solver, tolerance, iterations, seconds, warm)
     close = quick_check(p, found, tolerance, solver) if found.outcome == "solved" else None
     return close or _answer(p, found, tolerance, solver, iterations, seconds, start)

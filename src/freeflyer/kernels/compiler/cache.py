@@ -119,7 +119,8 @@ def lock(name: str) -> Iterator[None]:
         yield
         return
     try:
-        file = (cache_folder() / f"{name}.lock").open("wb")
+        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)  # a pipe must not be waited for
+        file = open(os.open(cache_folder() / f"{name}.lock", flags, 0o600), "wb")
     except OSError:
         yield
         return

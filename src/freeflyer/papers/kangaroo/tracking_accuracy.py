@@ -175,7 +175,8 @@ def track(
     dt, n = 1.0 / rate, round(duration * rate)
     t = dt * np.arange(n + 1)
     if n * dt <= path.lead:
-        raise InputError(f"duration must exceed the {path.lead:g} s of the way to the sinusoids, got {duration!r}")
+        got = f"got {duration!r} s at a rate of {rate!r} Hz"
+        raise InputError(f"duration must exceed the {path.lead:g} s of the way to the sinusoids by a sample, {got}")
     actual, rates = path.at(t)
     shown, shown_rates = readings(actual, rates, encoder, dt, np.random.default_rng(seed))
     state = start(s)
