@@ -190,7 +190,7 @@ def test_public_functions_are_annotated():
 
 
 def test_an_unknown_attribute_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="attribute forward_dynamic"):
+    with pytest.raises(AttributeError, match="has no attribute 'forward_dynamic'. Did you mean 'forward_dynamics'"):
         ff.forward_dynamic  # noqa: B018
 
 

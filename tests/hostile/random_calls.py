@@ -30,8 +30,8 @@ from freeflyer import control, estimation, hamel, mechanisms, optimization, sim
 
 LONGEST = 1500  # characters of a sentence
 WORDS = {  # that name an argument as well: of a whole whose part is at fault, or as sentences call it
-    **OTHER_WORDS, "levels": ("level ",), "encoders": ("encoder",), "contacts": ("contact", "frame", "set is of"), "feet": ("contact", "foot"),
-    "frames": ("frame",), "locks": ("joint",), "hold": ("joint",), "model": ("Model", "robot", "loops"), "experiment": ("named",),
+    **OTHER_WORDS, "levels": ("level ",), "encoders": ("encoder",), "contacts": ("contact", "frame", "set is of"),
+    "feet": ("contact", "foot"), "frames": ("frame",), "locks": ("joint",), "hold": ("joint",), "model": ("Model", "robot", "loops"), "experiment": ("named",),
     "H": ("g has",), "A": ("row",), "lower": ("row", "limit"), "upper": ("row", "limit"), "x_lower": ("variable",),
     "x_upper": ("variable",), "solver": ("solver",), "normals": ("normal", "contact"), "posture": ("q",),
     "joint": ("joint",), "scenario": ("scenario", "stance"), "digest": ("another robot",), "settings": ("run's settings", "dt"),
@@ -113,9 +113,11 @@ def _closed() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     q, v = arm.neutral, np.ones(arm.nv)
     yield hamel.constants_of_motion, {"model": arm, "q": q, "v": v, "frames": ["world", "satellite"]}
     contacts = [ff.contacts.surface("satellite")]
-    yield ff.ConstraintSet, {"model": arm, "contacts": contacts, "locks": ["arm_joint_1"], "rolling": (), "loops": True, "posture": q}
+    yield ff.ConstraintSet, {"model": arm, "contacts": contacts, "locks": ["arm_joint_1"], "rolling": (), "loops": True,
+                             "posture": q}  # fmt: skip
     posture = np.array(mechanisms.partition(linkage).q)
-    yield estimation.contact_model, {"model": linkage, "q": posture, "feet": None, "v": np.zeros(linkage.nv), "a": np.zeros(linkage.nv)}
+    rest = np.zeros(linkage.nv)
+    yield estimation.contact_model, {"model": linkage, "q": posture, "feet": None, "v": rest, "a": rest}
     yield mechanisms.assemble, {"model": linkage, "q": posture, "hold": None, "limits": True, "strict": True, "tolerance": 1e-9,
                                 "redundant": 1e-6, "attempts": 2, "branches": None}  # fmt: skip
     yield estimation.sensors, {"model": linkage, "also": (), "rigid": ()}
@@ -137,15 +139,16 @@ def _records() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
 def hostile_value(rng: np.random.Generator, good: Any) -> Any:
     """A value that hardly anything takes, or one that works, spoilt."""
     pool: list[Any] = [
-        None, True, False, 0, -1, 5, 100.5, 1e300, 1e308, -1e308, 1e40, 1e-40, 5e-324, np.nan, np.inf, -np.inf, 10**400, 1j, "", "x",
-        "w" * 1000, np.str_("x"), "\0", b"x", Thing(), float, len, {}, {5: 5}, {"x": None}, [], [5], [[5]], [None], ["x"], (), set(),
-        np.zeros(3), np.full(3, 1e308), np.full(3, np.nan), np.zeros((0, 3)), np.zeros((3, 0)), np.array([Thing()]), np.float64(1e200),
-        np.ma.masked_all(3), [1.0, [2.0]], np.array("x"), Executor, range(3), iter([1.0]),
+        None, True, False, 0, -1, 5, 100.5, 1e300, 1e308, -1e308, 1e40, 1e-40, 5e-324, np.nan, np.inf, -np.inf, 10**400, 1j,
+        "", "x", "w" * 1000, np.str_("x"), "\0", b"x", Thing(), float, len, {}, {5: 5}, {"x": None}, [], [5], [[5]], [None],
+        ["x"], (), set(), np.zeros(3), np.full(3, 1e308), np.full(3, np.nan), np.zeros((0, 3)), np.zeros((3, 0)),
+        np.array([Thing()]), np.float64(1e200), np.ma.masked_all(3), [1.0, [2.0]], np.array("x"), Executor, range(3), iter([1.0]),
     ]  # fmt: skip
     if isinstance(good, np.ndarray) and good.size:
         spoilt = good.copy()
         spoilt.flat[rng.integers(good.size)] = rng.choice([np.nan, np.inf, 1e308, 1e200])
-        own = [good * 1e300 + 1e300, good[..., :-1], spoilt, spoilt, good[None], good.astype(complex), good * 1e-320, good.astype(str)]
+        own = [good * 1e300 + 1e300, good[..., :-1], spoilt, spoilt, good[None], good.astype(complex), good * 1e-320]
+        own.append(good.astype(str))
     elif isinstance(good, str):
         own = [good + "x", good.upper(), np.str_(good + "s"), [good], good.encode()]
     elif isinstance(good, list | tuple) and good:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 
 import pytest
+from calls_by_hand import calls
 from kinds_of_arguments import BY_NAME, UNTRIED, bad_calls, kind_of
-from calls_by_hand import bad_calls as bad_calls_by_hand, calls
 from public_names import public_functions
 from test_every_function import FUNCTIONS, REASONS, arguments, first_argument, modelled, reason
 

@@ -255,7 +255,7 @@ def _torque_rows(limit: TorqueLimits, model: Model) -> LimitRows:
 @lru_cache(maxsize=64)
 def _acceleration_rows(limit: AccelerationLimits, model: Model) -> LimitRows:
     places = joint_coordinates(model)
-    high = spread(limit.name, limit.bound, len(places), "joint coordinate")
+    high = spread(f"bound of {limit.name}", limit.bound, len(places), "joint coordinate")
     bounds = bounds_of(model.nv, places, -high, high)
     return LimitRows("acceleration", _names(model, places), np.eye(model.nv)[places], -high, high, bounds=bounds)
 

@@ -82,7 +82,8 @@ class Regulator:
 
     def error(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Error x = [eta; dv] (..., 2 nv) of the state q (..., nq), v (..., nv)."""
-        return stack_error(difference(self.model, self.q0, q), finite_row(self.model, "v", v, "u"))
+        x, dv = finite_row(self.model, "q", q, "q"), finite_row(self.model, "v", v, "u")
+        return stack_error(difference(self.model, self.q0, x), dv)
 
     def command(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Inputs u (..., m) at the state q (..., nq), v (..., nv)."""

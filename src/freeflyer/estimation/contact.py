@@ -25,7 +25,7 @@ from freeflyer.kernels.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
 from freeflyer.kernels.entry import OK
 from freeflyer.kernels.model.layout import STANDING
-from freeflyer.model.inputs import check_configuration, real_array, row
+from freeflyer.model.inputs import check_configuration, finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO
@@ -275,7 +275,7 @@ def contact_model(
 def _motion(s: Standing, name: str, x: ArrayLike | None) -> np.ndarray:
     if x is None:
         return s.rest
-    y = np.ascontiguousarray(row(s.model, name, x, "v"))
+    y = np.ascontiguousarray(finite_row(s.model, name, x, "v"))
     if y.ndim != 1:
         raise InputError(f"contact_model takes one {name} (nv = {s.model.nv},), got shape {y.shape}", shape=y.shape)
     return y

@@ -184,6 +184,7 @@ def check_run(model: Model, run: object) -> Run:
         right = isinstance(x, np.ndarray) and x.dtype == np.float64 and x.ndim >= 1 + (width is not None)
         if not right or not len(x) or len(x) != len(run.t) or (width is not None and x.shape[-1] != width):
             raise InputError(f"{name} of the run is no array of samples, as freeflyer.sim.simulate makes them: {format_value(x)}")
-    if not isinstance(run.settings, Mapping) or not all(isinstance(e, Occurrence) for e in run.events):
+    events_right = isinstance(run.events, tuple | list) and all(isinstance(e, Occurrence) for e in run.events)
+    if not events_right or not isinstance(run.settings, Mapping):
         raise InputError("settings or events of the run are not those that freeflyer.sim.simulate makes")
     return run
