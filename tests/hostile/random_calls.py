@@ -7,11 +7,14 @@ A call must end in a FreeflyerError that names an argument which was replaced, o
 
 from __future__ import annotations
 
+import signal
 import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +31,16 @@ from things import Thing
 import freeflyer as ff
 from freeflyer import control, estimation, hamel, mechanisms, optimization, sim
 
-LONGEST = 1500  # characters of a sentence
+ANY = ("named", "beyond floating-point numbers")  # words of sentences on names, and on runs and results whose numbers overflow
+LONGEST, SECONDS = 1500, 10.0  # characters of a sentence; of a call
 WORDS = {  # that name an argument as well: of a whole whose part is at fault, or as sentences call it
     **OTHER_WORDS, "levels": ("level ",), "encoders": ("encoder",), "contacts": ("contact", "frame", "set is of"),
-    "feet": ("contact", "foot"), "frames": ("frame",), "locks": ("joint",), "hold": ("joint",), "model": ("Model", "robot", "loops"), "experiment": ("named",),
+    "feet": ("contact", "foot"), "frames": ("frame",), "locks": ("joint",), "hold": ("joint",),
+    "model": ("Model", "robot", "loops"),
     "H": ("g has",), "A": ("row",), "lower": ("row", "limit"), "upper": ("row", "limit"), "x_lower": ("variable",),
     "x_upper": ("variable",), "solver": ("solver",), "normals": ("normal", "contact"), "posture": ("q",),
-    "joint": ("joint",), "scenario": ("scenario", "stance"), "digest": ("another robot",), "settings": ("run's settings", "dt"),
+    "joint": ("joint",), "scenario": ("scenario", "stance"), "digest": ("another robot",), "height": ("ZMP",), "q": ("trajectory",),
+    "settings": ("run's settings", "run is not", "dt"),
     "motors": ("motor", "joint"), "joints": ("joint",), "limit": ("limit", "numbers"), "tasks": ("Task",),
 }  # fmt: skip
 
@@ -81,8 +87,10 @@ def _control() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
     yield control.random_pushes, {"robot": control.Standing(model, q, tuple(feet)), "count": 2, "share": 0.5, "seed": 0}
     arm = ff.robots.chain(2)
     yield control.energy_costs, {"model": arm, "q": np.zeros(2), "inputs": control.joint_inputs(arm), "bandwidth": 2.0}
-    yield control.run, {"scenario": "squat", "robot": model, "formulation": "full", "solver": "daqp", "strict": True, "seed": 0,
-                        "dt": 1e-3, "duration": 1e-3, "q": q, "feet": None, "sensing": None, "depth": 0.1}  # fmt: skip
+    yield partial(control.run, duration=1e-3), {
+        "scenario": "squat", "robot": model, "formulation": "full", "solver": "daqp", "strict": True, "seed": 0, "dt": 1e-3, "q": q,
+        "feet": None, "sensing": None, "depth": 0.1,
+    }  # fmt: skip
     moved = {"start": np.zeros(3), "end": np.ones(3), "duration": 1.0, "begin": 0.0}
     yield lambda **given: control.MinimumJerkReference(**given)(0.5), moved
     yield lambda **given: control.SinusoidReference(**given)(0.5), {
@@ -159,10 +167,29 @@ def hostile_value(rng: np.random.Generator, good: Any) -> Any:
     return pool[rng.integers(len(pool))]
 
 
+@contextmanager
+def time_limit() -> Iterator[None]:
+    """TimeoutError after SECONDS, where the system has such timers."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError(f"takes more than {SECONDS} s")
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def failure(call: Call, given: dict[str, Any], replaced: list[str]) -> str | None:
     """What is wrong with how a call ends; "" for a result, None for a proper error."""
     try:
-        with warnings.catch_warnings():
+        with time_limit(), warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
             call.function(**given)
     except ff.FreeflyerError as error:
@@ -170,13 +197,13 @@ def failure(call: Call, given: dict[str, Any], replaced: list[str]) -> str | Non
         words = [w for name in replaced for w in (name, *WORDS.get(name, ()))]
         if not 15 < len(text) < LONGEST or "np.str_(" in text:
             return f"an odd sentence: {text[:200]}"
-        return None if any(w in text for w in (*words, "named")) else f"names none of them: {text[:300]}"
+        return None if any(w in text for w in (*words, *ANY)) else f"names none of them: {text[:300]}"
     except Exception as error:
         return f"{type(error).__name__}: {str(error)[:200]}"
     return ""
 
 
-def attack(count: int, rng: np.random.Generator) -> tuple[Counter[str], list[str]]:
+def attack(count: int, rng: np.random.Generator, watched: bool = False) -> tuple[Counter[str], list[str]]:
     """How many calls ended how, and sentences on those that ended badly."""
     known, ends, leaks = hostile_calls(), Counter[str](), []
     for _ in range(count):
@@ -189,10 +216,11 @@ def attack(count: int, rng: np.random.Generator) -> tuple[Counter[str], list[str
             name = getattr(call.function, "__qualname__", str(call.function))
             values = ", ".join(f"{x} = {ff.errors.format_value(given[x])}" for x in replaced)
             leaks.append(f"{name}({values}): {found}")
+            if watched:
+                print(leaks[-1], flush=True)
     return ends, leaks
 
 
 if __name__ == "__main__":
     total = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
-    ends, leaks = attack(total, fresh("hostile calls"))
-    print(*leaks, f"{total} calls, seed {SEED}: {dict(ends)}", sep="\n")
+    print(f"{total} calls, seed {SEED}: {dict(attack(total, fresh('hostile calls'), watched=True)[0])}")

@@ -40,7 +40,7 @@ def bad_calls():
         "limits must be a list such as .*, got 5": lambda: control.Problem(model, [posture], feet, 5),
         "contacts must be a list such as .*, got 5": lambda: control.Problem(model, [posture], 5),
         "bilateral must be a list such as .*, got 5": lambda: control.Problem(model, [posture], feet, bilateral=5),
-        r"bilateral must be a list such as .*, got \['left": lambda: control.Problem(model, contacts=feet, bilateral=[["left_sole"]]),
+        r"bilateral must be a list such as .*, got \['": lambda: control.Problem(model, contacts=feet, bilateral=[["left_sole"]]),
         "external holds wrenches of .* states": lambda: problem.solve(q, v, external={"left_sole": np.ones((4, 6))}),
         "weight of PostureTask holds 1e\\+300": lambda: control.PostureTask(q, weight=1e300),
         "target of CenterOfMassTask holds 1e\\+308": lambda: control.CenterOfMassTask([1e308] * 3),
@@ -52,14 +52,18 @@ def bad_calls():
         "seconds must hold real numbers, got str": lambda: qp(seconds="x"),
         "warm must be a Solution or None, got int 5": lambda: qp(warm=5),
         "solver must be the name of a solver": lambda: qp(solver=5),
-        "H holds 1e\\+300": lambda: optimization.solve_qp(1e300 * np.ones((2, 2)), [1e10, -1e10]),
+        "solve_qp cannot be computed with a number of about 1e\\+308 in H": lambda: optimization.solve_qp(
+            1e308 * np.ones((2, 2)), [1.0, 1.0]
+        ),
         "levels must be a list of at least one level": lambda: hierarchy(5),
         "warm must be a HierarchySolution or None, got int 5": lambda: hierarchy(warm=5),
         "solver must be the name": lambda: hierarchy(solver=5),
         "weights of level 0 must hold real numbers": lambda: hierarchy([(*level, "x")]),
         "frames is empty": lambda: hamel.constants_of_motion(satellite, satellite.neutral, np.zeros(13), frames=[]),
         "motors is empty": lambda: estimation.calibrate(linkage, {"r": 0.1}, np.zeros(0), motors=[]),
-        r"shapes of angle \(2,\), height \(3,\)": lambda: sim.hop_start(hopper, angle=np.zeros(2), height=np.ones(3), speed=0.0),
+        r"the shapes of angle \(2,\), height \(3,\), speed \(\) do not": lambda: sim.hop_start(
+            hopper, angle=np.zeros(2), height=np.ones(3), speed=0.0
+        ),
         "angle holds NaN": lambda: sim.hop_start(hopper, angle=np.nan, height=0.3, speed=0.0),
         "executor must be a Executor or None, got int 5": lambda: hop_ends(executor=5),
         "executor must be .*, got type": lambda: hop_ends(executor=Executor),

@@ -30,7 +30,7 @@ from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import SMALLEST, choice, finite_array, instances, number, one_row, true_or_false
+from freeflyer.model.inputs import SMALLEST, choice, finite_array, finite_row, instances, number, one_row, true_or_false
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.optimization.quadratic import check_solver
@@ -319,7 +319,12 @@ class Problem:
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         q, v = _state_row(self.model, "q", q, "q"), _state_row(self.model, "v", v, "u")
-        return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
+        try:
+            return solve_problem(self, q, v, formulation, solver, strict, external, expressed, warm)
+        except InputError:
+            finite_row(self.model, "q", q, "q")  # of a state whose numbers are too large for a program
+            finite_row(self.model, "v", v, "u")
+            raise
 
     def __repr__(self) -> str:
         counts = f"{len(self.tasks)} tasks, {len(self.constraints.names)} contacts, {len(self.limits)} limits"

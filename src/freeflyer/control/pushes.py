@@ -27,7 +27,7 @@ from freeflyer.control.scenarios import PUSH_DURATION, stand
 from freeflyer.control.standing import Standing
 from freeflyer.control.support import support_polygon
 from freeflyer.errors import FreeflyerError, InputError
-from freeflyer.model.inputs import finite_array, number, whole_number
+from freeflyer.model.inputs import LARGEST_SEED, finite_array, number, whole_number
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.errors import StepError
@@ -140,7 +140,7 @@ def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int 
     (3, 2)
     """
     n = whole_number("count", count, 1)
-    rng = np.random.default_rng(whole_number("seed", seed, 0))
+    rng = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
     angles, sizes = rng.uniform(0.0, 2.0 * np.pi, n), rng.uniform(0.0, 1.0, n)
     return _along(angles, number("share", share, 0.0) * sizes * _limits(robot, angles))
 

@@ -28,7 +28,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.dynamics.passive import passive_forces
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model.inputs import one_row, positive, whole_number
+from freeflyer.model.inputs import LARGEST_SEED, one_row, positive, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -188,7 +188,7 @@ def run(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid"
     model = make(robot) if isinstance(robot, str) else robot
     if not isinstance(model, Model):
         raise InputError(f"robot must be a name of freeflyer.robots.make or a Model, got {type(robot).__name__}")
-    dt, seed = positive("dt", dt), whole_number("seed", seed, 0)
+    dt, seed = positive("dt", dt), whole_number("seed", seed, 0, LARGEST_SEED)
     if not (sensing is None or isinstance(sensing, Sensing)):
         raise InputError(f"sensing must be a freeflyer.sim.Sensing, got {format_value(sensing)}")
     if q is None:

@@ -16,8 +16,8 @@ from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import Expressed
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import choice, row
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import choice, positive, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
 
@@ -150,7 +150,4 @@ def scheme_of(integrator: object) -> Scheme:
 
 def time_step(name: str, dt: object) -> float:
     """dt as a positive finite number of seconds; InputError otherwise."""
-    real = isinstance(dt, int | float | np.integer | np.floating) and not isinstance(dt, bool)
-    if not real or not np.isfinite(dt) or not dt > 0:  # type: ignore[call-overload, operator]
-        raise InputError(f"{name} must be a positive number of seconds, got {format_value(dt)}", **{name: dt})
-    return float(dt)  # type: ignore[arg-type]
+    return positive(name, dt)

@@ -85,7 +85,7 @@ def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | No
     0.000000 N s
     """
     check_floating(model)
-    v = finite_row(model, "v", v, "u")
+    q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]
     locked = np.linalg.solve(M[..., b], M @ v[..., None])[..., 0]
     return locked if frame is None else _times(se3.adjoint(_from_base(model, q, v, frame)), locked)
@@ -210,7 +210,7 @@ def constants_of_motion(
     names = (*FRAMES, model.joints[0].child) if frames is None else name_list("frames", frames)
     if not names:
         raise InputError("frames is empty: name at least one, or leave it out for the usual ones")
-    v = finite_row(model, "v", v, "u")
+    q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]
     h, X_WB = _times(M, v), base_pose(model, q)
     # sizes of what adds up to the momentum: rounding leaves so much of it

@@ -17,6 +17,7 @@ from freeflyer.model.frozen import is_masked
 if TYPE_CHECKING:
     from freeflyer.model.model import Model
 
+LARGEST_SEED = 2**128
 LARGEST, SMALLEST = 1e50, 1e-50  # of numbers that users give: products of a few stay within floating-point numbers
 KINDS = {-LARGEST: "finite number", 0.0: "number of 0 or more", SMALLEST: "positive number"}  # by the least that is allowed
 
@@ -62,10 +63,11 @@ def positive(name: str, x: Any) -> float:
     return number(name, x, SMALLEST)
 
 
-def whole_number(name: str, x: object, least: int) -> int:
-    """x as an int; InputError for what is no whole number, and for one below `least`."""
-    if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < least:
-        raise InputError(f"{name} must be a whole number of {least} or more, got {format_value(x)}")
+def whole_number(name: str, x: object, least: int, most: int = 10**9) -> int:
+    """x as an int; InputError for what is no whole number from `least` to `most`."""
+    if isinstance(x, bool) or not isinstance(x, int | np.integer) or not least <= x <= most:
+        up = f", up to {most:.0e}" if isinstance(x, int | np.integer) and x > most else ""
+        raise InputError(f"{name} must be a whole number of {least} or more{up}, got {format_value(x)}")
     return int(x)
 
 

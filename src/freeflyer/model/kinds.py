@@ -20,6 +20,7 @@ from freeflyer.model.inputs import check_output, real_array
 from freeflyer.model.model import Model
 
 LARGEST = sys.float_info.max
+LIMITS = ("lower", "upper", "x_lower", "x_upper")  # infinite where there is none
 EXTREME = 30.0  # powers of ten
 
 
@@ -39,10 +40,16 @@ def refuse(error: Exception, function: Callable[..., Any], arguments: Mapping[st
     except NameError:  # a name for type checkers alone
         return
     for name in names:
-        if name in hints and name in arguments and name != "out" and not _is(arguments[name], hints[name]):
+        if name not in hints or name not in arguments or name == "out":
+            continue
+        if not _is(arguments[name], hints[name]) and not (name in LIMITS and _is_array(hints[name]) and _real(arguments[name])):
             got = _format(arguments[name])
             raise InputError(f"{name} must be {_words(hints[name])}, got {got}: see help({called})", name=name) from None
-    if isinstance(error, ArithmeticError | np.linalg.LinAlgError | AssertionError):
+    if "broadcast" in str(error):
+        shapes = {name: np.shape(x) for name, x in arguments.items() if hints.get(name) is not None and _is_array(hints[name])}
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise InputError(f"the shapes of {listed} do not go together in {called}: leading axes must broadcast") from None
+    if isinstance(error, ArithmeticError | ValueError | AssertionError):  # LinAlgError is a ValueError
         _refuse_extreme(error, called, arguments)
 
 
@@ -52,12 +59,13 @@ def _refuse_extreme(error: Exception, called: str, arguments: Mapping[str, Any])
     for name, x in arguments.items():
         with suppress(InputError):
             numbers = np.abs(real_array(name, x))
-            sizes[name] = np.abs(np.log10(numbers[numbers > 0.0])).max(initial=0.0)
-    if sizes and max(sizes.values()) > EXTREME:
-        name = max(sizes, key=lambda name: sizes[name])
+            powers = np.log10(numbers[numbers > 0.0])
+            sizes[name] = powers[np.abs(powers).argmax()] if powers.size else 0.0
+    name = max(sizes, key=lambda name: abs(sizes[name]), default="")
+    if abs(sizes.get(name, 0.0)) > EXTREME:
         raise InputError(
-            f"{called} cannot be computed with {name} = {format_value(arguments[name])} ({error or type(error).__name__}): "
-            "check its unit", name=name,
+            f"{called} cannot be computed with a number of about 1e{sizes[name]:+.0f} in {name} "
+            f"({error or type(error).__name__}): check its unit", name=name,
         ) from None  # fmt: skip
 
 
@@ -98,6 +106,18 @@ def _parts(kind: Any) -> list[Any]:
     if of_arrays and of_arrays <= set(inner):
         inner = [ArrayLike, *(part for part in inner if part not in of_arrays)]
     return inner
+
+
+def _real(x: Any) -> bool:
+    """Whether x is an array of numbers, infinite ones allowed."""
+    try:
+        return not bool(np.isnan(real_array("it", x)).any())
+    except InputError:
+        return False
+
+
+def _is_array(kind: Any) -> bool:
+    return any(part == ArrayLike or part is np.ndarray for part in _parts(kind))
 
 
 def _is(x: Any, kind: Any) -> bool:

@@ -116,6 +116,7 @@ def quick_check(p: QuadraticProgram, found: Attempt, tolerance: float, solver: s
     return Solution(found.x, value, found.dual, len(p.A), accuracy, found.iterations, False, solver)
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # answers with such numbers keep no tolerance
 def _answer(
     p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, iterations: int | None, seconds: float | None,
     start: np.ndarray | None,

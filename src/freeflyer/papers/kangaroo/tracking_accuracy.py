@@ -169,8 +169,7 @@ def track(
     that are not positive and durations too short.
     """
     s, encoder = sensors_of(robot), encoder or Encoder()
-    if not rate > 0.0:
-        raise InputError(f"rate must be a positive number of samples a second (Hz), got {rate!r}", rate=rate)
+    rate, duration = number("rate", rate, 1e-3, 1e6), number("duration", duration, 0.0, 1e6)
     path = sinusoids(s) if path is None else path
     dt, n = 1.0 / rate, round(duration * rate)
     t = dt * np.arange(n + 1)

@@ -266,12 +266,8 @@ def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: Array
     upright = np.array(model.keyframes["start"])
     if joint is not None:
         upright[3:] = finite_row(model, "joint", np.r_[0.0, 0.0, 0.0, np.asarray(joint, float)], "v")[3:]
-    given = {name: finite_array(name, x) for name, x in (("angle", angle), ("height", height), ("speed", speed))}
-    try:
-        angles, heights, speeds = np.broadcast_arrays(*given.values())
-    except ValueError:
-        shapes = ", ".join(f"{name} {x.shape}" for name, x in given.items())
-        raise InputError(f"the shapes of {shapes} do not broadcast together: give numbers, or arrays of one shape") from None
+    given = [finite_array(name, x) for name, x in (("angle", angle), ("height", height), ("speed", speed))]
+    angles, heights, speeds = np.broadcast_arrays(*given)
     q, v = np.tile(upright, (*angles.shape, 1)), np.zeros((*angles.shape, model.nv))
     q[..., 2] += angles - float(legs(model, upright).angle)
     q[..., 1], v[..., 0] = heights, speeds
