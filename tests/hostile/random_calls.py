@@ -40,6 +40,7 @@ WORDS = {  # that name an argument as well: of a whole whose part is at fault, o
     "H": ("g has",), "A": ("row",), "lower": ("row", "limit"), "upper": ("row", "limit"), "x_lower": ("variable",),
     "x_upper": ("variable",), "solver": ("solver",), "normals": ("normal", "contact"), "posture": ("q",),
     "joint": ("joint",), "scenario": ("scenario", "stance"), "digest": ("another robot",), "height": ("ZMP",), "q": ("trajectory",),
+    "rate": ("step",), **dict.fromkeys(("dt", "state_cost", "input_cost", "bandwidth"), ("Riccati",)),
     "settings": ("run's settings", "run is not", "dt"),
     "motors": ("motor", "joint"), "joints": ("joint",), "limit": ("limit", "numbers"), "tasks": ("Task",),
 }  # fmt: skip
@@ -164,6 +165,8 @@ def hostile_value(rng: np.random.Generator, good: Any) -> Any:
     else:
         own = [-good, good * 1e200, [good], str(good)] if isinstance(good, float) and good else []
     pool += 3 * own
+    if callable(good):  # errors of one's own functions are raised as they are
+        pool = [x for x in pool if not callable(x)]
     return pool[rng.integers(len(pool))]
 
 
@@ -197,7 +200,8 @@ def failure(call: Call, given: dict[str, Any], replaced: list[str]) -> str | Non
         words = [w for name in replaced for w in (name, *WORDS.get(name, ()))]
         if not 15 < len(text) < LONGEST or "np.str_(" in text:
             return f"an odd sentence: {text[:200]}"
-        return None if any(w in text for w in (*words, *ANY)) else f"names none of them: {text[:300]}"
+        proven = isinstance(error, optimization.SolverError)  # of a program, whatever its numbers
+        return None if proven or any(w in text for w in (*words, *ANY)) else f"names none of them: {text[:300]}"
     except Exception as error:
         return f"{type(error).__name__}: {str(error)[:200]}"
     return ""

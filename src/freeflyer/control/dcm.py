@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.errors import InputError, format_value
 from freeflyer.model.frozen import Record
-from freeflyer.model.inputs import finite_array, positive
+from freeflyer.model.inputs import SMALLEST, finite_array, positive
 from freeflyer.model.public import public
 
 GRAVITY = 9.81  # m/s^2
@@ -93,7 +93,7 @@ class DCMPlan(Record, Reference):
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.growing) - 1)
         since, until = (t - self.times[k])[..., None], (self.times[k + 1] - t)[..., None]
         moves = (since >= 0.0) & (until >= 0.0)
-        slope = (self.vrp_knots[k + 1] - self.vrp_knots[k]) / (since + until)
+        slope = (self.vrp_knots[k + 1] - self.vrp_knots[k]) / (self.times[k + 1] - self.times[k])[..., None]
         v = np.where(until < 0.0, self.vrp_knots[-1], self.vrp_knots[k] + np.maximum(since, 0.0) * slope)
         grown = self.growing[k] * np.exp(-self.omega * np.maximum(until, 0.0))
         decayed = self.decaying[k] * np.exp(-self.omega * np.maximum(since, 0.0))
@@ -140,7 +140,7 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
     True
     """
     t, p = finite_array("times", times), finite_array("zmp", zmp)
-    if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0.0).all():
+    if t.ndim != 1 or len(t) < 2 or not (np.diff(t) >= SMALLEST).all():
         raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(times)}")
     if p.shape != (len(t), 3):
         raise InputError(f"zmp has shape {p.shape}, expected ({len(t)}, 3): a point for each of the times")

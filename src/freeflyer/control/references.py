@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.tasks import frozen_numbers
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import LARGEST, SMALLEST, finite_array, number
+from freeflyer.model.inputs import LARGEST, SMALLEST, finite_array, number, real_array
 
 
 class TargetMotion(NamedTuple):
@@ -213,8 +213,8 @@ class SinusoidReference(Reference):
         if phase.shape not in ((), np.shape(self.center)):
             raise InputError(f"phase has shape {phase.shape}, expected a number or {np.shape(self.center)}, that of center")
         object.__setattr__(self, "phase", phase)
-        if not isinstance(self.end, int | float | np.number) or not self.end >= self.begin + 2.0 * self.ramp:
-            least = self.begin + 2.0 * self.ramp
+        end, least = real_array("end", self.end), self.begin + 2.0 * self.ramp
+        if end.ndim or not end >= least:
             raise InputError(f"end must be a time of begin + 2 ramp = {least:g} s or more, got {format_value(self.end)}")
 
     def at(self, t: np.ndarray) -> TargetMotion:

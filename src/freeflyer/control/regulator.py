@@ -206,6 +206,7 @@ def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inp
     return found.A, found.B @ inputs.matrix(model, q)
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # SciPy refuses solutions with such numbers
 def _riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, discrete: bool) -> np.ndarray:
     from scipy.linalg import LinAlgError, solve_continuous_are, solve_discrete_are
 

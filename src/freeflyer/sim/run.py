@@ -174,7 +174,7 @@ def check_run(model: Model, run: object) -> Run:
     """InputError for what is no run of this model."""
     if not isinstance(run, Run):
         raise InputError(f"run must be a freeflyer.sim.Run, got {format_value(run)}")
-    if run.digest != digest(model):
+    if not isinstance(run.digest, str) or run.digest != digest(model):
         raise InputError(
             f"the run is of another robot ({run.robot!r}) than this model ({model.name!r}), or of another version of its file",
         )
