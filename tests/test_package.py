@@ -200,7 +200,7 @@ def test_unknown_names_suggest_others(room, name, near):
 
 
 def test_an_unknown_attribute_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="has no attribute 'forward_dynamic'. Did you mean 'forward_dynamics'"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'forward_dynamic'\. Did you mean 'forward_dynamics'"):
         ff.forward_dynamic  # noqa: B018
 
 

@@ -13,7 +13,7 @@ ARGUMENT = re.compile(r"(?<![\w.-])([a-z_]\w*)=(None|True|\.\.\.)?(?![\w\"'\[({=
 def with_options(text: str, parameters: Iterable[Any]) -> str:
     """The sentence; `(rigid=)` and `rigid must be` become `(--rigid)` and `--rigid must be` if the command has that option. An
     argument in parentheses of its own that it lacks is left out."""
-    options = {p.name: max(p.opts, key=len) for p in parameters if p.opts[0].startswith("-")}
+    options: dict[str, str] = {p.name: max(p.opts, key=len) for p in parameters if p.opts[0].startswith("-")}
     options |= {name: options[other] for name, other in OPTIONS.items() if other in options}
 
     def option(found: re.Match[str]) -> str:
@@ -24,4 +24,4 @@ def with_options(text: str, parameters: Iterable[Any]) -> str:
 
     text = re.sub(r" \(([a-z_]\w*)=\)", lambda found: found[0] if found[1] in options else "", text)
     text = ARGUMENT.sub(option, text)
-    return re.sub(r"^(\w+)(?= (?:must|has|holds|is|cannot) )", lambda found: options.get(found[1], found[1]), text)
+    return re.sub(r"^(\w+)(?= (?:must|has|holds|is|cannot) )", lambda found: options.get(found[1]) or found[0], text)

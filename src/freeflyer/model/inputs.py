@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from freeflyer.model.model import Model
 
 LARGEST_SEED = 2**128
+LARGEST_OF_STATES = 1e150  # motions that diverge come far: their squares are numbers still
 LARGEST, SMALLEST = 1e50, 1e-50  # of numbers that users give: products of a few stay within floating-point numbers
 KINDS = {-LARGEST: "finite number", 0.0: "number of 0 or more", SMALLEST: "positive number"}  # by the least that is allowed
 
@@ -37,12 +38,12 @@ def real_array(name: str, x: Any) -> np.ndarray:
     return array.astype(np.float64, copy=False)
 
 
-def finite_array(name: str, x: Any) -> np.ndarray:
-    """x as a float64 array of finite numbers, none above LARGEST; InputError otherwise."""
+def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
+    """x as a float64 array of finite numbers, none above `most`; InputError otherwise."""
     array = real_array(name, x)
-    if not (np.abs(array) <= LARGEST).all():
+    if not (np.abs(array) <= most).all():
         if np.isfinite(array).all():
-            raise InputError(f"{name} holds {array.flat[np.abs(array).argmax()]:.3g}: give numbers up to {LARGEST:g}", name=name)
+            raise InputError(f"{name} holds {array.flat[np.abs(array).argmax()]:.3g}: give numbers up to {most:g}", name=name)
         raise InputError(f"{name} holds NaN or an infinity: every entry must be finite", name=name)
     return array
 
@@ -169,7 +170,7 @@ def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     """As `row`, and every entry is finite, every quaternion of unit length."""
     array = row(model, name, x, letter)
     check_configuration(model, name, array, letter)
-    return finite_array(name, array)
+    return finite_array(name, array, LARGEST_OF_STATES)
 
 
 def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:

@@ -125,7 +125,7 @@ def lock(name: str) -> Iterator[None]:
         yield
         return
     try:
-        file = open(cache_folder() / f"{name}.lock", "wb", opener=_open_at_once)
+        file = open(cache_folder() / f"{name}.lock", "wb", opener=_open_at_once)  # noqa: SIM115  (closed below)
     except OSError:
         yield
         return

@@ -93,7 +93,7 @@ class Block:
         while active.size and tries < most:
             here = np.ascontiguousarray(records[active])
             after = np.empty_like(here)
-            status, where = batch(HOP_STEPS, handle, (here,), (), (after, np.empty((len(here), 0))), 0, len(here))
+            status, _ = batch(HOP_STEPS, handle, (here,), (), (after, np.empty((len(here), 0))), 0, len(here))
             if status != OK:
                 raise StepError("a run's numbers are beyond floating-point numbers: start nearer to rest, or take other settings")
             records[active] = after
