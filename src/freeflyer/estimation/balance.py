@@ -156,7 +156,7 @@ def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) ->
     """
     turning, rise = finite_array("torque", torque), finite_array("lead", lead)
     number("efficiency", efficiency, SMALLEST, 1.0)
-    if not (rise > 0.0).all():
+    if not (rise >= SMALLEST).all():
         raise InputError(f"lead must be positive (m per turn), got {format_value(lead)}")
     return turning * 2.0 * np.pi * efficiency / rise
 

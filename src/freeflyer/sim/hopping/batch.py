@@ -188,7 +188,7 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
     check_hopper(robot)
     end = time_step("duration", duration)
     fixed = {name: x for name, x in changes.items() if np.ndim(x) == 0 or name.startswith("floor_")}
-    varied = {name: np.asarray(x, float) for name, x in changes.items() if name not in fixed}
+    varied = {name: finite_array(name, x) for name, x in changes.items() if name not in fixed}
     settings = changed(chosen.settings, fixed)
     q0, v0 = finite_row(robot, "q", q, "v"), finite_row(robot, "v", v, "v")
     try:
