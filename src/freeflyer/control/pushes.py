@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from threading import Thread
 from typing import Any
 
@@ -255,8 +254,8 @@ def _falls(robot: Standing, impulses: np.ndarray, options: dict[str, Any], proce
     return found
 
 
-def _end_with(watched: Connection) -> None:
-    """A worker ends as soon as nobody has the other end of the pipe any more."""
+def _end_with(watched: Any) -> None:
+    """A worker ends as soon as nobody has the other end of the pipe (a Connection) any more."""
 
     def wait() -> None:
         with suppress(OSError):

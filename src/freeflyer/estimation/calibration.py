@@ -15,7 +15,7 @@ from freeflyer.constraints.refusals import list_names
 from freeflyer.constraints.rows import constraint_jacobian, constraints
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import FreeflyerError, InputError, format_value, unknown_name
-from freeflyer.model.inputs import finite_row, name_list, positive, real_array, whole_number
+from freeflyer.model.inputs import finite_row, name_list, positive, real_array, row, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.tolerances import CALIBRATION_TOLERANCE, LOOP_WEIGHT, MAX_ERROR_RATIO, MIN_CALIBRATION_SENSITIVITY
@@ -156,9 +156,10 @@ def calibrate(
     if raw.shape != (len(names),) or not np.isfinite(raw).all():
         raise InputError(f"readings must be {len(names)} finite numbers, one for each of {list_names(names)}; got {raw}")
     split, place = partition(model), q_of_v(model)
-    x = np.array(split.q if q is None else finite_row(model, "q", q, "q"))
+    x = np.array(split.q if q is None else row(model, "q", q, "q"))
     if x.ndim != 1:
         raise InputError(f"calibrate takes one posture (nq = {model.nq},) to start from, got shape {x.shape}", shape=x.shape)
+    finite_row(model, "q", x, "q")
     s = structure(model)
     unknown = [j for j in split.independent if j not in split.base and s.owner[j] not in rigid]
     unknown = [j for j in unknown if s.owner[j] in names or s.owner[j] not in model.actuated]

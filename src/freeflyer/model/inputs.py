@@ -50,7 +50,10 @@ def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
 
 def number(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
     """x as a float; InputError for what is no number from `least` to `most`."""
-    value = real_array(name, x)
+    try:
+        value = real_array(name, x)
+    except InputError:
+        value = np.array(np.nan)
     if value.ndim == 0 and least <= value <= most:
         return float(value)
     kind = f"number from {least:g} to {most:g}"
