@@ -50,6 +50,8 @@ def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
 
 def number(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
     """x as a float; InputError for what is no number from `least` to `most`."""
+    if type(x) is float and least <= x <= most:
+        return x
     try:
         value = real_array(name, x)
     except InputError:
